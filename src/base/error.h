@@ -1,0 +1,35 @@
+// What a user can cause is an Error: it says what, where, what was expected, what was found and
+// what to try, and carries the exit code of the process. Programming mistakes are asserts.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace heed {
+
+// Exit codes of the command line (README, "Exit codes").
+enum class Exit : int {
+  ok = 0,
+  internal = 1,
+  usage = 2,         // command line, config, existing run, lock held, impossible request
+  data = 3,          // corpora and prompts
+  store = 4,         // anything about reading or writing a run
+  diverged = 5,      // NaN or infinity
+  check_failed = 6,  // gradcheck
+  memory = 7,
+  interrupted = 130,
+  terminated = 143,
+};
+
+class Error : public std::runtime_error {
+ public:
+  // `what` is one or more full sentences without the program's name; `hint` says what to try.
+  Error(Exit exit, const std::string& what, const std::string& hint = "")
+      : std::runtime_error(hint.empty() ? what : what + "\n  try: " + hint), exit_(exit) {}
+  Exit exit() const { return exit_; }
+
+ private:
+  Exit exit_;
+};
+
+}  // namespace heed

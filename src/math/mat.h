@@ -1,0 +1,44 @@
+// Mat is a window on a row-major matrix that somebody else owns: a Workspace, a ParamVec, a cache.
+// Copying it copies the window. Element (r, c) is data[r * stride + c].
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <type_traits>
+
+namespace heed {
+
+template <class T>
+struct Mat {
+  T* data = nullptr;
+  int rows = 0;
+  int cols = 0;
+  int stride = 0;
+
+  Mat() = default;
+  Mat(T* d, int r, int c) : Mat(d, r, c, c) {}
+  Mat(T* d, int r, int c, int s) : data(d), rows(r), cols(c), stride(s) {}
+  // A read-only window on the same numbers.
+  operator Mat<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, rows, cols, stride};
+  }
+
+  T* row(int r) const { return data + static_cast<std::ptrdiff_t>(r) * stride; }
+  T& operator()(int r, int c) const { return row(r)[c]; }
+  bool empty() const { return rows == 0 || cols == 0; }
+
+  // Rows [begin, end), all columns.
+  Mat row_range(int begin, int end) const {
+    assert(0 <= begin && begin <= end && end <= rows);
+    return {row(begin), end - begin, cols, stride};
+  }
+  // Columns [begin, end), all rows.
+  Mat col_range(int begin, int end) const {
+    assert(0 <= begin && begin <= end && end <= cols);
+    return {data + begin, rows, end - begin, stride};
+  }
+};
+
+}  // namespace heed

@@ -1,0 +1,49 @@
+// What a model is made of: the section `model` of a config. Plain values, no checks of their own;
+// the list of fields with ranges and documentation is fields() below.
+#pragma once
+
+#include <string>
+
+namespace heed {
+
+enum class Positions { sinusoidal, learned, rotary, none };
+enum class NormPlacement { pre, post };
+enum class Activation { relu, gelu, silu };
+// all: one table for source, target and output. output: the target table is the output layer.
+enum class Tie { all, output, none };
+enum class Init { xavier_uniform, gpt2 };
+// Where a projection of an attention gets its values: training, the identity, or its random
+// initial values for ever. (Ablations: what does each of them contribute?)
+enum class Projection { learned, identity, random };
+
+// Ablations of one kind of attention.
+struct AttentionConfig {
+  bool uniform = false;  // every visible key gets the same weight
+  Projection query = Projection::learned;
+  Projection key = Projection::learned;
+  Projection value = Projection::learned;
+  bool scaled = true;  // divide scores by sqrt(d_head)
+};
+
+struct AttentionKinds {
+  AttentionConfig encoder_self, decoder_self, cross;
+};
+
+struct ModelConfig {
+  int d_model = 128;
+  int n_heads = 4;
+  int d_ff = 512;
+  int encoder_layers = 2;
+  int decoder_layers = 2;
+  Positions positions = Positions::sinusoidal;
+  NormPlacement norm = NormPlacement::pre;
+  Activation activation = Activation::gelu;
+  double dropout = 0.1;             // embeddings, residual branches, feed-forward
+  double attention_dropout = -1.0;  // attention weights; -1 (not given): as dropout
+  Tie tie = Tie::all;
+  AttentionKinds attention;
+  Init init = Init::xavier_uniform;
+  int max_length = 0;  // longest sequence of one side; 0 (not given): what the objective needs
+};
+
+}  // namespace heed
