@@ -2,13 +2,12 @@
 // the list of fields with ranges and documentation is fields() below.
 #pragma once
 
-#include <string>
+#include "math/rows.h"  // Activation
 
 namespace heed {
 
 enum class Positions { sinusoidal, learned, rotary, none };
 enum class NormPlacement { pre, post };
-enum class Activation { relu, gelu, silu };
 // all: one table for source, target and output. output: the target table is the output layer.
 enum class Tie { all, output, none };
 enum class Init { xavier_uniform, gpt2 };

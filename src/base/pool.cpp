@@ -1,0 +1,95 @@
+#include "base/pool.h"
+
+#include <sched.h>
+
+#include <chrono>
+#include <utility>
+
+namespace heed {
+namespace {
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+// Spins while `value` is `old`, for at most about 50 microseconds.
+template <class T>
+void spin_while(const std::atomic<T>& value, T old) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+  while (value.load(std::memory_order_acquire) == old) {
+    for (int i = 0; i < 32; ++i) relax();
+    if (std::chrono::steady_clock::now() > end) return;
+  }
+}
+
+}  // namespace
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  const unsigned n = std::thread::hardware_concurrency();
+  return n > 0 ? static_cast<int>(n) : 1;
+}
+
+Pool::Pool(int threads) {
+  // With more threads than cores a spinning thread would steal the time of a working one.
+  spin_ = threads <= available_cores();
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+}
+
+Pool::~Pool() {
+  stop_ = true;
+  round_.fetch_add(1);
+  round_.notify_all();
+  for (std::thread& t : workers_) t.join();
+}
+
+void Pool::take_tasks(int worker) {
+  for (int task; (task = next_.fetch_add(1)) < tasks_;) {
+    try {
+      function_(context_, task, worker);
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+}
+
+void Pool::work(int worker) {
+  std::uint32_t seen = 0;
+  while (true) {
+    if (spin_) spin_while(round_, seen);
+    while (round_.load(std::memory_order_acquire) == seen) round_.wait(seen);
+    ++seen;
+    if (stop_) return;
+    take_tasks(worker);
+    if (busy_.fetch_sub(1) == 1) busy_.notify_one();
+  }
+}
+
+void Pool::run_tasks(int tasks, Function function, void* context) {
+  function_ = function;
+  context_ = context;
+  tasks_ = tasks;
+  next_ = 0;
+  failed_ = false;
+  if (workers_.empty() || tasks == 1) {
+    take_tasks(0);
+  } else {
+    busy_ = static_cast<int>(workers_.size());
+    round_.fetch_add(1);
+    round_.notify_all();
+    take_tasks(0);
+    for (int left; (left = busy_.load()) > 0;) {
+      if (spin_) spin_while(busy_, left);
+      if (busy_.load() == left) busy_.wait(left);
+    }
+  }
+  if (failed_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+}  // namespace heed

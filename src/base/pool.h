@@ -1,0 +1,61 @@
+// A fixed set of worker threads that run numbered tasks.
+//
+// run(n, f) calls f(task, worker) once for every task in 0..n-1, on any thread, and returns when all
+// are done; the caller works too, as worker 0. Tasks are taken in order from a shared counter, so
+// which thread runs which task is not fixed: results must not depend on it. Waiting threads spin for
+// some tens of microseconds, then sleep. An exception in a task is thrown again by run() once every
+// task has ended. run() may be called by one thread at a time and not from within a task.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace heed {
+
+class Pool {
+ public:
+  explicit Pool(int threads);  // threads >= 1, the caller included
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  template <class F>
+  void run(int tasks, F&& f) {
+    using Callable = std::remove_reference_t<F>;
+    run_tasks(
+        tasks,
+        [](void* context, int task, int worker) {
+          (*static_cast<Callable*>(context))(task, worker);
+        },
+        const_cast<void*>(static_cast<const void*>(&f)));
+  }
+
+ private:
+  using Function = void (*)(void* context, int task, int worker);
+  void run_tasks(int tasks, Function function, void* context);
+  void work(int worker);
+  void take_tasks(int worker);
+
+  std::vector<std::thread> workers_;
+  Function function_ = nullptr;
+  void* context_ = nullptr;
+  int tasks_ = 0;
+  bool spin_ = true;
+  std::atomic<int> next_{0};
+  std::atomic<int> busy_{0};
+  std::atomic<std::uint32_t> round_{0};  // each run() is a round
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+};
+
+// Cores this process may use (its affinity mask), at least 1.
+int available_cores();
+
+}  // namespace heed

@@ -1,0 +1,110 @@
+#include "inspect/gradient_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed {
+namespace {
+
+ParamVec<double> copy_of(const ParamVec<double>& v) {
+  ParamVec<double> c(v.size());
+  std::copy(v.data(), v.data() + v.size(), c.data());
+  return c;
+}
+
+int count_labels(const Batch& batch) {
+  return static_cast<int>(
+      std::count_if(batch.labels.begin(), batch.labels.end(), [](int l) { return l >= 0; }));
+}
+
+double mean_loss(const Transformer& model, const ParamVec<double>& values, const Batch& batch,
+                 double smoothing, Workspace& workspace) {
+  WorkspaceScope scope(workspace);
+  Pass<double> pass{.values = values, .workspace = workspace};
+  TransformerSaved<double> saved;
+  const Mat<double> hidden = model.forward(pass, batch, saved);
+  const LossSums sums =
+      model.loss(pass, Mat<const double>(hidden), batch.labels, {smoothing, 1.0}, Mat<double>());
+  return sums.smoothed / static_cast<double>(sums.tokens);
+}
+
+// Softmax doesn't see a constant added to every score of a query, so without rotary positions the
+// gradient of a key bias is exactly zero, and its numeric twin is rounding noise.
+bool is_exactly_zero(const Transformer& model, const std::string& name) {
+  return name.ends_with("k_proj.bias") && (model.config.positions != Positions::rotary ||
+                                           name.find("cross_attn") != std::string::npos);
+}
+
+double largest_of(const double* p, std::size_t n) {
+  double m = 0;
+  for (std::size_t i = 0; i < n; ++i) m = std::max(m, std::abs(p[i]));
+  return m;
+}
+
+}  // namespace
+
+std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVec<double>& values,
+                                         const Batch& batch, double smoothing,
+                                         std::size_t entries_per_tensor) {
+  Workspace workspace;
+  ParamVec<double> gradients(values.size());
+  {
+    Pass<double> pass{.values = values, .workspace = workspace, .gradients = &gradients};
+    TransformerSaved<double> saved;
+    train_micro_batch(model, pass, batch, {smoothing, 1.0 / count_labels(batch)}, saved);
+  }
+  const double largest = largest_of(gradients.data(), gradients.size());
+  ParamVec<double> moved = copy_of(values);
+  std::vector<TensorCheck> checks;
+  for (const ParamInfo& info : model.table.infos()) {
+    const double* g = gradients.data() + info.param.offset;
+    double* v = moved.data() + info.param.offset;
+    const std::size_t size = info.param.size();
+    const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
+    const double floor = is_exactly_zero(model, info.name)
+                             ? 1e-3 * largest
+                             : std::max(1e-3 * largest_of(g, size), 1e-8 * largest);
+    TensorCheck check{info.name, n};
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t i = k * size / n;
+      const double start = v[i];
+      const auto at = [&](double step) {
+        v[i] = start + step;
+        return mean_loss(model, moved, batch, smoothing, workspace);
+      };
+      // (f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12 h, error O(h^4)
+      const double h = kGradientStep;
+      const double numeric = (at(-2 * h) - at(2 * h) + 8 * (at(h) - at(-h))) / (12 * h);
+      v[i] = start;
+      const double scale = std::max({std::abs(g[i]), std::abs(numeric), floor});
+      const double error = scale > 0 ? std::abs(g[i] - numeric) / scale : 0.0;
+      if (!(error <= check.worst)) {
+        check.worst = error;
+        check.worst_entry = i;
+        check.analytic = g[i];
+        check.numeric = numeric;
+      }
+    }
+    checks.push_back(check);
+  }
+  return checks;
+}
+
+double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,
+                           const Batch& batch) {
+  double smallest = std::numeric_limits<double>::infinity();
+  if (model.config.activation != Activation::relu) return smallest;
+  Workspace workspace;
+  Pass<double> pass{.values = values, .workspace = workspace};
+  TransformerSaved<double> saved;
+  model.forward(pass, batch, saved);
+  for (const StackSaved<double>* stack : {&saved.encoder, &saved.decoder})
+    for (const BlockSaved<double>& block : stack->blocks) {
+      const Mat<double> u = block.feed_forward.u;
+      for (int r = 0; r < u.rows; ++r)
+        for (int c = 0; c < u.cols; ++c) smallest = std::min(smallest, std::abs(u(r, c)));
+    }
+  return smallest;
+}
+
+}  // namespace heed

@@ -1,0 +1,38 @@
+// Matrix products. The only user of CBLAS.
+//
+// OpenBLAS runs single-threaded here; heed's own workers run side by side. That needs a build that
+// locks its buffers: the pthread flavour (openblas_get_parallel() == 1).
+#pragma once
+
+#include <type_traits>
+
+#include "math/mat.h"
+
+namespace heed {
+
+// Makes OpenBLAS single-threaded; call once before the first product.
+// Error(usage) on a build that cannot be called from several threads.
+void prepare_blas();
+
+// C = alpha * op(A) op(B) + beta * C, row-major. A op may be a transpose. T is float or double.
+enum class Op { none, transpose };
+template <class T>
+struct Factor {
+  Mat<const T> mat;
+  Op op = Op::none;
+  int rows() const { return op == Op::none ? mat.rows : mat.cols; }
+  int cols() const { return op == Op::none ? mat.cols : mat.rows; }
+};
+template <class T>
+Factor<std::remove_const_t<T>> plain(Mat<T> m) {
+  return {m, Op::none};
+}
+template <class T>
+Factor<std::remove_const_t<T>> transposed(Mat<T> m) {
+  return {m, Op::transpose};
+}
+
+template <class T>
+void gemm(T alpha, Factor<T> a, Factor<T> b, T beta, Mat<T> c);
+
+}  // namespace heed

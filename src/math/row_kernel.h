@@ -1,0 +1,25 @@
+// The matrix product of decoding: y = x Wᵀ + b for one or many rows, in which the result of a row
+// depends neither on the other rows nor on the threads.
+//
+// Every dot product keeps one vector accumulator that runs over the columns in order, whatever the
+// blocking around it, so a sentence decodes to the same bits alone and in any batch. For one row it
+// is as fast as memory delivers W; for many rows each piece of W serves them all from cache.
+#pragma once
+
+#include "base/pool.h"
+#include "math/mat.h"
+
+namespace heed {
+
+// y [rows, out] = x [rows, in] W[out, in]ᵀ + b [1, out] (b may be empty). Split over `pool` by
+// columns of y where that pays; pool may be null.
+template <class T>
+void exact_linear(Mat<const T> x, Mat<const T> w, Mat<const T> b, Mat<T> y, Pool* pool);
+
+// One query against m keys and values with a head's width: weights [m] = softmax(scale k qᵀ),
+// out [d_head] = weights v. `uniform`: every key weighs 1/m.
+template <class T>
+void exact_attention(const T* q, Mat<const T> k, Mat<const T> v, T scale, bool uniform, T* weights,
+                     T* out);
+
+}  // namespace heed

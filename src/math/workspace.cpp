@@ -1,0 +1,63 @@
+#include "math/workspace.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kFirstBlock = std::size_t{1} << 20;
+
+}  // namespace
+
+void Workspace::Free::operator()(void* p) const { std::free(p); }
+
+Workspace::Block Workspace::allocate(std::size_t bytes) {
+  void* p = std::aligned_alloc(kAlignment, bytes);
+  if (p == nullptr) throw std::bad_alloc();
+  return {std::unique_ptr<void, Free>(p), bytes};
+}
+
+void* Workspace::take(std::size_t bytes) {
+  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  while (block_ < blocks_.size() && used_ + bytes > blocks_[block_].size) {
+    ++block_;
+    used_ = 0;
+  }
+  if (block_ == blocks_.size()) blocks_.push_back(allocate(std::max({bytes, kFirstBlock, this->bytes() / 4 / kAlignment * kAlignment})));
+  void* p = static_cast<char*>(blocks_[block_].data.get()) + used_;
+  used_ += bytes;
+  return p;
+}
+
+void Workspace::rewind(Mark mark) {
+  block_ = mark.block;
+  used_ = mark.used;
+  if (block_ == 0 && used_ == 0 && blocks_.size() > 1) {
+    // Empty and fragmented: one block of the whole size serves the next round without seams.
+    const std::size_t total = bytes();
+    blocks_.clear();
+    blocks_.push_back(allocate(total));
+  }
+}
+
+std::size_t Workspace::bytes() const {
+  std::size_t sum = 0;
+  for (const Block& b : blocks_) sum += b.size;
+  return sum;
+}
+
+template <class T>
+Mat<T> Workspace::zeros(int r, int c) {
+  Mat<T> m = rows<T>(r, c);
+  if (!m.empty()) std::memset(m.data, 0, sizeof(T) * static_cast<std::size_t>(r) * c);
+  return m;
+}
+
+template Mat<float> Workspace::zeros(int, int);
+template Mat<double> Workspace::zeros(int, int);
+
+}  // namespace heed

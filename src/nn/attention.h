@@ -1,0 +1,85 @@
+// Multi-head attention (Vaswani et al. 2017, section 3.2), self- and cross-, causal or not.
+//
+//   [Q K V] = x [W_q W_k W_v]ᵀ + b              one product for all three (cross: Q from x, K V from memory)
+//   P_h = softmax(Q_h K_hᵀ / sqrt(d_head))      per sequence and head; causal: query i of n over
+//                                               m keys sees the first m - n + i + 1 of them
+//   y = [P_1 V_1 .. P_H V_H] W_oᵀ + b_o
+//
+// Only attention sees sequences; everything else sees rows. While decoding, keys and values of
+// earlier tokens come from a Cache, and the same code serves prompt and single step.
+#pragma once
+
+#include <string>
+
+#include "nn/cache.h"
+#include "nn/linear.h"
+#include "nn/model_config.h"
+
+namespace heed {
+
+enum class AttentionKind { encoder_self, decoder_self, cross };
+
+// Shown the weights of every (layer, head, sequence) of a forward pass that is not exact_rows.
+template <class T>
+class AttentionProbe {
+ public:
+  virtual ~AttentionProbe() = default;
+  struct Seen {
+    AttentionKind kind;
+    int layer, head, sequence;
+    Mat<const T> weights;  // [queries, keys], before dropout
+    Mat<const T> values;   // [keys, d_head]
+  };
+  virtual void see(const Seen& seen) = 0;
+};
+
+// What an attention reads besides its own rows.
+template <class T>
+struct AttentionInput {
+  Mat<const T> memory;               // cross: [memory rows, d_model], the encoder's output
+  const Rows* memory_rows = nullptr;
+  Mat<const T> rotary;               // [positions, d_head] cos, sin pairs; empty: not rotary
+  Cache<T>* cache = nullptr;         // decoding
+};
+
+template <class T>
+struct AttentionSaved {
+  Mat<T> q, k, v;   // windows on the projections, rotated
+  Mat<T> weights;   // the P_h of all sequences, packed one after the other
+  Mat<T> context;   // [rows, d_model], the input of W_o
+};
+
+struct Attention {
+  AttentionKind kind;
+  int layer, n_heads, d_model;
+  AttentionConfig ablation;
+  double dropout;
+  std::uint64_t site;  // names this attention's dropout draws
+  Linear in;           // [3 d, d]: q, k, v
+  Linear out;          // [d, d]
+
+  Attention(ParamTable& table, const std::string& name, AttentionKind kind, int layer,
+            const ModelConfig& config, const InitRule& init, const InitRule& out_init);
+
+  int d_head() const { return d_model / n_heads; }
+  bool causal() const { return kind == AttentionKind::decoder_self; }
+
+  // x [rows, d] -> [rows, d]
+  template <class T>
+  Mat<T> forward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const AttentionInput<T>& input,
+                 AttentionSaved<T>& saved) const;
+  // Adds to dx and (cross) to dmemory. The gradient of out.bias is the caller's.
+  template <class T>
+  void backward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const AttentionInput<T>& input,
+                const AttentionSaved<T>& saved, Mat<const T> dy, Mat<T> dx, Mat<T> dmemory) const;
+  // Decoding: keys and values of the memory into the cache, once per source.
+  template <class T>
+  void cache_memory(Pass<T>& pass, Mat<const T> memory, Cache<T>& cache) const;
+
+ private:
+  template <class T>
+  void attend_cached(Pass<T>& pass, const Rows& rows, const AttentionInput<T>& input,
+                     AttentionSaved<T>& saved) const;
+};
+
+}  // namespace heed

@@ -1,0 +1,32 @@
+// The heart: one head of one sequence, forward and backward, on windows of the packed rows.
+#pragma once
+
+#include "math/rows.h"
+#include "math/workspace.h"
+
+namespace heed {
+
+// n queries, m keys. The windows belong to the pass.
+template <class T>
+struct AttentionHead {
+  Mat<const T> q;  // [n, d_head]
+  Mat<const T> k;  // [m, d_head]
+  Mat<const T> v;  // [m, d_head]
+  Mat<T> p;        // [n, m] softmax weights, before dropout
+  T scale;
+  bool causal, uniform;
+  Dropout dropout;
+
+  int visible(int query) const { return causal ? k.rows - q.rows + query + 1 : k.rows; }
+};
+
+// P = softmax(scale Q Kᵀ);  O = drop(P) V. Overwrites h.p and o [n, d_head].
+template <class T>
+void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace);
+
+// Given dO [n, d_head] and P, adds to dq [n, d_head], dk and dv [m, d_head].
+template <class T>
+void head_backward(const AttentionHead<T>& h, Mat<const T> d_o, Mat<T> dq, Mat<T> dk, Mat<T> dv,
+                   Workspace& workspace);
+
+}  // namespace heed

@@ -1,0 +1,43 @@
+// One layer of a stack: self-attention, in a decoder with an encoder also cross-attention, then the
+// feed-forward network, each a residual branch.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "nn/attention.h"
+#include "nn/feed_forward.h"
+#include "nn/residual.h"
+
+namespace heed {
+
+template <class T>
+struct BlockSaved {
+  AttentionSaved<T> self, cross;
+  FeedForwardSaved<T> feed_forward;
+  ResidualSaved<T> self_residual, cross_residual, feed_forward_residual;
+};
+
+struct Block {
+  Attention self_attention;
+  Residual self_residual;
+  std::optional<Attention> cross_attention;
+  std::optional<Residual> cross_residual;
+  FeedForward feed_forward;
+  Residual feed_forward_residual;
+
+  // `prefix` is e.g. "decoder.layers.0".
+  Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, bool cross, int layer,
+        const ModelConfig& config, const InitRule& init, const InitRule& out_init);
+
+  // [rows, d] -> [rows, d]
+  template <class T>
+  Mat<T> forward(Pass<T>& pass, Mat<T> x, const Rows& rows, const AttentionInput<T>& input,
+                 BlockSaved<T>& saved) const;
+  // In place: d is the gradient of the output and becomes that of x. Adds to dmemory.
+  template <class T>
+  void backward(Pass<T>& pass, Mat<T> d, const Rows& rows, const AttentionInput<T>& input,
+                const BlockSaved<T>& saved, Mat<T> dmemory) const;
+};
+
+}  // namespace heed

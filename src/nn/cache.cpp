@@ -1,0 +1,45 @@
+#include "nn/cache.h"
+
+#include <algorithm>
+
+namespace heed {
+
+template <class T>
+Cache<T>::Cache(int layers, int d_model, int slots, int capacity)
+    : layers_(layers),
+      d_model_(d_model),
+      slots_(slots),
+      capacity_(capacity),
+      self_(std::size_t{2} * layers * slots * capacity * d_model) {}
+
+template <class T>
+Mat<T> Cache<T>::self(int layer, int slot) {
+  assert(layer < layers_ && slot < slots_);
+  const std::size_t index = static_cast<std::size_t>(layer) * slots_ + slot;
+  return {self_.data() + index * capacity_ * 2 * d_model_, capacity_, 2 * d_model_};
+}
+
+template <class T>
+Mat<T> Cache<T>::cross(int layer) {
+  return {cross_.data() + static_cast<std::size_t>(layer) * cross_rows_ * 2 * d_model_, cross_rows_,
+          2 * d_model_};
+}
+
+template <class T>
+void Cache<T>::resize_cross(int rows) {
+  cross_rows_ = rows;
+  cross_.resize(std::size_t{2} * layers_ * rows * d_model_);
+}
+
+template <class T>
+void Cache<T>::copy(int from, int to, int tokens) {
+  for (int layer = 0; layer < layers_; ++layer) {
+    const Mat<T> a = self(layer, from), b = self(layer, to);
+    std::copy(a.data, a.row(tokens), b.data);
+  }
+}
+
+template class Cache<float>;
+template class Cache<double>;
+
+}  // namespace heed

@@ -1,0 +1,36 @@
+// Where the keys and values of earlier tokens live while a sequence is decoded. Written in place:
+// room for `capacity` tokens per slot is taken once. How many tokens a slot holds is not stored
+// here: it is the position of the first new row of its sequence.
+#pragma once
+
+#include <vector>
+
+#include "math/mat.h"
+
+namespace heed {
+
+template <class T>
+class Cache {
+ public:
+  Cache(int layers, int d_model, int slots, int capacity);
+
+  int capacity() const { return capacity_; }
+  int slots() const { return slots_; }
+  // [capacity, 2 d_model]: keys, then values, of self-attention.
+  Mat<T> self(int layer, int slot);
+  // [memory rows, 2 d_model] of cross-attention, computed once per source; empty before.
+  Mat<T> cross(int layer);
+  void resize_cross(int rows);
+  // Copies the first `tokens` rows of every layer from one slot to another.
+  void copy(int from, int to, int tokens);
+
+  std::vector<int> slot_of;    // sequence i of a pass lives in this slot
+  std::vector<int> source_of;  // and reads this sequence of the memory
+
+ private:
+  int layers_, d_model_, slots_, capacity_;
+  int cross_rows_ = 0;
+  std::vector<T> self_, cross_;
+};
+
+}  // namespace heed

@@ -1,0 +1,38 @@
+// Token rows and their positions: y = drop(scale * table[id] + position).
+// Sinusoidal positions (Vaswani et al. 2017, section 3.5) are computed, learned ones are a second
+// table; rotary ones are applied inside attention and nothing is added here.
+#pragma once
+
+#include <string>
+
+#include "nn/linear.h"
+#include "nn/model_config.h"
+
+namespace heed {
+
+struct Embedding {
+  Param tokens;     // [vocab, d]
+  Param positions;  // [max_length, d], learned only
+  Positions kind = Positions::none;
+  double scale = 1.0;  // sqrt(d_model) with sinusoidal positions
+  double rate = 0.0;
+  std::uint64_t site = 0;
+
+  // `tokens` is made by the caller, because it may be shared.
+  Embedding(ParamTable& table, Param tokens, const std::string& positions_name,
+            const ModelConfig& config);
+
+  // rows.ids -> [rows, d]
+  template <class T>
+  Mat<T> forward(Pass<T>& pass, const Rows& rows) const;
+  // d [rows, d] is overwritten.
+  template <class T>
+  void backward(Pass<T>& pass, const Rows& rows, Mat<T> d) const;
+};
+
+// [positions, d]: sin(p / 10000^(2i/d)) at 2i, cos of the same at 2i + 1; `cos_first` swaps the two
+// (the table of rotary positions).
+template <class T>
+Mat<T> position_angles(Workspace& workspace, int positions, int d, bool cos_first);
+
+}  // namespace heed

@@ -1,0 +1,59 @@
+#include "nn/feed_forward.h"
+
+#include "base/noise.h"
+#include "math/rows.h"
+
+namespace heed {
+namespace {
+
+Dropout dropout(const FeedForward& f, const Rows& rows) {
+  return {f.rate, rows.row_keys.empty() ? nullptr : rows.row_keys.data(), f.site};
+}
+
+}  // namespace
+
+FeedForward::FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
+                         const InitRule& init, const InitRule& out_init)
+    : fc1(table, prefix + ".fc1", config.d_model, config.d_ff, init),
+      fc2(table, prefix + ".fc2", config.d_ff, config.d_model, out_init),
+      activation(config.activation),
+      rate(config.dropout),
+      site(name_key(prefix + ".fc1")) {}
+
+template <class T>
+Mat<T> FeedForward::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
+                            FeedForwardSaved<T>& saved) const {
+  saved.u = fc1.forward(pass, x);
+  saved.h = pass.workspace.template rows<T>(x.rows, saved.u.cols);
+  {
+    Timed timed(pass.profile, Work::norms_activations);
+    activate(activation, Mat<const T>(saved.u), saved.h, dropout(*this, rows));
+  }
+  return fc2.forward(pass, Mat<const T>(saved.h));
+}
+
+// dh = dy W_2,  du = drop(dh) f'(u),  dx += du W_1
+template <class T>
+void FeedForward::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
+                           const FeedForwardSaved<T>& saved, Mat<const T> dy, Mat<T> dx) const {
+  WorkspaceScope scope(pass.workspace);
+  const Mat<T> d = pass.workspace.template zeros<T>(x.rows, saved.u.cols);
+  fc2.backward_products(pass, Mat<const T>(saved.h), dy, d);
+  {
+    Timed timed(pass.profile, Work::norms_activations);
+    activate_backward(activation, Mat<const T>(saved.u), d, pass.gradient(fc1.bias),
+                      dropout(*this, rows));
+  }
+  fc1.backward_products(pass, x, Mat<const T>(d), dx);
+}
+
+#define HEED_INSTANTIATE(T)                                                                   \
+  template Mat<T> FeedForward::forward(Pass<T>&, Mat<const T>, const Rows&,                   \
+                                       FeedForwardSaved<T>&) const;                           \
+  template void FeedForward::backward(Pass<T>&, Mat<const T>, const Rows&,                    \
+                                      const FeedForwardSaved<T>&, Mat<const T>, Mat<T>) const;
+HEED_INSTANTIATE(float)
+HEED_INSTANTIATE(double)
+#undef HEED_INSTANTIATE
+
+}  // namespace heed

@@ -1,0 +1,34 @@
+// The position-wise network: y = drop(f(x W_1ᵀ + b_1)) W_2ᵀ + b_2, f one of relu, gelu, silu.
+#pragma once
+
+#include <string>
+
+#include "nn/linear.h"
+#include "nn/model_config.h"
+
+namespace heed {
+
+template <class T>
+struct FeedForwardSaved {
+  Mat<T> u;  // [rows, d_ff], before f
+  Mat<T> h;  // [rows, d_ff], drop(f(u))
+};
+
+struct FeedForward {
+  Linear fc1, fc2;
+  Activation activation;
+  double rate;
+  std::uint64_t site;
+
+  FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
+              const InitRule& init, const InitRule& out_init);
+
+  template <class T>
+  Mat<T> forward(Pass<T>& pass, Mat<const T> x, const Rows& rows, FeedForwardSaved<T>& saved) const;
+  // Adds to dx. The gradient of fc2.bias is the caller's.
+  template <class T>
+  void backward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const FeedForwardSaved<T>& saved,
+                Mat<const T> dy, Mat<T> dx) const;
+};
+
+}  // namespace heed

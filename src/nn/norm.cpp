@@ -1,0 +1,34 @@
+#include "nn/norm.h"
+
+#include "math/rows.h"
+
+namespace heed {
+
+Norm::Norm(ParamTable& table, const std::string& name, int d)
+    : weight(table.add_vector(name + ".weight", d, Fill::ones)),
+      bias(table.add_vector(name + ".bias", d, Fill::zeros)) {}
+
+template <class T>
+Norm::Forward<T> Norm::forward(Pass<T>& pass, Mat<const T> x) const {
+  Timed timed(pass.profile, Work::norms_activations);
+  Forward<T> f{pass.workspace.template rows<T>(x.rows, x.cols),
+               pass.workspace.template rows<T>(x.rows, 2)};
+  layer_norm(x, pass[weight], pass[bias], f.y, f.stats);
+  return f;
+}
+
+template <class T>
+void Norm::backward(Pass<T>& pass, Mat<const T> x, Mat<const T> stats, Mat<const T> dy,
+                    Mat<T> dx) const {
+  Timed timed(pass.profile, Work::norms_activations);
+  layer_norm_backward(x, pass[weight], stats, dy, dx, pass.gradient(weight), pass.gradient(bias));
+}
+
+#define HEED_INSTANTIATE(T)                                                                  \
+  template Norm::Forward<T> Norm::forward(Pass<T>&, Mat<const T>) const;                     \
+  template void Norm::backward(Pass<T>&, Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>) const;
+HEED_INSTANTIATE(float)
+HEED_INSTANTIATE(double)
+#undef HEED_INSTANTIATE
+
+}  // namespace heed

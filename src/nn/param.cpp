@@ -1,0 +1,101 @@
+#include "nn/param.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <numbers>
+#include <utility>
+
+#include "base/noise.h"
+
+namespace heed {
+
+Param ParamTable::add(ParamInfo info) {
+  info.param.offset = size_;
+  size_ += info.param.size();
+  infos_.push_back(info);
+  return info.param;
+}
+
+Param ParamTable::add_matrix(const std::string& name, int rows, int cols, Fill fill, double scale,
+                             bool frozen) {
+  return add({name, {0, rows, cols}, false, fill, scale, frozen});
+}
+
+Param ParamTable::add_vector(const std::string& name, int n, Fill fill) {
+  return add({name, {0, 1, n}, true, fill, 0.0, false});
+}
+
+template <class T>
+ParamVec<T>::ParamVec(std::size_t size) : size_(size) {
+  const std::size_t bytes = (size * sizeof(T) + 63) / 64 * 64 + 64;
+  void* p = std::aligned_alloc(64, bytes);
+  if (p == nullptr) throw std::bad_alloc();
+  data_ = static_cast<T*>(p);
+  zero();
+}
+
+template <class T>
+ParamVec<T>::~ParamVec() {
+  std::free(data_);
+}
+
+template <class T>
+ParamVec<T>::ParamVec(ParamVec&& o) noexcept
+    : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+
+template <class T>
+ParamVec<T>& ParamVec<T>::operator=(ParamVec&& o) noexcept {
+  std::swap(data_, o.data_);
+  std::swap(size_, o.size_);
+  return *this;
+}
+
+template <class T>
+void ParamVec<T>::zero() {
+  std::memset(data_, 0, size_ * sizeof(T));
+}
+
+namespace {
+
+// Box and Muller 1958.
+double normal_number(std::uint64_t key, std::uint64_t i) {
+  const double u = 1.0 - uniform01(key, 2 * i), v = uniform01(key, 2 * i + 1);
+  return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
+}
+
+double initial_value(const ParamInfo& info, std::uint64_t key, std::uint64_t i) {
+  switch (info.fill) {
+    case Fill::zeros:
+      return 0.0;
+    case Fill::ones:
+      return 1.0;
+    case Fill::uniform:
+      return info.scale * (2.0 * uniform01(key, i) - 1.0);
+    case Fill::normal:
+      return info.scale * normal_number(key, i);
+    case Fill::identity:
+      return i / info.param.cols == i % info.param.cols ? 1.0 : 0.0;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+template <class T>
+void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values) {
+  for (const ParamInfo& info : table.infos()) {
+    const std::uint64_t key = noise_key(seed, Purpose::init, name_key(info.name));
+    T* p = values.data() + info.param.offset;
+    for (std::size_t i = 0; i < info.param.size(); ++i)
+      p[i] = static_cast<T>(initial_value(info, key, i));
+  }
+}
+
+template class ParamVec<float>;
+template class ParamVec<double>;
+template void initialize(const ParamTable&, std::uint64_t, ParamVec<float>&);
+template void initialize(const ParamTable&, std::uint64_t, ParamVec<double>&);
+
+}  // namespace heed

@@ -1,0 +1,32 @@
+// What a layer is lent for one forward or backward pass: the numbers, room to work, and the mode.
+// A Pass belongs to one thread; many passes share one model and one set of values.
+#pragma once
+
+#include "base/pool.h"
+#include "base/profile.h"
+#include "math/workspace.h"
+#include "nn/param.h"
+#include "nn/rows.h"
+
+namespace heed {
+
+template <class T>
+class AttentionProbe;
+
+template <class T>
+struct Pass {
+  const ParamVec<T>& values;
+  Workspace& workspace;
+  ParamVec<T>* gradients = nullptr;  // needed by backward
+  // Decoding: products and attention go row by row (math/row_kernel.h), so that a row's result does
+  // not depend on the others; `pool` may share the work of one product.
+  bool exact_rows = false;
+  Pool* pool = nullptr;
+  Profile* profile = nullptr;
+  AttentionProbe<T>* probe = nullptr;  // shown every attention weight, if given
+
+  Mat<const T> operator[](Param p) const { return values[p]; }
+  Mat<T> gradient(Param p) const { return (*gradients)[p]; }
+};
+
+}  // namespace heed

@@ -1,0 +1,29 @@
+#include "nn/rows.h"
+
+#include "base/noise.h"
+
+namespace heed {
+
+void Rows::clear() {
+  ids.clear();
+  positions.clear();
+  begin.assign(1, 0);
+  row_keys.clear();
+}
+
+void Rows::add_sequence(const int* sequence, int n, int first_position, std::uint64_t key) {
+  ids.insert(ids.end(), sequence, sequence + n);
+  for (int i = 0; i < n; ++i) positions.push_back(first_position + i);
+  if (key != 0)
+    for (int i = 0; i < n; ++i)
+      row_keys.push_back(combine(key, static_cast<std::uint64_t>(first_position + i)));
+  begin.push_back(begin.back() + n);
+}
+
+void Batch::clear() {
+  source.clear();
+  target.clear();
+  labels.clear();
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+// The rows of a micro-batch: sequences packed one after the other, without padding.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace heed {
+
+// One side (source or target) of a micro-batch. Sequence i is rows [begin[i], begin[i + 1]).
+struct Rows {
+  std::vector<int> ids;                 // [rows] tokens to embed
+  std::vector<int> positions;           // [rows] place in the sequence, from 0
+  std::vector<int> begin{0};            // [sequences + 1]
+  std::vector<std::uint64_t> row_keys;  // [rows] dropout keys, or empty: no dropout
+
+  int count() const { return static_cast<int>(ids.size()); }
+  int sequences() const { return static_cast<int>(begin.size()) - 1; }
+  int length(int i) const { return begin[i + 1] - begin[i]; }
+  void clear();
+  // Starts a sequence with the given ids at `first_position`. `key` names the sequence within the
+  // run (seed, step, index in the step, side); 0 is for passes without dropout.
+  void add_sequence(const int* ids, int n, int first_position = 0, std::uint64_t key = 0);
+};
+
+// What a model reads and what it is asked. Labels belong to the rows of the output side: the
+// target where there is a decoder, else the source. -1: this row is not scored.
+struct Batch {
+  Rows source, target;
+  std::vector<int> labels;
+  void clear();
+};
+
+}  // namespace heed

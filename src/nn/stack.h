@@ -1,0 +1,38 @@
+// Encoder or decoder: the same thing, zero or more blocks and, with pre-norm, a final norm.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/block.h"
+
+namespace heed {
+
+template <class T>
+struct StackSaved {
+  std::vector<BlockSaved<T>> blocks;  // capacity is reused from step to step
+  Mat<T> last, stats;                 // of the final norm
+  Mat<T> rotary;
+};
+
+struct Stack {
+  std::vector<Block> blocks;
+  std::optional<Norm> norm;
+  int rotary_width = 0;  // d_head with rotary positions, else 0
+
+  // `name` is "encoder" or "decoder".
+  Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind, bool cross,
+        const ModelConfig& config);
+
+  // x is kept for backward. input.rotary is filled in here.
+  template <class T>
+  Mat<T> forward(Pass<T>& pass, Mat<T> x, const Rows& rows, AttentionInput<T> input,
+                 StackSaved<T>& saved) const;
+  // In place: d is the gradient of the output and becomes that of x. Adds to dmemory.
+  template <class T>
+  void backward(Pass<T>& pass, Mat<T> d, const Rows& rows, AttentionInput<T> input,
+                const StackSaved<T>& saved, Mat<T> dmemory) const;
+};
+
+}  // namespace heed

@@ -1,0 +1,61 @@
+// Small models and batches that the tests share.
+#pragma once
+
+#include "base/noise.h"
+#include "nn/transformer.h"
+
+namespace heed::test {
+
+enum class Family { encoder_decoder, decoder_only, encoder_only };
+
+inline ModelConfig tiny_config(Family family) {
+  ModelConfig c;
+  c.d_model = 8;
+  c.n_heads = 2;
+  c.d_ff = 12;
+  c.encoder_layers = family == Family::decoder_only ? 0 : 2;
+  c.decoder_layers = family == Family::encoder_only ? 0 : 2;
+  c.dropout = 0.0;
+  c.attention_dropout = 0.0;
+  c.max_length = 16;
+  return c;
+}
+
+// Two or three packed sequences with a row that is not scored; with dropout keys if asked.
+inline Batch tiny_batch(const Transformer& model, bool dropout) {
+  Batch b;
+  const int source_lengths[] = {3, 1, 4}, target_lengths[] = {2, 4, 1};
+  for (int i = 0; i < 3; ++i) {
+    const auto key = [&](std::uint64_t side) {
+      return dropout ? noise_key(5, Purpose::dropout, 1, i, side) : 0;
+    };
+    const auto tokens = [&](int n, int vocab, std::uint64_t salt) {
+      std::vector<int> ids(n);
+      for (int j = 0; j < n; ++j) ids[j] = static_cast<int>(combine(salt, j * 7 + i) % vocab);
+      return ids;
+    };
+    const auto source = tokens(source_lengths[i], model.source_vocab, 1);
+    const auto target = tokens(target_lengths[i], model.target_vocab, 2);
+    const int rows = model.has_decoder() ? target_lengths[i] : source_lengths[i];
+    const auto labels = tokens(rows, model.target_vocab, 3);
+    if (model.has_encoder())
+      b.source.add_sequence(source.data(), source_lengths[i], 0, key(0));
+    if (model.has_decoder())
+      b.target.add_sequence(target.data(), target_lengths[i], 0, key(1));
+    b.labels.insert(b.labels.end(), labels.begin(), labels.end());
+  }
+  b.labels[1] = -1;
+  return b;
+}
+
+// Values that leave no tensor at a special point: norms and biases are moved too.
+template <class T>
+ParamVec<T> lively_values(const Transformer& model, std::uint64_t seed) {
+  ParamVec<T> v(model.table.size());
+  initialize(model.table, seed, v);
+  for (std::size_t i = 0; i < v.size(); ++i)
+    v.data()[i] += static_cast<T>(0.2 * (uniform01(seed, i) - 0.5));
+  return v;
+}
+
+}  // namespace heed::test
