@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Checks the order of the folders in src/: a file includes only its own folder and those to the left of
+
+    base < math < text < nn < store < decode < train < inspect < cli < main.cpp
+
+and neither math/ nor nn/ reaches a heavy header (JSON, command line, logging), directly or through another
+header of ours.
+
+    scripts/check_layers.py [SRC]      prints one line per violation; exit 1 if there is any
+"""
+import pathlib
+import re
+import sys
+
+ORDER = ["base", "math", "text", "nn", "store", "decode", "train", "inspect", "cli"]
+HEAVY = re.compile(r"(nlohmann/(?!json_fwd\.hpp)|CLI/|spdlog/)")
+LIGHT = ["math", "nn"]
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+
+
+def includes_of(path):
+    """[(line number, name, quoted)] of a file."""
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            found.append((number, match[1] or match[2], match[1] is not None))
+    return found
+
+
+def folder_of(name):
+    return name.split("/")[0] if "/" in name else ""
+
+
+def violations(src):
+    """One line per violation in the tree `src`, which has the folders of ORDER and main.cpp."""
+    files = sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cpp"))
+    includes = {p.relative_to(src).as_posix(): includes_of(p) for p in files}
+    found = []
+    for name, lines in includes.items():
+        folder = folder_of(name)
+        if folder not in ORDER and name != "main.cpp":
+            found.append(f"{name}: not in one of the folders {', '.join(ORDER)}")
+            continue
+        rank = ORDER.index(folder) if folder else len(ORDER)
+        for number, target, quoted in lines:
+            other = folder_of(target)
+            if quoted and other not in ORDER:
+                found.append(f'{name}:{number}: "{target}" does not name its folder (base/error.h)')
+            elif quoted and ORDER.index(other) > rank:
+                found.append(f'{name}:{number}: {folder} may not include "{target}": {other} comes later')
+        if folder in LIGHT:
+            chain = way_to_heavy(name, includes)
+            if chain:
+                found.append(f"{name}: heavy header reached: {' -> '.join(chain)}")
+    return found
+
+
+def way_to_heavy(name, includes):
+    """The chain of includes from `name` to a heavy header, or None."""
+    seen, ways = {name}, [[name]]
+    for way in ways:  # grows while it is walked: breadth first
+        for _, target, _ in includes.get(way[-1], []):
+            if HEAVY.match(target):
+                return way + [target]
+            if target in includes and target not in seen:
+                seen.add(target)
+                ways.append(way + [target])
+    return None
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    src = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "src"
+    found = violations(src)
+    for line in found:
+        print(line)
+    print(f"folder order: {len(found)} violations" if found else "folder order: kept")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing, and only those: the one list of what heed needs.
+#   scripts/install_dependencies.sh [build] [tests] [checks]     (default: build)
+# build: the program. tests: its tests too. checks: what .ci/run uses beyond the tests.
+# Needs root or sudo only if something is missing. Asks nothing.
+set -euo pipefail
+
+build_packages=(
+  g++ cmake ninja-build pkg-config
+  libcli11-dev nlohmann-json3-dev libspdlog-dev libsentencepiece-dev libutf8proc-dev libssl-dev
+  # The build of OpenBLAS with its own threads. libopenblas-openmp-dev would ignore the request to
+  # stay on the calling thread.
+  libopenblas-pthread-dev
+)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3)
+check_packages=(clang-format git)
+
+wanted=()
+for group in "${@:-build}"; do
+  case $group in
+    build) wanted+=("${build_packages[@]}") ;;
+    tests) wanted+=("${test_packages[@]}") ;;
+    checks) wanted+=("${check_packages[@]}") ;;
+    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks)" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v apt-get >/dev/null; then
+  echo "Not a Debian-like system: make sure that the equivalents of these are installed:" >&2
+  echo "  ${wanted[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $status == installed ]] || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then exit 0; fi
+
+echo "Installing missing packages: ${missing[*]}"
+as_root=()
+if ((EUID != 0)); then
+  if ! command -v sudo >/dev/null; then
+    echo "Neither root nor sudo here. Have an administrator run:" >&2
+    echo "  apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+  [[ -t 0 ]] || as_root+=(--non-interactive)
+fi
+# A lock held by another apt (automatic upgrades) is waited for.
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+"${apt[@]}" update </dev/null
+"${apt[@]}" install --yes --no-install-recommends "${missing[@]}" </dev/null >/dev/null

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# From nothing to a trained model: installs what is missing, builds heed, trains configs/quickstart.json with a
+# stop in the middle, resumes, evaluates and samples. Nothing that is already there is deleted: an older
+# runs/quickstart is renamed to runs/quickstart.old-K.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+config=configs/quickstart.json
+run=runs/quickstart
+started=$SECONDS
+
+say() { printf '\n%s\n' "$*"; }
+heed() {  # shows the command, then runs it
+  local word
+  printf '\n$ heed'
+  for word; do
+    [[ $word != *' '* ]] || word="\"$word\""
+    printf ' %s' "$word"
+  done
+  printf '\n'
+  build/heed "$@"
+}
+
+scripts/install_dependencies.sh build
+
+say "Building build/heed (Release, tuned for this machine) ..."
+build_heed() {
+  local fresh=()
+  [[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja -DHEED_TESTS=OFF)
+  cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release &&
+    cmake --build build --target heed --parallel "$(nproc)"
+}
+mkdir -p build
+if ! build_heed >build/quickstart.log 2>&1; then
+  tail -n 40 build/quickstart.log >&2
+  echo "The build failed; its whole output is in $PWD/build/quickstart.log" >&2
+  exit 1
+fi
+built=$SECONDS
+
+# Half of the steps first, as if somebody had pressed Ctrl-C.
+steps=$(build/heed config "$config" | sed -n 's/.*"max_steps": *\([0-9][0-9]*\).*/\1/p')
+if ((${steps:-0} < 2)); then
+  echo "$config must set train.max_steps" >&2
+  exit 1
+fi
+say "Training a small transformer on data/fables.txt; it stops half-way, after step $((steps / 2)) of $steps."
+heed train "$config" --run "$run" --force --stop-at "$((steps / 2))"
+say "The run can be continued exactly where it stopped."
+heed resume "$run"
+trained=$SECONDS
+
+say "How well does it predict the text that was held out?"
+heed evaluate "$run"
+
+say "And what does it write?"
+heed sample "$run" --prompt "Once upon a time" --max-tokens 400 --seed 1
+
+cat <<END
+
+Everything is in $PWD/$run:
+  config.json       the configuration with every default spelled out
+  train.log         what you saw above; metrics.jsonl has the same figures for programs
+  checkpoints/best  the best model: model.safetensors, its config and its tokenizer
+Building took $((built - started)) s, training $((trained - built)) s.
+
+Try next, from $PWD:
+  build/heed sample $run --prompt "The fox" --temperature 0.7 --num-samples 3
+  build/heed inspect $run
+  build/heed --help
+END
