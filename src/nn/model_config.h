@@ -3,8 +3,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace heed {
+
+struct Field;
 
 enum class Positions { sinusoidal, learned, rotary, none };
 enum class NormPlacement { pre, post };
@@ -45,5 +48,7 @@ struct ModelConfig {
   Init init = Init::xavier_uniform;
   int max_length = 0;  // longest sequence of one side; 0 (not given): what the objective needs
 };
+
+std::vector<Field> fields(ModelConfig& c);
 
 }  // namespace heed
