@@ -83,4 +83,16 @@ struct Field {
   std::string rejected_by = "";
 };
 
+// The section a field is, or null.
+inline const Field::Section* section_of(const Field& field) {
+  return std::get_if<Field::Section>(&field.ref);
+}
+
+// The fields that are no sections, with their full keys ("model.d_model"), in order.
+struct Leaf {
+  std::string key;
+  const Field* field;  // in the list it was made from
+};
+std::vector<Leaf> leaves(const std::vector<Field>& fields);
+
 }  // namespace heed

@@ -27,6 +27,9 @@ struct JsonText {
   std::map<std::string, std::string, std::less<>> places;  // full key -> where
 };
 
+// A value for messages: JSON in printable ASCII, cut if it is long.
+std::string shown(const nlohmann::json& value);
+
 // `source` stands for the text in messages.
 JsonText parse_json(std::string_view text, const std::string& source);
 JsonText read_json_file(const std::string& path);
