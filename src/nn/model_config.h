@@ -2,9 +2,13 @@
 // the list of fields with ranges and documentation is fields() below.
 #pragma once
 
+#include <vector>
+
 #include "math/rows.h"  // Activation
 
 namespace heed {
+
+struct Field;
 
 enum class Positions { sinusoidal, learned, rotary, none };
 enum class NormPlacement { pre, post };
@@ -44,5 +48,7 @@ struct ModelConfig {
   Init init = Init::xavier_uniform;
   int max_length = 0;  // longest sequence of one side; 0 (not given): what the objective needs
 };
+
+std::vector<Field> fields(ModelConfig& c);
 
 }  // namespace heed

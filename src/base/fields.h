@@ -1,0 +1,98 @@
+// The fields of a config struct, listed once.
+//
+// Beside each config struct stands `std::vector<Field> fields(ThatConfig&)`: its keys in order,
+// each with a pointer to the member, one line of documentation, a range, and what may happen to it
+// when a run is resumed. Reading, dumping, --set, the JSON Schema and the table of keys all walk
+// this list (fields_json.h, fields_doc.h); nothing about a key is written anywhere else.
+//
+// A list points into the struct it was made from and must not outlive it. Some entries depend on
+// the values (`rejected_by`), so make the list anew after the values have changed: it is cheap.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace heed {
+
+// How often something happens. 0: only at the end.
+struct Interval {
+  std::int64_t count = 0;
+  bool epochs = false;  // count is epochs, else steps
+  bool operator==(const Interval&) const = default;
+};
+
+// One file or several, read one after the other. Empty: not given.
+struct PathList {
+  std::vector<std::string> paths;
+  bool as_list = false;  // written as a JSON list (so that one path in a list is dumped as such)
+  bool empty() const { return paths.empty(); }
+  bool operator==(const PathList&) const = default;
+};
+
+struct Range {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool open_min = false;  // min itself is excluded
+  bool open_max = false;
+  bool contains(double x) const {
+    return (open_min ? x > min : x >= min) && (open_max ? x < max : x <= max);
+  }
+};
+inline constexpr Range kAny{};
+inline constexpr Range kFraction{0.0, 1.0, false, true};  // [0, 1)
+inline constexpr Range kPositive{0.0, std::numeric_limits<double>::infinity(), true, false};
+
+// Would another value change what the finished steps computed?
+enum class OnResume {
+  refused,  // yes: the resumed run would not be this run any more
+  allowed,  // no: it is applied from here on, and said
+};
+
+// An enumeration by the names of its values, in the order 0, 1, 2, ...
+struct Choice {
+  std::vector<std::string> names;
+  std::function<int()> get;
+  std::function<void(int)> set;
+};
+
+template <class E>
+Choice choice(E& value, std::vector<std::string> names) {
+  return {std::move(names), [&value] { return static_cast<int>(value); },
+          [&value](int i) { value = static_cast<E>(i); }};
+}
+
+struct Field {
+  using Section = std::vector<Field>;
+  using Ref = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*,
+                           PathList*, std::array<double, 2>*, Interval*, Choice, Section>;
+  std::string key;
+  Ref ref;
+  std::string doc;
+  Range range = kAny;  // of numbers, and of both numbers of a pair
+  OnResume on_resume = OnResume::refused;
+  // Where the default is not the struct's initial value: what it is, in words ("as model.dropout").
+  // The value in the struct then means "not given" and need not lie in the range.
+  std::string default_note = "";
+  // Not empty: this key must not be given and is not dumped, because of what stands here.
+  std::string rejected_by = "";
+};
+
+// The section a field is, or null.
+inline const Field::Section* section_of(const Field& field) {
+  return std::get_if<Field::Section>(&field.ref);
+}
+
+// The fields that are no sections, with their full keys ("model.d_model"), in order.
+struct Leaf {
+  std::string key;
+  const Field* field;  // in the list it was made from
+};
+std::vector<Leaf> leaves(const std::vector<Field>& fields);
+
+}  // namespace heed

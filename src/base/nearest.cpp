@@ -1,0 +1,52 @@
+#include "base/nearest.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kLongest = 64;  // longer words are no typing mistakes
+
+std::string lower(std::string_view s) {
+  std::string out(s);
+  for (char& ch : out) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+  return out;
+}
+
+}  // namespace
+
+// d[i][j] for the first i and j letters: the usual recurrence, with swaps (optimal string
+// alignment).
+int edit_distance(std::string_view a, std::string_view b) {
+  const std::size_t n = a.size(), m = b.size();
+  std::vector<std::vector<int>> d(n + 1, std::vector<int>(m + 1));
+  for (std::size_t i = 0; i <= n; ++i) d[i][0] = static_cast<int>(i);
+  for (std::size_t j = 0; j <= m; ++j) d[0][j] = static_cast<int>(j);
+  for (std::size_t i = 1; i <= n; ++i) {
+    for (std::size_t j = 1; j <= m; ++j) {
+      const int replaced = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[n][m];
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& names) {
+  if (name.empty() || name.size() > kLongest) return "";
+  const std::string wanted = lower(name);
+  int best = std::max<int>(1, static_cast<int>(wanted.size()) / 3) + 1;
+  std::string found;
+  for (const std::string& candidate : names) {
+    const int distance = edit_distance(wanted, lower(candidate));
+    if (distance < best) {
+      best = distance;
+      found = candidate;
+    }
+  }
+  return found;
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+// How weights move: the section `optimizer` of a config. Plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace heed {
+
+struct Field;
+
+enum class OptimizerType { adamw, adam, sgd };
+enum class ScheduleType { constant, linear, cosine, inverse_sqrt, noam };
+
+struct OptimizerConfig {
+  OptimizerType type = OptimizerType::adamw;
+  double learning_rate = 1e-3;
+  std::array<double, 2> betas{0.9, 0.98};  // sgd: unused
+  double eps = 1e-8;                       // sgd: unused
+  // Decoupled: w -= rate * weight_decay * w. -1 (not given): 0.01 for adamw, 0 else. adam has none.
+  double weight_decay = -1.0;
+  double clip_norm = 1.0;  // 0: no clipping
+  ScheduleType schedule = ScheduleType::cosine;
+  std::int64_t warmup_steps = 100;
+  double min_learning_rate = 0.0;
+  // linear, cosine: min_learning_rate is reached here. 0 (not given): train.max_steps of the start.
+  // May be less than warmup_steps (a run cut short): then the rate falls at once after it.
+  std::int64_t decay_steps = 0;
+};
+
+std::vector<Field> fields(OptimizerConfig& c);
+
+}  // namespace heed
