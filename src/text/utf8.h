@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
@@ -36,6 +37,11 @@ std::string to_lower(std::string_view text);
 // `text` on one line for messages and displays: control characters and invalid bytes as \n, \t, \r
 // or <0xNN>, everything else as it is.
 std::string printable(std::string_view text);
+
+// Whitespace as Unicode and Python's str.split see it (sacreBLEU splits words with the latter).
+bool is_space(char32_t code_point);
+// The parts of `text` between runs of such whitespace; views into it.
+std::vector<std::string_view> split_words(std::string_view text);
 
 // "U+00E9"
 std::string code_point_name(char32_t code_point);
