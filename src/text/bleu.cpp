@@ -13,7 +13,9 @@
 namespace heed {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // The symbols that 13a always splits off: ASCII punctuation but for ' , - . (and the space).
 bool is_13a_symbol(char c) {
@@ -48,7 +50,9 @@ std::string split_pairs(const std::string& text, Applies applies, bool split_sec
   return out;
 }
 
-bool is_point(char c) { return c == '.' || c == ','; }
+bool is_point(char c) {
+  return c == '.' || c == ',';
+}
 
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
@@ -113,9 +117,12 @@ std::string tokenize_13a(std::string_view line) {
     }
   }
   spaced += ' ';
-  spaced = split_pairs(spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
-  spaced = split_pairs(spaced, [](char a, char b) { return is_point(a) && !is_digit(b); }, false);
-  spaced = split_pairs(spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return is_point(a) && !is_digit(b); }, false);
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
   std::string joined;
   for (const std::string_view word : split_words(spaced)) {
     if (!joined.empty()) joined += ' ';

@@ -84,8 +84,8 @@ class Utf8Checker {
     const std::string_view good = text.substr(from, end - from);
     lines_ += static_cast<std::size_t>(std::count(good.begin(), good.end(), '\n'));
     const std::size_t newline = good.rfind('\n');
-    in_line_ = newline == std::string_view::npos ? in_line_ + good.size()
-                                                 : good.size() - newline - 1;
+    in_line_ =
+        newline == std::string_view::npos ? in_line_ + good.size() : good.size() - newline - 1;
     in_file_ += good.size();
     if (end == text.size() || (!at_end && text.size() - end < 4)) return end;
     throw Error(Exit::data,
@@ -100,7 +100,8 @@ class Utf8Checker {
   std::size_t lines_ = 0, in_line_ = 0, in_file_ = 0;
 };
 
-// Where to end a chunk of text[0, end): after a newline, else before a space, else between characters.
+// Where to end a chunk of text[0, end): after a newline, else before a space, else between
+// characters.
 std::size_t chunk_end(std::string_view text, std::size_t end) {
   const std::string_view whole = text.substr(0, end);
   const std::size_t newline = whole.rfind('\n');

@@ -23,7 +23,9 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-bool is_blank(std::string_view line) { return split_words(line).empty(); }
+bool is_blank(std::string_view line) {
+  return split_words(line).empty();
+}
 
 std::string at_line(const std::string& path, std::size_t index) {
   return path + ":" + std::to_string(index + 1) + ": ";

@@ -36,7 +36,8 @@ struct Token {
 struct Unknown {
   std::size_t count = 0;           // tokens that became <unk>
   std::vector<std::string> kinds;  // distinct ones, in order of appearance, as in the text
-  // "3 unknown characters: 'é' (U+00E9), ..." ; empty if there are none
+  bool more_kinds = false;         // there were more than were kept
+  // "3 unknown tokens: 'é' (U+00E9), 'x'" ; empty if there are none
   std::string summary() const;
 };
 
@@ -46,7 +47,8 @@ class Tokenizer {
   static constexpr int kBos = 1;
   static constexpr int kEos = 2;
   static constexpr std::string_view kMaskText = "[MASK]";
-  static constexpr std::size_t kMaxFileBytes = 64 << 20;  // load_tokenizer refuses more
+  static constexpr std::size_t kMaxFileBytes = 32 << 20;  // load_tokenizer refuses more
+  static constexpr int kMaxSize = 1'000'000;              // and more ids
 
   virtual ~Tokenizer() = default;
 
