@@ -118,7 +118,7 @@ int needed_length(const RunConfig& c) {
     case ObjectiveType::causal_lm:
       return c.objective.target_length;
     case ObjectiveType::masked_lm:
-      return c.objective.source_length;
+      return c.objective.source_length + 1;  // <s>
     case ObjectiveType::seq2seq:
       return c.data.max_length + 1;
   }

@@ -1,0 +1,46 @@
+#include "text/char_tokenizer.h"
+
+#include <algorithm>
+
+#include "text/tokenizer_json.h"
+#include "text/utf8.h"
+
+namespace heed {
+
+CharTokenizer::CharTokenizer(bool has_mask, std::vector<char32_t> characters)
+    : Tokenizer(has_mask), characters_(std::move(characters)) {
+  char32_t greatest = 0;
+  for (const char32_t c : characters_) greatest = std::max(greatest, c);
+  ids_.assign(greatest + 1, kUnk);
+  int id = first_ordinary_id();
+  for (const char32_t c : characters_) ids_[c] = id++;
+}
+
+int CharTokenizer::size() const {
+  return first_ordinary_id() + static_cast<int>(characters_.size());
+}
+
+void CharTokenizer::scan(std::string_view text, const Sink& sink) const {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point_at(text, at);
+    const int id = c.value < ids_.size() ? ids_[c.value] : kUnk;
+    sink({id, at, at + c.length});
+    at += c.length;
+  }
+}
+
+std::string CharTokenizer::text_after(int, int id) const {
+  return is_special(id) ? "" : encode_utf8(characters_[id - first_ordinary_id()]);
+}
+
+std::string CharTokenizer::ordinary_piece(int id) const {
+  return printable(text_after(-1, id));
+}
+
+std::string CharTokenizer::serialize() const {
+  std::vector<std::string> tokens;
+  for (const char32_t c : characters_) tokens.push_back(encode_utf8(c));
+  return tokenizer_json(type(), mask_id() >= 0, tokens);
+}
+
+}  // namespace heed

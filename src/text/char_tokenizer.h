@@ -1,0 +1,30 @@
+// One id per Unicode code point. See tokenizer.h for the contract.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace heed {
+
+class CharTokenizer final : public Tokenizer {
+ public:
+  // Ids in the order given; distinct.
+  CharTokenizer(bool has_mask, std::vector<char32_t> characters);
+
+  TokenizerConfig::Type type() const override { return TokenizerConfig::char_; }
+  int size() const override;
+  void scan(std::string_view text, const Sink& sink) const override;
+  std::string text_after(int previous, int id) const override;
+  std::string serialize() const override;
+
+ protected:
+  std::string ordinary_piece(int id) const override;
+
+ private:
+  std::vector<char32_t> characters_;
+  std::vector<int> ids_;  // by code point, up to the greatest known one; kUnk if unknown
+};
+
+}  // namespace heed

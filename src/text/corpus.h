@@ -1,0 +1,69 @@
+// Reading corpora: one text (a file or several, one after the other), or sentence pairs (two files
+// of parallel lines, or one TSV file). Nothing is printed and nothing is changed but line ends: in
+// pairs a \r before the \n is dropped; in a text every byte stays. The memory used is about the
+// files' size. Errors (Exit::data) name the file and, where there is one, the line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+struct ReadOptions {
+  bool any_bytes = false;  // tokenizer `byte`: invalid UTF-8 is data
+  bool lowercase = false;  // data.lowercase
+};
+
+// Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
+// cut after a newline if it has one, else before a space, else between characters. Memory: a chunk.
+// Errors: no such file, a directory, unreadable, empty (a file of no bytes), invalid UTF-8 (file,
+// line, byte in the line).
+void scan_text(std::span<const std::string> paths, const ReadOptions& options,
+               const std::function<void(std::string_view)>& use);
+
+// The concatenated files as one string.
+std::string read_text(std::span<const std::string> paths, const ReadOptions& options);
+
+// Where the last `valid_fraction` of a text begins: floor(bytes * (1 - f)), moved back to the start
+// of a character.
+std::size_t split_text(std::string_view text, double valid_fraction);
+
+// Sentence i of one side stands for sentence i of the other. The views point into memory that the
+// Pairs own; moving keeps them valid.
+class Pairs {
+ public:
+  Pairs(Pairs&&) noexcept = default;
+  Pairs& operator=(Pairs&&) noexcept = default;
+
+  std::size_t size() const { return source.size(); }
+  std::vector<std::string_view> source, target;
+
+ private:
+  Pairs() = default;
+  friend Pairs read_parallel(const std::string&, const std::string&, const ReadOptions&);
+  friend Pairs read_tsv(const std::string&, const ReadOptions&);
+  std::vector<std::string> files_;
+};
+
+// Errors: as above; different numbers of lines (both are told), an empty line.
+Pairs read_parallel(const std::string& source_path, const std::string& target_path,
+                    const ReadOptions& options);
+// One pair a line: source, one tab, target. Errors: as above; not exactly one tab, an empty side.
+Pairs read_tsv(const std::string& path, const ReadOptions& options);
+
+// How many of n pairs are training ones when the last `valid_fraction` validates: floor(n * (1-f)).
+std::size_t split_pairs(std::size_t n, double valid_fraction);
+
+// The lines of a file: \n or \r\n ends each, the last may lack it; none is an error to be empty.
+// (Inputs of translate and score.) "-" is standard input. Errors: as above.
+std::vector<std::string> read_lines(const std::string& path, const ReadOptions& options);
+
+// Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8.
+void check_utf8(std::string_view text, const std::string& where);
+
+}  // namespace heed

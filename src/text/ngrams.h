@@ -1,0 +1,40 @@
+// Counting n-grams for BLEU and chrF: how many a hypothesis and a reference have, and how many of
+// them match, each at most as often as it stands on both sides.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace heed {
+
+struct NgramCounts {
+  std::int64_t hypothesis = 0, reference = 0, matches = 0;
+};
+
+// All n-grams of `symbols` in sorted order; n <= Max, unused places are zero.
+template <int Max, class T>
+std::vector<std::array<T, Max>> sorted_ngrams(const std::vector<T>& symbols, int n) {
+  std::vector<std::array<T, Max>> ngrams;
+  for (std::size_t i = 0; i + n <= symbols.size(); ++i) {
+    std::array<T, Max> ngram{};
+    std::copy_n(symbols.begin() + i, n, ngram.begin());
+    ngrams.push_back(ngram);
+  }
+  std::sort(ngrams.begin(), ngrams.end());
+  return ngrams;
+}
+
+// The intersection of two sorted lists holds each n-gram min(count, count) times: clipped counts.
+template <int Max, class T>
+NgramCounts count_ngrams(const std::vector<T>& hypothesis, const std::vector<T>& reference, int n) {
+  const auto h = sorted_ngrams<Max>(hypothesis, n);
+  const auto r = sorted_ngrams<Max>(reference, n);
+  std::vector<std::array<T, Max>> both;
+  std::set_intersection(h.begin(), h.end(), r.begin(), r.end(), std::back_inserter(both));
+  return {static_cast<std::int64_t>(h.size()), static_cast<std::int64_t>(r.size()),
+          static_cast<std::int64_t>(both.size())};
+}
+
+}  // namespace heed

@@ -1,0 +1,106 @@
+#include "text/piece_tokenizer.h"
+
+#include <sentencepiece_processor.h>
+
+#include <unordered_map>
+
+#include "base/error.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+// Words that one call remembers; more than that start afresh, to bound the memory.
+constexpr std::size_t kMaxCachedWords = 200'000;
+
+// End of the word that starts at text[begin], which is not reserved.
+std::size_t word_end(std::string_view text, std::size_t begin) {
+  std::size_t end = begin;
+  if (text[end] == ' ') ++end;
+  while (end < text.size() && text[end] != ' ' && reserved_length(text, end) == 0) {
+    const std::size_t next = end + code_point_at(text, end).length;
+    if (next - begin > PieceTokenizer::kMaxWordBytes) break;
+    end = next;
+  }
+  return end;
+}
+
+}  // namespace
+
+PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
+    : Tokenizer(model.has_mask),
+      model_(std::move(model)),
+      processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
+  const auto status = processor_->LoadFromSerializedProto(write_piece_model(model_));
+  if (!status.ok()) {
+    throw Error(Exit::store, path + ": SentencePiece refuses it: " + status.ToString() + ".");
+  }
+  bytes_.resize(model_.first_byte_id());
+  for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, static_cast<char>(byte));
+  for (const auto& piece : model_.pieces) {
+    const bool spaced = piece.text.starts_with(kSpaceMark);
+    bytes_.push_back(spaced ? " " + piece.text.substr(kSpaceMark.size()) : piece.text);
+  }
+}
+
+PieceTokenizer::~PieceTokenizer() = default;
+
+TokenizerConfig::Type PieceTokenizer::type() const {
+  return model_.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe;
+}
+
+std::vector<int> PieceTokenizer::encode_word(std::string_view word) const {
+  std::vector<int> ids;
+  const auto status = processor_->Encode(word, &ids);
+  std::string covered;
+  for (const int id : ids) covered += bytes_[id];
+  if (status.ok() && covered == word) return ids;
+  ids.clear();  // whatever SentencePiece does with these characters, the bytes are exact
+  for (const char byte : word) ids.push_back(byte_id(byte));
+  return ids;
+}
+
+void PieceTokenizer::scan(std::string_view text, const Sink& sink) const {
+  std::unordered_map<std::string_view, std::vector<int>> cache;
+  for (std::size_t at = 0; at < text.size();) {
+    if (const int reserved = reserved_length(text, at)) {
+      for (int i = 0; i < reserved; ++i, ++at) sink({byte_id(text[at]), at, at + 1});
+      continue;
+    }
+    const std::size_t end = word_end(text, at);
+    const std::string_view word = text.substr(at, end - at);
+    auto found = cache.find(word);
+    if (found == cache.end()) {
+      if (cache.size() >= kMaxCachedWords) cache.clear();
+      found = cache.emplace(word, encode_word(word)).first;
+    }
+    for (const int id : found->second) {
+      const std::size_t next = at + bytes_[id].size();
+      sink({id, at, next});
+      at = next;
+    }
+  }
+}
+
+std::string PieceTokenizer::text_after(int, int id) const {
+  return bytes_[id];
+}
+
+std::string PieceTokenizer::ordinary_piece(int id) const {
+  if (id >= model_.first_piece_id()) {
+    return printable(model_.pieces[id - model_.first_piece_id()].text);
+  }
+  return bytes_[id] == " " ? std::string(kSpaceMark) : printable(bytes_[id]);
+}
+
+std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,
+                                                     const std::string& path) {
+  PieceModel model = read_piece_model(bytes, path);
+  if (write_piece_model(model) != bytes) {
+    throw Error(Exit::store, path + ": not a tokenizer that heed wrote: it has other settings.",
+                "use another checkpoint of the run");
+  }
+  return std::make_unique<PieceTokenizer>(std::move(model), path);
+}
+
+}  // namespace heed

@@ -1,0 +1,54 @@
+// bpe and unigram, encoded by SentencePiece. See tokenizer.h for the contract.
+//
+// The text is cut into words: a space (or nothing) and the characters up to the next space or
+// reserved character. No piece reaches over such a cut, so encoding word by word gives what
+// encoding a whole line would, in time linear in the text; each distinct word is encoded once per
+// call. Words longer than kMaxWordBytes are cut there, between characters. Reserved characters
+// (piece_model.h) are byte tokens; so are characters that no piece has. Hence the exact round trip
+// for any bytes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "text/piece_model.h"
+#include "text/tokenizer.h"
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
+
+namespace heed {
+
+class PieceTokenizer final : public Tokenizer {
+ public:
+  static constexpr std::size_t kMaxWordBytes = 1024;
+
+  // Error (store, naming `path`) if SentencePiece refuses the model.
+  PieceTokenizer(PieceModel model, const std::string& path);
+  ~PieceTokenizer() override;
+
+  TokenizerConfig::Type type() const override;
+  int size() const override { return model_.size(); }
+  void scan(std::string_view text, const Sink& sink) const override;
+  std::string text_after(int previous, int id) const override;
+  std::string serialize() const override { return write_piece_model(model_); }
+
+ protected:
+  std::string ordinary_piece(int id) const override;
+
+ private:
+  std::vector<int> encode_word(std::string_view word) const;
+  int byte_id(char byte) const { return model_.first_byte_id() + static_cast<unsigned char>(byte); }
+
+  PieceModel model_;
+  std::vector<std::string> bytes_;  // what each id stands for in a text
+  std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
+};
+
+// Accepts only what write_piece_model writes. Errors as load_tokenizer.
+std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,
+                                                     const std::string& path);
+
+}  // namespace heed

@@ -1,0 +1,152 @@
+#include "text/piece_trainer.h"
+
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "text/tokenizer.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+constexpr double kCharacterCoverage = 0.99995;
+constexpr int kAutomaticVocabSize = 4000;
+
+using Counts = std::map<char32_t, std::int64_t>;
+
+// Calls use(begin, end) for the longest parts of the line that have only characters for which
+// keeps(code point) holds and that SentencePiece can take.
+template <class Keeps, class Use>
+void for_each_part(std::string_view line, Keeps keeps, Use use) {
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < line.size();) {
+    const CodePoint c = code_point_at(line, at);
+    if (reserved_length(line, at) > 0 || !keeps(c.value)) {
+      if (at > begin) use(line.substr(begin, at - begin));
+      begin = at + c.length;
+    }
+    at += c.length;
+  }
+  if (line.size() > begin) use(line.substr(begin));
+}
+
+Counts count_characters(const std::vector<std::string>& lines) {
+  Counts counts;
+  std::vector<std::int64_t> ascii(128);
+  for (const std::string& line : lines) {
+    for (std::size_t at = 0; at < line.size();) {
+      const CodePoint c = code_point_at(line, at);
+      if (reserved_length(line, at) == 0) ++(c.value < 128 ? ascii[c.value] : counts[c.value]);
+      at += c.length;
+    }
+  }
+  for (char32_t c = 0; c < 128; ++c) {
+    if (ascii[c] > 0) counts[c] = ascii[c];
+  }
+  return counts;
+}
+
+// The most frequent characters that together make up kCharacterCoverage of the text.
+std::unordered_set<char32_t> frequent(const Counts& counts) {
+  std::vector<std::pair<std::int64_t, char32_t>> order;
+  std::int64_t total = 0;
+  for (const auto& [c, n] : counts) {
+    order.emplace_back(-n, c);
+    total += n;
+  }
+  std::sort(order.begin(), order.end());
+  std::unordered_set<char32_t> kept;
+  std::int64_t covered = 0;
+  for (const auto& [minus_n, c] : order) {
+    if (static_cast<double>(covered) >= kCharacterCoverage * static_cast<double>(total)) break;
+    covered -= minus_n;
+    kept.insert(c);
+  }
+  return kept;
+}
+
+// The parts of all lines, one after the other.
+class Parts final : public sentencepiece::SentenceIterator {
+ public:
+  Parts(const std::vector<std::string>& lines, const std::unordered_set<char32_t>& kept) {
+    for (const std::string& line : lines) {
+      for_each_part(
+          line, [&](char32_t c) { return kept.contains(c); },
+          [&](std::string_view part) { parts_.push_back(part); });
+    }
+    Next();
+  }
+  bool done() const override { return next_ > parts_.size(); }
+  void Next() override {
+    if (next_ < parts_.size()) value_ = parts_[next_];
+    ++next_;
+  }
+  const std::string& value() const override { return value_; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  std::vector<std::string_view> parts_;
+  std::size_t next_ = 0;
+  std::string value_;
+};
+
+int vocabulary_size(const TokenizerConfig& config, int minimum) {
+  if (config.vocab_size == 0) return std::max(kAutomaticVocabSize, 2 * minimum);
+  if (config.vocab_size < minimum) {
+    throw Error(Exit::usage,
+                "tokenizer.vocab_size is " + std::to_string(config.vocab_size) +
+                    "; this text needs at least " + std::to_string(minimum) +
+                    " with tokenizer.type \"" + std::string(type_name(config.type)) +
+                    "\": the special ids, 256 bytes, every character of the text and one more.",
+                "set tokenizer.vocab_size to " + std::to_string(std::max(minimum * 2, 1000)) +
+                    ", or leave it out");
+  }
+  return config.vocab_size;
+}
+
+}  // namespace
+
+TrainedPieces train_pieces(const TokenizerConfig& config, bool with_mask,
+                           const std::vector<std::string>& lines) {
+  const Counts counts = count_characters(lines);
+  if (counts.size() < 2) {
+    throw Error(Exit::data, "The training text has " + std::to_string(counts.size()) +
+                                " distinct character(s); there is nothing to learn.");
+  }
+  const auto kept = frequent(counts);
+  const int minimum = (with_mask ? 4 : 3) + 256 + static_cast<int>(kept.size()) + 1;
+  const std::unordered_map<std::string, std::string> settings = {
+      {"model_type", std::string(type_name(config.type))},
+      {"vocab_size", std::to_string(vocabulary_size(config, minimum))},
+      {"hard_vocab_limit", "false"},
+      {"character_coverage", "1.0"},
+      {"normalization_rule_name", "identity"},
+      {"add_dummy_prefix", "false"},
+      {"remove_extra_whitespaces", "false"},
+      {"byte_fallback", "true"},
+      {"max_sentence_length", "1000000"},
+      {"num_threads", "1"},
+      {"unk_id", "0"},
+      {"bos_id", "1"},
+      {"eos_id", "2"},
+      {"pad_id", "-1"},
+      {"control_symbols", with_mask ? std::string(Tokenizer::kMaskText) : ""},
+      {"minloglevel", "3"},
+  };
+  Parts parts(lines, kept);
+  std::string trained;
+  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &parts, &trained);
+  if (!status.ok()) {
+    throw Error(Exit::data, "SentencePiece cannot learn a vocabulary: " + status.ToString() + ".",
+                "more text, another tokenizer.vocab_size, or tokenizer.type \"byte\"");
+  }
+  return {read_piece_model(trained, "the trained model"),
+          static_cast<int>(counts.size() - kept.size())};
+}
+
+}  // namespace heed

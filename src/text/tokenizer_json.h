@@ -1,0 +1,23 @@
+// The file tokenizer.json of char, byte and word tokenizers:
+//   {"format": "heed-tokenizer", "version": 1, "type": "char",
+//    "special": ["<unk>", "<s>", "</s>"], "tokens": ["\n", " ", "e", ...]}
+// Special tokens have the first ids, in order; "[MASK]" is the fourth if there is one. `tokens` is
+// empty for byte.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace heed {
+
+std::string tokenizer_json(TokenizerConfig::Type type, bool has_mask,
+                           const std::vector<std::string>& tokens);
+
+// Errors (store) as load_tokenizer.
+std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view bytes, const std::string& path);
+
+}  // namespace heed

@@ -1,0 +1,194 @@
+#include "text/tokenizer_trainer.h"
+
+#include <algorithm>
+#include <bitset>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "text/byte_tokenizer.h"
+#include "text/char_tokenizer.h"
+#include "text/line_sample.h"
+#include "text/piece_tokenizer.h"
+#include "text/piece_trainer.h"
+#include "text/utf8.h"
+#include "text/word_tokenizer.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kMaxWordBytes = 1000;  // longer "words" are no words and become <unk>
+
+// Entries by falling count, ties by rising key; without those below min_frequency, at most `room`.
+template <class Map>
+auto most_frequent(const Map& counts, std::int64_t min_frequency, std::size_t room) {
+  using Key = typename Map::key_type;
+  std::vector<std::pair<std::int64_t, const Key*>> order;
+  for (const auto& [key, n] : counts) {
+    if (n >= min_frequency) order.emplace_back(-n, &key);
+  }
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : *a.second < *b.second;
+  });
+  if (order.size() > room) order.resize(room);
+  std::vector<Key> keys;
+  for (const auto& entry : order) keys.push_back(*entry.second);
+  return keys;
+}
+
+void need_two(std::size_t found, const std::string& what) {
+  if (found >= 2) return;
+  throw Error(Exit::data,
+              "The training text has " + std::to_string(found) + " distinct " + what +
+                  (found == 1 ? "" : "s") + "; there is nothing to learn.",
+              "more text; a lower tokenizer.min_frequency; a greater tokenizer.vocab_size");
+}
+
+std::string megabytes(std::uint64_t bytes) {
+  const std::uint64_t tenths = (bytes + 50'000) / 100'000;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MB";
+}
+
+}  // namespace
+
+struct TokenizerTrainer::State {
+  TokenizerConfig config;
+  bool with_mask;
+  std::uint64_t bytes = 0;
+  std::unordered_map<char32_t, std::int64_t> characters;             // code points from 128 on, ...
+  std::vector<std::int64_t> ascii = std::vector<std::int64_t>(128);  // ... and below
+  StringMap<std::int64_t> words;
+  std::bitset<256> byte_values;
+  LineSample sample;
+
+  int specials() const { return with_mask ? 4 : 3; }
+  std::size_t room() const {
+    const int ids = config.vocab_size == 0 ? Tokenizer::kMaxSize : config.vocab_size;
+    return static_cast<std::size_t>(ids - specials());
+  }
+  std::string kept_of(std::size_t kept, std::size_t found, const std::string& what) const {
+    return std::to_string(kept) + " of " + std::to_string(found) + " distinct " + what;
+  }
+  TrainedTokenizer finish_char();
+  TrainedTokenizer finish_byte();
+  TrainedTokenizer finish_word();
+  TrainedTokenizer finish_pieces();
+};
+
+TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, bool with_mask,
+                                   std::uint64_t seed)
+    : state_(new State{.config = config,
+                       .with_mask = with_mask,
+                       .characters = {},
+                       .words = {},
+                       .byte_values = {},
+                       .sample = {seed, static_cast<std::size_t>(config.sample_bytes)}}) {
+  const int least = state_->specials() + (config.type == TokenizerConfig::byte ? 256 : 2);
+  const bool fixed = config.type == TokenizerConfig::byte;
+  const int size = config.vocab_size;
+  if (size != 0 && (size < least || size > Tokenizer::kMaxSize || (fixed && size != least))) {
+    throw Error(Exit::usage,
+                "tokenizer.vocab_size is " + std::to_string(size) + "; tokenizer.type \"" +
+                    std::string(type_name(config.type)) + "\" needs " +
+                    (fixed ? "exactly " + std::to_string(least)
+                           : "at least " + std::to_string(least) + " and at most " +
+                                 std::to_string(Tokenizer::kMaxSize)) +
+                    ", special ids included.",
+                "leave tokenizer.vocab_size out");
+  }
+}
+
+TokenizerTrainer::~TokenizerTrainer() = default;
+TokenizerTrainer::TokenizerTrainer(TokenizerTrainer&&) noexcept = default;
+
+void TokenizerTrainer::add(std::string_view text) {
+  State& s = *state_;
+  s.bytes += text.size();
+  switch (s.config.type) {
+    case TokenizerConfig::char_:
+      for (std::size_t at = 0; at < text.size();) {
+        const CodePoint c = code_point_at(text, at);
+        ++(c.value < 128 ? s.ascii[c.value] : s.characters[c.value]);
+        at += c.length;
+      }
+      break;
+    case TokenizerConfig::byte:
+      for (const char byte : text) s.byte_values.set(static_cast<unsigned char>(byte));
+      break;
+    case TokenizerConfig::word:
+      WordTokenizer::split(text, [&](std::size_t begin, std::size_t end) {
+        if (end - begin > kMaxWordBytes) return;
+        const std::string_view word = text.substr(begin, end - begin);
+        const auto found = s.words.find(word);
+        if (found != s.words.end()) {
+          ++found->second;
+        } else {
+          s.words.emplace(word, 1);
+        }
+      });
+      break;
+    default:
+      s.sample.add(text);
+  }
+}
+
+TrainedTokenizer TokenizerTrainer::State::finish_char() {
+  for (char32_t c = 0; c < 128; ++c) {
+    if (ascii[c] > 0) characters[c] = ascii[c];
+  }
+  auto kept = most_frequent(characters, config.min_frequency, room());
+  need_two(kept.size(), "character");
+  const std::string note = kept_of(kept.size(), characters.size(), "characters");
+  return {std::make_unique<CharTokenizer>(with_mask, std::move(kept)), note};
+}
+
+TrainedTokenizer TokenizerTrainer::State::finish_byte() {
+  need_two(byte_values.count(), "byte");
+  return {std::make_unique<ByteTokenizer>(with_mask),
+          std::to_string(byte_values.count()) + " of 256 bytes occur"};
+}
+
+TrainedTokenizer TokenizerTrainer::State::finish_word() {
+  auto kept = most_frequent(words, config.min_frequency, room());
+  need_two(kept.size(), "word");
+  const std::string note = kept_of(kept.size(), words.size(), "words (newline included)");
+  return {std::make_unique<WordTokenizer>(with_mask, std::move(kept)), note};
+}
+
+TrainedTokenizer TokenizerTrainer::State::finish_pieces() {
+  const bool all = sample.bytes_seen() <= static_cast<std::uint64_t>(config.sample_bytes);
+  const std::string from = all ? "learnt from the whole text"
+                               : "learnt from a sample of " + megabytes(sample.bytes_kept());
+  TrainedPieces trained = train_pieces(config, with_mask, sample.take());
+  std::string note = from;
+  if (trained.rare_characters > 0) {
+    note += ", " + std::to_string(trained.rare_characters) + " rare characters written as bytes";
+  }
+  return {std::make_unique<PieceTokenizer>(std::move(trained.model), "the trained model"), note};
+}
+
+TrainedTokenizer TokenizerTrainer::finish() {
+  State& s = *state_;
+  TrainedTokenizer trained = s.config.type == TokenizerConfig::char_  ? s.finish_char()
+                             : s.config.type == TokenizerConfig::byte ? s.finish_byte()
+                             : s.config.type == TokenizerConfig::word ? s.finish_word()
+                                                                      : s.finish_pieces();
+  const Tokenizer& tokenizer = *trained.tokenizer;
+  if (tokenizer.serialize().size() > Tokenizer::kMaxFileBytes) {
+    throw Error(Exit::data,
+                "The vocabulary would take more than " + megabytes(Tokenizer::kMaxFileBytes) + ".",
+                "set tokenizer.vocab_size or tokenizer.min_frequency");
+  }
+  trained.note = "tokenizer " + std::string(type_name(s.config.type)) + ": " +
+                 std::to_string(tokenizer.size()) + " ids from " + megabytes(s.bytes) +
+                 " of training text; " + trained.note;
+  return trained;
+}
+
+TrainedTokenizer train_tokenizer(const TokenizerConfig& config, bool with_mask, std::uint64_t seed,
+                                 std::span<const std::string_view> texts) {
+  TokenizerTrainer trainer(config, with_mask, seed);
+  for (const std::string_view text : texts) trainer.add(text);
+  return trainer.finish();
+}
+
+}  // namespace heed

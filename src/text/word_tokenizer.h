@@ -1,0 +1,46 @@
+// One id per word and per newline. Words are what ASCII whitespace separates; the newline, "\n", is
+// a token like a word. See tokenizer.h for the contract.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace heed {
+
+// Lets maps keyed by std::string be asked with a string_view.
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+template <class T>
+using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;
+
+class WordTokenizer final : public Tokenizer {
+ public:
+  // Ids in the order given; distinct.
+  WordTokenizer(bool has_mask, std::vector<std::string> words);
+
+  // Calls use(begin, end) for every word and newline of the text.
+  static void split(std::string_view text,
+                    const std::function<void(std::size_t, std::size_t)>& use);
+
+  TokenizerConfig::Type type() const override { return TokenizerConfig::word; }
+  int size() const override;
+  void scan(std::string_view text, const Sink& sink) const override;
+  std::string text_after(int previous, int id) const override;
+  std::string serialize() const override;
+
+ protected:
+  std::string ordinary_piece(int id) const override;
+
+ private:
+  std::vector<std::string> words_;
+  StringMap<int> ids_;
+};
+
+}  // namespace heed
