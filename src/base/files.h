@@ -1,0 +1,135 @@
+// Files that survive: reading with limits, and writing that is on the disk when it returns.
+//
+// Every function throws Error (Exit::store unless told otherwise) that names the operation, the
+// path and the system's reason. Nothing here keeps state between calls, so any number of threads
+// may write different files. Interrupted calls (EINTR) are repeated, short writes continued.
+// What changes the disk goes through a SystemCalls, which tests replace to make calls fail.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.h"
+
+namespace heed {
+
+// The calls that change a disk, as the system has them: -1 and errno on failure.
+class SystemCalls {
+ public:
+  virtual ~SystemCalls() = default;
+  virtual int open(const char* path, int flags, mode_t mode);
+  virtual ssize_t write(int fd, const void* bytes, std::size_t size);
+  virtual int fsync(int fd);
+  virtual int close(int fd);
+  virtual int truncate(int fd, off_t size);
+  virtual int mkdir(const char* path, mode_t mode);
+  virtual int symlink(const char* target, const char* path);
+  virtual int rename(const char* from, const char* to);
+  virtual int exchange(const char* one, const char* other);  // both exist; atomic
+  virtual int remove_all(const char* path);                  // does not follow symlinks
+  // Bytes an unprivileged user may still write; -1 where the file system does not say.
+  virtual std::int64_t free_bytes(const char* path);
+};
+// The real ones (stateless).
+SystemCalls& system_calls();
+
+// "cannot write /a/b: No space left on device", with a hint where one helps.
+[[noreturn]] void throw_file_error(std::string_view operation, const std::filesystem::path& path,
+                                   int error, Exit exit = Exit::store);
+
+// A regular file open for reading. Anything else (folder, pipe, device) is refused.
+class InputFile {
+ public:
+  enum class Links { follow, refuse };
+  explicit InputFile(const std::filesystem::path& path, Links links = Links::follow,
+                     Exit exit = Exit::store);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  std::uint64_t size() const { return size_; }  // when it was opened
+  // The next bytes; fewer only at the end of the file.
+  std::size_t read(std::span<std::byte> bytes);
+  // The next bytes, all of them, else an Error that says the file ended early.
+  void read_exactly(std::span<std::byte> bytes);
+
+ private:
+  std::filesystem::path path_;
+  Exit exit_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+// All bytes of a regular file of at most `limit` bytes.
+std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
+                      InputFile::Links links = InputFile::Links::follow, Exit exit = Exit::store);
+
+// A new file being written, in place of any old one. Unless finish() returned, it is not whole.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  void finish();  // fsync and close
+
+ private:
+  std::filesystem::path path_;
+  SystemCalls& calls_;
+  int fd_ = -1;
+};
+
+// A file that grows by whole lines (metrics). A line that could not be written whole is taken back.
+// append() and sync() may be called from two threads.
+class AppendFile {
+ public:
+  explicit AppendFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  void append_line(std::string_view line);  // without its newline
+  void sync();
+
+ private:
+  std::filesystem::path path_;
+  SystemCalls& calls_;
+  int fd_ = -1;
+};
+
+// The new bytes are in place and durable when it returns; at any moment before, the old or the new
+// file is there whole. Uses the sibling ".tmp-NAME".
+void replace_file(const std::filesystem::path& path, std::string_view bytes,
+                  SystemCalls& calls = system_calls());
+// Points the symbolic link `path` at `target` (as written, relative to the link), durably and
+// without a moment in which there is none.
+void replace_symlink(const std::filesystem::path& path, const std::string& target,
+                     SystemCalls& calls = system_calls());
+
+// False if something is already there.
+bool make_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+// Makes the names in a folder durable.
+void sync_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+void rename_path(const std::filesystem::path& from, const std::filesystem::path& to,
+                 SystemCalls& calls = system_calls());
+// Swaps two existing paths at once. False where the file system cannot.
+bool exchange_paths(const std::filesystem::path& one, const std::filesystem::path& other,
+                    SystemCalls& calls = system_calls());
+// Removes a file or folder with all that is in it; nothing there is fine.
+void remove_tree(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+// Throws if `path` (an existing folder) has less room than `needed` bytes; `what` is being written.
+void check_free_space(const std::filesystem::path& path, std::uint64_t needed,
+                      const std::string& what, SystemCalls& calls = system_calls());
+
+}  // namespace heed
