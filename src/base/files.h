@@ -6,40 +6,18 @@
 // What changes the disk goes through a SystemCalls, which tests replace to make calls fail.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
+#include <vector>
 
 #include "base/error.h"
+#include "base/system_calls.h"
 
 namespace heed {
-
-// The calls that change a disk, as the system has them: -1 and errno on failure.
-class SystemCalls {
- public:
-  virtual ~SystemCalls() = default;
-  virtual int open(const char* path, int flags, mode_t mode);
-  virtual ssize_t write(int fd, const void* bytes, std::size_t size);
-  virtual int fsync(int fd);
-  virtual int close(int fd);
-  virtual int truncate(int fd, off_t size);
-  virtual int mkdir(const char* path, mode_t mode);
-  virtual int symlink(const char* target, const char* path);
-  virtual int rename(const char* from, const char* to);
-  virtual int exchange(const char* one, const char* other);  // both exist; atomic
-  virtual int remove_all(const char* path);                  // does not follow symlinks
-  // Bytes an unprivileged user may still write; -1 where the file system does not say.
-  virtual std::int64_t free_bytes(const char* path);
-};
-// The real ones (stateless).
-SystemCalls& system_calls();
 
 // "cannot write /a/b: No space left on device", with a hint where one helps.
 [[noreturn]] void throw_file_error(std::string_view operation, const std::filesystem::path& path,
@@ -117,6 +95,10 @@ void replace_file(const std::filesystem::path& path, std::string_view bytes,
 void replace_symlink(const std::filesystem::path& path, const std::string& target,
                      SystemCalls& calls = system_calls());
 
+// Whether anything has this name, a dangling link too.
+bool path_exists(const std::filesystem::path& path);
+// The names in a folder, sorted.
+std::vector<std::string> names_in(const std::filesystem::path& path);
 // False if something is already there.
 bool make_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
 // Makes the names in a folder durable.

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "base/files.h"
 
 namespace heed {
 
@@ -30,6 +30,8 @@ class Sha256 {
 
 std::string sha256(std::string_view bytes);
 // Of a regular file, read in pieces.
-std::string sha256_of_file(const std::filesystem::path& path, Exit exit = Exit::store);
+std::string sha256_of_file(const std::filesystem::path& path,
+                           InputFile::Links links = InputFile::Links::follow,
+                           Exit exit = Exit::store);
 
 }  // namespace heed

@@ -38,6 +38,10 @@ struct CheckpointContents {
 void write_checkpoint(const std::filesystem::path& parent, const std::string& name,
                       const CheckpointContents& contents, SystemCalls& calls = system_calls());
 
+// Removes what killed writes left in `parent` (an old checkpoint that had just stepped aside comes
+// back). Only for the one process that writes there.
+void clean_up(const std::filesystem::path& parent, SystemCalls& calls = system_calls());
+
 class Checkpoint {
  public:
   // Reads the small files and verifies all checksums. Throws Error (Exit::store) that names the

@@ -13,21 +13,9 @@
 
 #include "base/files.h"
 #include "store/run_folder.h"
+#include "store/run_lock.h"
 
 namespace heed {
-
-// An exclusive lock on a run folder. Not inherited by programs that are started.
-class RunLock {
- public:
-  // Error (Exit::usage) with the holder's process id if somebody else has it.
-  explicit RunLock(const std::filesystem::path& run);
-  ~RunLock();
-  RunLock(RunLock&& other) noexcept;
-  RunLock& operator=(RunLock&&) = delete;
-
- private:
-  int fd_ = -1;
-};
 
 struct MetricsCut {
   std::int64_t later = 0;    // lines of later steps, dropped
@@ -70,7 +58,7 @@ class RunWriter {
   std::filesystem::path run_;
   RunLock lock_;
   SystemCalls* calls_;
-  std::unique_ptr<AppendFile> metrics_;  // opened by the first line
+  std::unique_ptr<AppendFile> metrics_;
 };
 
 }  // namespace heed

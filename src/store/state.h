@@ -39,7 +39,7 @@ struct StateFile {
   std::map<std::string, std::string> files;  // name -> SHA-256, state.json itself not among them
 };
 
-inline constexpr std::uint64_t kMaxStateFile = 4u << 20;
+inline constexpr std::uint64_t kMaxStateFile = 1u << 20;
 
 // The same StateFile always gives the same bytes; doubles keep every bit (but a NaN's payload).
 std::string format_state(const StateFile& state);
