@@ -1,4 +1,4 @@
-// Files that survive: reading with limits, and writing that is on the disk when it returns.
+// Bytes of files: reading with limits, and writing that is on the disk when it returns.
 //
 // Every function throws Error (Exit::store unless told otherwise) that names the operation, the
 // path and the system's reason. Nothing here keeps state between calls, so any number of threads
@@ -12,13 +12,14 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/error.h"
 #include "base/system_calls.h"
 
 namespace heed {
 
+// A path as messages show it.
+std::string quoted_path(const std::filesystem::path& path);
 // "cannot write /a/b: No space left on device", with a hint where one helps.
 [[noreturn]] void throw_file_error(std::string_view operation, const std::filesystem::path& path,
                                    int error, Exit exit = Exit::store);
@@ -85,33 +86,5 @@ class AppendFile {
   SystemCalls& calls_;
   int fd_ = -1;
 };
-
-// The new bytes are in place and durable when it returns; at any moment before, the old or the new
-// file is there whole. Uses the sibling ".tmp-NAME".
-void replace_file(const std::filesystem::path& path, std::string_view bytes,
-                  SystemCalls& calls = system_calls());
-// Points the symbolic link `path` at `target` (as written, relative to the link), durably and
-// without a moment in which there is none.
-void replace_symlink(const std::filesystem::path& path, const std::string& target,
-                     SystemCalls& calls = system_calls());
-
-// Whether anything has this name, a dangling link too.
-bool path_exists(const std::filesystem::path& path);
-// The names in a folder, sorted.
-std::vector<std::string> names_in(const std::filesystem::path& path);
-// False if something is already there.
-bool make_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
-// Makes the names in a folder durable.
-void sync_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
-void rename_path(const std::filesystem::path& from, const std::filesystem::path& to,
-                 SystemCalls& calls = system_calls());
-// Swaps two existing paths at once. False where the file system cannot.
-bool exchange_paths(const std::filesystem::path& one, const std::filesystem::path& other,
-                    SystemCalls& calls = system_calls());
-// Removes a file or folder with all that is in it; nothing there is fine.
-void remove_tree(const std::filesystem::path& path, SystemCalls& calls = system_calls());
-// Throws if `path` (an existing folder) has less room than `needed` bytes; `what` is being written.
-void check_free_space(const std::filesystem::path& path, std::uint64_t needed,
-                      const std::string& what, SystemCalls& calls = system_calls());
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,5 +28,13 @@ class SystemCalls {
 };
 // The real ones (stateless).
 SystemCalls& system_calls();
+
+// Makes a call again as long as a signal interrupts it.
+template <class Call>
+auto repeat_if_interrupted(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
 
 }  // namespace heed

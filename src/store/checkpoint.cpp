@@ -3,6 +3,8 @@
 #include <cassert>
 #include <set>
 
+#include "base/files.h"
+#include "base/folders.h"
 #include "base/sha256.h"
 
 namespace heed {

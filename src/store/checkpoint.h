@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
+#include "base/system_calls.h"
 #include "store/safetensors.h"
 #include "store/state.h"
 

@@ -4,6 +4,9 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/error.h"
+#include "base/folders.h"
+
 namespace heed {
 namespace fs = std::filesystem;
 namespace {

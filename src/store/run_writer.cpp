@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/folders.h"
+
 namespace heed {
 namespace fs = std::filesystem;
 namespace {

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <unordered_map>
 
+#include "base/files.h"
 #include "base/sha256.h"
 
 namespace heed {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
+#include "base/system_calls.h"
 #include "nn/param.h"
 #include "store/safetensors_header.h"
 
