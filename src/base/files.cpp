@@ -1,0 +1,163 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+std::string hint_for(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space on that disk, or use a folder on another one";
+    case EROFS:
+      return "that file system is read-only; use a folder on another one";
+    case EACCES:
+    case EPERM:
+      return "check the permissions of that path and of the folders above it";
+    case EIO:
+      return "the disk itself reports errors; copy the run elsewhere and check the disk";
+    default:
+      return "";
+  }
+}
+
+void write_all(SystemCalls& calls, int fd, std::span<const std::byte> bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t n =
+        repeat_if_interrupted([&] { return calls.write(fd, bytes.data(), bytes.size()); });
+    if (n < 0) throw_file_error("write", path, errno);
+    if (n == 0) throw_file_error("write", path, EIO);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void sync(SystemCalls& calls, int fd, const fs::path& path) {
+  if (repeat_if_interrupted([&] { return calls.fsync(fd); }) != 0) {
+    throw_file_error("sync", path, errno);
+  }
+}
+
+}  // namespace
+
+std::string quoted_path(const fs::path& path) {
+  return '"' + path.string() + '"';
+}
+
+void throw_file_error(std::string_view operation, const fs::path& path, int error, Exit exit) {
+  throw Error(exit,
+              "cannot " + std::string(operation) + ' ' + quoted_path(path) + ": " +
+                  std::generic_category().message(error),
+              hint_for(error));
+}
+
+InputFile::InputFile(const fs::path& path, Links links, Exit exit) : path_(path), exit_(exit) {
+  // O_NONBLOCK: a pipe put in a file's place must not block us before it is refused.
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (links == Links::refuse ? O_NOFOLLOW : 0);
+  fd_ = repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });
+  if (fd_ < 0 && errno == ELOOP && links == Links::refuse) {
+    throw Error(exit, "cannot read " + quoted_path(path) +
+                          ": it is a symbolic link, expected a regular file");
+  }
+  if (fd_ < 0) throw_file_error("read", path, errno, exit);
+  struct stat info;
+  const bool known = ::fstat(fd_, &info) == 0;
+  if (!known || !S_ISREG(info.st_mode)) {
+    ::close(fd_);
+    throw Error(exit, "cannot read " + quoted_path(path) + ": it is " +
+                          (known && S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe") +
+                          ", expected a regular file");
+  }
+  size_ = static_cast<std::uint64_t>(info.st_size);
+}
+
+InputFile::~InputFile() {
+  ::close(fd_);
+}
+
+std::size_t InputFile::read(std::span<std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = repeat_if_interrupted(
+        [&] { return ::read(fd_, bytes.data() + done, bytes.size() - done); });
+    if (n < 0) throw_file_error("read", path_, errno, exit_);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+void InputFile::read_exactly(std::span<std::byte> bytes) {
+  const std::size_t n = read(bytes);
+  if (n == bytes.size()) return;
+  throw Error(exit_, "cannot read " + quoted_path(path_) + ": it ended " +
+                         std::to_string(bytes.size() - n) + " bytes early");
+}
+
+std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Links links,
+                      Exit exit) {
+  InputFile file(path, links, exit);
+  if (file.size() > limit) {
+    throw Error(exit, "cannot read " + quoted_path(path) + ": it has " +
+                          std::to_string(file.size()) + " bytes, expected at most " +
+                          std::to_string(limit));
+  }
+  std::string bytes(file.size(), '\0');
+  bytes.resize(file.read(std::as_writable_bytes(std::span(bytes))));
+  return bytes;
+}
+
+OutputFile::OutputFile(const fs::path& path, SystemCalls& calls) : path_(path), calls_(calls) {
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+  fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, 0666); });
+  if (fd_ < 0) throw_file_error("create", path, errno);
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) calls_.close(fd_);
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+  write_all(calls_, fd_, bytes, path_);
+}
+
+void OutputFile::finish() {
+  sync(calls_, fd_, path_);
+  // On Linux the descriptor is gone even if close is interrupted, and the bytes are synced.
+  const int result = calls_.close(std::exchange(fd_, -1));
+  if (result != 0 && errno != EINTR) throw_file_error("close", path_, errno);
+}
+
+AppendFile::AppendFile(const fs::path& path, SystemCalls& calls) : path_(path), calls_(calls) {
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, 0666); });
+  if (fd_ < 0) throw_file_error("open", path, errno);
+}
+
+AppendFile::~AppendFile() {
+  calls_.close(fd_);
+}
+
+void AppendFile::append_line(std::string_view line) {
+  const off_t before = ::lseek(fd_, 0, SEEK_END);
+  const std::string text = std::string(line) + '\n';
+  try {
+    write_all(calls_, fd_, std::as_bytes(std::span(text)), path_);
+  } catch (const Error&) {
+    calls_.truncate(fd_, before);
+    throw;
+  }
+}
+
+void AppendFile::sync() {
+  heed::sync(calls_, fd_, path_);
+}
+
+}  // namespace heed

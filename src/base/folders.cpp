@@ -1,0 +1,129 @@
+#include "base/folders.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "base/files.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+fs::path temporary_sibling(const fs::path& path) {
+  return folder_of(path) / (".tmp-" + path.filename().string());
+}
+
+}  // namespace
+
+void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& calls) {
+  const fs::path temporary = temporary_sibling(path);
+  try {
+    OutputFile file(temporary, calls);
+    file.write(bytes);
+    file.finish();
+    rename_path(temporary, path, calls);
+  } catch (const Error&) {
+    calls.remove_all(temporary.c_str());
+    throw;
+  }
+  sync_folder(folder_of(path), calls);
+}
+
+void replace_symlink(const fs::path& path, const std::string& target, SystemCalls& calls) {
+  const fs::path temporary = temporary_sibling(path);
+  remove_tree(temporary, calls);
+  if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) !=
+      0) {
+    throw_file_error("create the link", temporary, errno);
+  }
+  try {
+    rename_path(temporary, path, calls);
+  } catch (const Error&) {
+    calls.remove_all(temporary.c_str());
+    throw;
+  }
+  sync_folder(folder_of(path), calls);
+}
+
+bool path_exists(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (status.type() == fs::file_type::none) throw_file_error("look at", path, error.value());
+  return fs::exists(status);
+}
+
+std::vector<std::string> names_in(const fs::path& path) {
+  std::error_code error;
+  fs::directory_iterator entries(path, error);
+  std::vector<std::string> names;
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    names.push_back(entries->path().filename().string());
+  }
+  if (error) throw_file_error("list", path, error.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool make_folder(const fs::path& path, SystemCalls& calls) {
+  if (repeat_if_interrupted([&] { return calls.mkdir(path.c_str(), 0777); }) == 0) return true;
+  if (errno == EEXIST) return false;
+  throw_file_error("create the folder", path, errno);
+}
+
+void sync_folder(const fs::path& path, SystemCalls& calls) {
+  const int fd = repeat_if_interrupted(
+      [&] { return calls.open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
+  if (fd < 0) throw_file_error("open the folder", path, errno);
+  const int result = repeat_if_interrupted([&] { return calls.fsync(fd); });
+  const int error = errno;
+  const int closed = calls.close(fd);
+  if (result != 0) throw_file_error("sync the folder", path, error);
+  if (closed != 0 && errno != EINTR) throw_file_error("close the folder", path, errno);
+}
+
+void rename_path(const fs::path& from, const fs::path& to, SystemCalls& calls) {
+  if (repeat_if_interrupted([&] { return calls.rename(from.c_str(), to.c_str()); }) == 0) return;
+  const int error = errno;
+  throw_file_error("rename " + quoted_path(from) + " to", to, error);
+}
+
+bool exchange_paths(const fs::path& one, const fs::path& other, SystemCalls& calls) {
+  if (repeat_if_interrupted([&] { return calls.exchange(one.c_str(), other.c_str()); }) == 0) {
+    return true;
+  }
+  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) return false;
+  const int error = errno;
+  throw_file_error("exchange " + quoted_path(one) + " with", other, error);
+}
+
+void remove_tree(const fs::path& path, SystemCalls& calls) {
+  if (repeat_if_interrupted([&] { return calls.remove_all(path.c_str()); }) != 0) {
+    throw_file_error("remove", path, errno);
+  }
+}
+
+void check_free_space(const fs::path& path, std::uint64_t needed, const std::string& what,
+                      SystemCalls& calls) {
+  const std::int64_t available = calls.free_bytes(path.c_str());
+  if (available < 0 || static_cast<std::uint64_t>(available) >= needed) return;
+  const auto mebibytes = [](double bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
+    return std::string(text);
+  };
+  throw Error(Exit::store,
+              "cannot write " + what + ": it needs about " +
+                  mebibytes(static_cast<double>(needed)) + " in " + quoted_path(path) + ", " +
+                  mebibytes(static_cast<double>(available)) + " are free",
+              "free some space on that disk; a lower train.keep_last keeps fewer checkpoints");
+}
+
+}  // namespace heed

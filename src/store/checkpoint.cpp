@@ -1,0 +1,186 @@
+#include "store/checkpoint.h"
+
+#include <cassert>
+#include <set>
+
+#include "base/files.h"
+#include "base/folders.h"
+#include "base/sha256.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr char kModel[] = "model.safetensors";
+constexpr char kTraining[] = "training.safetensors";
+constexpr char kConfig[] = "config.json";
+constexpr char kState[] = "state.json";
+constexpr std::string_view kTemporary = ".tmp-";
+constexpr std::string_view kSetAside = ".tmp-old-";
+constexpr std::uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
+
+[[noreturn]] void fail(const fs::path& path, const std::string& what) {
+  throw Error(Exit::store, path.string() + ": " + what);
+}
+
+// Bytes on the disk, with what a file system takes for itself.
+std::uint64_t estimate(const CheckpointContents& contents) {
+  std::uint64_t bytes = contents.config.size() + safetensors_size(contents.model);
+  if (!contents.exported) bytes += safetensors_size(contents.training);
+  for (const NamedBytes& file : contents.tokenizers) bytes += file.bytes.size();
+  return bytes + (5 + contents.tokenizers.size()) * 4096;
+}
+
+void write_files(const fs::path& folder, const CheckpointContents& contents, SystemCalls& calls) {
+  StateFile state_file{contents.state, !contents.exported, {}};
+  const auto write_text = [&](const std::string& name, const std::string& bytes) {
+    OutputFile file(folder / name, calls);
+    file.write(bytes);
+    file.finish();
+    assert(!state_file.files.contains(name));
+    state_file.files[name] = sha256(bytes);
+  };
+  state_file.files[kModel] = write_safetensors(folder / kModel, contents.model, calls);
+  if (!contents.exported) {
+    state_file.files[kTraining] = write_safetensors(folder / kTraining, contents.training, calls);
+  }
+  write_text(kConfig, contents.config);
+  for (const NamedBytes& file : contents.tokenizers) write_text(file.name, file.bytes);
+  write_text(kState, format_state(state_file));
+}
+
+// Renames a whole, synced folder to its final name and makes that durable.
+void put_in_place(const fs::path& temporary, const fs::path& place, SystemCalls& calls) {
+  const fs::path parent = place.parent_path();
+  if (!path_exists(place)) {
+    rename_path(temporary, place, calls);
+    sync_folder(parent, calls);
+    return;
+  }
+  if (exchange_paths(temporary, place, calls)) {
+    sync_folder(parent, calls);
+    remove_tree(temporary, calls);
+    return;
+  }
+  // Without an atomic exchange the old one steps aside; clean_up() brings it back after
+  // a kill in between.
+  const fs::path aside = parent / (std::string(kSetAside) + place.filename().string());
+  remove_tree(aside, calls);
+  rename_path(place, aside, calls);
+  try {
+    rename_path(temporary, place, calls);
+  } catch (const Error&) {
+    calls.rename(aside.c_str(), place.c_str());
+    throw;
+  }
+  sync_folder(parent, calls);
+  remove_tree(aside, calls);
+}
+
+std::set<std::string> files_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const std::string& name : names_in(folder)) {
+    if (!name.starts_with('.')) names.insert(name);
+  }
+  return names;
+}
+
+// `names` as found, state.json without its own checksum.
+void check_names(const fs::path& folder, std::set<std::string> names, const StateFile& state) {
+  for (const auto& [name, digits] : state.files) {
+    if (names.erase(name) == 0) fail(folder / name, "it is missing");
+  }
+  names.erase(kState);
+  if (!names.empty()) fail(folder / *names.begin(), "it does not belong to this checkpoint");
+  for (const char* name : {kModel, kConfig}) {
+    if (!state.files.contains(name)) fail(folder / kState, std::string(name) + " is not listed");
+  }
+  if (state.files.contains(kTraining) != state.training) {
+    fail(folder / kState, state.training ? "training.safetensors is not listed"
+                                         : "training.safetensors is listed for an exported model");
+  }
+}
+
+void check_sum(const fs::path& path, const std::string& found, const std::string& expected) {
+  if (found == expected) return;
+  fail(path, "its bytes do not fit the checksum in state.json: altered or cut short (SHA-256 " +
+                 found + ", expected " + expected + ')');
+}
+
+}  // namespace
+
+void write_checkpoint(const fs::path& parent, const std::string& name,
+                      const CheckpointContents& contents, SystemCalls& calls) {
+  const fs::path place = parent / name;
+  const fs::path temporary = parent / (std::string(kTemporary) + name);
+  remove_tree(temporary, calls);
+  check_free_space(parent, estimate(contents), place.string(), calls);
+  try {
+    if (!make_folder(temporary, calls)) fail(temporary, "somebody else made it just now");
+    write_files(temporary, contents, calls);
+    sync_folder(temporary, calls);
+  } catch (...) {
+    calls.remove_all(temporary.c_str());  // its room may be what is missing
+    throw;
+  }
+  put_in_place(temporary, place, calls);
+}
+
+void clean_up(const fs::path& parent, SystemCalls& calls) {
+  for (const std::string& name : names_in(parent)) {
+    if (!name.starts_with(kTemporary)) continue;
+    const bool aside = name.starts_with(kSetAside);
+    const fs::path place = parent / name.substr(aside ? kSetAside.size() : kTemporary.size());
+    if (aside && !path_exists(place)) {
+      rename_path(parent / name, place, calls);
+    } else {
+      remove_tree(parent / name, calls);
+    }
+  }
+}
+
+Checkpoint Checkpoint::open(const fs::path& folder) {
+  std::set<std::string> names = files_in(folder);
+  if (!names.contains(kState)) fail(folder / kState, "it is missing");
+  constexpr auto kRefuse = InputFile::Links::refuse;
+
+  Checkpoint checkpoint;
+  checkpoint.folder_ = folder;
+  const std::string state_bytes = read_file(folder / kState, kMaxStateFile, kRefuse);
+  checkpoint.state_file_ = parse_state(state_bytes, (folder / kState).string());
+  check_names(folder, std::move(names), checkpoint.state_file_);
+  for (const auto& [name, digits] : checkpoint.state_file_.files) {
+    const fs::path path = folder / name;
+    if (name == kModel || name == kTraining) {
+      check_sum(path, sha256_of_file(path, kRefuse), digits);
+      continue;
+    }
+    std::string bytes = read_file(path, kMaxTextFile, kRefuse);
+    check_sum(path, sha256(bytes), digits);
+    if (name == kConfig) {
+      checkpoint.config_ = std::move(bytes);
+    } else {
+      checkpoint.tokenizers_.push_back({name, std::move(bytes)});
+    }
+  }
+  return checkpoint;
+}
+
+std::vector<TensorEntry> Checkpoint::model_tensors() const {
+  return list_safetensors(folder_ / kModel);
+}
+
+void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
+  read_safetensors(folder_ / kModel, slots);
+}
+
+void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
+  if (!has_training()) {
+    throw Error(Exit::store,
+                folder_.string() + ": an exported model, without the optimizer's state",
+                "start a new run from it with --init-from");
+  }
+  read_safetensors(folder_ / kTraining, slots);
+}
+
+}  // namespace heed

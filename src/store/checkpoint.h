@@ -1,0 +1,70 @@
+// One checkpoint folder: model.safetensors, config.json, tokenizer file(s), state.json and, unless
+// it is an exported model, training.safetensors (names like "adam.m.<tensor>", "raw.<tensor>").
+//
+// No file holds wall time, host or path: the same contents give the same bytes. A Checkpoint that
+// opened is whole: every file that state.json names is there with its checksum and nothing else
+// is, but for dot-files, which file managers leave and nobody reads. Nothing here is global;
+// writing may go on in a background thread as long as the caller leaves the contents alone.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/system_calls.h"
+#include "store/safetensors.h"
+#include "store/state.h"
+
+namespace heed {
+
+struct NamedBytes {
+  std::string name;  // e.g. "tokenizer.json"; two files with `shared: false`
+  std::string bytes;
+};
+
+struct CheckpointContents {
+  std::vector<TensorView> model;
+  std::vector<TensorView> training;  // Adam's moments etc.
+  bool exported = false;             // no training.safetensors: can be used, not resumed
+  std::string config;                // text of config.json
+  std::vector<NamedBytes> tokenizers;
+  State state;
+};
+
+// Writes parent/name: a temporary sibling (".tmp-NAME"), every file synced, then renamed into
+// place. When it returns the checkpoint is durable; when it throws, parent/name is what it was or
+// the new one, whole. An existing parent/name is replaced.
+void write_checkpoint(const std::filesystem::path& parent, const std::string& name,
+                      const CheckpointContents& contents, SystemCalls& calls = system_calls());
+
+// Removes what killed writes left in `parent` (an old checkpoint that had just stepped aside comes
+// back). Only for the one process that writes there.
+void clean_up(const std::filesystem::path& parent, SystemCalls& calls = system_calls());
+
+class Checkpoint {
+ public:
+  // Reads the small files and verifies all checksums. Throws Error (Exit::store) that names the
+  // file and what is wrong with it. Never writes.
+  static Checkpoint open(const std::filesystem::path& folder);
+
+  const std::filesystem::path& folder() const { return folder_; }
+  const State& state() const { return state_file_.state; }
+  bool has_training() const { return state_file_.training; }
+  const std::string& config() const { return config_; }
+  // All files that are none of the others, in the order of their names.
+  const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }
+
+  std::vector<TensorEntry> model_tensors() const;
+  void load_model(std::span<const TensorSlot> slots) const;
+  // An Error if there is none.
+  void load_training(std::span<const TensorSlot> slots) const;
+
+ private:
+  std::filesystem::path folder_;
+  StateFile state_file_;
+  std::string config_;
+  std::vector<NamedBytes> tokenizers_;
+};
+
+}  // namespace heed

@@ -1,0 +1,158 @@
+#include "store/run_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/folders.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kStep = "step-";
+constexpr std::string_view kAverage = "average-";
+
+bool is_real_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(path, error));
+}
+
+// Also a damaged one, which Checkpoint::open() describes.
+bool looks_like_checkpoint(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / "state.json", error) ||
+         fs::exists(folder / "model.safetensors", error);
+}
+
+std::optional<std::int64_t> parse_step(std::string_view name) {
+  if (!name.starts_with(kStep)) return std::nullopt;
+  name.remove_prefix(kStep.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  if (error != std::errc() || end != name.data() + name.size() || step < 0) return std::nullopt;
+  return step;
+}
+
+std::string what_exists(const fs::path& checkpoints) {
+  std::string text;
+  for (const std::string& name : names_in(checkpoints)) {
+    if (!name.starts_with('.')) text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "there is no checkpoint yet" : "there are: " + text;
+}
+
+// The folder that the link best or last leads to, which must be one of the run's own.
+fs::path follow_link(const fs::path& link) {
+  if (!path_exists(link)) {
+    throw Error(Exit::store,
+                "no checkpoint " + link.string() + "; " + what_exists(link.parent_path()));
+  }
+  std::error_code error;
+  const std::string target = fs::read_symlink(link, error).string();
+  if (error) throw Error(Exit::store, link.string() + ": it is no symbolic link");
+  const bool own = target.find('/') == std::string::npos &&
+                   (parse_step(target) || target.starts_with(kAverage)) &&
+                   is_real_folder(link.parent_path() / target);
+  if (!own) {
+    throw Error(Exit::store,
+                link.string() + ": it leads to \"" + target +
+                    "\", expected a step-* or average-* folder beside it; " +
+                    what_exists(link.parent_path()),
+                "--checkpoint with one of these");
+  }
+  return link.parent_path() / target;
+}
+
+// The folder of checkpoints, or an Error that says what `run` is instead.
+fs::path checkpoints_of(const fs::path& run) {
+  if (!path_exists(run)) {
+    throw Error(Exit::store, "no run at \"" + run.string() + '"', "check the path");
+  }
+  std::error_code error;
+  if (fs::is_directory(run / "checkpoints", error)) return run / "checkpoints";
+  if (looks_like_checkpoint(run)) {
+    throw Error(Exit::store, '"' + run.string() + "\" is a checkpoint, expected a run folder",
+                "the folder that has checkpoints/ in it");
+  }
+  throw Error(Exit::store, '"' + run.string() + "\" is no run folder: it has no checkpoints/");
+}
+
+// A link (best, last) may be switched while its folder is being read: read where it leads now.
+fs::path pinned(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(folder, error))) return folder;
+  const fs::path target = fs::canonical(folder, error);
+  return error ? folder : target;
+}
+
+}  // namespace
+
+std::string step_folder_name(std::int64_t step) {
+  char text[32];
+  std::snprintf(text, sizeof text, "step-%08lld", static_cast<long long>(step));
+  return text;
+}
+
+std::vector<std::int64_t> list_steps(const fs::path& run) {
+  std::vector<std::int64_t> steps;
+  for (const std::string& name : names_in(checkpoints_of(run))) {
+    const std::optional<std::int64_t> step = parse_step(name);
+    const bool canonical = step && name == step_folder_name(*step);
+    if (canonical && is_real_folder(run / "checkpoints" / name)) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+fs::path find_checkpoint(const fs::path& run, const std::string& which) {
+  if (which.empty() && looks_like_checkpoint(run)) return pinned(run);
+  if (which.find('/') != std::string::npos) {
+    if (looks_like_checkpoint(which)) return pinned(which);
+    throw Error(Exit::store,
+                "no checkpoint at \"" + which + "\": a folder with a state.json is expected");
+  }
+  const fs::path checkpoints = checkpoints_of(run);
+  if (which == "best" || which == "last") return follow_link(checkpoints / which);
+  if (which.empty()) {
+    for (const char* link : {"best", "last"}) {
+      if (path_exists(checkpoints / link)) return follow_link(checkpoints / link);
+    }
+    const std::vector<std::int64_t> steps = list_steps(run);
+    if (!steps.empty()) return checkpoints / step_folder_name(steps.back());
+  } else {
+    const std::optional<std::int64_t> step = parse_step(which);
+    const fs::path folder = checkpoints / (step ? step_folder_name(*step) : which);
+    if (!which.starts_with('.') && is_real_folder(folder)) return folder;
+    if (looks_like_checkpoint(which)) return pinned(which);
+  }
+  const std::string meant = which.empty() ? std::string("checkpoint") : "checkpoint " + which;
+  throw Error(Exit::store,
+              "no " + meant + " in \"" + run.string() + "\"; " + what_exists(checkpoints));
+}
+
+NewestCheckpoint newest_checkpoint(const fs::path& run) {
+  checkpoints_of(run);
+  NewestCheckpoint result;
+  const std::vector<std::int64_t> steps = list_steps(run);
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const fs::path folder = run / "checkpoints" / step_folder_name(*step);
+    try {
+      Checkpoint checkpoint = Checkpoint::open(folder);
+      if (checkpoint.has_training() && checkpoint.state().step == *step) {
+        result.checkpoint = std::move(checkpoint);
+        return result;
+      }
+      result.damaged.push_back(
+          {folder, folder.string() + (checkpoint.has_training()
+                                          ? ": its state.json is of another step"
+                                          : ": an exported model, without the optimizer's state")});
+    } catch (const Error& e) {
+      result.damaged.push_back({folder, e.what()});
+    }
+  }
+  return result;
+}
+
+}  // namespace heed

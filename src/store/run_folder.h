@@ -1,0 +1,38 @@
+// A run folder as its readers see it: which checkpoints there are and which one is meant. Nothing
+// here writes, so it works on a read-only disk and beside a training process.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/checkpoint.h"
+
+namespace heed {
+
+std::string step_folder_name(std::int64_t step);  // "step-00001000"
+
+// Steps that have a folder, ascending. Whether they are whole is not looked at.
+std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
+
+// The checkpoint folder that is meant. `run` is a run folder, or itself a checkpoint folder if
+// `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional), the
+// name of another folder in checkpoints/, or the path of a checkpoint folder. The links best and
+// last must lead to a folder of the run's own checkpoints/. Error (Exit::store) says what exists.
+std::filesystem::path find_checkpoint(const std::filesystem::path& run,
+                                      const std::string& which = "");
+
+struct DamagedCheckpoint {
+  std::filesystem::path folder;
+  std::string reason;
+};
+
+struct NewestCheckpoint {
+  std::optional<Checkpoint> checkpoint;    // the newest whole step that can be resumed
+  std::vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
+};
+NewestCheckpoint newest_checkpoint(const std::filesystem::path& run);
+
+}  // namespace heed

@@ -1,0 +1,69 @@
+#include "store/run_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "base/files.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+std::string holder(int fd) {
+  char text[32];
+  const ssize_t n = ::pread(fd, text, sizeof text, 0);
+  std::string pid(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+  pid = pid.substr(0, pid.find_first_not_of("0123456789"));
+  return pid.empty() ? "another process" : "process " + pid;
+}
+
+// Whether the open file is still the one under this name (the folder may have been renamed).
+bool is_same_file(int fd, const fs::path& path) {
+  struct stat open, named;
+  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+int open_and_lock(const fs::path& run, const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (fd < 0) throw_file_error("lock", path, errno);
+  int result = ::flock(fd, LOCK_EX | LOCK_NB);
+  while (result != 0 && errno == EINTR) result = ::flock(fd, LOCK_EX | LOCK_NB);
+  if (result == 0) return fd;
+  const int error = errno;
+  const std::string who = holder(fd);
+  ::close(fd);
+  if (error != EWOULDBLOCK) throw_file_error("lock", path, error);
+  throw Error(Exit::usage,
+              who + " is writing \"" + run.string() + "\" (lock " + path.string() + ")",
+              "wait until it is done, or stop it");
+}
+
+}  // namespace
+
+RunLock::RunLock(const fs::path& run) {
+  const fs::path path = run / ".lock";
+  fd_ = open_and_lock(run, path);
+  while (!is_same_file(fd_, path)) {
+    ::close(fd_);
+    fd_ = -1;
+    fd_ = open_and_lock(run, path);
+  }
+  // For the message above; the lock holds whether or not there is room for it.
+  const std::string pid = std::to_string(::getpid()) + '\n';
+  if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, pid.data(), pid.size(), 0);
+}
+
+RunLock::~RunLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+}  // namespace heed

@@ -1,0 +1,22 @@
+// An exclusive lock on a run folder, held through the file RUN/.lock (flock), which carries the
+// holder's process id. The kernel releases it when the process ends, however it ends; programs
+// that the process starts do not inherit it.
+#pragma once
+
+#include <filesystem>
+
+namespace heed {
+
+class RunLock {
+ public:
+  // Error (Exit::usage) with the holder's process id if somebody else has it.
+  explicit RunLock(const std::filesystem::path& run);
+  ~RunLock();
+  RunLock(RunLock&& other) noexcept;
+  RunLock& operator=(RunLock&&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace heed

@@ -1,0 +1,185 @@
+#include "store/run_writer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/folders.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kRemoving = ".tmp-removed-";
+
+// "runs/x/" -> "runs/x", so that it has a name.
+fs::path without_slash(const fs::path& path) {
+  return path.has_filename() ? path : path.parent_path();
+}
+
+void make_parents(const fs::path& run) {
+  const fs::path parent = run.parent_path();
+  std::error_code error;
+  if (!parent.empty()) fs::create_directories(parent, error);
+  if (error) throw_file_error("create the folder", parent, error.value());
+}
+
+fs::path parent_or_here(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// Renames an old run to NAME.old-K. Nobody may be writing it.
+void move_away(const fs::path& run, SystemCalls& calls) {
+  std::optional<RunLock> lock;
+  std::error_code error;
+  if (fs::is_directory(run, error)) lock.emplace(run);
+  fs::path free;
+  for (int k = 1; free.empty(); ++k) {
+    fs::path name = run;
+    name += ".old-" + std::to_string(k);
+    if (!path_exists(name)) free = name;
+  }
+  rename_path(run, free, calls);
+  sync_folder(parent_or_here(run), calls);
+}
+
+// The step of a line of metrics; nullopt if it is no JSON object.
+struct MetricsLine {
+  bool whole = false;
+  std::int64_t step = -1;  // none
+};
+
+MetricsLine read_metrics_line(const std::string& line) {
+  const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
+  if (!object.is_object()) return {};
+  const auto step = object.find("step");
+  const bool has_step = step != object.end() && step->is_number_integer();
+  return {true, has_step ? step->get<std::int64_t>() : -1};
+}
+
+}  // namespace
+
+RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
+    : run_(std::move(run)), lock_(std::move(lock)), calls_(&calls) {}
+
+RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls) {
+  const fs::path run = without_slash(path);
+  make_parents(run);
+  bool made = make_folder(run, calls);
+  if (!made && force) {
+    move_away(run, calls);
+    made = make_folder(run, calls);
+  }
+  if (!made) {
+    throw Error(Exit::usage, '"' + run.string() + "\" exists already",
+                "heed resume to go on with it, --run for another folder, or --force to rename "
+                "the old one");
+  }
+  RunWriter writer(run, RunLock(run), calls);
+  make_folder(writer.checkpoints(), calls);
+  writer.metrics_ = std::make_unique<AppendFile>(run / "metrics.jsonl", calls);
+  sync_folder(run, calls);
+  sync_folder(parent_or_here(run), calls);
+  return writer;
+}
+
+RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
+  const fs::path run = without_slash(path);
+  list_steps(run);  // says what is wrong if this is no run
+  RunWriter writer(run, RunLock(run), calls);
+  clean_up(run, calls);
+  clean_up(writer.checkpoints(), calls);
+  writer.metrics_ = std::make_unique<AppendFile>(run / "metrics.jsonl", calls);
+  return writer;
+}
+
+void RunWriter::write_config(std::string_view json) {
+  replace_file(run_ / "config.json", json, *calls_);
+}
+
+void RunWriter::write_origin(std::string_view json) {
+  replace_file(run_ / "origin.json", json, *calls_);
+}
+
+void RunWriter::save(const CheckpointContents& contents, int keep_last) {
+  metrics_->sync();
+  write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
+  set_links(contents.state);
+  prune(contents.state.step, keep_last);
+}
+
+void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
+  write_checkpoint(checkpoints(), name, contents, *calls_);
+}
+
+void RunWriter::set_links(const State& state) {
+  const auto point = [&](const char* link, std::int64_t step) {
+    const std::string target = step_folder_name(step);
+    std::error_code error;
+    if (!fs::is_directory(checkpoints() / target, error)) return;
+    if (fs::read_symlink(checkpoints() / link, error) == target) return;
+    replace_symlink(checkpoints() / link, target, *calls_);
+  };
+  point("last", state.step);
+  if (state.best_step >= 0) point("best", state.best_step);
+}
+
+void RunWriter::prune(std::int64_t step, int keep_last) {
+  if (keep_last <= 0) return;
+  std::vector<std::int64_t> steps = list_steps(run_);
+  // Later ones are damaged ones that resuming passed over; they are replaced when it gets there.
+  std::erase_if(steps, [&](std::int64_t other) { return other > step; });
+  steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep_last)));
+  std::error_code error;
+  const fs::path best = fs::read_symlink(checkpoints() / "best", error);
+  const fs::path last = fs::read_symlink(checkpoints() / "last", error);
+  for (const std::int64_t old : steps) {
+    const std::string name = step_folder_name(old);
+    if (name == best || name == last) continue;
+    // Renamed first, so that a kill leaves no half-removed checkpoint under its name.
+    const fs::path removed = checkpoints() / (std::string(kRemoving) + name);
+    remove_tree(removed, *calls_);
+    rename_path(checkpoints() / name, removed, *calls_);
+    sync_folder(checkpoints(), *calls_);
+    remove_tree(removed, *calls_);
+  }
+}
+
+MetricsCut RunWriter::cut_metrics(std::int64_t step) {
+  const fs::path path = run_ / "metrics.jsonl";
+  const fs::path temporary = run_ / ".tmp-metrics.jsonl";
+  std::ifstream old(path, std::ios::binary);
+  if (!old) throw_file_error("read", path, errno);
+  MetricsCut cut;
+  OutputFile kept(temporary, *calls_);
+  std::string text, line;
+  while (std::getline(old, line)) {
+    const MetricsLine read = old.eof() ? MetricsLine{} : read_metrics_line(line);
+    if (!read.whole) {
+      ++cut.damaged;
+    } else if (read.step > step) {
+      ++cut.later;
+    } else {
+      text += line + '\n';
+    }
+    if (text.size() > (1 << 20)) {
+      kept.write(text);
+      text.clear();
+    }
+  }
+  if (old.bad()) throw_file_error("read", path, EIO);
+  kept.write(text);
+  kept.finish();
+  rename_path(temporary, path, *calls_);
+  sync_folder(run_, *calls_);
+  metrics_ = std::make_unique<AppendFile>(path, *calls_);
+  return cut;
+}
+
+void RunWriter::append_metrics(std::string_view json_line) {
+  metrics_->append_line(json_line);
+}
+
+}  // namespace heed

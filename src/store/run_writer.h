@@ -1,0 +1,64 @@
+// The one process that writes a run folder. Holds the folder's lock (RUN/.lock) as long as it
+// lives; the kernel releases it when the process dies.
+//
+// save() may run in a background thread while another one appends metrics; two saves at once may
+// not.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/files.h"
+#include "store/run_folder.h"
+#include "store/run_lock.h"
+
+namespace heed {
+
+struct MetricsCut {
+  std::int64_t later = 0;    // lines of later steps, dropped
+  std::int64_t damaged = 0;  // lines that are no JSON object (a torn last one), dropped
+};
+
+class RunWriter {
+ public:
+  // A new run folder. An existing path is an Error (Exit::usage), or with `force` renamed to
+  // NAME.old-K, K the first free number (an Error if another process is writing it).
+  static RunWriter create(const std::filesystem::path& run, bool force,
+                          SystemCalls& calls = system_calls());
+  // An existing run, to go on with: takes the lock and removes what killed saves left behind.
+  static RunWriter open(const std::filesystem::path& run, SystemCalls& calls = system_calls());
+
+  const std::filesystem::path& path() const { return run_; }
+  std::filesystem::path checkpoints() const { return run_ / "checkpoints"; }
+
+  void write_config(std::string_view json);  // config.json
+  void write_origin(std::string_view json);  // origin.json
+
+  // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
+  // then removes all but the `keep_last` newest (0: keeps all) and those two. Metrics appended
+  // before are durable too. When it throws, the old or the new checkpoint is there whole.
+  void save(const CheckpointContents& contents, int keep_last);
+  // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
+  void save_as(const std::string& name, const CheckpointContents& contents);
+  // Points `last` and `best` where `state` says: a killed save may not have come so far.
+  void repair_links(const State& state);
+
+  // metrics.jsonl, for going on after `step`: drops every line of a later step and a torn last one.
+  MetricsCut cut_metrics(std::int64_t step);
+  void append_metrics(std::string_view json_line);
+
+ private:
+  RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
+  void set_links(const State& state);
+  void prune(std::int64_t step, int keep_last);
+
+  std::filesystem::path run_;
+  RunLock lock_;
+  SystemCalls* calls_;
+  std::unique_ptr<AppendFile> metrics_;
+};
+
+}  // namespace heed

@@ -1,0 +1,171 @@
+#include "store/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <unordered_map>
+
+#include "base/files.h"
+#include "base/sha256.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
+
+Shape shape_of(const ParamInfo& info) {
+  return info.vector ? Shape{info.param.cols} : Shape{info.param.rows, info.param.cols};
+}
+
+std::uint64_t numbers_in(const Shape& shape) {
+  std::uint64_t product = 1;
+  for (const std::int64_t size : shape) product *= static_cast<std::uint64_t>(size);
+  return product;
+}
+
+std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
+  std::vector<TensorEntry> entries;
+  std::uint64_t end = 0;
+  for (const TensorView& tensor : tensors) {
+    const std::uint64_t begin = end;
+    end += numbers_in(tensor.shape) * sizeof(float);
+    entries.push_back({tensor.name, tensor.shape, begin, end});
+  }
+  return entries;
+}
+
+// Reads length and header and leaves the file at the first byte of the data.
+std::vector<TensorEntry> read_header(InputFile& file, const fs::path& path) {
+  const std::string name = path.string();
+  unsigned char field[8];
+  if (file.size() < sizeof field) {
+    throw Error(Exit::store, name + ": " + std::to_string(file.size()) +
+                                 " bytes are too few for a safetensors file");
+  }
+  file.read_exactly(std::as_writable_bytes(std::span(field)));
+  std::uint64_t length = 0;
+  for (int i = 0; i < 8; ++i) length |= std::uint64_t{field[i]} << (8 * i);
+  const std::uint64_t rest = file.size() - sizeof field;
+  if (length > rest || length > kMaxSafetensorsHeader) {
+    throw Error(Exit::store, name + ": a header of " + std::to_string(length) +
+                                 " bytes, expected at most " +
+                                 std::to_string(std::min(rest, kMaxSafetensorsHeader)));
+  }
+  std::string header(length, '\0');
+  file.read_exactly(std::as_writable_bytes(std::span(header)));
+  return parse_safetensors_header(header, rest - length, name);
+}
+
+// Sentences about what does not fit; a few of them are enough.
+class Complaints {
+ public:
+  void add(const std::string& sentence) {
+    if (++count_ <= 10) text_ += "\n  " + sentence;
+  }
+  void throw_if_any(const fs::path& path) const {
+    if (count_ == 0) return;
+    const std::string more =
+        count_ > 10 ? "\n  and " + std::to_string(count_ - 10) + " more" : std::string();
+    throw Error(Exit::store,
+                path.string() + ": its tensors are not those of the model." + text_ + more,
+                "a config that fits this file (the one beside it does)");
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::vector<TensorView> tensor_views(const ParamTable& table, const ParamVec<float>& values,
+                                     const std::string& prefix) {
+  assert(values.size() == table.size());
+  std::vector<TensorView> views;
+  for (const ParamInfo& info : table.infos()) {
+    views.push_back({prefix + info.name, shape_of(info), values.data() + info.param.offset});
+  }
+  return views;
+}
+
+std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
+                                     const std::string& prefix) {
+  assert(values.size() == table.size());
+  std::vector<TensorSlot> slots;
+  for (const ParamInfo& info : table.infos()) {
+    slots.push_back({prefix + info.name, shape_of(info), values.data() + info.param.offset});
+  }
+  return slots;
+}
+
+std::uint64_t safetensors_size(std::span<const TensorView> tensors) {
+  const std::vector<TensorEntry> entries = lay_out(tensors);
+  return format_safetensors_header(entries).size() + (entries.empty() ? 0 : entries.back().end);
+}
+
+std::string write_safetensors(const fs::path& path, std::span<const TensorView> tensors,
+                              SystemCalls& calls) {
+  OutputFile file(path, calls);
+  Sha256 hash;
+  const auto put = [&](std::span<const std::byte> bytes) {
+    hash.update(bytes);
+    file.write(bytes);
+  };
+  const std::string header = format_safetensors_header(lay_out(tensors));
+  put(std::as_bytes(std::span(header)));
+  for (const TensorView& tensor : tensors) {
+    auto rest = std::as_bytes(std::span(tensor.data, numbers_in(tensor.shape)));
+    // Pieces that are still in the cache when they are written after hashing.
+    while (!rest.empty()) {
+      const std::size_t n = std::min<std::size_t>(rest.size(), 1 << 18);
+      put(rest.first(n));
+      rest = rest.subspan(n);
+    }
+  }
+  file.finish();
+  return hash.hex();
+}
+
+std::vector<TensorEntry> list_safetensors(const fs::path& path) {
+  InputFile file(path, InputFile::Links::refuse);
+  return read_header(file, path);
+}
+
+void read_safetensors(const fs::path& path, std::span<const TensorSlot> slots) {
+  InputFile file(path, InputFile::Links::refuse);
+  const std::vector<TensorEntry> entries = read_header(file, path);
+
+  std::unordered_map<std::string_view, const TensorSlot*> wanted;
+  for (const TensorSlot& slot : slots) wanted.emplace(slot.name, &slot);
+  assert(wanted.size() == slots.size());
+
+  Complaints complaints;
+  std::vector<const TensorSlot*> targets;  // parallel to entries
+  for (const TensorEntry& entry : entries) {
+    const auto found = wanted.find(entry.name);
+    if (found == wanted.end()) {
+      complaints.add("extra: " + entry.name + ' ' + to_string(entry.shape));
+      continue;
+    }
+    const TensorSlot& slot = *found->second;
+    targets.push_back(&slot);
+    wanted.erase(found);
+    if (slot.shape != entry.shape) {
+      complaints.add("misshapen: " + entry.name + " is " + to_string(entry.shape) + ", expected " +
+                     to_string(slot.shape));
+    }
+  }
+  for (const TensorSlot& slot : slots) {
+    if (wanted.contains(slot.name)) {
+      complaints.add("missing: " + slot.name + ' ' + to_string(slot.shape));
+    }
+  }
+  complaints.throw_if_any(path);
+
+  for (const TensorSlot* slot : targets) {
+    file.read_exactly(std::as_writable_bytes(std::span(slot->data, numbers_in(slot->shape))));
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,50 @@
+// Tensors in a safetensors file, F32 only. The memory of tensors stays the caller's: views are
+// written from where they are, and files are read straight into where they belong.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/system_calls.h"
+#include "nn/param.h"
+#include "store/safetensors_header.h"
+
+namespace heed {
+
+struct TensorView {  // to be written
+  std::string name;
+  Shape shape;
+  const float* data;
+};
+
+struct TensorSlot {  // to be filled
+  std::string name;
+  Shape shape;
+  float* data;
+};
+
+// All tensors of a table, in its order; vectors are [n]. Names get the prefix ("adam.m." ...).
+std::vector<TensorView> tensor_views(const ParamTable& table, const ParamVec<float>& values,
+                                     const std::string& prefix = "");
+std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
+                                     const std::string& prefix = "");
+
+// Size of the file in bytes.
+std::uint64_t safetensors_size(std::span<const TensorView> tensors);
+
+// Writes and syncs a file with the tensors in the given order; returns its SHA-256.
+std::string write_safetensors(const std::filesystem::path& path,
+                              std::span<const TensorView> tensors,
+                              SystemCalls& calls = system_calls());
+
+// Names and shapes, in the order of the data.
+std::vector<TensorEntry> list_safetensors(const std::filesystem::path& path);
+
+// Fills every slot. Missing, extra and misshapen tensors are all named in one Error, before any
+// slot is touched.
+void read_safetensors(const std::filesystem::path& path, std::span<const TensorSlot> slots);
+
+}  // namespace heed

@@ -1,0 +1,49 @@
+// state.json of a checkpoint: where training stands, the checksum of every other file, and last
+// the checksum of its own other bytes. Pure functions of bytes, whatever the bytes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace heed {
+
+// How far into the data training is: an epoch's order is a pure function of (seed, epoch).
+struct Cursor {
+  std::int64_t epoch = 0;
+  std::int64_t index = 0;  // items of the epoch already used
+  bool operator==(const Cursor&) const = default;
+};
+
+struct State {
+  std::int64_t step = 0;  // steps done
+  Cursor cursor;
+  std::int64_t tokens_seen = 0;
+  std::uint64_t seed = 0;
+  // The best validation so far. best_step == step makes a checkpoint the run's best (without
+  // validation the trainer sets it so in every checkpoint); -1: none yet.
+  double best_loss = std::numeric_limits<double>::infinity();
+  double best_metric = 0.0;
+  std::int64_t best_step = -1;
+  std::int64_t stalled = 0;  // validations since the best
+  std::string data_hash;
+  std::map<std::string, double> sums;  // what else the trainer must not forget
+  bool operator==(const State&) const = default;
+};
+
+struct StateFile {
+  State state;
+  bool training = false;                     // false: an exported model, cannot be resumed
+  std::map<std::string, std::string> files;  // name -> SHA-256, state.json itself not among them
+};
+
+inline constexpr std::uint64_t kMaxStateFile = 1u << 20;
+
+// The same StateFile always gives the same bytes; doubles keep every bit (but a NaN's payload).
+std::string format_state(const StateFile& state);
+// Throws Error (Exit::store) that names `file` and what is wrong.
+StateFile parse_state(std::string_view bytes, const std::string& file);
+
+}  // namespace heed
