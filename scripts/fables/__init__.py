@@ -1,0 +1,1 @@
+"""The grammar behind scripts/make_fables.py: words, the story writer, and the plots."""

@@ -1,0 +1,262 @@
+"""Checks data/ and the scripts that make it; run by ctest, or as `python3 tests/data_test.py`."""
+
+import collections
+import datetime
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT / "data"
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+WEEKDAYS = "Mon Tue Wed Thu Fri Sat Sun".split()
+CLASSES = {"he": "he him his himself", "she": "she her herself", "it": "it its itself",
+           "they": "they them their themselves"}
+CLASS_OF = {word: c for c, words in CLASSES.items() for word in words.split()}
+SPEECH = set("i me my mine you your yours we us our ours".split())
+
+
+def run(*command):
+    return subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True)
+
+
+def lines(path):
+    return pathlib.Path(path).read_text("ascii").splitlines()
+
+
+def make(task, folder, *options):
+    """What make_task.py writes: (source, target, gold) for each line."""
+    prefix = pathlib.Path(folder) / task
+    result = run(ROOT / "scripts/make_task.py", task, "--out", prefix, *options)
+    assert result.returncode == 0, result.stderr
+    return read(prefix)
+
+
+def read(prefix):
+    gold = [json.loads(line) for line in lines(f"{prefix}.gold.jsonl")]
+    source, target = lines(f"{prefix}.source"), lines(f"{prefix}.target")
+    assert len(source) == len(target) == len(gold)
+    assert [g["line"] for g in gold] == list(range(len(gold)))
+    return list(zip(source, target, gold))
+
+
+class Shipped(unittest.TestCase):
+    def test_every_file_is_what_its_command_in_the_readme_makes(self):
+        commands = re.findall(r"`(scripts/make_\w+\.py[^`]*)`", (DATA / "README.md").read_text())
+        with tempfile.TemporaryDirectory() as folder:
+            for command in commands:
+                script, *options = command.replace("data/", folder + "/").split()
+                if "--out" not in options:
+                    options += ["--out", folder + "/fables"]
+                result = run(ROOT / script, *options)
+                self.assertEqual(result.returncode, 0, result.stderr)
+            made = {p.name: p.read_bytes() for p in pathlib.Path(folder).iterdir()}
+        for name, content in made.items():
+            self.assertTrue((DATA / name).read_bytes() == content, f"{name} is not as made")
+        for name in ("fables.txt", "fables.gold.jsonl", "copy.train.source", "reverse.train.source",
+                     "dates.train.source", "dates.test.gold.jsonl"):
+            self.assertIn(name, made)
+
+    def test_no_source_is_in_two_parts(self):
+        for task in ("copy", "reverse", "dates"):
+            sources = [s for part in ("train", "valid", "test")
+                       for s in lines(DATA / f"{task}.{part}.source")]
+            self.assertEqual(len(sources), len(set(sources)), task)
+
+    def test_alignments(self):
+        for part in ("valid", "test"):
+            for task, check in (("copy", check_copy), ("reverse", check_reverse),
+                                ("dates", check_date)):
+                for source, target, gold in read(DATA / f"{task}.{part}"):
+                    check(self, source, target, gold)
+
+
+class Fables(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.text = (DATA / "fables.txt").read_bytes().decode("ascii")
+        cls.gold = [json.loads(line) for line in lines(DATA / "fables.gold.jsonl")]
+
+    def test_the_text_is_well_formed(self):
+        self.assertTrue(300_000 <= len(self.text) <= 450_000)
+        stories = self.text.rstrip("\n").split("\n\n")
+        self.assertEqual(len(stories), len(set(stories)))
+        self.assertEqual(self.text, "\n\n".join(stories) + "\n")
+        for story in stories:
+            self.assertRegex(story, r'^[A-Z"][^\n]*[.!?]"?$')
+            self.assertNotRegex(story, r"  |\s[.,!?]|[^A-Za-z0-9 .,!?'\"]")
+            self.assertEqual(story.count('"') % 2, 0, story)
+            self.assertNotRegex(story, r"[.!?] [a-z]", story)
+            for article, word in re.findall(r"\b([Aa]n?) (\w+)", story):
+                self.assertEqual(article[1:] == "n", word[0] in "aeiou" or word == "hour", story)
+            self.assertNotRegex(story, r"\b(\w+) \1\b(?<!that that)(?<!had had)", story)
+
+    def test_the_vocabulary_is_small_and_royal_pairs_are_frequent(self):
+        count = collections.Counter(re.findall(r"[a-z]+", self.text.lower()))
+        self.assertTrue(400 <= len(count) <= 900, len(count))
+        for word in "king queen man woman boy girl prince princess he she".split():
+            self.assertGreaterEqual(count[word], 100, word)
+
+    def test_every_pronoun_is_listed_once_with_true_offsets(self):
+        words = set(CLASS_OF) | SPEECH
+        found = [[m.start(), m.end(), m[0]] for m in re.finditer(r"[A-Za-z]+", self.text)
+                 if m[0].lower() in words]
+        self.assertEqual(found, [g["pronoun"] for g in self.gold])
+        for g in self.gold:
+            first, last = g["story"]
+            begin = g["pronoun"][0]
+            self.assertNotIn("\n", self.text[first:last])
+            self.assertIn(self.text[first - 2:first], ("", "\n\n"))
+            self.assertEqual(self.text[last], "\n")
+            for b, e, word in g["noun"] + [g["nearest"]]:
+                self.assertEqual(self.text[b:e], word)
+                self.assertTrue(first <= b < e < begin)
+            latest = max(b for b, _ in g["mentions"])
+            self.assertIn(latest, [b for b, _, _ in g["noun"]])
+            self.assertTrue(all(b <= g["nearest"][0] for b, _ in g["mentions"]))
+            self.assertTrue({(b, e) for b, e, _ in g["noun"]} <= {(b, e) for b, e in g["mentions"]})
+
+    def test_gender_and_number_agree(self):
+        classes = collections.defaultdict(collections.Counter)
+        for g in self.gold:
+            word = g["pronoun"][2].lower()
+            if word in CLASS_OF and len(g["noun"]) == 1:
+                classes[g["noun"][0][2]][CLASS_OF[word]] += 1
+            if len(g["noun"]) == 2:
+                self.assertIn(CLASS_OF.get(word, word), ("they", "we", "us", "our", "you"))
+        for noun, seen in classes.items():
+            self.assertEqual(len(seen), 1, f"{noun}: {seen}")
+        for c, nouns in {"he": "king man boy prince fox Tom", "she": "queen woman girl hen cat Anna",
+                         "it": "ring cheese lamp", "they": "boots coins sheep"}.items():
+            for noun in nouns.split():
+                self.assertEqual(list(classes[noun]), [c], noun)
+
+    def test_mentions_are_nouns_of_one_referent(self):
+        for g in self.gold:
+            forms = {self.text[b:e] for b, e in g["mentions"]}
+            self.assertLessEqual(len(forms), 2 * len(g["noun"]), forms)  # a noun and a name
+
+    def test_betting_on_the_nearest_noun_mostly_fails(self):
+        third = [g for g in self.gold if g["pronoun"][2].lower() in CLASS_OF]
+        right = sum(g["nearest"] in g["noun"] for g in third)
+        self.assertTrue(0.15 < right / len(third) < 0.5, right / len(third))
+
+
+def check_copy(test, source, target, gold):
+    n = len(source.split())
+    test.assertEqual(target, source)
+    test.assertEqual((gold["unit"], gold["alignment"]), ("token", [[i] for i in range(n)]))
+
+
+def check_reverse(test, source, target, gold):
+    n = len(source.split())
+    test.assertEqual(target.split(), list(reversed(source.split())))
+    test.assertEqual((gold["unit"], gold["alignment"]), ("token", [[n - i] for i in range(1, n + 1)]))
+
+
+def check_date(test, source, target, gold):
+    year, month, day = map(int, target.split("-"))
+    test.assertEqual(target, datetime.date(year, month, day).isoformat())
+    test.assertEqual((gold["unit"], len(gold["alignment"])), ("char", 10))
+    picked = ["".join(source[i] for i in at) for at in gold["alignment"]]
+    test.assertEqual("".join(picked[:4]), target[:4])
+    test.assertEqual([picked[4], picked[7]], ["", ""])
+    for word in re.findall("[A-Z][a-z]+", source):
+        if word[:3] in WEEKDAYS:
+            test.assertEqual(datetime.date(year, month, day).weekday(), WEEKDAYS.index(word[:3]))
+        else:
+            test.assertEqual(MONTHS.index(word[:3]) + 1, month)
+            test.assertEqual(picked[5:7], [word, word])
+    for first, number in ((5, month), (8, day)):
+        if picked[first].isdigit():
+            test.assertEqual("".join(picked[first:first + 2]), f"{number:02}" if number > 9
+                             else f"{number}{number}")
+            at = [i for p in gold["alignment"][first:first + 2] for i in p]
+            test.assertRegex(source[min(at):max(at) + 1], rf"^{number}$")
+            test.assertFalse(source[max(at) + 1:max(at) + 2].isdigit())
+    used = [i for at in gold["alignment"] for i in at]
+    test.assertTrue(all(at == sorted(at) for at in gold["alignment"]))
+    test.assertTrue({i for i, c in enumerate(source) if c.isdigit()} <= set(used))
+
+
+class Tasks(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def test_copy_reverse_and_dates(self):
+        for task, check in (("copy", check_copy), ("reverse", check_reverse), ("dates", check_date)):
+            for source, target, gold in make(task, self.folder.name, "--lines", 500):
+                check(self, source, target, gold)
+
+    def test_sort(self):
+        for source, target, gold in make("sort", self.folder.name, "--lines", 300, "--alphabet", 9):
+            s, t = source.split(), target.split()
+            self.assertEqual(t, sorted(s, key=int))
+            self.assertEqual(gold["alignment"], [[i for i in range(len(s)) if s[i] == x] for x in t])
+
+    def test_shift(self):
+        for source, target, gold in make("shift", self.folder.name, "--lines", 300):
+            s, t = source.split(), target.split()
+            self.assertEqual(t[-1:] + t[:-1], s)
+            self.assertEqual(gold["alignment"], [[i] for i in range(1, len(s))] + [[0]])
+
+    def test_recall(self):
+        for source, target, gold in make("recall", self.folder.name, "--lines", 300):
+            known, asked = source.split(" ? ")
+            table = dict(zip(known.split()[::2], known.split()[1::2]))
+            self.assertEqual(target.split(), [table[key] for key in asked.split()])
+            self.assertEqual(len(table), len(known.split()) // 2)
+            keys = [known.split()[at - 1] for [at] in gold["alignment"]]
+            self.assertEqual(keys, asked.split())
+
+    def test_addition_depends_on_its_alignment_alone(self):
+        generator = random.Random(5)
+        for source, target, gold in make("addition", self.folder.name, "--lines", 300):
+            self.assertEqual(sum(map(int, source.split("+"))), int(target))
+            self.assertEqual(len(gold["alignment"]), len(target))
+            for place, at in enumerate(gold["alignment"]):
+                self.assertEqual(at, sorted(set(at)))
+                for _ in range(5):  # other digits elsewhere must leave this digit as it is
+                    changed = "".join(c if c == "+" or i in at else generator.choice("0123456789")
+                                      for i, c in enumerate(source))
+                    total = str(sum(map(int, changed.split("+")))).zfill(len(target))
+                    self.assertEqual(total[place - len(target)], target[place], (source, changed))
+
+    def test_lengths_and_parts(self):
+        make_task, prefix = ROOT / "scripts/make_task.py", pathlib.Path(self.folder.name) / "r"
+        run(make_task, "reverse", "--lines", 400, "--valid", 100, "--test", 100, "--min-length", 2,
+            "--max-length", 5, "--test-max-length", 9, "--alphabet", 7, "--out", prefix)
+        parts = {p: lines(f"{prefix}.{p}.source") for p in ("train", "valid", "test")}
+        self.assertEqual({p: len(s) for p, s in parts.items()},
+                         {"train": 400, "valid": 100, "test": 100})
+        self.assertEqual(len(set(sum(parts.values(), []))), 600)
+        spread = {p: {len(s.split()) for s in sources} for p, sources in parts.items()}
+        self.assertEqual(spread["train"], {2, 3, 4, 5})
+        self.assertEqual(spread["test"], set(range(2, 10)))
+        self.assertLessEqual({t for s in parts["train"] for t in s.split()}, set("0123456"))
+        self.assertFalse(pathlib.Path(f"{prefix}.train.gold.jsonl").exists())
+
+    def test_the_seed_decides(self):
+        first, again, other = (make("sort", self.folder.name, "--lines", 20, "--seed", seed)
+                               for seed in (3, 3, 4))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
+    def test_impossible_requests_are_refused(self):
+        prefix = pathlib.Path(self.folder.name) / "x"
+        for options in (["copy", "--lines", 9, "--max-length", 2, "--alphabet", 2],
+                        ["copy", "--min-length", 5, "--max-length", 4], ["copy", "--min-length", 0],
+                        ["copy", "--lines", -1], ["knit"]):
+            result = run(ROOT / "scripts/make_task.py", *options, "--out", prefix)
+            self.assertNotEqual(result.returncode, 0, options)
+            self.assertNotIn("Traceback", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
