@@ -1,0 +1,87 @@
+#include "train/gradients.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kTask = std::size_t{1} << 15;  // numbers of one task of a reduction
+constexpr std::size_t kRun = 1024;                   // summed in float, runs in double
+
+}  // namespace
+
+Gradients::Gradients(const Transformer& model, int shards, Pool& pool)
+    : model_(&model), pool_(&pool), workers_(pool.threads()), losses_(shards) {
+  for (int i = 0; i < shards; ++i) shards_.emplace_back(model.table.size());
+  squares_.resize((model.table.size() + kTask - 1) / kTask);
+}
+
+LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
+                        const std::function<void()>& meanwhile) {
+  const int shards = static_cast<int>(shards_.size());
+  const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
+  pool_->run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
+    if (task == shards) return meanwhile();
+    Worker& worker = workers_[worker_index];
+    Pass<float> pass{.values = values,
+                     .workspace = worker.workspace,
+                     .gradients = &shards_[task],
+                     .profile = profiled_ ? &worker.profile : nullptr,
+                     .probe = task == 0 ? probe_ : nullptr};
+    LossSums sums;
+    for (int i = 0; i < batch.used[task]; ++i)
+      sums += train_micro_batch(*model_, pass, batch.shards[task][i], options, worker.saved);
+    losses_[task] = sums;
+    for (const ParamInfo& info : model_->table.infos())
+      if (info.frozen)
+        std::memset(shards_[task].data() + info.param.offset, 0, info.param.size() * sizeof(float));
+  });
+  LossSums total;
+  for (const LossSums& l : losses_) total += l;
+  return total;
+}
+
+double Gradients::reduce() {
+  const std::size_t size = shards_.front().size();
+  pool_->run(static_cast<int>(squares_.size()), [&](int task, int worker) {
+    Timed timed(profiled_ ? &workers_[worker].profile : nullptr, Work::gradient_sum);
+    const std::size_t begin = task * kTask, end = std::min(size, begin + kTask);
+    float* __restrict sum = shards_.front().data();
+    for (std::size_t s = 1; s < shards_.size(); ++s) {
+      float* __restrict part = shards_[s].data();
+      for (std::size_t i = begin; i < end; ++i) {
+        sum[i] += part[i];
+        part[i] = 0.0f;
+      }
+    }
+    double squares = 0;
+    for (std::size_t i = begin; i < end; i += kRun) {
+      const std::size_t stop = std::min(end, i + kRun);
+      float run = 0;
+#pragma omp simd reduction(+ : run)
+      for (std::size_t j = i; j < stop; ++j) run += sum[j] * sum[j];
+      squares += run;
+    }
+    squares_[task] = squares;
+  });
+  double squares = 0;
+  for (double s : squares_) squares += s;
+  return std::sqrt(squares);
+}
+
+Profile Gradients::profile() const {
+  Profile sum;
+  for (const Worker& w : workers_)
+    for (std::size_t i = 0; i < sum.ns.size(); ++i) sum.ns[i] += w.profile.ns[i];
+  return sum;
+}
+
+std::size_t Gradients::workspace_bytes() const {
+  std::size_t sum = 0;
+  for (const Worker& w : workers_) sum += w.workspace.bytes();
+  return sum;
+}
+
+}  // namespace heed

@@ -1,0 +1,51 @@
+// The gradient of a step: every shard runs forward and backward, micro-batch after micro-batch, on
+// one thread into its own array; then the arrays are summed in a fixed order. The bytes that come
+// out depend on the shards, never on the threads.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/pool.h"
+#include "nn/transformer.h"
+#include "train/batcher.h"
+
+namespace heed {
+
+class Gradients {
+ public:
+  Gradients(const Transformer& model, int shards, Pool& pool);
+
+  // Loss of the step, its gradient left in the shards. `meanwhile` runs beside the shards on
+  // whichever thread is free first (the next batch is filled there); may be empty.
+  LossSums run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
+               const std::function<void()>& meanwhile);
+
+  // Sums the shards into sum() and clears the others. Returns the L2 norm of the sum.
+  double reduce();
+  ParamVec<float>& sum() { return shards_.front(); }
+
+  // Ticks by kind of work, summed over the workers.
+  Profile profile() const;
+  void enable_profile() { profiled_ = true; }
+  // Shown the attention weights of the first shard, or null.
+  void set_probe(AttentionProbe<float>* probe) { probe_ = probe; }
+  std::size_t workspace_bytes() const;
+
+ private:
+  struct Worker {
+    Workspace workspace;
+    TransformerSaved<float> saved;
+    Profile profile;
+  };
+  const Transformer* model_;
+  Pool* pool_;
+  std::vector<ParamVec<float>> shards_;
+  std::vector<Worker> workers_;
+  std::vector<LossSums> losses_;   // of each shard
+  std::vector<double> squares_;    // partial sums of the norm
+  bool profiled_ = false;
+  AttentionProbe<float>* probe_ = nullptr;
+};
+
+}  // namespace heed

@@ -1,0 +1,53 @@
+// Token ids of a corpus, in 16 bits where the vocabulary allows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace heed {
+
+class Ids {
+ public:
+  explicit Ids(int vocab = 1) : wide_(vocab > 65536) {}
+
+  void push_back(int id) {
+    if (wide_) {
+      long_.push_back(static_cast<std::uint32_t>(id));
+    } else {
+      short_.push_back(static_cast<std::uint16_t>(id));
+    }
+  }
+  std::size_t size() const { return wide_ ? long_.size() : short_.size(); }
+  int operator[](std::size_t i) const {
+    return wide_ ? static_cast<int>(long_[i]) : static_cast<int>(short_[i]);
+  }
+  // Appends ids [begin, end) to `to`.
+  void copy(std::size_t begin, std::size_t end, std::vector<int>& to) const {
+    for (std::size_t i = begin; i < end; ++i) to.push_back((*this)[i]);
+  }
+  void truncate(std::size_t n) { wide_ ? long_.resize(n) : short_.resize(n); }
+  void shrink_to_fit() {
+    long_.shrink_to_fit();
+    short_.shrink_to_fit();
+  }
+  // The raw numbers, for the cache of ids in a run folder.
+  const void* data() const {
+    return wide_ ? static_cast<const void*>(long_.data()) : static_cast<const void*>(short_.data());
+  }
+  void* resize(std::size_t n) {
+    if (wide_) {
+      long_.resize(n);
+      return long_.data();
+    }
+    short_.resize(n);
+    return short_.data();
+  }
+  int bytes_per_id() const { return wide_ ? 4 : 2; }
+
+ private:
+  bool wide_;
+  std::vector<std::uint16_t> short_;
+  std::vector<std::uint32_t> long_;
+};
+
+}  // namespace heed

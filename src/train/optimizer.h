@@ -1,0 +1,48 @@
+// One sweep over all parameters per step: clipping, moments, decay, update, and the gradient is left
+// at zero for the next step.
+//
+//   g <- g * clip                           clip = min(1, clip_norm / (norm + 1e-6))
+//   m <- b1 m + (1 - b1) g,  v <- b2 v + (1 - b2) g^2
+//   w <- w - rate * weight_decay * w        (matrices only; Loshchilov and Hutter 2019)
+//   w <- w - rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)      (Kingma and Ba 2015)
+// sgd: w <- w - rate * (weight_decay * w + g).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/pool.h"
+#include "nn/param.h"
+#include "train/optimizer_config.h"
+
+namespace heed {
+
+// Factor on the gradient; clip_norm 0 is no clipping.
+double clip_factor(double clip_norm, double gradient_norm);
+
+template <class T>
+class Optimizer {
+ public:
+  Optimizer(const ParamTable& table, const OptimizerConfig& config);
+
+  // Step `step` (from 1) with the given rate. `averaged`, if given, moves towards the new values:
+  // e <- decay e + (1 - decay) w.
+  void step(Pool& pool, std::int64_t step, double rate, double clip, ParamVec<T>& values,
+            ParamVec<T>& gradients, ParamVec<T>* averaged = nullptr, double ema_decay = 0.0);
+
+  bool has_moments() const { return config_.type != OptimizerType::sgd; }
+  ParamVec<T>& m() { return m_; }
+  ParamVec<T>& v() { return v_; }
+
+ private:
+  // Stretches of the flat array that are decayed or not.
+  struct Stretch {
+    std::size_t begin, end;
+    bool decay;
+  };
+  OptimizerConfig config_;
+  std::vector<Stretch> stretches_;
+  ParamVec<T> m_, v_;
+};
+
+}  // namespace heed
