@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Training speed of heed and of PyTorch, measured in turns in one sitting; prints a markdown table.
+
+    scripts/compare_pytorch.py [--rounds N] [--seconds S] [--workloads ABCDEM] [--heed PATH]
+
+Each round measures, for each workload of make_workloads.py, heed and then every PyTorch setting:
+  out of the box   no variable set, PyTorch's own defaults
+  threads          OpenMP build of OpenBLAS, one thread per core, tcmalloc, the CPU's widest vectors, Adam's
+                   foreach form
+  processes        the same libraries, two processes of one thread each, half of the batch each
+"tuned" is the faster of the last two (by median). A ratio is heed's tokens/s over PyTorch's of the same round; the
+table has the median of the rounds and, in parentheses, the lowest and the highest. On M heed packs its
+sequences; PyTorch pads batches in random order, or batches of pairs of like length (bucketed).
+
+Needs: python3-torch, libopenblas0-openmp, libtcmalloc-minimal4 (Debian packages). Nothing else should run.
+"""
+import argparse
+import dataclasses
+import datetime
+import glob
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from make_workloads import WORKLOADS, write
+
+HERE = pathlib.Path(__file__).resolve().parent
+CORES = len(os.sched_getaffinity(0))
+VARIABLES = ["LD_LIBRARY_PATH", "LD_PRELOAD", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ATEN_CPU_CAPABILITY"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    name: str
+    variables: dict
+    arguments: list
+
+
+def cpu_field(key):
+    for line in open("/proc/cpuinfo"):
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return ""
+
+
+def library(pattern, package):
+    found = sorted(glob.glob(f"/usr/lib/*/{pattern}"))
+    if not found:
+        sys.exit(f"/usr/lib/*/{pattern} is missing: apt-get install {package}")
+    return found[0]
+
+
+def pytorch_settings():
+    libraries = {"LD_LIBRARY_PATH": os.path.dirname(library("openblas-openmp/libopenblas.so.0", "libopenblas0-openmp")),
+                 "LD_PRELOAD": library("libtcmalloc_minimal.so.4", "libtcmalloc-minimal4")}
+    if "avx512f" in cpu_field("flags").split():
+        libraries["ATEN_CPU_CAPABILITY"] = "avx512"
+    return [
+        Setting("out of the box", {}, []),
+        Setting("threads", libraries | {"OMP_NUM_THREADS": str(CORES)}, ["--foreach", "--threads", str(CORES)]),
+        Setting("processes", libraries | {"OMP_NUM_THREADS": "1"}, ["--foreach", "--threads", "1", "--procs", "2"]),
+    ]
+
+
+def run_json(command, variables):
+    """What `command` prints on stdout, as JSON; none of VARIABLES is inherited."""
+    env = {k: v for k, v in os.environ.items() if k not in VARIABLES} | variables
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed with {done.returncode}:\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+class Heed:
+    """`heed bench`, with as many steps as fill the measuring time (found by a short run)."""
+
+    def __init__(self, path, seconds):
+        self.path, self.seconds, self.steps = path, seconds, {}
+
+    def bench(self, config, steps):
+        return run_json([self.path, "bench", str(config), "--json", "--threads", str(CORES), "--steps", str(steps)], {})
+
+    def measure(self, config):
+        if config not in self.steps:
+            speed = self.bench(config, 5)["steps_per_second"]
+            self.steps[config] = max(5, round(speed * self.seconds))
+        return self.bench(config, self.steps[config])
+
+
+def measure_round(heed, settings, workloads, folder, seconds):
+    """{(workload, "heed") or (workload, order, setting name): result}"""
+    results = {}
+    for name in workloads:
+        results[name, "heed"] = heed.measure(folder / f"{name}.json")
+        for order in ["random", "bucketed"] if WORKLOADS[name].spread else [""]:
+            data = ["--data", str(folder), "--order", order] if order else []
+            for s in settings:
+                command = ["/usr/bin/python3", str(HERE / "bench_pytorch.py"), name, "--seconds", str(seconds)]
+                results[name, order, s.name] = run_json(command + data + s.arguments, s.variables)
+        print(f"  {name}: heed {results[name, 'heed']['tokens_per_second']:.0f} tokens/s, PyTorch " + ", ".join(
+            f"{' '.join(key[1:]).strip()} {r['tokens_per_second']:.0f}"
+            for key, r in results.items() if key[0] == name and key[1] != "heed"), file=sys.stderr)
+    return results
+
+
+def median(rounds, key, field):
+    return statistics.median(r[key][field] for r in rounds)
+
+
+def ratio(rounds, name, key):
+    values = [r[name, "heed"]["tokens_per_second"] / r[key]["tokens_per_second"] for r in rounds]
+    return f"{statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f})"
+
+
+def table(rounds, workloads):
+    head = ["workload", "heed, tokens/s", "share of sgemm peak", "over PyTorch tuned", "tuned is",
+            "over PyTorch out of the box", "PyTorch tuned, tokens/s", "out of the box, tokens/s",
+            "peak memory, MiB: heed", "tuned", "out of the box"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for name in workloads:
+        for order in ["random", "bucketed"] if WORKLOADS[name].spread else [""]:
+            plain = (name, order, "out of the box")
+            tuned = max([(name, order, "threads"), (name, order, "processes")],
+                        key=lambda key: median(rounds, key, "tokens_per_second"))
+            heed = (name, "heed")
+            label = {"random": ", padded, random order", "bucketed": ", padded, bucketed"}.get(order, "")
+            cells = [name + label, f"{median(rounds, heed, 'tokens_per_second'):.0f}",
+                     f"{100 * median(rounds, heed, 'utilisation'):.0f} %", ratio(rounds, name, tuned), tuned[2],
+                     ratio(rounds, name, plain)]
+            cells += [f"{median(rounds, key, 'tokens_per_second'):.0f}" for key in (tuned, plain)]
+            cells += [f"{median(rounds, key, 'peak_rss_mib'):.0f}" for key in (heed, tuned, plain)]
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def conditions(args, heed_version, rounds, settings):
+    torch = next(r["torch"] for r in rounds[0].values() if "torch" in r)
+    peak = statistics.median(r[key]["sgemm_gflops"] for r in rounds for key in r if key[1] == "heed")
+    lines = [f"{datetime.date.today()}, {cpu_field('model name') or platform.processor()}, {CORES} cores, float32, "
+             f"dropout 0.1; rounds in turns: {args.rounds}, {args.seconds:g} s per measurement; sgemm peak "
+             f"{peak:.0f} GFLOP/s.",
+             f"heed: `{heed_version}`, `--threads {CORES}`. PyTorch {torch} of Debian:"]
+    for s in settings:
+        words = [f"{k}={v}" for k, v in s.variables.items()] + s.arguments
+        lines.append(f"- {s.name}: " + (f"`{' '.join(words)}`" if words else "nothing set"))
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=12.0, help="measuring time of one run")
+    parser.add_argument("--workloads", default="".join(WORKLOADS))
+    parser.add_argument("--heed", default=str(HERE.parent / "build" / "heed"))
+    args = parser.parse_args()
+    unknown = set(args.workloads) - set(WORKLOADS)
+    if unknown or args.rounds < 1:
+        parser.error(f"workloads are {', '.join(WORKLOADS)}; at least one round")
+    settings = pytorch_settings()
+    try:
+        version = subprocess.run([args.heed, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.exit(f"{error}\nBuild heed first (scripts/quickstart.sh), or say where it is with --heed")
+    with tempfile.TemporaryDirectory() as folder:
+        write(pathlib.Path(folder))
+        heed, rounds = Heed(args.heed, args.seconds), []
+        for i in range(args.rounds):
+            print(f"round {i + 1} of {args.rounds}", file=sys.stderr)
+            rounds.append(measure_round(heed, settings, args.workloads, pathlib.Path(folder), args.seconds))
+    print(conditions(args, " ".join(version.split()), rounds, settings) + "\n")
+    print(table(rounds, args.workloads))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
