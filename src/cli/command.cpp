@@ -17,7 +17,7 @@ CommandLine::CommandLine(const Command& command, std::vector<std::string> args)
 CommandLine::~CommandLine() = default;
 
 void CommandLine::add_run(std::string& run) {
-  app_->add_option("RUN", run, "run folder or checkpoint folder")->required();
+  app_->add_option("RUN", run, "run folder or checkpoint folder")->required()->type_name("PATH");
 }
 
 void CommandLine::add_checkpoint(std::string& checkpoint) {
@@ -26,13 +26,14 @@ void CommandLine::add_checkpoint(std::string& checkpoint) {
 }
 
 void CommandLine::add_config(std::string& config) {
-  app_->add_option("CONFIG", config, "config file (JSON)")->required();
+  app_->add_option("CONFIG", config, "config file (JSON)")->required()->type_name("PATH");
 }
 
 void CommandLine::add_sets(std::vector<std::string>& sets) {
   app_->add_option("--set", sets, "set a key of the config (again for more): a.b=value")
       ->type_name("KEY=VALUE")
       ->expected(1)
+      ->default_str("")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
