@@ -29,6 +29,13 @@ std::string in_range(const std::string& what, const Range& r) {
   return out;
 }
 
+std::string code(const std::string& s) {
+  std::string out = "`";
+  out += s;
+  out += '`';
+  return out;
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
@@ -138,9 +145,9 @@ std::string fields_markdown(const std::vector<Field>& fields) {
     const Json& value = defaults[Json::json_pointer(pointer)];
     const std::string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
                                  : value == ""                     ? "none"
-                                                                   : "`" + value.dump() + "`";
-    out += "| `" + leaf.key + "` | " + cell(expected_values(*leaf.field)) + " | " + cell(standard) +
-           " | " + cell(leaf.field->doc) + " |\n";
+                                                                   : code(value.dump());
+    out += "| " + code(leaf.key) + " | " + cell(expected_values(*leaf.field)) + " | " +
+           cell(standard) + " | " + cell(leaf.field->doc) + " |\n";
   }
   return out;
 }

@@ -24,17 +24,16 @@ void collect_keys(const std::vector<Field>& fields, const std::string& prefix,
   }
 }
 
-// What was meant by an unknown key: one of its section spelt otherwise, or the same key elsewhere.
+// What was meant by an unknown key: the same key elsewhere, or one spelt much like it.
 std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
                   const std::string& prefix, const std::string& key) {
-  std::vector<std::string> here;
-  for (const Field& field : section) here.push_back(field.key);
-  if (const std::string near = nearest(key, here); !near.empty()) return prefix + near;
-  std::vector<std::string> all;
+  std::vector<std::string> all, here;
   collect_keys(root, "", all);
   for (const std::string& full : all)
     if (full == key || full.ends_with("." + key)) return full;
-  return nearest(prefix + key, all);
+  for (const Field& field : section) here.push_back(field.key);
+  const std::string near = nearest(key, here);
+  return near.empty() ? nearest(prefix + key, all) : prefix + near;
 }
 
 class Reader {
@@ -84,8 +83,7 @@ class Reader {
 Json nested(const std::string& full, const Json& value) {
   const std::size_t dot = full.find('.');
   Json out;
-  out[full.substr(0, dot)] =
-      dot == std::string::npos ? value : nested(full.substr(dot + 1), value);
+  out[full.substr(0, dot)] = dot == std::string::npos ? value : nested(full.substr(dot + 1), value);
   return out;
 }
 
@@ -128,7 +126,8 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
   if (std::find(all.begin(), all.end(), key) == all.end())
     read_fields(JsonText(nested(key, 0), place), fields);  // says what is wrong with the key
   text.places[key] = place;
-  for (const auto& [pointer, value] : patch.flatten().items()) {  // "/model/d_ff"
+  const Json flat = patch.flatten();
+  for (const auto& [pointer, value] : flat.items()) {  // "/model/d_ff"
     std::string full = pointer.substr(1);
     std::replace(full.begin(), full.end(), '/', '.');
     text.places[full] = place;

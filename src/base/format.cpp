@@ -1,0 +1,64 @@
+#include "base/format.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace heed {
+namespace {
+
+std::string two_units(std::int64_t large, char unit, std::int64_t small, char small_unit) {
+  const std::string rest = std::to_string(small);
+  return std::to_string(large) + unit + (rest.size() < 2 ? "0" : "") + rest + small_unit;
+}
+
+}  // namespace
+
+std::string format_fixed(double x, int digits) {
+  if (!std::isfinite(x)) return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
+  const int size = std::snprintf(nullptr, 0, "%.*f", digits, x);
+  std::string out(static_cast<std::size_t>(size) + 1, '\0');
+  std::snprintf(out.data(), out.size(), "%.*f", digits, x);
+  out.pop_back();
+  return out;
+}
+
+std::string format_rate(double x) {
+  if (x < 999.5) return format_fixed(x, 0);
+  if (x < 999'950) return format_fixed(x / 1e3, 1) + "k";
+  if (x < 999'950'000) return format_fixed(x / 1e6, 1) + "M";
+  return format_fixed(x / 1e9, 1) + "G";
+}
+
+std::string format_duration(double seconds) {
+  if (!(seconds >= 0) || seconds > 1e11) return "?";
+  const std::int64_t s = std::llround(seconds);
+  if (s < 60) return std::to_string(s) + "s";
+  if (s < 3600) return two_units(s / 60, 'm', s % 60, 's');
+  if (s < 86'400) return two_units(s / 3600, 'h', s % 3600 / 60, 'm');
+  return two_units(s / 86'400, 'd', s % 86'400 / 3600, 'h');
+}
+
+std::string format_scientific(double x) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.1e", x);
+  return out;
+}
+
+std::string format_count(std::int64_t n) {
+  std::string out = std::to_string(n);
+  const std::size_t first = n < 0 ? 1 : 0;
+  for (std::size_t i = out.size(); i > first + 3; i -= 3) out.insert(i - 3, ",");
+  return out;
+}
+
+std::string format_bytes(double bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  while (bytes >= 1023.5 && unit < 4) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return format_fixed(bytes, unit > 0 && bytes < 9.95 ? 1 : 0) + " " + units[unit];
+}
+
+}  // namespace heed

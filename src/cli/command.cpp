@@ -1,0 +1,79 @@
+#include "cli/command.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/output.h"
+
+namespace heed {
+
+CommandLine::CommandLine(const Command& command, std::vector<std::string> args)
+    : name_(std::string("heed ") + command.name),
+      args_(std::move(args)),
+      app_(std::make_unique<CLI::App>(command.summary, name_)) {
+  app_->option_defaults()->always_capture_default();
+  app_->set_help_flag("-h,--help", "print this and exit");
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::add_run(std::string& run) {
+  app_->add_option("RUN", run, "run folder or checkpoint folder")->required()->type_name("PATH");
+}
+
+void CommandLine::add_checkpoint(std::string& checkpoint) {
+  app_->add_option("--checkpoint", checkpoint,
+                   "last, best, step-N or a path (default: best, else last)");
+}
+
+void CommandLine::add_config(std::string& config) {
+  app_->add_option("CONFIG", config, "config file (JSON)")->required()->type_name("PATH");
+}
+
+void CommandLine::add_sets(std::vector<std::string>& sets) {
+  app_->add_option("--set", sets, "set a key of the config (again for more): a.b=value")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->default_str("")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void CommandLine::add_threads(int& threads) {
+  app_->add_option("--threads", threads, "threads; 0 = as in the config, or all cores")
+      ->check(CLI::Range(0, 1024));
+}
+
+void CommandLine::add_json(bool& json) {
+  app_->add_flag("--json", json, "machine-readable output");
+}
+
+void CommandLine::add_quiet(bool& quiet) {
+  app_->add_flag("--quiet,-q", quiet, "only warnings and errors on standard error");
+}
+
+bool CommandLine::parse() {
+  try {
+    std::vector<std::string> reversed(args_.rbegin(), args_.rend());  // as CLI11 wants them
+    app_->parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    print(app_->help());
+    return false;
+  } catch (const CLI::ParseError& e) {
+    throw Error(Exit::usage, std::string(e.what()) + ".", name_ + " --help");
+  }
+  return true;
+}
+
+std::string CommandLine::as_typed() const {
+  std::string out = name_;
+  for (const std::string& arg : args_) {
+    const bool plain =
+        !arg.empty() && arg.find_first_of(" \t\n'\"\\$`*?&|;<>(){}[]#~!") == std::string::npos;
+    std::string quoted = arg;
+    for (std::size_t i = 0; (i = quoted.find('\'', i)) != std::string::npos; i += 4)
+      quoted.replace(i, 1, "'\\''");
+    out += plain ? " " + arg : " '" + quoted + "'";
+  }
+  return out;
+}
+
+}  // namespace heed

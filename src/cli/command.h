@@ -1,0 +1,77 @@
+// A command of heed: one function in its own file, one row in the table of commands.cpp.
+//
+// The function declares its options on its own local variables, parses, and does the work:
+//
+//   Exit run_sample(CommandLine& line) {
+//     std::string run;
+//     int threads = 0;
+//     line.add_run(run);
+//     line.add_threads(threads);
+//     line.app().add_option("--max-tokens", max_tokens, "how many tokens to write");
+//     if (!line.parse()) return Exit::ok;  // --help was answered
+//     ...
+//   }
+//
+// Defaults shown by --help are the variables' initial values. Only cli/*.cpp include CLI11.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace heed {
+
+class CommandLine;
+
+struct Command {
+  const char* name;
+  const char* summary;  // one line, no full stop
+  Exit (*run)(CommandLine& line);
+};
+
+class CommandLine {
+ public:
+  CommandLine(const Command& command, std::vector<std::string> args);
+  ~CommandLine();
+
+  CLI::App& app() { return *app_; }  // for the options that only this command has
+
+  // Options that several commands share; the variables must live until parse().
+  void add_run(std::string& run);                 // RUN, required
+  void add_checkpoint(std::string& checkpoint);   // --checkpoint last|best|step-N|PATH
+  void add_config(std::string& config);           // CONFIG, required
+  void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number
+  void add_threads(int& threads);                 // --threads N; 0 as the config says
+  void add_json(bool& json);
+  void add_quiet(bool& quiet);
+
+  // False: help was asked for and printed; return Exit::ok. Error (Exit::usage) on a wrong option.
+  bool parse();
+
+  // The whole line as it was typed, for origin.json: "heed train a.json --set 'data.train=a b'"
+  std::string as_typed() const;
+
+ private:
+  std::string name_;
+  std::vector<std::string> args_;
+  std::unique_ptr<CLI::App> app_;
+};
+
+std::span<const Command> commands();  // in the order of the help
+
+// Finds the command that args (without the program's name) begin with, and runs it.
+Exit run_command(const std::vector<std::string>& args);
+
+std::string version_text();
+
+// One function per file cli/<name>.cpp.
+Exit run_config(CommandLine& line);
+
+}  // namespace heed

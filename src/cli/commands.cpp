@@ -1,0 +1,66 @@
+// The table of commands, and how one is chosen.
+#include <string>
+
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "math/blas_info.h"
+
+namespace heed {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"config", "print the effective config, its JSON Schema or its documentation", run_config},
+};
+
+std::string overview() {
+  std::string out =
+      "heed trains small transformers on your own text and shows what they learnt.\n\n"
+      "usage: heed COMMAND [OPTIONS]\n\ncommands:\n";
+  for (const Command& command : kCommands) {
+    std::string name = command.name;
+    name.resize(12, ' ');
+    out += "  " + name + command.summary + "\n";
+  }
+  return out + "\nheed COMMAND --help explains a command; heed --version names this build.\n";
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+std::string version_text() {
+  return std::string("heed ") + HEED_VERSION + "\n" +           //
+         "build: " + HEED_BUILD + "\n" +                        //
+         "compiler: " + HEED_COMPILER + " " __VERSION__ "\n" +  //
+         "blas: " + blas_config() + "\n" +                      //
+         "blas core type: " + blas_core_type() + " (" + blas_threading() + ")\n";
+}
+
+Exit run_command(const std::vector<std::string>& args) {
+  const std::string name = args.empty() ? "--help" : args.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    print(overview());
+    return Exit::ok;
+  }
+  if (name == "--version") {
+    print(version_text());
+    return Exit::ok;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    names.push_back(command.name);
+    if (name != command.name) continue;
+    CommandLine line(command, {args.begin() + 1, args.end()});
+    return command.run(line);
+  }
+  const std::string near = nearest(name, names);
+  throw Error(Exit::usage,
+              "unknown command \"" + name + "\"" +
+                  (near.empty() ? "." : "; did you mean \"" + near + "\"?"),
+              "heed --help lists the commands");
+}
+
+}  // namespace heed

@@ -1,0 +1,29 @@
+// heed config CONFIG | --schema | --docs
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "train/run_config.h"
+
+namespace heed {
+
+Exit run_config(CommandLine& line) {
+  std::string path;
+  std::vector<std::string> sets;
+  bool json = false, schema = false, docs = false;
+  line.app().add_option("CONFIG", path, "config file (JSON)")->type_name("PATH");
+  line.add_sets(sets);
+  line.add_json(json);  // the effective config is JSON anyway
+  line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
+  line.app().add_flag("--docs", docs, "print a markdown table of all keys");
+  if (!line.parse()) return Exit::ok;
+
+  if (schema + docs + !path.empty() != 1)
+    throw Error(Exit::usage, "expected one of CONFIG, --schema and --docs.", "heed config --help");
+  if (schema) print(config_schema());
+  if (docs) print(config_docs());
+  if (!path.empty()) print(dump_config(load_config(path, sets)));
+  return Exit::ok;
+}
+
+}  // namespace heed

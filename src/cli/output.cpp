@@ -1,0 +1,29 @@
+#include "cli/output.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+
+namespace heed {
+namespace {
+
+[[noreturn]] void failed(int error) {
+  if (error == EPIPE) throw OutputClosed();
+  throw Error(Exit::store,
+              "cannot write to standard output: " + std::string(std::strerror(error)) + ".");
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) failed(errno);
+}
+
+void flush_output() {
+  if (std::fflush(stdout) != 0) failed(errno);
+}
+
+}  // namespace heed

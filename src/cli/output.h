@@ -1,0 +1,16 @@
+// Standard output: data, help and --json, nothing else. Everything for people about the run goes to
+// the Log. Buffered; run by one thread.
+#pragma once
+
+#include <string_view>
+
+namespace heed {
+
+// Nobody reads our output any more. Not an error: main() ends quietly, by SIGPIPE as is customary.
+struct OutputClosed {};
+
+// OutputClosed on a closed pipe; Error (Exit::store) on a full disk.
+void print(std::string_view text);
+void flush_output();  // makes what was printed visible (streaming); main() does it in the end
+
+}  // namespace heed

@@ -1,0 +1,62 @@
+// heed: the way in. Chooses the command (cli/commands.cpp) and turns what goes wrong into a message
+// and an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace {
+
+// If a standard stream is closed, the next file opened would take its number, and our output would
+// go into that file.
+void keep_standard_streams() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+}
+
+heed::Exit report(heed::Exit exit, const char* what) {
+  std::fprintf(stderr, "heed: error: %s\n", what);
+  return exit;
+}
+
+heed::Exit run(const std::vector<std::string>& args) {
+  using heed::Exit;
+  try {
+    const Exit exit = heed::run_command(args);
+    heed::flush_output();
+    return exit;
+  } catch (const heed::Error& e) {
+    return report(e.exit(), e.what());
+  } catch (const std::bad_alloc&) {
+    return report(Exit::memory, "not enough memory.");
+  } catch (const std::filesystem::filesystem_error& e) {
+    return report(Exit::store, e.what());
+  } catch (const std::exception& e) {
+    return report(Exit::internal, e.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  keep_standard_streams();
+  // A closed pipe must not end a training run in mid-step: it is noticed where output is written.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return static_cast<int>(run({argv + 1, argv + argc}));
+  } catch (const heed::OutputClosed&) {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);  // silent; shells see 141, as with any filter
+    return 141;
+  }
+}

@@ -1,0 +1,40 @@
+#include "base/format.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace heed {
+namespace {
+
+TEST(Format, Rates) {
+  EXPECT_EQ(format_rate(930.2), "930");
+  EXPECT_EQ(format_rate(48'234), "48.2k");
+  EXPECT_EQ(format_rate(999'990), "1.0M");
+  EXPECT_EQ(format_rate(2.5e9), "2.5G");
+}
+
+TEST(Format, Durations) {
+  EXPECT_EQ(format_duration(0), "0s");
+  EXPECT_EQ(format_duration(59.6), "1m00s");
+  EXPECT_EQ(format_duration(72), "1m12s");
+  EXPECT_EQ(format_duration(7'500), "2h05m");
+  EXPECT_EQ(format_duration(100'000), "1d03h");
+  EXPECT_EQ(format_duration(-1), "?");
+  EXPECT_EQ(format_duration(std::numeric_limits<double>::quiet_NaN()), "?");
+}
+
+TEST(Format, Numbers) {
+  EXPECT_EQ(format_scientific(9.1e-4), "9.1e-04");
+  EXPECT_EQ(format_fixed(1.82309, 4), "1.8231");
+  EXPECT_EQ(format_fixed(-std::numeric_limits<double>::infinity(), 4), "-inf");
+  EXPECT_EQ(format_count(999), "999");
+  EXPECT_EQ(format_count(1'234'567), "1,234,567");
+  EXPECT_EQ(format_count(-1'234), "-1,234");
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(3'500), "3.4 KiB");
+  EXPECT_EQ(format_bytes(350.0 * 1024 * 1024), "350 MiB");
+}
+
+}  // namespace
+}  // namespace heed

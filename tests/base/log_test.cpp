@@ -1,0 +1,161 @@
+#include "base/log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace heed {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+struct TemporaryFile {
+  std::string path = testing::TempDir() + "heed_log_test.log";
+  TemporaryFile() { std::filesystem::remove(path); }
+  ~TemporaryFile() { std::filesystem::remove(path); }
+};
+
+// Both ends of a new terminal.
+struct Terminal {
+  explicit Terminal(int columns) {
+    winsize size{};
+    size.ws_col = static_cast<unsigned short>(columns);
+    size.ws_row = 24;
+    EXPECT_EQ(openpty(&master, &slave, nullptr, nullptr, &size), 0);
+    setenv("TERM", "xterm", 1);
+  }
+  ~Terminal() {
+    close(master);
+    close(slave);
+  }
+  std::string shown() const {
+    char bytes[4096];
+    const ssize_t n = read(master, bytes, sizeof bytes);
+    return n > 0 ? std::string(bytes, static_cast<std::size_t>(n)) : "";
+  }
+  int master = -1, slave = -1;
+};
+
+TEST(ProgressLine, FitsTheTerminal) {
+  const Progress progress{1234, 5000, "loss 1.8231 | 48.2k tok/s", 72};
+  for (int width = 40; width <= 200; ++width) {
+    const std::string line = progress_line(progress, width);
+    EXPECT_LT(line.size(), static_cast<std::size_t>(width));
+    EXPECT_THAT(line, HasSubstr("1234/5000"));
+    EXPECT_THAT(line, HasSubstr("eta 1m12s"));
+    EXPECT_THAT(line, HasSubstr("["));
+  }
+  EXPECT_THAT(progress_line(progress, 100), HasSubstr("48.2k tok/s"));
+  EXPECT_THAT(progress_line(progress, 40), Not(HasSubstr("48.2k tok/s")));
+}
+
+TEST(ProgressLine, FillsWithTheShareDone) {
+  EXPECT_EQ(progress_line({0, 4, "", -1}, 21), "[>             ] 0/4");
+  EXPECT_EQ(progress_line({2, 4, "", -1}, 21), "[=======>      ] 2/4");
+  EXPECT_EQ(progress_line({4, 4, "", -1}, 21), "[==============] 4/4");
+  EXPECT_EQ(progress_line({7, 0, "", -1}, 80), "7");
+}
+
+TEST(Log, PipedLinesArePlainAndTheFileIsAppendedTo) {
+  const TemporaryFile file;
+  int fds[2];
+  ASSERT_EQ(pipe(fds), 0);
+  for (int run = 0; run < 2; ++run) {
+    Log log({.quiet = false, .fd = fds[1]});
+    log.open_file(file.path);
+    log.info("step 1 {} %v");
+    log.progress({1, 2, "", -1});
+    log.warn("careful");
+  }
+  close(fds[1]);
+  char bytes[256];
+  const ssize_t n = read(fds[0], bytes, sizeof bytes);
+  close(fds[0]);
+  const std::string expected = "step 1 {} %v\nwarning: careful\n";
+  EXPECT_EQ(std::string(bytes, static_cast<std::size_t>(n)), expected + expected);
+  EXPECT_EQ(contents(file.path), expected + expected);
+}
+
+TEST(Log, QuietLeavesWarningsOnTheTerminalAndAllInTheFile) {
+  const TemporaryFile file;
+  const Terminal terminal(80);
+  setenv("NO_COLOR", "1", 1);
+  Log log({.quiet = true, .fd = terminal.slave});
+  unsetenv("NO_COLOR");
+  log.open_file(file.path);
+  log.info("step 1");
+  log.progress({1, 2, "", -1});
+  log.warn("careful");
+  EXPECT_EQ(terminal.shown(), "warning: careful\r\n");
+  EXPECT_EQ(contents(file.path), "step 1\nwarning: careful\n");
+}
+
+TEST(Log, LinesPushTheBarDown) {
+  const Terminal terminal(60);
+  Log log({.quiet = false, .fd = terminal.slave});
+  log.progress({1, 2, "", -1});
+  const std::string bar = progress_line({1, 2, "", -1}, 60);
+  EXPECT_EQ(terminal.shown(), "\r" + bar + "\x1b[K");
+  log.info("step 1");
+  EXPECT_EQ(terminal.shown(), "\r\x1b[Kstep 1\r\n" + bar);
+  log.end_progress();
+  EXPECT_EQ(terminal.shown(), "\r\x1b[K");
+  log.warn("careful");
+  EXPECT_EQ(terminal.shown(), "\x1b[33mwarning: careful\x1b[0m\r\n");
+}
+
+TEST(Log, NoBarOnANarrowTerminal) {
+  const Terminal terminal(39);
+  Log log({.quiet = false, .fd = terminal.slave});
+  log.progress({1, 2, "", -1});
+  log.info("x");
+  EXPECT_EQ(terminal.shown(), "x\r\n");
+}
+
+TEST(Log, AFileThatCannotBeOpenedIsAnError) {
+  Log log({.quiet = true, .fd = 2});
+  try {
+    log.open_file("/proc/none/train.log");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit(), Exit::store);
+    EXPECT_THAT(e.what(), HasSubstr("/proc/none/train.log"));
+  }
+}
+
+TEST(Log, AFullDiskUnderTheFileIsToldOnceAndDoesNotStop) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP();
+  int fds[2];
+  ASSERT_EQ(pipe(fds), 0);
+  {
+    Log log({.quiet = true, .fd = fds[1]});
+    log.open_file("/dev/full");
+    log.info("one");
+    log.info("two");
+  }
+  close(fds[1]);
+  std::string told(4096, '\0');
+  told.resize(static_cast<std::size_t>(read(fds[0], told.data(), told.size())));
+  close(fds[0]);
+  EXPECT_EQ(told.find("warning: the log file"), told.rfind("warning: the log file"));
+  EXPECT_THAT(told, HasSubstr("/dev/full"));
+}
+
+}  // namespace
+}  // namespace heed
