@@ -71,7 +71,9 @@ Exit run_command(const std::vector<std::string>& args);
 
 std::string version_text();
 
-// One function per file cli/<name>.cpp.
+// In cli/<name>.cpp.
+Exit run_train(CommandLine& line);
+Exit run_resume(CommandLine& line);  // cli/train.cpp
 Exit run_config(CommandLine& line);
 
 }  // namespace heed

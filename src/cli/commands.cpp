@@ -10,6 +10,8 @@ namespace heed {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"train", "train a model as a config says, into a new run folder", run_train},
+    {"resume", "go on with a run, exactly", run_resume},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };
 

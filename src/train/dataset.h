@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "store/checkpoint.h"
 #include "text/tokenizer.h"
 #include "train/ids.h"
 #include "train/run_config.h"
@@ -34,6 +35,11 @@ struct Split {
 struct Tokenizers {
   std::unique_ptr<Tokenizer> target, separate_source;
   const Tokenizer& source() const { return separate_source ? *separate_source : *target; }
+
+  // As files of a checkpoint: tokenizer.json or tokenizer.model; with two, the source's name has
+  // "source_" before it.
+  std::vector<NamedBytes> files() const;
+  static Tokenizers load(const Checkpoint& checkpoint);
 };
 
 struct Dataset {

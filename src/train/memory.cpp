@@ -1,0 +1,75 @@
+#include "train/memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "train/batcher.h"
+
+namespace heed {
+namespace {
+
+// Numbers kept per row of one block: see nn/block.h.
+double block_row(const ModelConfig& c, bool cross, double keys) {
+  const double d = c.d_model, weights = c.n_heads * keys;
+  const double norm = d + 2;
+  const double attention = 5 * d + weights;  // q k v, context, output
+  double sum = norm + attention + norm + 2.0 * c.d_ff + d;
+  if (cross) sum += norm + attention;
+  return sum;
+}
+
+}  // namespace
+
+MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
+                          int longest, double ids) {
+  const ModelConfig& c = config.model;
+  MemoryPlan plan;
+  const double moments = config.optimizer.type == OptimizerType::sgd ? 0 : 2;
+  const double copies = 1 + moments + config.train.shards + (config.train.ema_decay > 0 ? 1 : 0);
+  plan.parameters = 4.0 * static_cast<double>(model.table.size()) * copies;
+
+  const double rows = std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));
+  const bool both = model.has_encoder() && model.has_decoder();
+  const double side = both ? rows / 2 : rows;
+  const double keys = std::min<double>(side, both ? longest / 2.0 : longest);
+  double floats = 2.0 * 256 * std::max(model.target_vocab, c.d_model);
+  floats += side * c.encoder_layers * block_row(c, false, keys);
+  floats += side * c.decoder_layers * block_row(c, both, keys);
+  floats += rows * (8.0 * c.d_model + 2.0 * c.d_ff);  // embeddings, gradients in flight
+  const int workers = std::min(threads, config.train.shards);
+  plan.activations = 4.0 * floats * workers;
+  plan.data = ids;
+  return plan;
+}
+
+double available_memory() {
+  double available = 1e18;
+  std::ifstream info("/proc/meminfo");
+  for (std::string key, unit; info >> key;) {
+    double kib = 0;
+    info >> kib;
+    std::getline(info, unit);
+    if (key == "MemAvailable:") available = kib * 1024;
+  }
+  double limit = 0, used = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
+      std::ifstream("/sys/fs/cgroup/memory.current") >> used)
+    available = std::min(available, std::max(0.0, limit - used));
+  return available;
+}
+
+void check_memory(const MemoryPlan& plan) {
+  const double available = available_memory();
+  if (plan.total() <= available) return;
+  throw Error(Exit::memory,
+              "Training needs about " + format_bytes(plan.total()) + " of memory (parameters, " +
+                  "moments and gradients " + format_bytes(plan.parameters) + ", activations " +
+                  format_bytes(plan.activations) + "), but " + format_bytes(available) +
+                  " are available.",
+              "a smaller model, fewer train.shards, or a smaller train.micro_batch_tokens");
+}
+
+}  // namespace heed

@@ -1,0 +1,35 @@
+// What training tells: the lines of train.log and the objects of metrics.jsonl.
+#pragma once
+
+#include <string>
+
+#include "store/state.h"
+#include "train/evaluator.h"
+
+namespace heed {
+
+struct TrainLine {
+  std::int64_t step = 0, max_steps = 0;  // max_steps 0: not known
+  double epoch = 0;
+  double loss = 0;  // nats per token, unsmoothed, mean since the last line
+  double gradient_norm = 0, learning_rate = 0, tokens_per_second = 0;
+  double seconds = 0;  // since the process started
+  double eta_seconds = -1;
+};
+std::string train_line(const TrainLine& line);
+std::string train_metrics(const TrainLine& line);
+
+struct ValidLine {
+  std::int64_t step = 0;
+  Evaluation evaluation;
+  std::uint64_t bytes = 0;  // 0: bits per byte are left out
+  double bleu = -1;         // below 0: not measured
+  std::string verdict;      // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
+};
+std::string valid_line(const ValidLine& line);
+std::string valid_metrics(const ValidLine& line);
+
+// {"kind":"event","step":..,"event":"..","text":".."}
+std::string event_metrics(std::int64_t step, const std::string& event, const std::string& text);
+
+}  // namespace heed

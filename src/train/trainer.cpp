@@ -1,0 +1,282 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/signals.h"
+#include "train/schedule.h"
+
+namespace heed {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// What the next log line needs of the steps since the last one.
+constexpr const char* kLossSum = "loss_sum";
+constexpr const char* kLabelSum = "label_sum";
+
+const char* const kMomentM = "adam.m.";
+const char* const kMomentV = "adam.v.";
+const char* const kRaw = "raw.";
+
+}  // namespace
+
+Trainer::Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
+                 const Tokenizers& tokenizers, RunWriter& run, Pool& pool, Log& log)
+    : config_(config),
+      model_(model),
+      data_(data),
+      tokenizers_(tokenizers),
+      run_(run),
+      pool_(pool),
+      log_(log),
+      examples_(data.train, config, tokenizers.target->size(), tokenizers.target->mask_id()),
+      batcher_(examples_, config),
+      gradients_(model, config.train.shards, pool),
+      optimizer_(model.table, config.optimizer),
+      values_(model.table.size()),
+      started_(now()),
+      last_line_time_(now()) {
+  if (config.data.has_validation())
+    valid_examples_.emplace(data.valid, config, tokenizers.target->size(),
+                            tokenizers.target->mask_id());
+  initialize(model.table, config.seed, values_);
+  state_.seed = config.seed;
+  state_.data_hash = data.hash;
+  if (config.train.ema_decay > 0) {
+    averaged_.emplace(values_.size());
+    std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
+  }
+}
+
+void Trainer::start_from(const Checkpoint& weights) {
+  weights.load_model(tensor_slots(model_.table, values_));
+  if (averaged_) std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
+}
+
+void Trainer::restore(const Checkpoint& checkpoint) {
+  checkpoint.load_model(tensor_slots(model_.table, averaged_ ? *averaged_ : values_));
+  std::vector<TensorSlot> slots;
+  const auto add = [&](ParamVec<float>& values, const char* prefix) {
+    for (TensorSlot& s : tensor_slots(model_.table, values, prefix)) slots.push_back(std::move(s));
+  };
+  if (optimizer_.has_moments()) {
+    add(optimizer_.m(), kMomentM);
+    add(optimizer_.v(), kMomentV);
+  }
+  if (averaged_) add(values_, kRaw);
+  checkpoint.load_training(slots);
+  state_ = checkpoint.state();
+  if (state_.data_hash != data_.hash)
+    throw Error(Exit::data,
+                "The training data is not what this run was trained on: its SHA-256 is " +
+                    data_.hash.substr(0, 12) + "..., the checkpoint says " +
+                    state_.data_hash.substr(0, 12) + "...",
+                "restore the file, or train a new run with --init-from");
+  validated_ = saved_ = state_.step;
+  previous_epoch_ = state_.cursor.epoch;
+}
+
+double Trainer::epoch() const {
+  const std::int64_t n = examples_.count(state_.cursor.epoch);
+  return static_cast<double>(state_.cursor.epoch) +
+         (n > 0 ? static_cast<double>(state_.cursor.index) / static_cast<double>(n) : 0.0);
+}
+
+// Did the last step end on the grid of `interval`?
+bool Trainer::is_due(const Interval& interval) const {
+  if (interval.count == 0) return false;
+  if (!interval.epochs) return state_.step % interval.count == 0;
+  return state_.cursor.epoch / interval.count != previous_epoch_ / interval.count;
+}
+
+std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
+  const TrainConfig& t = config_.train;
+  if (t.max_steps > 0 && state_.step >= t.max_steps) return Stop::finished;
+  if (t.max_epochs > 0 && state_.cursor.epoch >= t.max_epochs) return Stop::finished;
+  if (t.patience > 0 && state_.stalled >= t.patience) return Stop::early;
+  if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
+  if (stop_signal() != 0) return Stop::signal;
+  if (t.max_minutes > 0 && now() - started_ >= 60 * t.max_minutes) return Stop::time;
+  return std::nullopt;
+}
+
+Stop Trainer::run(std::int64_t stop_at) {
+  last_line_time_ = now();
+  std::optional<Stop> stop;
+  while (!(stop = reason_to_stop(stop_at))) {
+    const double begin = now();
+    step();
+    loop_seconds_ += now() - begin;
+    ++steps_done_;
+    if (is_due(config_.train.log_every)) log_line();
+    bool save_now = is_due(config_.train.save_every);
+    if (is_due(config_.train.eval_every) && validate(true)) save_now = true;
+    if (save_now) save();
+    show_progress();
+  }
+  log_.end_progress();
+  // The end of the run is validated; the end of a part of it only if it would have been anyway.
+  if (*stop == Stop::finished || *stop == Stop::time) {
+    if (saved_ != state_.step && tokens_since_line_ > 0) log_line();
+    if (validated_ != state_.step) validate(*stop == Stop::finished);
+  }
+  if (saved_ != state_.step) save();
+  return *stop;
+}
+
+void Trainer::step() {
+  if (!filled_) batcher_.fill(state_.step + 1, state_.cursor, batches_[current_]);
+  const StepBatch& batch = batches_[current_];
+  StepBatch& next = batches_[1 - current_];
+  const LossSums sums =
+      gradients_.run(values_, batch, config_.objective.label_smoothing,
+                     [&] { batcher_.fill(state_.step + 2, batch.after, next); });
+  gradient_norm_ = gradients_.reduce();
+  rate_ = learning_rate(config_.optimizer, config_.model.d_model, state_.step + 1);
+  check_finite(sums, gradient_norm_);
+  optimizer_.step(pool_, state_.step + 1, rate_,
+                  clip_factor(config_.optimizer.clip_norm, gradient_norm_), values_,
+                  gradients_.sum(), averaged_ ? &*averaged_ : nullptr,
+                  // A young average follows quickly: it has little to average yet.
+                  std::min(config_.train.ema_decay,
+                           (1.0 + state_.step) / (10.0 + state_.step)));
+  previous_epoch_ = state_.cursor.epoch;
+  state_.step += 1;
+  state_.cursor = batch.after;
+  state_.tokens_seen += batch.tokens;
+  state_.sums[kLossSum] += sums.plain;
+  state_.sums[kLabelSum] += static_cast<double>(sums.tokens);
+  last_loss_ = sums.tokens > 0 ? sums.plain / static_cast<double>(sums.tokens) : 0.0;
+  tokens_since_line_ += batch.tokens;
+  current_ = 1 - current_;
+  filled_ = true;
+}
+
+void Trainer::check_finite(const LossSums& sums, double norm) {
+  if (std::isfinite(sums.smoothed) && std::isfinite(norm)) return;
+  const auto first_bad = [&](ParamVec<float>& v) -> std::string {
+    for (const ParamInfo& info : model_.table.infos()) {
+      const float* p = v.data() + info.param.offset;
+      if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
+        return info.name;
+    }
+    return "";
+  };
+  const std::string value = first_bad(values_), gradient = first_bad(gradients_.sum());
+  const std::string where = !value.empty()      ? "the values of " + value
+                            : !gradient.empty() ? "the gradient of " + gradient
+                            : !std::isfinite(norm) ? "the gradient norm (too large for a float)"
+                                                   : "the loss";
+  const std::string text = "Training diverged at step " + std::to_string(state_.step + 1) +
+                           ": NaN or infinity in " + where + " (loss " +
+                           format_fixed(sums.tokens > 0 ? sums.plain / sums.tokens : 0.0, 4) +
+                           ", learning rate " + format_scientific(rate_) + ").";
+  const std::string run = run_.path().string();
+  run_.append_metrics(event_metrics(state_.step + 1, "diverged", text));
+  log_.end_progress();
+  throw Error(Exit::diverged, text + " The checkpoints up to step " +
+                                  std::to_string(std::max<std::int64_t>(0, saved_)) + " are good.",
+              "see it again: heed resume " + run + " --set train.log_every=1; go on more slowly: " +
+                  "heed resume " + run + " --set optimizer.learning_rate=" +
+                  format_scientific(config_.optimizer.learning_rate / 3));
+}
+
+double Trainer::eta_seconds() const {
+  if (config_.train.max_steps == 0 || steps_done_ < 3) return -1;
+  return loop_seconds_ / static_cast<double>(steps_done_) *
+         static_cast<double>(config_.train.max_steps - state_.step);
+}
+
+void Trainer::log_line() {
+  TrainLine line;
+  line.step = state_.step;
+  line.max_steps = config_.train.max_steps;
+  line.epoch = epoch();
+  line.loss = state_.sums[kLossSum] / std::max(1.0, state_.sums[kLabelSum]);
+  line.gradient_norm = gradient_norm_;
+  line.learning_rate = rate_;
+  line.tokens_per_second =
+      static_cast<double>(tokens_since_line_) / std::max(1e-9, now() - last_line_time_);
+  line.seconds = now() - started_;
+  line.eta_seconds = eta_seconds();
+  log_.info(train_line(line));
+  run_.append_metrics(train_metrics(line));
+  state_.sums.clear();
+  tokens_since_line_ = 0;
+  last_line_time_ = now();
+}
+
+void Trainer::show_progress() {
+  Progress p;
+  p.done = state_.step;
+  p.total = config_.train.max_steps;
+  p.eta_seconds = eta_seconds();
+  p.status = "loss " + format_fixed(last_loss_, 3);
+  log_.progress(p);
+}
+
+// True if this is a new best, which is then to be saved. `counts`: may it be?
+bool Trainer::validate(bool counts) {
+  if (!valid_examples_) return false;
+  const double begin = now();
+  ValidLine line;
+  line.step = state_.step;
+  line.evaluation = evaluate(model_, best_values(), *valid_examples_, pool_);
+  if (line.evaluation.sums.tokens == 0) return false;
+  line.bytes = data_.valid.lossy || config_.objective.type == ObjectiveType::masked_lm
+                   ? 0
+                   : data_.valid.target_bytes;
+  const double loss = line.evaluation.loss();
+  const bool best = counts && loss < state_.best_loss;
+  if (best) {
+    state_.best_loss = loss;
+    state_.best_step = state_.step;
+    state_.stalled = 0;
+    line.verdict = "new best";
+  } else if (counts) {
+    state_.stalled += 1;
+    line.verdict = "stalled " + std::to_string(state_.stalled) +
+                   (config_.train.patience > 0 ? "/" + std::to_string(config_.train.patience) : "") +
+                   " (best " + format_fixed(state_.best_loss, 4) + " @ " +
+                   std::to_string(state_.best_step) + ")";
+  } else {
+    line.verdict = "not counted: the run was stopped between validations";
+  }
+  validated_ = state_.step;
+  log_.info(valid_line(line));
+  run_.append_metrics(valid_metrics(line));
+  last_line_time_ += now() - begin;
+  return best;
+}
+
+void Trainer::save() {
+  const double begin = now();
+  if (!valid_examples_) state_.best_step = state_.step;
+  CheckpointContents c;
+  c.model = tensor_views(model_.table, best_values());
+  const auto add = [&](const ParamVec<float>& values, const char* prefix) {
+    for (TensorView& v : tensor_views(model_.table, values, prefix))
+      c.training.push_back(std::move(v));
+  };
+  if (optimizer_.has_moments()) {
+    add(optimizer_.m(), kMomentM);
+    add(optimizer_.v(), kMomentV);
+  }
+  if (averaged_) add(values_, kRaw);
+  c.config = dump_config(config_, DumpFor::checkpoint);
+  c.tokenizers = tokenizers_.files();
+  c.state = state_;
+  run_.save(c, config_.train.keep_last);
+  saved_ = state_.step;
+  last_line_time_ += now() - begin;
+}
+
+void Trainer::enable_profile() { gradients_.enable_profile(); }
+
+}  // namespace heed

@@ -1,0 +1,43 @@
+// Starting and continuing a run: reads config and data, makes or opens the run folder, says what is
+// going to happen, trains, and says what happened.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "train/run_config.h"
+
+namespace heed {
+
+struct TrainRequest {
+  std::string config;             // path
+  std::vector<std::string> sets;  // --set
+  std::string run;                // folder; empty: runs/<config name>
+  int threads = 0;                // 0: as the config says
+  std::int64_t stop_at = 0;       // 0: no
+  std::string init_from;          // another run, or empty
+  bool force = false;             // an old run folder is renamed
+  bool profile = false;
+  std::string command;            // as typed, for origin.json
+};
+
+struct ResumeRequest {
+  std::string run;
+  std::vector<std::string> sets;
+  int threads = 0;
+  std::int64_t max_steps = 0;  // 0: as it is
+  std::int64_t more = 0;       // steps after the present one; 0: not given
+  std::int64_t stop_at = 0;
+  bool profile = false;
+};
+
+// Exit::ok, interrupted or terminated. Errors leave every earlier run and checkpoint as it was.
+Exit train_run(const TrainRequest& request, Log& log);
+Exit resume_run(const ResumeRequest& request, Log& log);
+
+// The folder that a run's relative data paths start from (origin.json), or "" if it is not known.
+std::string data_folder(const std::string& run);
+
+}  // namespace heed
