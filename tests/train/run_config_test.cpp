@@ -203,9 +203,11 @@ TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
   }
   const Json dump = Json::parse(dump_config(config({})));
   const Json schema = Json::parse(config_schema());
-  for (const auto& [section, part] : schema["properties"].items())
-    for (const auto& [key, unused] : part.value("properties", Json::object()).items())
+  for (const auto& [section, part] : schema["properties"].items()) {
+    const Json keys = part.value("properties", Json::object());
+    for (const auto& [key, unused] : keys.items())
       EXPECT_TRUE(dump[section].contains(key)) << section << "." << key;
+  }
   EXPECT_FALSE(
       Json::parse(dump_config(config({}), DumpFor::checkpoint))["train"].contains("threads"));
 }
