@@ -94,5 +94,6 @@ struct Leaf {
   const Field* field;  // in the list it was made from
 };
 std::vector<Leaf> leaves(const std::vector<Field>& fields);
+std::vector<Leaf> leaves(std::vector<Field>&&) = delete;  // the list must live on
 
 }  // namespace heed

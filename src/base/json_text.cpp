@@ -1,17 +1,13 @@
 #include "base/json_text.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace heed {
 namespace {
@@ -196,26 +192,7 @@ JsonText parse_json(std::string_view text, const std::string& source) {
 }
 
 JsonText read_json_file(const std::string& path) {
-  const auto failed = [&](int error) {
-    return Error(Exit::usage, "cannot read the config " + path + ": " + std::strerror(error) + ".");
-  };
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw failed(errno);
-  std::string text(kMaxBytes + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t n = ::read(fd, text.data() + size, text.size() - size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error = errno;
-      ::close(fd);
-      throw failed(error);
-    }
-    if (n == 0) break;
-    size += static_cast<std::size_t>(n);
-  }
-  ::close(fd);
-  return parse_json(std::string_view(text).substr(0, size), path);
+  return parse_json(read_file(path, kMaxBytes, InputFile::Links::follow, Exit::usage), path);
 }
 
 }  // namespace heed

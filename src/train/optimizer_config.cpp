@@ -37,12 +37,10 @@ std::vector<Field> fields(OptimizerConfig& c) {
        &c.min_learning_rate,
        "linear, cosine: the rate at the end",
        {0.0, 1e6}},
-      {"decay_steps",
-       &c.decay_steps,
-       "linear, cosine: the step where min_learning_rate is reached; fixed when the run starts",
-       {1, 1e12},
-       OnResume::refused,
-       "train.max_steps"},
+      {"decay_steps", &c.decay_steps,
+       "linear, cosine: the step where min_learning_rate is reached; fixed when the run starts; 0 "
+       "= train.max_steps",
+       kSteps, OnResume::refused, "train.max_steps"},
   };
 }
 

@@ -89,17 +89,20 @@ void check_model(const ModelConfig& m) {
               number(m.d_model) + ".");
 }
 
+bool decays(const OptimizerConfig& o) {
+  return o.schedule == ScheduleType::linear || o.schedule == ScheduleType::cosine;
+}
+
 void check_training(const RunConfig& c) {
   const OptimizerConfig& o = c.optimizer;
   const TrainConfig& t = c.train;
-  const bool decays = o.schedule == ScheduleType::linear || o.schedule == ScheduleType::cosine;
   require(o.schedule != ScheduleType::noam || o.warmup_steps >= 1,
           "optimizer.schedule noam needs optimizer.warmup_steps of at least 1; found 0.");
-  require(!decays || o.min_learning_rate <= o.learning_rate,
+  require(!decays(o) || o.min_learning_rate <= o.learning_rate,
           "optimizer.min_learning_rate must not be greater than optimizer.learning_rate.");
   require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
-  require(!decays || o.decay_steps > 0,
+  require(!decays(o) || o.decay_steps > 0,
           "without train.max_steps, a linear or cosine schedule needs optimizer.decay_steps.");
   require(t.select_by != SelectBy::bleu || c.objective.type == ObjectiveType::seq2seq,
           "train.select_by bleu needs objective.type seq2seq.");
@@ -131,7 +134,8 @@ RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
   if (c.model.attention_dropout < 0) c.model.attention_dropout = c.model.dropout;
   if (c.optimizer.weight_decay < 0)
     c.optimizer.weight_decay = c.optimizer.type == OptimizerType::adamw ? 0.01 : 0.0;
-  if (c.optimizer.decay_steps == 0) c.optimizer.decay_steps = c.train.max_steps;
+  if (decays(c.optimizer) && c.optimizer.decay_steps == 0)
+    c.optimizer.decay_steps = c.train.max_steps;
   if (c.data.has_valid_files()) {
     require(!given.contains("data.valid_fraction") || c.data.valid_fraction == 0,
             "a held-out file and data.valid_fraction exclude each other.",

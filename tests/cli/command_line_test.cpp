@@ -61,7 +61,7 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"config", "expected one of CONFIG, --schema and --docs"},
       {"config --schema --docs", "expected one of CONFIG"},
       {"config --bad", "--bad"},
-      {"config /nonexistent.json", "cannot read the config /nonexistent.json: No such file"},
+      {"config /nonexistent.json", "\"/nonexistent.json\": No such file"},
       {"config a.json --set", "--set"},
   };
   for (const auto& [args, message] : cases) {

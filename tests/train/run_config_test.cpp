@@ -195,17 +195,20 @@ TEST(RunConfig, SetGoesThroughTheSameDoor) {
 }
 
 TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
-  for (const Sets& sets : {Sets{}, Sets{"data.train=[\"x\"]"}, Sets{"optimizer.type=adam"},
-                           Sets{"optimizer.type=sgd", "train.eval_every=1 epoch", "seed=9"},
-                           Sets{"data.valid=v.txt"}}) {
+  for (const Sets& sets :
+       {Sets{}, Sets{"data.train=[\"x\"]"}, Sets{"optimizer.type=adam"},
+        Sets{"optimizer.type=sgd", "train.eval_every=1 epoch", "seed=9"}, Sets{"data.valid=v.txt"},
+        Sets{"train.max_steps=0", "train.max_epochs=1", "optimizer.schedule=constant"}}) {
     const std::string dump = dump_config(config(sets));
     EXPECT_EQ(dump_config(parse_config(dump, "config.json")), dump);
   }
   const Json dump = Json::parse(dump_config(config({})));
   const Json schema = Json::parse(config_schema());
-  for (const auto& [section, part] : schema["properties"].items())
-    for (const auto& [key, unused] : part.value("properties", Json::object()).items())
+  for (const auto& [section, part] : schema["properties"].items()) {
+    const Json keys = part.value("properties", Json::object());
+    for (const auto& [key, unused] : keys.items())
       EXPECT_TRUE(dump[section].contains(key)) << section << "." << key;
+  }
   EXPECT_FALSE(
       Json::parse(dump_config(config({}), DumpFor::checkpoint))["train"].contains("threads"));
 }
@@ -252,7 +255,8 @@ TEST(RunConfig, TheSchemaSaysWhatReadingEnforces) {
 TEST(RunConfig, TheTableNamesEveryKey) {
   RunConfig c;
   const std::string docs = config_docs();
-  for (const Leaf& leaf : leaves(fields(c))) {
+  const std::vector<Field> all = fields(c);
+  for (const Leaf& leaf : leaves(all)) {
     EXPECT_THAT(docs, HasSubstr("| `" + leaf.key + "` |"));
     EXPECT_FALSE(leaf.field->doc.empty()) << leaf.key;
   }
