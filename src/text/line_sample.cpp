@@ -2,19 +2,13 @@
 
 #include <algorithm>
 
+#include "base/noise.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
 
 constexpr std::size_t kLongLine = 4096;
-
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection that mixes all bits.
-std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
 
 }  // namespace
 
@@ -37,7 +31,7 @@ void LineSample::add(std::string_view text) {
 
 void LineSample::add_line(std::string_view line) {
   const std::uint64_t number = lines_++;
-  const std::uint64_t hash = mix(mix(seed_) + number);
+  const std::uint64_t hash = noise_key(seed_, Purpose::tokenizer_sample, number);
   if (line.size() > max_bytes_) return;
   if (bytes_kept_ + line.size() > max_bytes_ && !heap_.empty() && hash > heap_.front().hash) return;
   heap_.push_back({hash, number, std::string(line)});

@@ -116,7 +116,8 @@ TrainedPieces train_pieces(const TokenizerConfig& config, bool with_mask,
   const Counts counts = count_characters(lines);
   if (counts.size() < 2) {
     throw Error(Exit::data, "The training text has " + std::to_string(counts.size()) +
-                                " distinct character(s); there is nothing to learn.");
+                                " distinct character" + (counts.size() == 1 ? "" : "s") +
+                                "; there is nothing to learn.");
   }
   const auto kept = frequent(counts);
   const int minimum = (with_mask ? 4 : 3) + 256 + static_cast<int>(kept.size()) + 1;

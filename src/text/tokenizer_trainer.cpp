@@ -44,6 +44,7 @@ void need_two(std::size_t found, const std::string& what) {
 }
 
 std::string megabytes(std::uint64_t bytes) {
+  if (bytes < 100'000) return std::to_string(bytes) + " bytes";
   const std::uint64_t tenths = (bytes + 50'000) / 100'000;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MB";
 }
