@@ -48,7 +48,7 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
     throw Error(Exit::data,
                 source_path + " has " + std::to_string(pairs.source.size()) + " lines, " +
                     target_path + " has " + std::to_string(pairs.target.size()) +
-                    "; expected one target line for every source line.",
+                    " lines; expected one target line for every source line.",
                 "compare the files with: wc -l, paste");
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) {

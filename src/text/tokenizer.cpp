@@ -106,7 +106,7 @@ std::string Tokenizer::piece(int id) const {
 }
 
 std::optional<int> Tokenizer::find(std::string_view piece_text) const {
-  for (int id = first_ordinary_id(); id < size(); ++id) {
+  for (int id = size() - 1; id >= first_ordinary_id(); --id) {  // learnt pieces before bytes
     if (ordinary_piece(id) == piece_text) return id;
   }
   for (int id = 0; id < first_ordinary_id(); ++id) {

@@ -1,0 +1,286 @@
+#include "text/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+
+#include "base/error.h"
+#include "text/texts.h"
+#include "text/tokenizer_trainer.h"
+
+namespace heed {
+namespace {
+
+using testing::HasSubstr;
+using Type = TokenizerConfig::Type;
+
+constexpr std::array kTypes = {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word,
+                               TokenizerConfig::bpe, TokenizerConfig::unigram};
+
+std::unique_ptr<Tokenizer> train(TokenizerConfig config, std::string_view text, bool mask = false) {
+  return train_tokenizer(config, mask, 1, std::array{text}).tokenizer;
+}
+
+std::unique_ptr<Tokenizer> train(Type type, std::string_view text, bool mask = false) {
+  TokenizerConfig config;
+  config.type = type;
+  if (type == TokenizerConfig::bpe || type == TokenizerConfig::unigram) config.vocab_size = 400;
+  return train(config, text, mask);
+}
+
+std::vector<std::string> pieces(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<std::string> result;
+  for (const int id : tokenizer.encode(text)) result.push_back(tokenizer.piece(id));
+  return result;
+}
+
+Exit exit_of(const TokenizerConfig& config, std::string_view text, const std::string& part) {
+  try {
+    train(config, text);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(part));
+    return error.exit();
+  }
+  return Exit::ok;
+}
+
+class EveryTokenizer : public testing::TestWithParam<std::tuple<Type, bool>> {
+ protected:
+  Type type() const { return std::get<0>(GetParam()); }
+  bool mask() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(EveryTokenizer, SpecialIdsNeverComeOutOfText) {
+  const auto tokenizer = train(type(), training_text() + "<s> </s> <unk> [MASK]", mask());
+  EXPECT_EQ(tokenizer->mask_id(), mask() ? 3 : -1);
+  EXPECT_EQ(tokenizer->piece(0), "<unk>");
+  EXPECT_EQ(tokenizer->piece(1), "<s>");
+  EXPECT_EQ(tokenizer->piece(2), "</s>");
+  const std::string text = "<s> </s> <unk> [MASK]";
+  for (const int id : tokenizer->encode(text)) EXPECT_GE(id, mask() ? 4 : 3);
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
+}
+
+TEST_P(EveryTokenizer, OffsetsCoverWhatTheTokensStandFor) {
+  const std::string text = training_text().substr(0, training_text().find('\n', 400));
+  const auto tokenizer = train(type(), training_text(), mask());
+  const auto tokens = tokenizer->encode_with_offsets(text);
+  const auto ids = tokenizer->encode(text);
+  ASSERT_EQ(tokens.size(), ids.size());
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    EXPECT_EQ(tokens[i].id, ids[i]);
+    EXPECT_GE(tokens[i].begin, end);
+    end = tokens[i].end;
+    EXPECT_EQ(text.substr(tokens[i].begin, end - tokens[i].begin),
+              tokenizer->text_after(-1, tokens[i].id));
+  }
+}
+
+TEST_P(EveryTokenizer, ItsFileGivesItBack) {
+  const auto tokenizer = train(type(), training_text(), mask());
+  const std::string bytes = tokenizer->serialize();
+  const auto loaded = load_tokenizer(tokenizer->file_name(), bytes, "file");
+  EXPECT_EQ(loaded->serialize(), bytes);
+  EXPECT_EQ(loaded->size(), tokenizer->size());
+  EXPECT_EQ(loaded->type(), type());
+  EXPECT_EQ(loaded->mask_id(), tokenizer->mask_id());
+  std::mt19937 random(5);
+  for (int i = 0; i < 50; ++i) {
+    const std::string text = random_text(random, 40);
+    EXPECT_EQ(loaded->encode(text), tokenizer->encode(text));
+  }
+}
+
+TEST_P(EveryTokenizer, TheSameTextGivesTheSameFile) {
+  EXPECT_EQ(train(type(), training_text(), mask())->serialize(),
+            train(type(), training_text(), mask())->serialize());
+}
+
+TEST_P(EveryTokenizer, LinesAndWordsAreEncodedAlone) {
+  const auto tokenizer = train(type(), training_text(), mask());
+  const std::string text = training_text().substr(0, 300);
+  std::vector<int> joined;
+  std::size_t begin = 0;
+  for (std::size_t cut :
+       {text.find('\n') + 1, text.find(" is the"), text.rfind(' '), text.size()}) {
+    for (const int id : tokenizer->encode(text.substr(begin, cut - begin))) joined.push_back(id);
+    begin = cut;
+  }
+  EXPECT_EQ(joined, tokenizer->encode(text));
+}
+
+TEST_P(EveryTokenizer, PiecesAreFoundByName) {
+  const auto tokenizer = train(type(), training_text(), mask());
+  for (const int id : {0, 1, 2, tokenizer->first_ordinary_id() + 5, tokenizer->size() - 1}) {
+    EXPECT_EQ(tokenizer->find(tokenizer->piece(id)), id) << tokenizer->piece(id);
+  }
+  EXPECT_EQ(tokenizer->find("no such piece"), std::nullopt);
+}
+
+TEST_P(EveryTokenizer, LearnsNothingFromOneCharacter) {
+  TokenizerConfig config;
+  config.type = type();
+  EXPECT_EQ(exit_of(config, "aaaaaaaa", "nothing to learn"), Exit::data);
+  EXPECT_EQ(exit_of(config, "", "nothing to learn"), Exit::data);
+}
+
+std::string case_name(const testing::TestParamInfo<std::tuple<Type, bool>>& info) {
+  return std::string(type_name(std::get<0>(info.param))) +
+         (std::get<1>(info.param) ? "WithMask" : "");
+}
+INSTANTIATE_TEST_SUITE_P(All, EveryTokenizer,
+                         testing::Combine(testing::ValuesIn(kTypes), testing::Bool()), case_name);
+
+class RoundTrip : public testing::TestWithParam<Type> {};
+
+TEST_P(RoundTrip, HoldsForAnyValidText) {
+  // Trained on the hard texts too, so that they can do harm in training.
+  std::string text = training_text();
+  for (const std::string& hard : hard_texts()) text += hard;
+  for (const bool hard_training : {false, true}) {
+    const auto tokenizer = train(GetParam(), hard_training ? text : training_text(), hard_training);
+    std::vector<std::string> texts = hard_texts();
+    std::mt19937 random(7);
+    for (int i = 0; i < 300; ++i) texts.push_back(random_text(random, 1 + i % 60));
+    for (const std::string& t : texts) {
+      EXPECT_EQ(tokenizer->decode(tokenizer->encode(t)), t) << printable(t);
+      EXPECT_EQ(tokenizer->unknown(t).count, 0u);
+    }
+  }
+}
+
+TEST_P(RoundTrip, HoldsForBytesThatAreNoUtf8) {
+  const auto tokenizer = train(GetParam(), training_text());
+  const std::string text = "the \xFF\xC3 river\xE2\x96";
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lossless, RoundTrip,
+                         testing::Values(TokenizerConfig::byte, TokenizerConfig::bpe,
+                                         TokenizerConfig::unigram),
+                         [](const auto& each) { return std::string(type_name(each.param)); });
+
+TEST(CharTokenizer, OrdersByFrequencyThenCodePoint) {
+  const auto tokenizer = train(TokenizerConfig::char_, "bbäaé\naé b");
+  // b 3; a, é 2; newline, space, ä 1.
+  EXPECT_EQ(pieces(*tokenizer, "baé\n ä"),
+            (std::vector<std::string>{"b", "a", "é", "\\n", " ", "ä"}));
+  EXPECT_EQ(tokenizer->encode("baé\n ä"), (std::vector<int>{3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(tokenizer->size(), 9);
+}
+
+TEST(CharTokenizer, RoundTripOfKnownCharacters) {
+  std::string text = training_text();
+  for (const std::string& hard : hard_texts()) text += hard;
+  const auto tokenizer = train(TokenizerConfig::char_, text);
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
+}
+
+TEST(CharTokenizer, CountsAndNamesUnknownCharacters) {
+  const auto tokenizer = train(TokenizerConfig::char_, "abc");
+  const Unknown unknown = tokenizer->unknown("aéxé\nb");
+  EXPECT_EQ(unknown.count, 4u);
+  EXPECT_EQ(unknown.kinds, (std::vector<std::string>{"é", "x", "\n"}));
+  EXPECT_EQ(unknown.summary(), "4 unknown tokens: 'é' (U+00E9), 'x', '\\n'");
+  EXPECT_EQ(tokenizer->unknown("aéx", 1).summary(), "2 unknown tokens: 'é' (U+00E9), ...");
+  EXPECT_EQ(tokenizer->unknown("abc").summary(), "");
+  const auto ids = tokenizer->encode("aéb");
+  EXPECT_EQ(tokenizer->decode(ids), "ab");
+  EXPECT_EQ(tokenizer->decode(ids, true), "a<unk>b");
+}
+
+TEST(CharTokenizer, VocabSizeCountsAllIds) {
+  TokenizerConfig config;
+  config.vocab_size = 6;
+  const auto tokenizer = train(config, "aaabbbccd", true);
+  EXPECT_EQ(tokenizer->size(), 6);
+  EXPECT_EQ(tokenizer->encode("abcd"), (std::vector<int>{4, 5, 0, 0}));
+  config.vocab_size = 0;
+  config.min_frequency = 2;
+  EXPECT_EQ(train(config, "aaabbbccd")->size(), 6);
+  config.min_frequency = 3;
+  EXPECT_EQ(exit_of(config, "aaabbc", "nothing to learn"), Exit::data);
+  config.vocab_size = 4;
+  EXPECT_EQ(exit_of(config, "aaabbc", "tokenizer.vocab_size is 4"), Exit::usage);
+}
+
+TEST(ByteTokenizer, ShowsBytesReadably) {
+  const auto tokenizer = train(TokenizerConfig::byte, "ab");
+  EXPECT_EQ(tokenizer->size(), 259);
+  EXPECT_EQ(pieces(*tokenizer, "a\n\tß"),
+            (std::vector<std::string>{"a", "\\n", "\\t", "<0xC3>", "<0x9F>"}));
+}
+
+TEST(WordTokenizer, JoinsWordsByOneSpaceAndNoneBesideNewlines) {
+  const auto tokenizer = train(TokenizerConfig::word, "one two\nthree \n\n");
+  EXPECT_EQ(pieces(*tokenizer, " two\tone\r\n\nthree one"),
+            (std::vector<std::string>{"two", "one", "\\n", "\\n", "three", "one"}));
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode(" two\tone \n\n three  one\n")),
+            "two one\n\nthree one\n");
+  EXPECT_EQ(tokenizer->unknown("one four  two").kinds, (std::vector<std::string>{"four"}));
+}
+
+TEST(PieceTokenizer, VocabSizeBelowTheNeedNamesTheMinimum) {
+  TokenizerConfig config;
+  for (const Type type : {TokenizerConfig::bpe, TokenizerConfig::unigram}) {
+    config.type = type;
+    config.vocab_size = 3 + 256 + 3;  // characters: a, b, space, and one more id is needed
+    EXPECT_EQ(
+        exit_of(config, "ab ab ab ba", "tokenizer.vocab_size is 262; this text needs at least 263"),
+        Exit::usage);
+    config.vocab_size = 263;
+    EXPECT_LE(train(config, "ab ab ab ba")->size(), 263);
+  }
+}
+
+TEST(PieceTokenizer, LearnsWholeWordsAndKeepsNewlinesApart) {
+  const auto tokenizer = train(TokenizerConfig::bpe, training_text());
+  EXPECT_EQ(pieces(*tokenizer, " the river\n the"),
+            (std::vector<std::string>{"▁the", "▁river", "\\n", "▁the"}));
+}
+
+TEST(PieceTokenizer, AMaskTakesTheSpaceBeforeIt) {
+  const auto tokenizer = train(TokenizerConfig::bpe, training_text(), true);
+  std::vector<int> expected = tokenizer->encode("the old");
+  expected.push_back(3);
+  for (const int id : tokenizer->encode(" walked")) expected.push_back(id);
+  EXPECT_EQ(tokenizer->encode_with_mask("the old [MASK] walked"), expected);
+  EXPECT_EQ(tokenizer->encode_with_mask("[MASK][MASK]"), (std::vector<int>{3, 3}));
+  const auto without = train(TokenizerConfig::char_, "ab[MASK]");
+  EXPECT_THROW(without->encode_with_mask("a[MASK]"), Error);
+}
+
+TEST(PieceTokenizer, LongTextTakesLinearTime) {
+  const auto tokenizer = train(TokenizerConfig::bpe, training_text());
+  const auto start = std::chrono::steady_clock::now();
+  std::string text;  // one line, one word: no place to cut
+  while (text.size() < 1'000'000) text += "the" + std::to_string(text.size());
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(TokenizerTrainer, SamplesAtMostTheBytesAskedFor) {
+  TokenizerConfig config;
+  config.type = TokenizerConfig::bpe;
+  config.vocab_size = 320;
+  config.sample_bytes = 2000;
+  const std::string text = training_text();
+  const auto trained = [&](std::uint64_t seed) {
+    return train_tokenizer(config, false, seed, std::array{std::string_view(text)});
+  };
+  EXPECT_THAT(trained(1).note, HasSubstr("a sample of 19"));  // 19.. bytes
+  EXPECT_EQ(trained(1).tokenizer->serialize(), trained(1).tokenizer->serialize());
+  EXPECT_NE(trained(1).tokenizer->serialize(), trained(2).tokenizer->serialize());
+  // However the text is cut into calls, at newlines.
+  TokenizerTrainer trainer(config, false, 1);
+  const std::size_t cut = text.find('\n', text.size() / 2) + 1;
+  trainer.add(text.substr(0, cut));
+  trainer.add(text.substr(cut));
+  EXPECT_EQ(trainer.finish().tokenizer->serialize(), trained(1).tokenizer->serialize());
+}
+
+}  // namespace
+}  // namespace heed
