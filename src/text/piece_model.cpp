@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "text/protobuf.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
 
@@ -16,8 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxPieceBytes = 256;
 
-// Protobuf wire types and the fields used.
-enum Wire { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+// Fields of the messages.
 enum ModelField { kPieces = 1, kTrainerSpec = 2, kNormalizerSpec = 3 };
 enum PieceField { kText = 1, kScore = 2, kType = 3 };
 enum PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6 };
@@ -38,31 +38,9 @@ enum NormalizerField {
 };
 constexpr std::uint64_t kUnigramType = 1, kBpeType = 2;
 
-std::string varint(std::uint64_t value) {
-  std::string out;
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  return out + static_cast<char>(value);
-}
-
-std::string number(int field, std::uint64_t value) {
-  return varint(static_cast<std::uint64_t>(field) << 3 | kVarint) + varint(value);
-}
-
-std::string bytes_field(int field, std::string_view value) {
-  return varint(static_cast<std::uint64_t>(field) << 3 | kBytes) + varint(value.size()) +
-         std::string(value);
-}
-
-std::string float_field(int field, float value) {
-  std::string out = varint(static_cast<std::uint64_t>(field) << 3 | kFixed32);
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(bits >> shift);
-  return out;
-}
-
 std::string piece_message(std::string_view text, float score, PieceType type) {
-  return bytes_field(kPieces, bytes_field(kText, text) + float_field(kScore, score) +
-                                  (type == kNormal ? "" : number(kType, type)));
+  return proto_bytes(kPieces, proto_bytes(kText, text) + proto_float(kScore, score) +
+                                  (type == kNormal ? "" : proto_number(kType, type)));
 }
 
 std::string byte_name(int byte) {
@@ -70,73 +48,6 @@ std::string byte_name(int byte) {
   std::snprintf(name.data(), name.size(), "<0x%02X>", byte);
   return name.data();
 }
-
-// Reads a message field by field; every length is checked against what is there.
-class Reader {
- public:
-  Reader(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
-
-  struct Field {
-    int number;
-    Wire wire;
-    std::uint64_t value;     // kVarint, kFixed32
-    std::string_view bytes;  // kBytes
-  };
-
-  bool done() const { return bytes_.empty(); }
-
-  Field next() {
-    const std::uint64_t key = read_varint();
-    if (key >> 3 == 0 || key >> 3 > 0x1FFFFFFF) refuse("it is damaged");
-    Field field{static_cast<int>(key >> 3), static_cast<Wire>(key & 7), 0, {}};
-    switch (field.wire) {
-      case kVarint:
-        field.value = read_varint();
-        break;
-      case kBytes:
-        field.bytes = take(read_varint());
-        break;
-      case kFixed64:
-        take(8);
-        break;
-      case kFixed32: {
-        const std::string_view four = take(4);
-        for (int i = 3; i >= 0; --i) {
-          field.value = field.value << 8 | static_cast<unsigned char>(four[i]);
-        }
-        break;
-      }
-      default:
-        refuse("it is damaged");
-    }
-    return field;
-  }
-
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(Exit::store, path_ + ": not a tokenizer that heed wrote: " + what + ".",
-                "use another checkpoint of the run");
-  }
-
- private:
-  std::uint64_t read_varint() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = static_cast<unsigned char>(take(1)[0]);
-      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    refuse("it is damaged");
-  }
-  std::string_view take(std::uint64_t n) {
-    if (n > bytes_.size()) refuse("it is cut short");
-    const std::string_view head = bytes_.substr(0, n);
-    bytes_.remove_prefix(n);
-    return head;
-  }
-
-  std::string_view bytes_;
-  const std::string& path_;
-};
 
 struct AnyPiece {
   std::string text;
@@ -146,13 +57,13 @@ struct AnyPiece {
 
 AnyPiece read_piece(std::string_view message, const std::string& path) {
   AnyPiece piece;
-  for (Reader reader(message, path); !reader.done();) {
-    const Reader::Field field = reader.next();
-    if (field.number == kText && field.wire == kBytes) {
+  for (ProtoReader reader(message, path); !reader.done();) {
+    const ProtoReader::Field field = reader.next();
+    if (field.number == kText && field.wire == kProtoBytes) {
       piece.text = field.bytes;
-    } else if (field.number == kScore && field.wire == kFixed32) {
+    } else if (field.number == kScore && field.wire == kProtoFixed32) {
       piece.score = std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
-    } else if (field.number == kType && field.wire == kVarint) {
+    } else if (field.number == kType && field.wire == kProtoVarint) {
       piece.type = field.value;
     } else {
       reader.refuse("a piece has an unknown field");
@@ -191,33 +102,35 @@ std::string write_piece_model(const PieceModel& model) {
   if (model.has_mask) out += piece_message(Tokenizer::kMaskText, 0, kControl);
   for (int byte = 0; byte < 256; ++byte) out += piece_message(byte_name(byte), 0, kByte);
   for (const auto& piece : model.pieces) out += piece_message(piece.text, piece.score, kNormal);
-  out += bytes_field(kTrainerSpec,
-                     number(kModelType, model.unigram ? kUnigramType : kBpeType) +
-                         number(kVocabSize, static_cast<std::uint64_t>(model.size())) +
-                         number(kByteFallback, 1) + number(kUnkId, Tokenizer::kUnk) +
-                         number(kBosId, Tokenizer::kBos) + number(kEosId, Tokenizer::kEos) +
-                         number(kPadId, static_cast<std::uint64_t>(-1)));
-  out += bytes_field(kNormalizerSpec, bytes_field(kName, "identity") + number(kAddDummyPrefix, 0) +
-                                          number(kRemoveExtraWhitespaces, 0) +
-                                          number(kEscapeWhitespaces, 1));
+  out += proto_bytes(kTrainerSpec,
+                     proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
+                         proto_number(kVocabSize, static_cast<std::uint64_t>(model.size())) +
+                         proto_number(kByteFallback, 1) + proto_number(kUnkId, Tokenizer::kUnk) +
+                         proto_number(kBosId, Tokenizer::kBos) +
+                         proto_number(kEosId, Tokenizer::kEos) +
+                         proto_number(kPadId, static_cast<std::uint64_t>(-1)));
+  out += proto_bytes(kNormalizerSpec, proto_bytes(kName, "identity") +
+                                          proto_number(kAddDummyPrefix, 0) +
+                                          proto_number(kRemoveExtraWhitespaces, 0) +
+                                          proto_number(kEscapeWhitespaces, 1));
   return out;
 }
 
 PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
   std::vector<AnyPiece> all;
   std::uint64_t model_type = 0;
-  Reader reader(bytes, path);
+  ProtoReader reader(bytes, path);
   while (!reader.done()) {
-    const Reader::Field field = reader.next();
-    if (field.number == kPieces && field.wire == kBytes) {
+    const ProtoReader::Field field = reader.next();
+    if (field.number == kPieces && field.wire == kProtoBytes) {
       all.push_back(read_piece(field.bytes, path));
       if (all.size() > static_cast<std::size_t>(Tokenizer::kMaxSize)) {
         reader.refuse("it has too many pieces");
       }
-    } else if (field.number == kTrainerSpec && field.wire == kBytes) {
-      for (Reader spec(field.bytes, path); !spec.done();) {
-        const Reader::Field entry = spec.next();
-        if (entry.number == kModelType && entry.wire == kVarint) model_type = entry.value;
+    } else if (field.number == kTrainerSpec && field.wire == kProtoBytes) {
+      for (ProtoReader spec(field.bytes, path); !spec.done();) {
+        const ProtoReader::Field entry = spec.next();
+        if (entry.number == kModelType && entry.wire == kProtoVarint) model_type = entry.value;
       }
     }
   }

@@ -1,50 +1,17 @@
 #include "text/tokenizer.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
 
 #include "base/error.h"
-#include "text/texts.h"
-#include "text/tokenizer_trainer.h"
+#include "text/tokenizers.h"
 
 namespace heed {
 namespace {
 
-using testing::HasSubstr;
-using Type = TokenizerConfig::Type;
-
 constexpr std::array kTypes = {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word,
                                TokenizerConfig::bpe, TokenizerConfig::unigram};
-
-std::unique_ptr<Tokenizer> train(TokenizerConfig config, std::string_view text, bool mask = false) {
-  return train_tokenizer(config, mask, 1, std::array{text}).tokenizer;
-}
-
-std::unique_ptr<Tokenizer> train(Type type, std::string_view text, bool mask = false) {
-  TokenizerConfig config;
-  config.type = type;
-  if (type == TokenizerConfig::bpe || type == TokenizerConfig::unigram) config.vocab_size = 400;
-  return train(config, text, mask);
-}
-
-std::vector<std::string> pieces(const Tokenizer& tokenizer, std::string_view text) {
-  std::vector<std::string> result;
-  for (const int id : tokenizer.encode(text)) result.push_back(tokenizer.piece(id));
-  return result;
-}
-
-Exit exit_of(const TokenizerConfig& config, std::string_view text, const std::string& part) {
-  try {
-    train(config, text);
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr(part));
-    return error.exit();
-  }
-  return Exit::ok;
-}
 
 class EveryTokenizer : public testing::TestWithParam<std::tuple<Type, bool>> {
  protected:
@@ -221,65 +188,6 @@ TEST(WordTokenizer, JoinsWordsByOneSpaceAndNoneBesideNewlines) {
   EXPECT_EQ(tokenizer->decode(tokenizer->encode(" two\tone \n\n three  one\n")),
             "two one\n\nthree one\n");
   EXPECT_EQ(tokenizer->unknown("one four  two").kinds, (std::vector<std::string>{"four"}));
-}
-
-TEST(PieceTokenizer, VocabSizeBelowTheNeedNamesTheMinimum) {
-  TokenizerConfig config;
-  for (const Type type : {TokenizerConfig::bpe, TokenizerConfig::unigram}) {
-    config.type = type;
-    config.vocab_size = 3 + 256 + 3;  // characters: a, b, space, and one more id is needed
-    EXPECT_EQ(
-        exit_of(config, "ab ab ab ba", "tokenizer.vocab_size is 262; this text needs at least 263"),
-        Exit::usage);
-    config.vocab_size = 263;
-    EXPECT_LE(train(config, "ab ab ab ba")->size(), 263);
-  }
-}
-
-TEST(PieceTokenizer, LearnsWholeWordsAndKeepsNewlinesApart) {
-  const auto tokenizer = train(TokenizerConfig::bpe, training_text());
-  EXPECT_EQ(pieces(*tokenizer, " the river\n the"),
-            (std::vector<std::string>{"▁the", "▁river", "\\n", "▁the"}));
-}
-
-TEST(PieceTokenizer, AMaskTakesTheSpaceBeforeIt) {
-  const auto tokenizer = train(TokenizerConfig::bpe, training_text(), true);
-  std::vector<int> expected = tokenizer->encode("the old");
-  expected.push_back(3);
-  for (const int id : tokenizer->encode(" walked")) expected.push_back(id);
-  EXPECT_EQ(tokenizer->encode_with_mask("the old [MASK] walked"), expected);
-  EXPECT_EQ(tokenizer->encode_with_mask("[MASK][MASK]"), (std::vector<int>{3, 3}));
-  const auto without = train(TokenizerConfig::char_, "ab[MASK]");
-  EXPECT_THROW(without->encode_with_mask("a[MASK]"), Error);
-}
-
-TEST(PieceTokenizer, LongTextTakesLinearTime) {
-  const auto tokenizer = train(TokenizerConfig::bpe, training_text());
-  const auto start = std::chrono::steady_clock::now();
-  std::string text;  // one line, one word: no place to cut
-  while (text.size() < 1'000'000) text += "the" + std::to_string(text.size());
-  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
-}
-
-TEST(TokenizerTrainer, SamplesAtMostTheBytesAskedFor) {
-  TokenizerConfig config;
-  config.type = TokenizerConfig::bpe;
-  config.vocab_size = 320;
-  config.sample_bytes = 2000;
-  const std::string text = training_text();
-  const auto trained = [&](std::uint64_t seed) {
-    return train_tokenizer(config, false, seed, std::array{std::string_view(text)});
-  };
-  EXPECT_THAT(trained(1).note, HasSubstr("a sample of 19"));  // 19.. bytes
-  EXPECT_EQ(trained(1).tokenizer->serialize(), trained(1).tokenizer->serialize());
-  EXPECT_NE(trained(1).tokenizer->serialize(), trained(2).tokenizer->serialize());
-  // However the text is cut into calls, at newlines.
-  TokenizerTrainer trainer(config, false, 1);
-  const std::size_t cut = text.find('\n', text.size() / 2) + 1;
-  trainer.add(text.substr(0, cut));
-  trainer.add(text.substr(cut));
-  EXPECT_EQ(trainer.finish().tokenizer->serialize(), trained(1).tokenizer->serialize());
 }
 
 }  // namespace

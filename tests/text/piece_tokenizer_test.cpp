@@ -1,0 +1,77 @@
+#include "text/piece_tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+
+#include "base/error.h"
+#include "text/tokenizers.h"
+
+namespace heed {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(PieceTokenizer, VocabSizeBelowTheNeedNamesTheMinimum) {
+  TokenizerConfig config;
+  for (const Type type : {TokenizerConfig::bpe, TokenizerConfig::unigram}) {
+    config.type = type;
+    config.vocab_size = 3 + 256 + 3;  // characters: a, b, space, and one more id is needed
+    EXPECT_EQ(
+        exit_of(config, "ab ab ab ba", "tokenizer.vocab_size is 262; this text needs at least 263"),
+        Exit::usage);
+    config.vocab_size = 263;
+    EXPECT_LE(train(config, "ab ab ab ba")->size(), 263);
+  }
+}
+
+TEST(PieceTokenizer, LearnsWholeWordsAndKeepsNewlinesApart) {
+  const auto tokenizer = train(TokenizerConfig::bpe, training_text());
+  EXPECT_EQ(pieces(*tokenizer, " the river\n the"),
+            (std::vector<std::string>{"▁the", "▁river", "\\n", "▁the"}));
+}
+
+TEST(PieceTokenizer, AMaskTakesTheSpaceBeforeIt) {
+  const auto tokenizer = train(TokenizerConfig::bpe, training_text(), true);
+  std::vector<int> expected = tokenizer->encode("the old");
+  expected.push_back(3);
+  for (const int id : tokenizer->encode(" walked")) expected.push_back(id);
+  EXPECT_EQ(tokenizer->encode_with_mask("the old [MASK] walked"), expected);
+  EXPECT_EQ(tokenizer->encode_with_mask("[MASK][MASK]"), (std::vector<int>{3, 3}));
+  const auto without = train(TokenizerConfig::char_, "ab[MASK]");
+  EXPECT_THROW(without->encode_with_mask("a[MASK]"), Error);
+}
+
+TEST(PieceTokenizer, LongTextTakesLinearTime) {
+  const auto tokenizer = train(TokenizerConfig::bpe, training_text());
+  const auto start = std::chrono::steady_clock::now();
+  std::string text;  // one line, one word: no place to cut
+  while (text.size() < 1'000'000) text += "the" + std::to_string(text.size());
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(TokenizerTrainer, SamplesAtMostTheBytesAskedFor) {
+  TokenizerConfig config;
+  config.type = TokenizerConfig::bpe;
+  config.vocab_size = 320;
+  config.sample_bytes = 2000;
+  const std::string text = training_text();
+  const auto trained = [&](std::uint64_t seed) {
+    return train_tokenizer(config, false, seed, std::array{std::string_view(text)});
+  };
+  EXPECT_THAT(trained(1).note, HasSubstr("a sample of 19"));  // 19.. bytes
+  EXPECT_EQ(trained(1).tokenizer->serialize(), trained(1).tokenizer->serialize());
+  EXPECT_NE(trained(1).tokenizer->serialize(), trained(2).tokenizer->serialize());
+  // However the text is cut into calls, at newlines.
+  TokenizerTrainer trainer(config, false, 1);
+  const std::size_t cut = text.find('\n', text.size() / 2) + 1;
+  trainer.add(text.substr(0, cut));
+  trainer.add(text.substr(cut));
+  EXPECT_EQ(trainer.finish().tokenizer->serialize(), trained(1).tokenizer->serialize());
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,48 @@
+// Helpers of the tokenizers' tests.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "text/texts.h"
+#include "text/tokenizer_trainer.h"
+
+namespace heed {
+
+using Type = TokenizerConfig::Type;
+
+inline std::unique_ptr<Tokenizer> train(TokenizerConfig config, std::string_view text,
+                                        bool mask = false) {
+  return train_tokenizer(config, mask, 1, std::array{text}).tokenizer;
+}
+
+inline std::unique_ptr<Tokenizer> train(Type type, std::string_view text, bool mask = false) {
+  TokenizerConfig config;
+  config.type = type;
+  if (type == TokenizerConfig::bpe || type == TokenizerConfig::unigram) config.vocab_size = 400;
+  return train(config, text, mask);
+}
+
+inline std::vector<std::string> pieces(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<std::string> result;
+  for (const int id : tokenizer.encode(text)) result.push_back(tokenizer.piece(id));
+  return result;
+}
+
+inline Exit exit_of(const TokenizerConfig& config, std::string_view text, const std::string& part) {
+  try {
+    train(config, text);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(part));
+    return error.exit();
+  }
+  return Exit::ok;
+}
+
+}  // namespace heed
