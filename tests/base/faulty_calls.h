@@ -11,18 +11,23 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "base/system_calls.h"
 
 namespace heed {
 
-// A folder of its own for each test, removed at the end.
+// A folder of its own for each test, removed at the end; in memory where that is possible.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = ::testing::TempDir() + "heed-XXXXXX";
-    path_ = ::mkdtemp(name.data());
+    std::string name = "/dev/shm/heed-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) {
+      name = ::testing::TempDir() + "heed-XXXXXX";
+      if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    }
+    path_ = name;
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
   TemporaryFolder(const TemporaryFolder&) = delete;

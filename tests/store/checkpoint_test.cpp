@@ -69,12 +69,11 @@ TEST(Checkpoint, EveryFlippedByteIsRefusedAndTheFileNamed) {
   for (const auto& [name, whole] : bytes_of(folder.path() / "x")) {
     const fs::path path = folder.path() / "x" / name;
     for (std::size_t i = 0; i < whole.size(); ++i) {
-      std::string bytes = whole;
-      bytes[i] = static_cast<char>(bytes[i] ^ (1 << (i % 8)));
-      std::ofstream(path, std::ios::binary) << bytes;
+      const auto put = [&](char byte) { std::fstream(path).seekp(std::streamoff(i)).put(byte); };
+      put(static_cast<char>(whole[i] ^ (1 << (i % 8))));
       ASSERT_THAT(error_of([&] { Checkpoint::open(folder.path() / "x"); }), HasSubstr(name)) << i;
+      put(whole[i]);
     }
-    std::ofstream(path, std::ios::binary) << whole;
   }
   EXPECT_EQ(expect_whole(folder.path() / "x"), 7);
 }
@@ -84,8 +83,8 @@ TEST(Checkpoint, EveryTruncationAndEveryTailIsRefusedAndTheFileNamed) {
   write_checkpoint(folder.path(), "x", SmallModel(7).contents());
   for (const auto& [name, whole] : bytes_of(folder.path() / "x")) {
     const fs::path path = folder.path() / "x" / name;
-    for (std::size_t length = 0; length < whole.size(); ++length) {
-      std::ofstream(path, std::ios::binary) << whole.substr(0, length);
+    for (std::size_t length = whole.size(); length-- > 0;) {
+      fs::resize_file(path, length);
       ASSERT_THAT(error_of([&] { Checkpoint::open(folder.path() / "x"); }), HasSubstr(name))
           << length;
     }
