@@ -106,7 +106,7 @@ void RunWriter::write_origin(std::string_view json) {
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {
   metrics_->sync();
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
-  set_links(contents.state);
+  repair_links(contents.state);
   prune(contents.state.step, keep_last);
 }
 
@@ -114,7 +114,7 @@ void RunWriter::save_as(const std::string& name, const CheckpointContents& conte
   write_checkpoint(checkpoints(), name, contents, *calls_);
 }
 
-void RunWriter::set_links(const State& state) {
+void RunWriter::repair_links(const State& state) {
   const auto point = [&](const char* link, std::int64_t step) {
     const std::string target = step_folder_name(step);
     std::error_code error;

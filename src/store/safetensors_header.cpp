@@ -180,7 +180,8 @@ class HeaderReader {
 std::string to_string(const Shape& shape) {
   std::string text;
   for (const std::int64_t size : shape) {
-    text += (text.empty() ? "" : ", ") + std::to_string(size);
+    if (!text.empty()) text += ", ";
+    text += std::to_string(size);
   }
   return '[' + text + ']';
 }
@@ -191,8 +192,8 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
   json::sax_parse(text, &reader);
   std::vector<TensorEntry> entries = reader.take();
 
-  std::vector<std::string_view> names(entries.size());
-  std::transform(entries.begin(), entries.end(), names.begin(), [](auto& e) { return e.name; });
+  std::vector<std::string_view> names;
+  for (const TensorEntry& entry : entries) names.push_back(entry.name);
   std::sort(names.begin(), names.end());
   const auto twin = std::adjacent_find(names.begin(), names.end());
   if (twin != names.end()) reader.fail_tensor(std::string(*twin), "it is there twice");
@@ -232,7 +233,8 @@ std::string format_safetensors_header(const std::vector<TensorEntry>& entries) {
   for (const TensorEntry& entry : entries) {
     std::string shape;
     for (const std::int64_t size : entry.shape) {
-      shape += (shape.empty() ? "" : ",") + std::to_string(size);
+      if (!shape.empty()) shape += ',';
+      shape += std::to_string(size);
     }
     text += ',' + json(entry.name).dump() + R"(:{"dtype":"F32","shape":[)" + shape +
             R"(],"data_offsets":[)" + std::to_string(entry.begin) + ',' +

@@ -1,0 +1,101 @@
+// System calls that fail on request: the N-th one, once or for good, with a given reason.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "base/system_calls.h"
+
+namespace heed {
+
+// A folder of its own for each test, removed at the end; in memory where that is possible.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = "/dev/shm/heed-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) {
+      name = ::testing::TempDir() + "heed-XXXXXX";
+      if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    }
+    path_ = name;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class FaultyCalls : public SystemCalls {
+ public:
+  int fail_at = 0;            // this call fails, counted from 1; 0: none does
+  bool for_good = false;      // and all after it
+  int reason = ENOSPC;        // errno
+  bool short_writes = false;  // at most 7 bytes at a time
+  bool can_exchange = true;
+  std::int64_t free = -1;  // told instead of the truth if >= 0
+
+  int calls = 0;                // so far
+  int failures = 0;             // so far
+  std::set<std::string> kinds;  // that failed
+
+  int open(const char* path, int flags, mode_t mode) override {
+    return fails("open") ? -1 : SystemCalls::open(path, flags, mode);
+  }
+  ssize_t write(int fd, const void* bytes, std::size_t size) override {
+    if (fails("write")) return -1;
+    return SystemCalls::write(fd, bytes, short_writes ? std::min<std::size_t>(size, 7) : size);
+  }
+  // Not the real one: tests kill no machines, and it is slow.
+  int fsync(int) override { return fails("fsync") ? -1 : 0; }
+  int close(int fd) override {
+    const int result = SystemCalls::close(fd);  // a failing close still closes
+    return fails("close") ? -1 : result;
+  }
+  int mkdir(const char* path, mode_t mode) override {
+    return fails("mkdir") ? -1 : SystemCalls::mkdir(path, mode);
+  }
+  int symlink(const char* target, const char* path) override {
+    return fails("symlink") ? -1 : SystemCalls::symlink(target, path);
+  }
+  int rename(const char* from, const char* to) override {
+    return fails("rename") ? -1 : SystemCalls::rename(from, to);
+  }
+  int exchange(const char* one, const char* other) override {
+    if (!can_exchange) {
+      errno = EINVAL;
+      return -1;
+    }
+    return fails("exchange") ? -1 : SystemCalls::exchange(one, other);
+  }
+  int remove_all(const char* path) override {
+    return fails("remove") ? -1 : SystemCalls::remove_all(path);
+  }
+  std::int64_t free_bytes(const char* path) override {
+    return free >= 0 ? free : SystemCalls::free_bytes(path);
+  }
+
+ private:
+  bool fails(const char* kind) {
+    ++calls;
+    if (fail_at == 0 || calls < fail_at || (calls > fail_at && !for_good)) return false;
+    ++failures;
+    kinds.insert(kind);
+    errno = reason;
+    return true;
+  }
+};
+
+}  // namespace heed

@@ -1,0 +1,153 @@
+#include "base/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/faulty_calls.h"
+#include "base/folders.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+template <class Action>
+std::string error_of(Action action, Exit exit = Exit::store) {
+  try {
+    action();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit(), exit);
+    return e.what();
+  }
+  ADD_FAILURE() << "no Error was thrown";
+  return "";
+}
+
+std::string contents(const fs::path& path) {
+  return read_file(path, 1 << 20);
+}
+
+TEST(Files, ReplacedFileHasTheNewBytesEvenWithShortWrites) {
+  TemporaryFolder folder;
+  FaultyCalls calls;
+  calls.short_writes = true;
+  const std::string bytes(1000, 'x');
+  replace_file(folder.path() / "a", "old", calls);
+  replace_file(folder.path() / "a", bytes, calls);
+  EXPECT_EQ(contents(folder.path() / "a"), bytes);
+  EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a"));
+}
+
+TEST(Files, EveryFailureWhileReplacingLeavesTheOldOrTheNewFileAndNamesTheCause) {
+  for (const int reason : {ENOSPC, EIO, EROFS, EACCES}) {
+    for (const bool for_good : {false, true}) {
+      bool failed = true;
+      for (int n = 1; failed; ++n) {
+        TemporaryFolder folder;
+        const fs::path path = folder.path() / "a";
+        FaultyCalls calls;
+        replace_file(path, "old", calls);
+        calls.calls = 0;
+        calls.fail_at = n;
+        calls.reason = reason;
+        calls.for_good = for_good;
+        try {
+          replace_file(path, "new", calls);
+          failed = calls.failures > 0;
+          EXPECT_EQ(contents(path), "new");
+        } catch (const Error& e) {
+          EXPECT_THAT(e.what(), AllOf(HasSubstr(folder.path().string()),
+                                      HasSubstr(std::generic_category().message(reason))));
+          EXPECT_THAT(contents(path), ::testing::AnyOf("old", "new"));
+        }
+        ASSERT_LT(n, 100);
+      }
+    }
+  }
+}
+
+TEST(Files, InterruptedCallsAreRepeated) {
+  for (int n = 1; n <= 12; ++n) {
+    TemporaryFolder folder;
+    FaultyCalls calls;
+    calls.fail_at = n;
+    calls.reason = EINTR;
+    replace_file(folder.path() / "a", "new", calls);
+    replace_symlink(folder.path() / "b", "a", calls);
+    EXPECT_EQ(contents(folder.path() / "b"), "new");
+  }
+}
+
+TEST(Files, HintsFitTheReason) {
+  const auto message = [](int reason) {
+    return error_of([&] { throw_file_error("write", "/some/where", reason); });
+  };
+  EXPECT_THAT(message(ENOSPC), AllOf(HasSubstr("cannot write \"/some/where\": No space left"),
+                                     HasSubstr("free some space")));
+  EXPECT_THAT(message(EROFS), HasSubstr("read-only"));
+  EXPECT_THAT(message(EACCES), HasSubstr("permissions"));
+}
+
+TEST(Files, OnlyRegularFilesOfAllowedSizeAreRead) {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "file", link = folder.path() / "link";
+  const fs::path pipe = folder.path() / "pipe";
+  replace_file(file, "12345");
+  fs::create_symlink("file", link);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(read_file(link, 5), "12345");
+  EXPECT_THAT(error_of([&] { read_file(file, 4); }), HasSubstr("5 bytes, expected at most 4"));
+  EXPECT_THAT(error_of([&] { read_file(link, 5, InputFile::Links::refuse); }),
+              HasSubstr("symbolic link"));
+  EXPECT_THAT(error_of([&] { read_file(pipe, 5); }), HasSubstr("device or pipe"));
+  EXPECT_THAT(error_of([&] { read_file(folder.path(), 5); }), HasSubstr("a folder"));
+  EXPECT_THAT(
+      error_of([&] { read_file(folder.path() / "no", 5, InputFile::Links::follow, Exit::data); },
+               Exit::data),
+      HasSubstr("No such file"));
+}
+
+TEST(Files, ALineThatDoesNotFitIsTakenBack) {
+  TemporaryFolder folder;
+  FaultyCalls calls;
+  calls.short_writes = true;
+  const fs::path path = folder.path() / "lines";
+  AppendFile lines(path, calls);
+  lines.append_line("{\"step\":1}");
+  calls.fail_at = calls.calls + 2;  // the first 7 bytes are written
+  EXPECT_THAT(error_of([&] { lines.append_line("{\"step\":2}"); }), HasSubstr("No space"));
+  EXPECT_EQ(contents(path), "{\"step\":1}\n");
+  lines.append_line("{\"step\":3}");
+  EXPECT_EQ(contents(path), "{\"step\":1}\n{\"step\":3}\n");
+}
+
+TEST(Folders, LinksAreReplacedAndTreesRemovedWithoutFollowingLinks) {
+  TemporaryFolder folder;
+  const fs::path inside = folder.path() / "inside", outside = folder.path() / "outside";
+  EXPECT_TRUE(make_folder(inside));
+  EXPECT_FALSE(make_folder(inside));
+  EXPECT_TRUE(make_folder(outside));
+  replace_file(outside / "kept", "k");
+  replace_symlink(inside / "link", "nowhere");
+  replace_symlink(inside / "link", "../outside");
+  EXPECT_EQ(fs::read_symlink(inside / "link"), "../outside");
+  remove_tree(inside);
+  remove_tree(inside);
+  EXPECT_FALSE(path_exists(inside));
+  EXPECT_EQ(contents(outside / "kept"), "k");
+}
+
+TEST(Folders, TooLittleSpaceIsSaidInMebibytes) {
+  FaultyCalls calls;
+  calls.free = 3 << 20;
+  check_free_space("/somewhere", 3 << 20, "it", calls);
+  EXPECT_THAT(error_of([&] { check_free_space("/somewhere", 5 << 20, "step-1", calls); }),
+              AllOf(HasSubstr("step-1"), HasSubstr("about 5.0 MiB"), HasSubstr("3.0 MiB are free"),
+                    HasSubstr("keep_last")));
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,195 @@
+#include "store/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/faulty_calls.h"
+#include "store/small_checkpoint.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::map<std::string, std::string> bytes_of(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const std::string& name : names_in(folder)) {
+    files[name] = read_file(folder / name, 1 << 20);
+  }
+  return files;
+}
+
+TEST(Checkpoint, WhatIsWrittenIsRead) {
+  TemporaryFolder folder;
+  write_checkpoint(folder.path(), "step-7", SmallModel(7).contents());
+  EXPECT_EQ(expect_whole(folder.path() / "step-7"), 7);
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("step-7"));
+  EXPECT_THAT(names_in(folder.path() / "step-7"),
+              ElementsAre("config.json", "model.safetensors", "source.tokenizer.json", "state.json",
+                          "tokenizer.json", "training.safetensors"));
+  const Checkpoint checkpoint = Checkpoint::open(folder.path() / "step-7");
+  EXPECT_EQ(checkpoint.tokenizers()[0].name, "source.tokenizer.json");
+  EXPECT_EQ(checkpoint.tokenizers()[1].bytes, "[\"a\", \"b\"]");
+  EXPECT_EQ(checkpoint.model_tensors().size(), 2u);
+}
+
+TEST(Checkpoint, SameContentsSameBytes) {
+  TemporaryFolder one, other;
+  write_checkpoint(one.path(), "x", SmallModel(7).contents());
+  write_checkpoint(other.path(), "y", SmallModel(7).contents());
+  EXPECT_EQ(bytes_of(one.path() / "x"), bytes_of(other.path() / "y"));
+}
+
+TEST(Checkpoint, AnExportedModelHasNoTrainingStateAndSaysSo) {
+  TemporaryFolder folder;
+  const SmallModel model(7);
+  CheckpointContents contents = model.contents();
+  contents.training.clear();
+  contents.exported = true;
+  write_checkpoint(folder.path(), "average-1-7", contents);
+  const Checkpoint checkpoint = Checkpoint::open(folder.path() / "average-1-7");
+  EXPECT_FALSE(checkpoint.has_training());
+  EXPECT_FALSE(path_exists(folder.path() / "average-1-7/training.safetensors"));
+  EXPECT_THAT(error_of([&] { checkpoint.load_training({}); }), HasSubstr("exported model"));
+  replace_file(folder.path() / "average-1-7/training.safetensors", "");
+  EXPECT_THAT(error_of([&] { Checkpoint::open(folder.path() / "average-1-7"); }),
+              HasSubstr("training.safetensors"));
+}
+
+TEST(Checkpoint, EveryFlippedByteIsRefusedAndTheFileNamed) {
+  TemporaryFolder folder;
+  write_checkpoint(folder.path(), "x", SmallModel(7).contents());
+  for (const auto& [name, whole] : bytes_of(folder.path() / "x")) {
+    const fs::path path = folder.path() / "x" / name;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      const auto put = [&](char byte) { std::fstream(path).seekp(std::streamoff(i)).put(byte); };
+      put(static_cast<char>(whole[i] ^ (1 << (i % 8))));
+      ASSERT_THAT(error_of([&] { Checkpoint::open(folder.path() / "x"); }), HasSubstr(name)) << i;
+      put(whole[i]);
+    }
+  }
+  EXPECT_EQ(expect_whole(folder.path() / "x"), 7);
+}
+
+TEST(Checkpoint, EveryTruncationAndEveryTailIsRefusedAndTheFileNamed) {
+  TemporaryFolder folder;
+  write_checkpoint(folder.path(), "x", SmallModel(7).contents());
+  for (const auto& [name, whole] : bytes_of(folder.path() / "x")) {
+    const fs::path path = folder.path() / "x" / name;
+    for (std::size_t length = whole.size(); length-- > 0;) {
+      fs::resize_file(path, length);
+      ASSERT_THAT(error_of([&] { Checkpoint::open(folder.path() / "x"); }), HasSubstr(name))
+          << length;
+    }
+    std::ofstream(path, std::ios::binary) << whole << '\0';
+    EXPECT_THAT(error_of([&] { Checkpoint::open(folder.path() / "x"); }), HasSubstr(name));
+    std::ofstream(path, std::ios::binary) << whole;
+  }
+  EXPECT_EQ(expect_whole(folder.path() / "x"), 7);
+}
+
+TEST(Checkpoint, MissingStrangeAndLinkedFilesAreRefusedButDotFilesIgnored) {
+  TemporaryFolder folder;
+  write_checkpoint(folder.path(), "x", SmallModel(7).contents());
+  const fs::path x = folder.path() / "x";
+  for (const std::string& name : names_in(x)) {
+    fs::rename(x / name, folder.path() / "away");
+    EXPECT_THAT(error_of([&] { Checkpoint::open(x); }),
+                AllOf(HasSubstr((x / name).string()), HasSubstr("missing")));
+    fs::create_symlink("../away", x / name);
+    EXPECT_THAT(error_of([&] { Checkpoint::open(x); }),
+                AllOf(HasSubstr((x / name).string()), HasSubstr("symbolic link")));
+    fs::remove(x / name);
+    fs::create_directory(x / name);
+    EXPECT_THAT(error_of([&] { Checkpoint::open(x); }), HasSubstr("a folder"));
+    fs::remove(x / name);
+    fs::rename(folder.path() / "away", x / name);
+  }
+  replace_file(x / ".DS_Store", "left by a file manager");
+  EXPECT_EQ(expect_whole(x), 7);
+  replace_file(x / "notes.txt", "n");
+  EXPECT_THAT(error_of([&] { Checkpoint::open(x); }),
+              AllOf(HasSubstr("notes.txt"), HasSubstr("does not belong")));
+}
+
+TEST(Checkpoint, TooLittleSpaceIsSaidBeforeAnythingIsWritten) {
+  TemporaryFolder folder;
+  FaultyCalls calls;
+  calls.free = 1000;
+  EXPECT_THAT(
+      error_of([&] { write_checkpoint(folder.path(), "x", SmallModel(7).contents(), calls); }),
+      AllOf(HasSubstr("needs about"), HasSubstr("are free")));
+  EXPECT_TRUE(names_in(folder.path()).empty());
+  EXPECT_EQ(calls.calls, 1);  // removing an old temporary folder
+}
+
+struct Fault {
+  int reason;
+  bool for_good, can_exchange, short_writes;
+};
+
+// The N-th call fails, N = 1, 2, ... until none does; writes step 2 over step 1.
+void fail_every_call(const Fault& fault, std::set<std::string>& kinds) {
+  for (int n = 1;; ++n) {
+    ASSERT_LT(n, 2000);
+    TemporaryFolder folder;
+    FaultyCalls calls;
+    write_checkpoint(folder.path(), "x", SmallModel(1).contents(), calls);
+    calls.calls = 0;
+    calls.fail_at = n;
+    calls.reason = fault.reason;
+    calls.for_good = fault.for_good;
+    calls.can_exchange = fault.can_exchange;
+    calls.short_writes = fault.short_writes;
+    bool thrown = false;
+    try {
+      write_checkpoint(folder.path(), "x", SmallModel(2).contents(), calls);
+    } catch (const Error& e) {
+      thrown = true;
+      EXPECT_EQ(e.exit(), Exit::store);
+      EXPECT_THAT(e.what(), AllOf(HasSubstr(std::generic_category().message(fault.reason)),
+                                  HasSubstr(folder.path().string())));
+    }
+    kinds.insert(calls.kinds.begin(), calls.kinds.end());
+    clean_up(folder.path());  // what the next process does first
+    const std::int64_t step = expect_whole(folder.path() / "x");
+    EXPECT_THAT(names_in(folder.path()), ElementsAre("x"));
+    EXPECT_TRUE(thrown || step == 2);
+    EXPECT_FALSE(thrown && fault.reason == EINTR) << "an interrupted call was not repeated";
+    if (calls.failures == 0) return;
+  }
+}
+
+TEST(Checkpoint, AfterEveryFailureTheOldOrTheNewOneIsWhole) {
+  std::set<std::string> kinds;
+  for (const int reason : {ENOSPC, EIO}) {
+    for (const bool for_good : {false, true}) {
+      for (const bool can_exchange : {true, false}) {
+        fail_every_call({reason, for_good, can_exchange, false}, kinds);
+      }
+    }
+  }
+  EXPECT_THAT(kinds, ElementsAre("close", "exchange", "fsync", "mkdir", "open", "remove", "rename",
+                                 "write"));
+}
+
+TEST(Checkpoint, InterruptedCallsDoNotStopASave) {
+  std::set<std::string> kinds;
+  fail_every_call({EINTR, false, true, false}, kinds);
+  EXPECT_TRUE(kinds.contains("write"));
+}
+
+TEST(Checkpoint, ShortWritesAreContinuedAndTheirFailuresFound) {
+  std::set<std::string> kinds;
+  fail_every_call({ENOSPC, false, true, true}, kinds);
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,79 @@
+// Real file systems that are full or read-only, where the tests may mount one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <fstream>
+
+#include "base/faulty_calls.h"
+#include "store/run_writer.h"
+#include "store/small_checkpoint.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class SmallDisk : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    mounted_ = ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=128k") == 0;
+    if (!mounted_) GTEST_SKIP() << "mounting a tmpfs needs root";
+  }
+  void TearDown() override {
+    const bool ok = !mounted_ || ::umount(folder_.path().c_str()) == 0;
+    EXPECT_TRUE(ok);
+  }
+
+  TemporaryFolder folder_;
+  bool mounted_ = false;
+  fs::path run_ = folder_.path() / "run";
+};
+
+TEST_F(SmallDisk, AFullDiskStopsASaveAtAnyFileAndTheOldCheckpointStays) {
+  FaultyCalls calls;
+  calls.free = std::int64_t{1} << 40;  // so that the check beforehand does not help
+  RunWriter writer = RunWriter::create(run_, false, calls);
+  writer.save(SmallModel(10).contents(), 1);
+  const fs::path filler = folder_.path() / "filler";
+  int failed = 0;
+  bool saved = false;
+  for (int pages = 32; pages >= 0 && !saved; --pages) {
+    std::ofstream(filler) << std::string(std::size_t(pages) * 4096, 'x');
+    try {
+      writer.save(SmallModel(20).contents(), 2);
+      saved = true;
+    } catch (const Error& e) {
+      ++failed;
+      EXPECT_EQ(e.exit(), Exit::store);
+      EXPECT_THAT(e.what(), AllOf(HasSubstr("No space left"), HasSubstr("try: free some space")));
+      EXPECT_THAT(expect_whole(find_checkpoint(run_)), ::testing::AnyOf(10, 20));
+    }
+  }
+  EXPECT_GT(failed, 5);
+  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 20);
+}
+
+TEST_F(SmallDisk, TheCheckBeforehandSeesTheRealSpace) {
+  RunWriter writer = RunWriter::create(run_, false);
+  const std::vector<float> numbers(100000);
+  CheckpointContents contents = SmallModel(10).contents();
+  contents.model = {{"big", {100000}, numbers.data()}};
+  EXPECT_THAT(error_of([&] { writer.save(contents, 1); }),
+              AllOf(HasSubstr("needs about 0.4 MiB"), HasSubstr("0.1 MiB are free")));
+}
+
+TEST_F(SmallDisk, AReadOnlyRunIsReadButNotWritten) {
+  { RunWriter::create(run_, false).save(SmallModel(10).contents(), 1); }
+  ASSERT_EQ(::mount("", folder_.path().c_str(), "", MS_REMOUNT | MS_RDONLY, ""), 0);
+  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
+  EXPECT_EQ(newest_checkpoint(run_).checkpoint->state().step, 10);
+  EXPECT_THAT(error_of([&] { RunWriter::open(run_); }), HasSubstr("Read-only file system"));
+  EXPECT_THAT(error_of([&] { RunWriter::create(folder_.path() / "other", false); }),
+              AllOf(HasSubstr("Read-only file system"), HasSubstr("another one")));
+}
+
+}  // namespace
+}  // namespace heed

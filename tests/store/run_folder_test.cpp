@@ -1,0 +1,131 @@
+#include "store/run_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "base/faulty_calls.h"
+#include "store/run_writer.h"
+#include "store/small_checkpoint.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A run with steps 10, 20, 30; the best is 20.
+class RunFolder : public ::testing::Test {
+ protected:
+  RunFolder() : run_(folder_.path() / "run") {
+    RunWriter writer = RunWriter::create(run_, false);
+    for (const int step : {10, 20, 30}) {
+      SmallModel model(step);
+      model.state.best_step = std::min(step, 20);
+      writer.save(model.contents(), 0);
+    }
+  }
+  fs::path checkpoint(const std::string& name) const { return run_ / "checkpoints" / name; }
+
+  TemporaryFolder folder_;
+  fs::path run_;
+};
+
+TEST_F(RunFolder, CheckpointsAreFoundByName) {
+  EXPECT_EQ(find_checkpoint(run_), checkpoint("step-00000020"));
+  EXPECT_EQ(find_checkpoint(run_, "best"), checkpoint("step-00000020"));
+  EXPECT_EQ(find_checkpoint(run_, "last"), checkpoint("step-00000030"));
+  EXPECT_EQ(find_checkpoint(run_, "step-10"), checkpoint("step-00000010"));
+  EXPECT_EQ(find_checkpoint(run_, "step-00000010"), checkpoint("step-00000010"));
+  EXPECT_EQ(find_checkpoint(run_, checkpoint("step-00000010")), checkpoint("step-00000010"));
+  EXPECT_EQ(find_checkpoint(checkpoint("step-00000010")), checkpoint("step-00000010"));
+  EXPECT_EQ(find_checkpoint(checkpoint("last")), fs::canonical(checkpoint("step-00000030")));
+  EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 30));
+  EXPECT_EQ(step_folder_name(123456789012), "step-123456789012");
+}
+
+TEST_F(RunFolder, WithoutBestItIsLastAndWithoutLinksTheNewest) {
+  fs::remove(checkpoint("best"));
+  EXPECT_EQ(find_checkpoint(run_), checkpoint("step-00000030"));
+  fs::remove(checkpoint("last"));
+  EXPECT_EQ(find_checkpoint(run_), checkpoint("step-00000030"));
+}
+
+TEST_F(RunFolder, WhatIsNotThereIsSaidWithWhatIs) {
+  for (const std::string which : {"step-11", "average-1-2", "..", "."}) {
+    EXPECT_THAT(error_of([&] { find_checkpoint(run_, which); }),
+                AllOf(HasSubstr("no checkpoint " + which), HasSubstr(run_.string()),
+                      HasSubstr("best, last, step-00000010, step-00000020, step-00000030")));
+  }
+  EXPECT_THAT(error_of([&] { find_checkpoint(folder_.path() / "no"); }), HasSubstr("no run at"));
+  EXPECT_THAT(error_of([&] { find_checkpoint(folder_.path()); }), HasSubstr("no checkpoints/"));
+  EXPECT_THAT(error_of([&] { find_checkpoint(run_, "/no/where"); }), HasSubstr("/no/where"));
+  EXPECT_THAT(error_of([&] { newest_checkpoint(checkpoint("last")); }),
+              HasSubstr("is a checkpoint, expected a run folder"));
+  const fs::path empty = folder_.path() / "empty";
+  RunWriter::create(empty, false);
+  EXPECT_THAT(error_of([&] { find_checkpoint(empty); }), HasSubstr("no checkpoint yet"));
+}
+
+TEST_F(RunFolder, LinksThatLeadOutOfTheRunAreRefused) {
+  fs::copy(checkpoint("step-00000010"), folder_.path() / "step-00000099");
+  fs::create_symlink(folder_.path() / "step-00000099", checkpoint("step-00000099"));
+  for (const std::string target : {"../../step-00000099", "..", ".", "/etc", "nothing",
+                                   "step-00000099", "step-00000011", "./step-00000010"}) {
+    fs::remove(checkpoint("best"));
+    fs::create_symlink(target, checkpoint("best"));
+    EXPECT_THAT(error_of([&] { find_checkpoint(run_); }),
+                AllOf(HasSubstr("best: it leads to"), HasSubstr(target)));
+  }
+  fs::remove(checkpoint("best"));
+  fs::create_directory(checkpoint("best"));
+  EXPECT_THAT(error_of([&] { find_checkpoint(run_); }), HasSubstr("no symbolic link"));
+  EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 30));
+}
+
+TEST_F(RunFolder, TheNewestWholeCheckpointIsFoundAndTheDamagedOnesAreNamed) {
+  EXPECT_EQ(newest_checkpoint(run_).checkpoint->state().step, 30);
+  std::ofstream(checkpoint("step-00000030/model.safetensors"), std::ios::app) << "x";
+  fs::remove(checkpoint("step-00000020/state.json"));
+  const NewestCheckpoint newest = newest_checkpoint(run_);
+  ASSERT_TRUE(newest.checkpoint);
+  EXPECT_EQ(newest.checkpoint->state().step, 10);
+  ASSERT_EQ(newest.damaged.size(), 2u);
+  EXPECT_EQ(newest.damaged[0].folder, checkpoint("step-00000030"));
+  EXPECT_THAT(newest.damaged[0].reason, HasSubstr("step-00000030/model.safetensors"));
+  EXPECT_THAT(newest.damaged[1].reason, HasSubstr("step-00000020/state.json: it is missing"));
+
+  fs::remove_all(checkpoint("step-00000010"));
+  fs::rename(checkpoint("step-00000020"), checkpoint("step-00000010"));
+  EXPECT_FALSE(newest_checkpoint(run_).checkpoint);
+}
+
+TEST_F(RunFolder, ACheckpointUnderAnotherStepsNameIsNotResumed) {
+  fs::rename(checkpoint("step-00000010"), checkpoint("step-00000040"));
+  const NewestCheckpoint newest = newest_checkpoint(run_);
+  EXPECT_EQ(newest.checkpoint->state().step, 30);
+  EXPECT_THAT(newest.damaged.at(0).reason, HasSubstr("another step"));
+}
+
+TEST_F(RunFolder, ReadersLeaveNoTrace) {
+  const auto snapshot = [&] {
+    std::map<std::string, fs::file_time_type> times;
+    for (const auto& entry : fs::recursive_directory_iterator(run_)) {
+      if (!entry.is_symlink()) times[entry.path()] = entry.last_write_time();
+    }
+    times[run_] = fs::last_write_time(run_);
+    return times;
+  };
+  fs::create_directory(checkpoint(".tmp-step-00000040"));  // of a save that is going on
+  const auto before = snapshot();
+  expect_whole(find_checkpoint(run_));
+  newest_checkpoint(run_);
+  EXPECT_EQ(snapshot(), before);
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,203 @@
+#include "store/run_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "base/faulty_calls.h"
+#include "store/small_checkpoint.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Writer : public ::testing::Test {
+ protected:
+  fs::path checkpoint(const std::string& name) const { return run_ / "checkpoints" / name; }
+  std::string metrics() const { return read_file(run_ / "metrics.jsonl", 1 << 20); }
+  std::string link(const std::string& name) const { return fs::read_symlink(checkpoint(name)); }
+  // Step `step` when the best so far was at `best`.
+  static SmallModel at(int step, int best) {
+    SmallModel model(step);
+    model.state.best_step = best;
+    return model;
+  }
+
+  TemporaryFolder folder_;
+  fs::path run_ = folder_.path() / "deep" / "run";
+};
+
+TEST_F(Writer, AnExistingRunIsRefusedOrWithForceRenamed) {
+  { RunWriter::create(run_, false).write_config("first"); }
+  EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
+              AllOf(HasSubstr(run_.string()), HasSubstr("exists already"), HasSubstr("--force")));
+  fs::create_directory(run_.string() + ".old-2");
+  { RunWriter::create(run_.string() + "/", true).write_config("second"); }
+  { RunWriter::create(run_, true).write_config("third"); }
+  EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
+  EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
+  EXPECT_TRUE(names_in(run_.string() + ".old-2").empty());
+  EXPECT_EQ(read_file(run_.string() + ".old-3/config.json", 9), "second");
+}
+
+TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
+  const RunWriter writer = RunWriter::create(run_, false);
+  EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }, Exit::usage),
+              HasSubstr("is writing"));
+  EXPECT_THAT(error_of([&] { RunWriter::open(run_); }, Exit::usage), HasSubstr("is writing"));
+  EXPECT_THAT(names_in(run_.parent_path()), ElementsAre("run"));
+}
+
+TEST_F(Writer, WhatIsNoRunIsNotOpenedNorChanged) {
+  fs::create_directories(run_);
+  EXPECT_THAT(error_of([&] { RunWriter::open(run_); }), HasSubstr("no checkpoints/"));
+  EXPECT_TRUE(names_in(run_).empty());
+  EXPECT_THAT(error_of([&] { RunWriter::open(run_ / "none"); }), HasSubstr("no run at"));
+}
+
+TEST_F(Writer, LinksFollowTheStateAndOldOnesGoButBestAndLastStay) {
+  RunWriter writer = RunWriter::create(run_, false);
+  writer.save(at(10, -1).contents(), 2);
+  EXPECT_FALSE(path_exists(checkpoint("best")));
+  writer.save(at(20, 20).contents(), 2);
+  for (const int step : {30, 40, 50}) writer.save(at(step, 20).contents(), 2);
+  EXPECT_EQ(link("best"), "step-00000020");
+  EXPECT_EQ(link("last"), "step-00000050");
+  EXPECT_THAT(list_steps(run_), ElementsAre(20, 40, 50));
+  writer.save(at(60, 60).contents(), 1);
+  EXPECT_THAT(list_steps(run_), ElementsAre(60));
+  EXPECT_THAT(names_in(run_ / "checkpoints"), ElementsAre("best", "last", "step-00000060"));
+  writer.save_as("average-1-60", at(60, 60).contents());
+  writer.save(at(70, 60).contents(), 1);
+  EXPECT_THAT(names_in(run_ / "checkpoints"),
+              ElementsAre("average-1-60", "best", "last", "step-00000060", "step-00000070"));
+}
+
+TEST_F(Writer, SavingAStepAgainReplacesIt) {
+  RunWriter writer = RunWriter::create(run_, false);
+  writer.save(at(10, 10).contents(), 3);
+  std::ofstream(checkpoint("step-00000010/config.json"), std::ios::app) << "damaged";
+  writer.save(at(10, 10).contents(), 3);
+  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
+}
+
+TEST_F(Writer, DamagedLaterStepsDoNotPushOutWholeOnes) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const int step : {10, 40, 50}) writer.save(at(step, 10).contents(), 0);
+  writer.save(at(20, 10).contents(), 2);  // resumed from 10, since 40 and 50 were damaged
+  EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 50));
+}
+
+TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
+  {
+    RunWriter writer = RunWriter::create(run_, false);
+    writer.save(at(10, 10).contents(), 3);
+    writer.save(at(20, 20).contents(), 3);
+  }
+  // Killed after the rename of step 20, before the links; and within another save and a pruning.
+  replace_symlink(checkpoint("last"), "step-00000010");
+  replace_symlink(checkpoint("best"), "step-00000010");
+  fs::create_directories(checkpoint(".tmp-step-00000030"));
+  fs::create_directories(checkpoint(".tmp-removed-step-00000005"));
+  fs::rename(checkpoint("step-00000010"), checkpoint(".tmp-old-step-00000010"));
+  fs::create_symlink("step-00000020", checkpoint(".tmp-last"));
+  replace_file(run_ / ".tmp-config.json", "{");
+
+  RunWriter writer = RunWriter::open(run_);
+  EXPECT_THAT(names_in(run_ / "checkpoints"),
+              ElementsAre("best", "last", "step-00000010", "step-00000020"));
+  EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "metrics.jsonl"));
+  writer.repair_links(newest_checkpoint(run_).checkpoint->state());
+  EXPECT_EQ(link("last"), "step-00000020");
+  EXPECT_EQ(link("best"), "step-00000020");
+}
+
+TEST_F(Writer, MetricsAreCutBackToTheStep) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const char* line : {R"({"kind":"event","text":"start"})", R"({"kind":"train","step":1})",
+                           R"({"kind":"train","step":2})", R"({"kind":"valid","step":2})",
+                           R"({"kind":"train","step":3})"}) {
+    writer.append_metrics(line);
+  }
+  std::ofstream(run_ / "metrics.jsonl", std::ios::app) << "torn{\n"
+                                                       << R"({"step":2)";
+  const MetricsCut cut = writer.cut_metrics(2);
+  EXPECT_EQ(cut.later, 1);
+  EXPECT_EQ(cut.damaged, 2);
+  const std::string kept =
+      "{\"kind\":\"event\",\"text\":\"start\"}\n{\"kind\":\"train\",\"step\":1}\n"
+      "{\"kind\":\"train\",\"step\":2}\n{\"kind\":\"valid\",\"step\":2}\n";
+  EXPECT_EQ(metrics(), kept);
+  EXPECT_EQ(writer.cut_metrics(2).damaged, 0);
+  writer.append_metrics(R"({"kind":"train","step":3})");
+  EXPECT_EQ(metrics(), kept + "{\"kind\":\"train\",\"step\":3}\n");
+  EXPECT_EQ(writer.cut_metrics(0).later, 4);
+}
+
+TEST_F(Writer, ATornLineThatIsJsonAllTheSameIsDropped) {
+  RunWriter writer = RunWriter::create(run_, false);
+  std::ofstream(run_ / "metrics.jsonl") << "{\"step\":1}\n{\"step\":1}";
+  EXPECT_EQ(writer.cut_metrics(5).damaged, 1);
+  EXPECT_EQ(metrics(), "{\"step\":1}\n");
+}
+
+TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
+  RunWriter writer = RunWriter::create(run_, false);
+  const SmallModel model = at(10, 10);
+  std::thread saving([&] {
+    for (int i = 0; i < 10; ++i) writer.save(model.contents(), 1);
+  });
+  for (int i = 0; i < 1000; ++i) writer.append_metrics("{\"step\":10}");
+  saving.join();
+  EXPECT_EQ(writer.cut_metrics(10).damaged, 0);
+  EXPECT_EQ(metrics().size(), 1000 * std::string("{\"step\":10}\n").size());
+  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
+}
+
+// Every call of a save with links and pruning fails once, or for good from there on.
+TEST_F(Writer, AfterEveryFailureOfASaveTheRunGoesOnFromAWholeCheckpoint) {
+  std::set<std::string> kinds;
+  for (const bool for_good : {false, true}) {
+    bool failed = true;
+    for (int n = 1; failed; ++n) {
+      ASSERT_LT(n, 1000);
+      TemporaryFolder folder;
+      const fs::path run = folder.path() / "run";
+      FaultyCalls calls;
+      RunWriter writer = RunWriter::create(run, false, calls);
+      for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 1);
+      calls.calls = 0;
+      calls.fail_at = n;
+      calls.for_good = for_good;
+      try {
+        writer.save(at(30, 30).contents(), 1);
+      } catch (const Error& e) {
+        EXPECT_EQ(e.exit(), Exit::store);
+        EXPECT_THAT(e.what(), AllOf(HasSubstr("No space left"), HasSubstr(run.string())));
+      }
+      failed = calls.failures > 0;
+      kinds.insert(calls.kinds.begin(), calls.kinds.end());
+      // Readers, at once: best and last are whole.
+      EXPECT_THAT(expect_whole(find_checkpoint(run, "best")), ::testing::AnyOf(10, 30));
+      EXPECT_THAT(expect_whole(find_checkpoint(run, "last")), ::testing::AnyOf(20, 30));
+      EXPECT_TRUE(newest_checkpoint(run).damaged.empty());
+      // The disk works again: the same process saves the next step.
+      calls.fail_at = 0;
+      writer.save(at(40, 40).contents(), 1);
+      EXPECT_THAT(names_in(run / "checkpoints"), ::testing::Contains("step-00000040"));
+      EXPECT_EQ(expect_whole(find_checkpoint(run, "best")), 40);
+    }
+  }
+  EXPECT_TRUE(kinds.contains("symlink"));
+  EXPECT_TRUE(kinds.contains("remove"));
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,74 @@
+// A checkpoint of a few hundred bytes, different for every step, and ways to look at it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/folders.h"
+#include "store/checkpoint.h"
+
+namespace heed {
+
+template <class Action>
+std::string error_of(Action action, Exit exit = Exit::store) {
+  try {
+    action();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit(), exit);
+    return e.what();
+  }
+  ADD_FAILURE() << "no Error was thrown";
+  return "";
+}
+
+// Owns the numbers that contents() shows.
+struct SmallModel {
+  explicit SmallModel(int step) : weight{float(step), 2, 3, 4, 5, -0.0f}, bias{7, 8} {
+    state.step = step;
+    state.cursor = {step / 10, step % 10};
+    state.tokens_seen = 100 * step;
+    state.seed = 18446744073709551615u;
+    state.best_loss = 1.1;
+    state.best_step = step;
+    state.data_hash = "abc";
+    state.sums = {{"loss", 0.1 * step}, {"tokens", 3.0}};
+  }
+
+  CheckpointContents contents() const {
+    CheckpointContents c;
+    c.model = {{"a.weight", {2, 3}, weight.data()}, {"a.bias", {2}, bias.data()}};
+    c.training = {{"adam.m.a.bias", {2}, bias.data()}};
+    c.config = "{\"seed\": " + std::to_string(state.step) + "}\n";
+    c.tokenizers = {{"tokenizer.json", "[\"a\", \"b\"]"}, {"source.tokenizer.json", "[]"}};
+    c.state = state;
+    return c;
+  }
+
+  std::vector<float> weight, bias;
+  State state;
+};
+
+// Loads everything and compares it with SmallModel(step) of the step it says it is; returns that.
+// The best step is the test's business.
+inline std::int64_t expect_whole(const std::filesystem::path& folder) {
+  const Checkpoint checkpoint = Checkpoint::open(folder);
+  SmallModel expected(static_cast<int>(checkpoint.state().step));
+  expected.state.best_step = checkpoint.state().best_step;
+  std::vector<float> weight(6), bias(2), moment(2);
+  checkpoint.load_model(
+      std::vector<TensorSlot>{{"a.bias", {2}, bias.data()}, {"a.weight", {2, 3}, weight.data()}});
+  checkpoint.load_training(std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
+  EXPECT_EQ(weight, expected.weight);
+  EXPECT_EQ(bias, expected.bias);
+  EXPECT_EQ(moment, expected.bias);
+  EXPECT_EQ(checkpoint.state(), expected.state);
+  EXPECT_EQ(checkpoint.config(), expected.contents().config);
+  EXPECT_EQ(checkpoint.tokenizers().size(), 2u);
+  return checkpoint.state().step;
+}
+
+}  // namespace heed

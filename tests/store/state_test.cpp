@@ -1,0 +1,127 @@
+#include "store/state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/sha256.h"
+#include "store/small_checkpoint.h"
+
+namespace heed {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+StateFile example() {
+  StateFile file;
+  file.state = SmallModel(17).state;
+  file.training = true;
+  file.files = {{"config.json", sha256("c")}, {"model.safetensors", sha256("m")}};
+  return file;
+}
+
+// The text with one part replaced and the checksum made to fit again.
+std::string forged(const std::string& from, const std::string& to) {
+  std::string text = format_state(example());
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  const std::size_t digits = text.size() - 68;
+  const std::string digest = sha256(text.substr(0, digits) + text.substr(digits + 64));
+  return text.replace(digits, 64, digest);
+}
+
+TEST(State, EveryBitComesBack) {
+  StateFile file = example();
+  const double inf = std::numeric_limits<double>::infinity();
+  file.state.best_loss = inf;
+  file.state.best_metric = 0.1 + 0.2;
+  file.state.sums = {{"negative zero", -0.0}, {"tiny", 5e-324},   {"big", 1.7976931348623157e308},
+                     {"minus", -inf},         {"third", 1.0 / 3}, {"whole", 3.0}};
+  const std::string text = format_state(file);
+  const StateFile read = parse_state(text, "f");
+  EXPECT_EQ(read.state, file.state);
+  EXPECT_EQ(read.files, file.files);
+  EXPECT_EQ(read.training, file.training);
+  EXPECT_TRUE(std::signbit(read.state.sums.at("negative zero")));
+  EXPECT_EQ(format_state(read), text);
+
+  file.state.sums = {{"x", std::nan("")}};
+  EXPECT_TRUE(std::isnan(parse_state(format_state(file), "f").state.sums.at("x")));
+}
+
+TEST(State, RandomDoublesComeBack) {
+  std::uint64_t bits = 88172645463325252u;  // xorshift64 (Marsaglia 2003)
+  StateFile file = example();
+  for (int i = 0; i < 20000; ++i) {
+    bits ^= bits << 13;
+    bits ^= bits >> 7;
+    bits ^= bits << 17;
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isfinite(value)) file.state.sums[std::to_string(i)] = value;
+    if (file.state.sums.size() == 500 || i == 19999) {
+      ASSERT_EQ(parse_state(format_state(file), "f").state.sums, file.state.sums);
+      file.state.sums.clear();
+    }
+  }
+}
+
+TEST(State, LastComesTheChecksumOfAllOtherBytes) {
+  const std::string text = format_state(example());
+  const std::size_t digits = text.size() - 68;
+  EXPECT_EQ(text.substr(digits - 13, 13), "\"checksum\": \"");
+  EXPECT_EQ(text.substr(digits, 64), sha256(text.substr(0, digits) + text.substr(digits + 64)));
+}
+
+TEST(State, EveryAlteredBitAndEveryLengthIsRefused) {
+  const std::string whole = format_state(example());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bytes = whole;
+      bytes[i] = static_cast<char>(bytes[i] ^ (1 << bit));
+      EXPECT_THROW(parse_state(bytes, "f"), Error) << i;
+    }
+    EXPECT_THROW(parse_state(whole.substr(0, i), "f"), Error) << i;
+  }
+  EXPECT_THROW(parse_state(whole + '\n', "f"), Error);
+}
+
+TEST(State, ForgedContentsAreRefusedByName) {
+  struct Case {
+    std::string from, to, expected;
+  };
+  const std::string sums = "\"sums\": {";
+  const std::vector<Case> cases = {
+      {"\"format\": 1", "\"format\": 2", "format 2, this heed reads format 1"},
+      {"\"step\": 17", "\"step\": -1", "step is below 0"},
+      {"\"step\": 17", "\"step\": 1.5", "step is no whole number"},
+      {"\"step\": 17", "\"step\": 9223372036854775808", "step is too large"},
+      {"\"step\": 17", "\"stop\": 17", "\"step\" is missing"},
+      {"\"step\": 17", "\"step\": 17, \"else\": 0", "unknown key \"else\""},
+      {"\"epoch\": 1,", "", "\"epoch\" is missing"},
+      {"\"best_step\": 17", "\"best_step\": -2", "best_step is below -1"},
+      {"\"seed\": 1", "\"seed\": -1", "seed is no number from 0"},
+      {"\"best_loss\": 1.1", "\"best_loss\": \"low\"", "best_loss is no number"},
+      {"\"best_loss\": 1.1", "\"best_loss\": null", "best_loss is no number"},
+      {"\"abc\"", "3", "data_hash is no text"},
+      {"\"training\": true", "\"training\": 1", "training is neither"},
+      {sums, "\"sums\": {\"x\": [],", "x is no number"},
+      {sums, "\"sums\": 5, \"s\": {", "an object is expected"},
+      {sums, "\"sums\": {\"x\": [[[[[0]]]]],", "nested too deeply"},
+      {sums, "\"sums\": {\"x\": " + std::string(200000, '['), "nested too deeply"},
+      {sums, "\"sums\": [", "not JSON"},
+      {"\"config.json\": \"", "\"config.json\": \"z", "64 hexadecimal digits"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_THAT(error_of([&] { parse_state(forged(c.from, c.to), "FILE"); }),
+                AllOf(HasSubstr("FILE: "), HasSubstr(c.expected)))
+        << c.to.substr(0, 80);
+  }
+}
+
+}  // namespace
+}  // namespace heed
