@@ -6,6 +6,7 @@ namespace heed {
 
 std::vector<Field> fields(OptimizerConfig& c) {
   constexpr Range kSteps{0, 1e12};
+  constexpr auto kFuture = OnResume::allowed;  // later steps change, those done don't
   const std::string no_decay =
       c.type == OptimizerType::adam ? "optimizer.type is adam, which has no decay" : "";
   return {
@@ -13,7 +14,8 @@ std::vector<Field> fields(OptimizerConfig& c) {
       {"learning_rate",
        &c.learning_rate,
        "the highest rate of the schedule (noam: a factor)",
-       {0.0, 1e6, true, false}},
+       {0.0, 1e6, true, false},
+       kFuture},
       {"betas", &c.betas, "adamw, adam: decay of the two running averages", kFraction},
       {"eps",
        &c.eps,
@@ -29,14 +31,16 @@ std::vector<Field> fields(OptimizerConfig& c) {
       {"clip_norm",
        &c.clip_norm,
        "longer gradients are scaled down to this norm; 0 = never",
-       {0.0, 1e12}},
+       {0.0, 1e12},
+       kFuture},
       {"schedule", choice(c.schedule, {"constant", "linear", "cosine", "inverse_sqrt", "noam"}),
        "how the rate goes on after the warm-up"},
       {"warmup_steps", &c.warmup_steps, "the rate rises over this many steps", kSteps},
       {"min_learning_rate",
        &c.min_learning_rate,
        "linear, cosine: the rate at the end",
-       {0.0, 1e6}},
+       {0.0, 1e6},
+       kFuture},
       {"decay_steps", &c.decay_steps,
        "linear, cosine: the step where min_learning_rate is reached; fixed when the run starts; 0 "
        "= train.max_steps",

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "train/schedule.h"
 
 namespace heed {
 namespace {
@@ -19,10 +18,6 @@ double now() {
 // What the next log line needs of the steps since the last one.
 constexpr const char* kLossSum = "loss_sum";
 constexpr const char* kLabelSum = "label_sum";
-
-const char* const kMomentM = "adam.m.";
-const char* const kMomentV = "adam.v.";
-const char* const kRaw = "raw.";
 
 }  // namespace
 
@@ -36,41 +31,24 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
       pool_(pool),
       log_(log),
       examples_(data.train, config, tokenizers.target->size(), tokenizers.target->mask_id()),
-      batcher_(examples_, config),
-      gradients_(model, config.train.shards, pool),
-      optimizer_(model.table, config.optimizer),
-      values_(model.table.size()),
+      stepper_(config, model, examples_, pool),
       started_(now()),
       last_line_time_(now()) {
   if (config.data.has_validation())
     valid_examples_.emplace(data.valid, config, tokenizers.target->size(),
                             tokenizers.target->mask_id());
-  initialize(model.table, config.seed, values_);
   state_.seed = config.seed;
   state_.data_hash = data.hash;
-  if (config.train.ema_decay > 0) {
-    averaged_.emplace(values_.size());
-    std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
-  }
 }
 
 void Trainer::start_from(const Checkpoint& weights) {
-  weights.load_model(tensor_slots(model_.table, values_));
-  if (averaged_) std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
+  weights.load_model(tensor_slots(model_.table, stepper_.values()));
+  stepper_.copy_values_to_average();
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
-  checkpoint.load_model(tensor_slots(model_.table, averaged_ ? *averaged_ : values_));
-  std::vector<TensorSlot> slots;
-  const auto add = [&](ParamVec<float>& values, const char* prefix) {
-    for (TensorSlot& s : tensor_slots(model_.table, values, prefix)) slots.push_back(std::move(s));
-  };
-  if (optimizer_.has_moments()) {
-    add(optimizer_.m(), kMomentM);
-    add(optimizer_.v(), kMomentV);
-  }
-  if (averaged_) add(values_, kRaw);
-  checkpoint.load_training(slots);
+  checkpoint.load_model(stepper_.model_slots());
+  checkpoint.load_training(stepper_.training_slots());
   state_ = checkpoint.state();
   if (state_.data_hash != data_.hash)
     throw Error(Exit::data,
@@ -131,36 +109,16 @@ Stop Trainer::run(std::int64_t stop_at) {
 }
 
 void Trainer::step() {
-  if (!filled_) batcher_.fill(state_.step + 1, state_.cursor, batches_[current_]);
-  const StepBatch& batch = batches_[current_];
-  StepBatch& next = batches_[1 - current_];
-  const LossSums sums =
-      gradients_.run(values_, batch, config_.objective.label_smoothing,
-                     [&] { batcher_.fill(state_.step + 2, batch.after, next); });
-  gradient_norm_ = gradients_.reduce();
-  rate_ = learning_rate(config_.optimizer, config_.model.d_model, state_.step + 1);
-  check_finite(sums, gradient_norm_);
-  optimizer_.step(pool_, state_.step + 1, rate_,
-                  clip_factor(config_.optimizer.clip_norm, gradient_norm_), values_,
-                  gradients_.sum(), averaged_ ? &*averaged_ : nullptr,
-                  // A young average follows quickly: it has little to average yet.
-                  std::min(config_.train.ema_decay,
-                           (1.0 + state_.step) / (10.0 + state_.step)));
   previous_epoch_ = state_.cursor.epoch;
-  state_.step += 1;
-  state_.cursor = batch.after;
-  state_.tokens_seen += batch.tokens;
-  state_.sums[kLossSum] += sums.plain;
-  state_.sums[kLabelSum] += static_cast<double>(sums.tokens);
-  last_loss_ = sums.tokens > 0 ? sums.plain / static_cast<double>(sums.tokens) : 0.0;
-  tokens_since_line_ += batch.tokens;
-  current_ = 1 - current_;
-  filled_ = true;
+  last_ = stepper_.step(state_);
+  if (!last_.finite) diverged(last_);
+  state_.sums[kLossSum] += last_.sums.plain;
+  state_.sums[kLabelSum] += static_cast<double>(last_.sums.tokens);
+  tokens_since_line_ += last_.tokens;
 }
 
-void Trainer::check_finite(const LossSums& sums, double norm) {
-  if (std::isfinite(sums.smoothed) && std::isfinite(norm)) return;
-  const auto first_bad = [&](ParamVec<float>& v) -> std::string {
+void Trainer::diverged(const StepResult& result) {
+  const auto first_bad = [&](const ParamVec<float>& v) -> std::string {
     for (const ParamInfo& info : model_.table.infos()) {
       const float* p = v.data() + info.param.offset;
       if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
@@ -168,20 +126,24 @@ void Trainer::check_finite(const LossSums& sums, double norm) {
     }
     return "";
   };
-  const std::string value = first_bad(values_), gradient = first_bad(gradients_.sum());
+  const std::string value = first_bad(stepper_.values());
+  const std::string gradient = first_bad(stepper_.gradients().sum());
   const std::string where = !value.empty()      ? "the values of " + value
                             : !gradient.empty() ? "the gradient of " + gradient
-                            : !std::isfinite(norm) ? "the gradient norm (too large for a float)"
-                                                   : "the loss";
-  const std::string text = "Training diverged at step " + std::to_string(state_.step + 1) +
-                           ": NaN or infinity in " + where + " (loss " +
-                           format_fixed(sums.tokens > 0 ? sums.plain / sums.tokens : 0.0, 4) +
-                           ", learning rate " + format_scientific(rate_) + ").";
+                            : std::isfinite(result.sums.smoothed)
+                                ? "the gradient norm (too large for a float)"
+                                : "the loss";
+  const std::string text =
+      "Training diverged at step " + std::to_string(state_.step + 1) + ": NaN or infinity in " +
+      where + " (loss " +
+      format_fixed(result.sums.plain / std::max<double>(1, result.sums.tokens), 4) +
+      ", learning rate " + format_scientific(result.rate) + ").";
   const std::string run = run_.path().string();
   run_.append_metrics(event_metrics(state_.step + 1, "diverged", text));
   log_.end_progress();
-  throw Error(Exit::diverged, text + " The checkpoints up to step " +
-                                  std::to_string(std::max<std::int64_t>(0, saved_)) + " are good.",
+  throw Error(Exit::diverged,
+              text + " The checkpoints up to step " +
+                  std::to_string(std::max<std::int64_t>(0, saved_)) + " are good.",
               "see it again: heed resume " + run + " --set train.log_every=1; go on more slowly: " +
                   "heed resume " + run + " --set optimizer.learning_rate=" +
                   format_scientific(config_.optimizer.learning_rate / 3));
@@ -199,8 +161,8 @@ void Trainer::log_line() {
   line.max_steps = config_.train.max_steps;
   line.epoch = epoch();
   line.loss = state_.sums[kLossSum] / std::max(1.0, state_.sums[kLabelSum]);
-  line.gradient_norm = gradient_norm_;
-  line.learning_rate = rate_;
+  line.gradient_norm = last_.gradient_norm;
+  line.learning_rate = last_.rate;
   line.tokens_per_second =
       static_cast<double>(tokens_since_line_) / std::max(1e-9, now() - last_line_time_);
   line.seconds = now() - started_;
@@ -217,7 +179,7 @@ void Trainer::show_progress() {
   p.done = state_.step;
   p.total = config_.train.max_steps;
   p.eta_seconds = eta_seconds();
-  p.status = "loss " + format_fixed(last_loss_, 3);
+  p.status = "loss " + format_fixed(last_.sums.plain / std::max<double>(1, last_.sums.tokens), 3);
   log_.progress(p);
 }
 
@@ -227,7 +189,7 @@ bool Trainer::validate(bool counts) {
   const double begin = now();
   ValidLine line;
   line.step = state_.step;
-  line.evaluation = evaluate(model_, best_values(), *valid_examples_, pool_);
+  line.evaluation = evaluate(model_, stepper_.best_values(), *valid_examples_, pool_);
   if (line.evaluation.sums.tokens == 0) return false;
   line.bytes = data_.valid.lossy || config_.objective.type == ObjectiveType::masked_lm
                    ? 0
@@ -259,16 +221,8 @@ void Trainer::save() {
   const double begin = now();
   if (!valid_examples_) state_.best_step = state_.step;
   CheckpointContents c;
-  c.model = tensor_views(model_.table, best_values());
-  const auto add = [&](const ParamVec<float>& values, const char* prefix) {
-    for (TensorView& v : tensor_views(model_.table, values, prefix))
-      c.training.push_back(std::move(v));
-  };
-  if (optimizer_.has_moments()) {
-    add(optimizer_.m(), kMomentM);
-    add(optimizer_.v(), kMomentV);
-  }
-  if (averaged_) add(values_, kRaw);
+  c.model = stepper_.model_views();
+  c.training = stepper_.training_views();
   c.config = dump_config(config_, DumpFor::checkpoint);
   c.tokenizers = tokenizers_.files();
   c.state = state_;
@@ -276,7 +230,5 @@ void Trainer::save() {
   saved_ = state_.step;
   last_line_time_ += now() - begin;
 }
-
-void Trainer::enable_profile() { gradients_.enable_profile(); }
 
 }  // namespace heed

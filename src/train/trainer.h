@@ -1,8 +1,7 @@
 // The training loop: batch, gradients, optimizer, and now and then a line, a validation, a checkpoint.
 //
-// All that a run is besides its config and data is `values`, the moments, the averaged weights and a
-// State; a checkpoint holds exactly these, so a resumed run writes the bytes an uninterrupted one
-// would have written. The loop runs on the calling thread; the pool's threads do the arithmetic.
+// All that a run is besides its config and data is the Stepper's numbers and a State; a checkpoint
+// holds exactly these, so a resumed run writes the bytes an uninterrupted one would have written. The loop runs on the calling thread; the pool's threads do the arithmetic.
 #pragma once
 
 #include <optional>
@@ -10,11 +9,9 @@
 
 #include "base/log.h"
 #include "store/run_writer.h"
-#include "train/batcher.h"
 #include "train/dataset.h"
-#include "train/gradients.h"
-#include "train/optimizer.h"
 #include "train/run_config.h"
+#include "train/stepper.h"
 #include "train/train_log.h"
 
 namespace heed {
@@ -36,21 +33,19 @@ class Trainer {
   Stop run(std::int64_t stop_at);
 
   const State& state() const { return state_; }
-  void enable_profile();
-  Profile profile() const { return gradients_.profile(); }
+  Stepper& stepper() { return stepper_; }
 
  private:
   bool is_due(const Interval& interval) const;
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   void step();
-  void check_finite(const LossSums& sums, double norm);
+  [[noreturn]] void diverged(const StepResult& result);
   void log_line();
   void show_progress();
   bool validate(bool counts);
   void save();
   double epoch() const;
   double eta_seconds() const;
-  const ParamVec<float>& best_values() const { return averaged_ ? *averaged_ : values_; }
 
   const RunConfig& config_;
   const Transformer& model_;
@@ -62,20 +57,12 @@ class Trainer {
 
   Examples examples_;
   std::optional<Examples> valid_examples_;
-  Batcher batcher_;
-  Gradients gradients_;
-  Optimizer<float> optimizer_;
-  ParamVec<float> values_;
-  std::optional<ParamVec<float>> averaged_;
+  Stepper stepper_;
   State state_;
 
-  StepBatch batches_[2];
-  int current_ = 0;
-  bool filled_ = false;
   std::int64_t previous_epoch_ = 0;  // of the cursor before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
-  double gradient_norm_ = 0, rate_ = 0;
-  double last_loss_ = 0;
+  StepResult last_;
 
   // Speed, for people only: wall time never enters the state.
   double started_, last_line_time_, loop_seconds_ = 0;

@@ -1,6 +1,7 @@
 #include "train/training_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -226,10 +227,10 @@ Exit train_run(const TrainRequest& request, Log& log) {
     Pool pool(threads);
     Trainer trainer(config, model, data, tokenizers, run, pool, log);
     if (initial) trainer.start_from(*initial);
-    if (request.profile) trainer.enable_profile();
+    if (request.profile) trainer.stepper().gradients().enable_profile();
     run.append_metrics(event_metrics(0, "start", request.command));
     const Stop stop = trainer.run(request.stop_at);
-    if (request.profile) say_profile(log, trainer.profile());
+    if (request.profile) say_profile(log, trainer.stepper().gradients().profile());
     return say_end(log, stop, trainer, run, seconds_now() - begin);
   };
   if (initial) {  // a misfit is to be known before there is a folder
@@ -303,7 +304,7 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   Pool pool(threads);
   Trainer trainer(config, model, data, tokenizers, run, pool, log);
   if (newest.checkpoint) trainer.restore(*newest.checkpoint);
-  if (request.profile) trainer.enable_profile();
+  if (request.profile) trainer.stepper().gradients().enable_profile();
   const MetricsCut cut = run.cut_metrics(done);
   if (cut.later + cut.damaged > 0)
     log.info("metrics.jsonl: dropped " + std::to_string(cut.later) + " lines of later steps and " +
@@ -312,7 +313,7 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   run.write_config(dump_config(config));
   log.info("resuming at step " + std::to_string(done));
   const Stop stop = trainer.run(request.stop_at);
-  if (request.profile) say_profile(log, trainer.profile());
+  if (request.profile) say_profile(log, trainer.stepper().gradients().profile());
   return say_end(log, stop, trainer, run, seconds_now() - begin);
 }
 

@@ -1,0 +1,73 @@
+// heed bench CONFIG
+#include "train/bench.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/format.h"
+#include "base/pool.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "math/blas.h"
+
+namespace heed {
+
+Exit run_bench_command(CommandLine& line) {
+  std::string path;
+  std::vector<std::string> sets;
+  std::int64_t steps = 0;
+  int threads = 0;
+  bool json = false;
+  line.add_config(path);
+  line.add_sets(sets);
+  line.app()
+      .add_option("--steps", steps, "steps to measure (default: about six seconds of them)")
+      ->check(CLI::PositiveNumber);
+  line.add_threads(threads);
+  line.add_json(json);
+  if (!line.parse()) return Exit::ok;
+  prepare_blas();
+  const RunConfig config = load_config(path, sets);
+  if (threads == 0) threads = config.train.threads;
+  if (threads == 0) threads = available_cores();
+  const std::string folder = std::filesystem::absolute(path).parent_path().string();
+  const BenchResult r = run_bench(config, folder, steps, threads);
+
+  double total = 0;
+  for (std::uint64_t ns : r.profile.ns) total += static_cast<double>(ns);
+  const auto share = [&](std::size_t i) { return static_cast<double>(r.profile.ns[i]) / total; };
+  if (json) {
+    nlohmann::ordered_json breakdown;
+    for (std::size_t i = 0; i < r.profile.ns.size(); ++i) breakdown[kWorkNames[i]] = share(i);
+    print(nlohmann::ordered_json{{"tokens_per_second", r.tokens_per_second},
+                                 {"steps_per_second", r.steps_per_second},
+                                 {"gflop_per_step", r.gflop_per_step},
+                                 {"gflops", r.gflops},
+                                 {"sgemm_gflops", r.sgemm_gflops},
+                                 {"utilisation", r.utilisation},
+                                 {"peak_rss_mib", r.peak_rss_mib},
+                                 {"steps", r.steps},
+                                 {"threads", r.threads},
+                                 {"breakdown", breakdown}}
+              .dump() +
+          "\n");
+    return Exit::ok;
+  }
+  print("tokens/s      " + format_rate(r.tokens_per_second) + "\n" +                         //
+        "steps/s       " + format_fixed(r.steps_per_second, 3) + "\n" +                      //
+        "GFLOP/step    " + format_fixed(r.gflop_per_step, 2) + "\n" +                        //
+        "GFLOP/s       " + format_fixed(r.gflops, 1) + "\n" +                                //
+        "sgemm peak    " + format_fixed(r.sgemm_gflops, 1) + " GFLOP/s on " +                //
+        std::to_string(r.threads) + (r.threads == 1 ? " thread\n" : " threads\n") +          //
+        "share of it   " + format_fixed(100 * r.utilisation, 1) + " %\n" +                   //
+        "peak memory   " + format_fixed(r.peak_rss_mib, 0) + " MiB\n");
+  for (std::size_t i = 0; i < r.profile.ns.size(); ++i) {
+    std::string name = kWorkNames[i];
+    name.resize(22, ' ');
+    print("  " + name + format_fixed(100 * share(i), 1) + " %\n");
+  }
+  return Exit::ok;
+}
+
+}  // namespace heed

@@ -1,0 +1,118 @@
+// heed gradcheck CONFIG
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/format.h"
+#include "base/noise.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "inspect/gradient_check.h"
+#include "math/blas.h"
+#include "train/run_config.h"
+
+namespace heed {
+namespace {
+
+constexpr int kVocab = 11;
+
+// The config's architecture at a width where differences are quick and exact: every choice is kept,
+// only sizes shrink.
+ModelConfig shrunk(const ModelConfig& c) {
+  ModelConfig small = c;
+  small.n_heads = std::min(c.n_heads, 3);
+  small.d_model = 4 * small.n_heads;
+  small.d_ff = 10;
+  small.encoder_layers = std::min(c.encoder_layers, 2);
+  small.decoder_layers = std::min(c.decoder_layers, 2);
+  small.max_length = 8;
+  return small;
+}
+
+Batch random_batch(const Transformer& model, std::uint64_t seed, bool dropout) {
+  Batch batch;
+  for (int i = 0; i < 3; ++i) {
+    const auto tokens = [&](std::uint64_t what, int n) {
+      std::vector<int> ids(n);
+      for (int j = 0; j < n; ++j)
+        ids[j] = static_cast<int>(noise_key(seed, Purpose::probe, what, i, j) % kVocab);
+      return ids;
+    };
+    const int n = 2 + i, m = 4 - i;
+    const auto key = [&](std::uint64_t side) {
+      return dropout ? noise_key(seed, Purpose::dropout, 1, i, side) : 0;
+    };
+    if (model.has_encoder()) batch.source.add_sequence(tokens(0, n).data(), n, 0, key(0));
+    if (model.has_decoder()) batch.target.add_sequence(tokens(1, m).data(), m, 0, key(1));
+    const std::vector<int> labels = tokens(2, model.has_decoder() ? m : n);
+    batch.labels.insert(batch.labels.end(), labels.begin(), labels.end());
+  }
+  return batch;
+}
+
+}  // namespace
+
+Exit run_gradcheck(CommandLine& line) {
+  std::string path;
+  std::vector<std::string> sets;
+  bool json = false;
+  line.add_config(path);
+  line.add_sets(sets);
+  line.add_json(json);
+  if (!line.parse()) return Exit::ok;
+  prepare_blas();
+  const RunConfig config = load_config(path, sets);
+  const ModelConfig small = shrunk(config.model);
+  const Transformer model(small, kVocab, kVocab);
+  const Batch batch =
+      random_batch(model, config.seed, small.dropout > 0 || small.attention_dropout > 0);
+
+  // Values away from every special point, and no relu input near its corner.
+  ParamVec<double> values(model.table.size());
+  std::uint64_t seed = config.seed;
+  do {
+    initialize(model.table, ++seed, values);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values.data()[i] += 0.2 * (uniform01(noise_key(seed, Purpose::probe), i) - 0.5);
+  } while (smallest_relu_input(model, values, batch) < 10 * kGradientStep);
+
+  const std::vector<TensorCheck> checks =
+      check_gradients(model, values, batch, config.objective.label_smoothing);
+  bool ok = true;
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::size_t width = 6;
+  for (const TensorCheck& c : checks) width = std::max(width, c.name.size());
+  if (!json)
+    print("the architecture of " + path + " at d_model " + std::to_string(small.d_model) + ", " +
+          format_count(static_cast<std::int64_t>(values.size())) +
+          " parameters, central differences in double\n");
+  for (const TensorCheck& c : checks) {
+    ok = ok && c.ok();
+    if (json) {
+      rows.push_back({{"tensor", c.name},
+                      {"entries", c.entries},
+                      {"worst_error", c.worst},
+                      {"worst_entry", c.worst_entry},
+                      {"analytic", c.analytic},
+                      {"numeric", c.numeric},
+                      {"ok", c.ok()}});
+      continue;
+    }
+    std::string name = c.name;
+    name.resize(width + 2, ' ');
+    print(name + format_scientific(c.worst) + (c.ok() ? "  ok\n" : "  FAILED\n"));
+    if (!c.ok())
+      print("  entry " + std::to_string(c.worst_entry) + ": backward says " +
+            std::to_string(c.analytic) + ", differences say " + std::to_string(c.numeric) + "\n");
+  }
+  if (json) {
+    print(nlohmann::ordered_json{{"ok", ok}, {"tolerance", kGradientTolerance}, {"tensors", rows}}
+              .dump() +
+          "\n");
+  } else {
+    print(ok ? "every gradient agrees to 1e-6\n" : "some gradients are wrong\n");
+  }
+  return ok ? Exit::ok : Exit::check_failed;
+}
+
+}  // namespace heed

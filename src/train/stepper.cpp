@@ -1,0 +1,95 @@
+#include "train/stepper.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "train/schedule.h"
+
+namespace heed {
+namespace {
+
+const char* const kMomentM = "adam.m.";
+const char* const kMomentV = "adam.v.";
+const char* const kRaw = "raw.";
+
+template <class T>
+void append(std::vector<T>& to, std::vector<T> from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+Stepper::Stepper(const RunConfig& config, const Transformer& model, const Examples& examples,
+                 Pool& pool)
+    : config_(config),
+      model_(model),
+      pool_(pool),
+      batcher_(examples, config),
+      gradients_(model, config.train.shards, pool),
+      optimizer_(model.table, config.optimizer),
+      values_(model.table.size()) {
+  initialize(model.table, config.seed, values_);
+  if (config.train.ema_decay > 0) averaged_.emplace(values_.size());
+  copy_values_to_average();
+}
+
+void Stepper::copy_values_to_average() {
+  if (averaged_) std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
+}
+
+StepResult Stepper::step(State& state) {
+  if (!filled_) batcher_.fill(state.step + 1, state.cursor, batches_[current_]);
+  const StepBatch& batch = batches_[current_];
+  StepBatch& next = batches_[1 - current_];
+  StepResult result;
+  result.tokens = batch.tokens;
+  result.sums = gradients_.run(values_, batch, config_.objective.label_smoothing, [&] {
+    batcher_.fill(state.step + 2, batch.after, next);
+  });
+  result.gradient_norm = gradients_.reduce();
+  result.rate = learning_rate(config_.optimizer, config_.model.d_model, state.step + 1);
+  result.finite = std::isfinite(result.sums.smoothed) && std::isfinite(result.gradient_norm);
+  if (!result.finite) return result;
+  // A young average follows quickly: it has little to average yet.
+  const double decay =
+      std::min(config_.train.ema_decay, (1.0 + state.step) / (10.0 + state.step));
+  optimizer_.step(pool_, state.step + 1, result.rate,
+                  clip_factor(config_.optimizer.clip_norm, result.gradient_norm), values_,
+                  gradients_.sum(), averaged_ ? &*averaged_ : nullptr, decay);
+  state.step += 1;
+  state.cursor = batch.after;
+  state.tokens_seen += batch.tokens;
+  current_ = 1 - current_;
+  filled_ = true;
+  return result;
+}
+
+std::vector<TensorView> Stepper::model_views() const {
+  return tensor_views(model_.table, best_values());
+}
+
+std::vector<TensorSlot> Stepper::model_slots() {
+  return tensor_slots(model_.table, averaged_ ? *averaged_ : values_);
+}
+
+std::vector<TensorView> Stepper::training_views() {
+  std::vector<TensorView> all;
+  if (optimizer_.has_moments()) {
+    append(all, tensor_views(model_.table, optimizer_.m(), kMomentM));
+    append(all, tensor_views(model_.table, optimizer_.v(), kMomentV));
+  }
+  if (averaged_) append(all, tensor_views(model_.table, values_, kRaw));
+  return all;
+}
+
+std::vector<TensorSlot> Stepper::training_slots() {
+  std::vector<TensorSlot> all;
+  if (optimizer_.has_moments()) {
+    append(all, tensor_slots(model_.table, optimizer_.m(), kMomentM));
+    append(all, tensor_slots(model_.table, optimizer_.v(), kMomentV));
+  }
+  if (averaged_) append(all, tensor_slots(model_.table, values_, kRaw));
+  return all;
+}
+
+}  // namespace heed

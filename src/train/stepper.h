@@ -1,0 +1,58 @@
+// One optimizer step after the other: batch, gradients, clipping, update. Owns all the numbers of a
+// training (values, moments, averaged weights, gradients); allocates nothing once the largest step
+// has been seen. The next batch is put together while this one is computed.
+#pragma once
+
+#include <optional>
+
+#include "store/safetensors.h"
+#include "store/state.h"
+#include "train/batcher.h"
+#include "train/gradients.h"
+#include "train/optimizer.h"
+
+namespace heed {
+
+struct StepResult {
+  LossSums sums;
+  double gradient_norm = 0, rate = 0;
+  std::int64_t tokens = 0;  // source + target
+  bool finite = true;       // false: nothing was updated
+};
+
+class Stepper {
+ public:
+  // References must outlive the stepper. Values start from the seed.
+  Stepper(const RunConfig& config, const Transformer& model, const Examples& examples, Pool& pool);
+
+  // The step after `state.step`, from its cursor; moves step, cursor and tokens_seen on.
+  StepResult step(State& state);
+
+  ParamVec<float>& values() { return values_; }
+  // What validation, samples and exported models use: the averaged weights where there are any.
+  const ParamVec<float>& best_values() const { return averaged_ ? *averaged_ : values_; }
+  void copy_values_to_average();
+  Gradients& gradients() { return gradients_; }
+  const StepBatch& last_batch() const { return batches_[1 - current_]; }
+
+  // model.safetensors and training.safetensors of a checkpoint, to write and to fill.
+  std::vector<TensorView> model_views() const;
+  std::vector<TensorView> training_views();
+  std::vector<TensorSlot> model_slots();
+  std::vector<TensorSlot> training_slots();
+
+ private:
+  const RunConfig& config_;
+  const Transformer& model_;
+  Pool& pool_;
+  Batcher batcher_;
+  Gradients gradients_;
+  Optimizer<float> optimizer_;
+  ParamVec<float> values_;
+  std::optional<ParamVec<float>> averaged_;
+  StepBatch batches_[2];
+  int current_ = 0;
+  bool filled_ = false;
+};
+
+}  // namespace heed
