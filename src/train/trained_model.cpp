@@ -1,0 +1,45 @@
+#include "train/trained_model.h"
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "store/run_folder.h"
+#include "train/training_run.h"
+
+namespace heed {
+namespace {
+
+// The config of a checkpoint was valid when it was written: whatever is wrong now is the store's.
+RunConfig checkpoint_config(const Checkpoint& checkpoint) {
+  try {
+    return parse_config(checkpoint.config(), (checkpoint.folder() / "config.json").string());
+  } catch (const Error& e) {
+    throw Error(Exit::store, e.what());
+  }
+}
+
+}  // namespace
+
+TrainedModel load_trained_model(const Checkpoint& checkpoint) {
+  RunConfig config = checkpoint_config(checkpoint);
+  Tokenizers tokenizers = Tokenizers::load(checkpoint);
+  Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
+  ParamVec<float> values(model.table.size());
+  checkpoint.load_model(tensor_slots(model.table, values));
+  return {checkpoint.folder(), std::move(config),  std::move(tokenizers),
+          std::move(model),    std::move(values),  checkpoint.state(),
+          ""};
+}
+
+TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint) {
+  TrainedModel t = load_trained_model(Checkpoint::open(find_checkpoint(run, checkpoint)));
+  t.data_folder = data_folder(run);
+  if (t.data_folder.empty()) t.data_folder = data_folder(t.folder.string());
+  return t;
+}
+
+int thread_count(int asked, const RunConfig& config) {
+  const int n = asked > 0 ? asked : config.train.threads;
+  return n > 0 ? n : available_cores();
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+// A trained model as commands use it: read from a run or checkpoint folder, ready for forward
+// passes. Nothing is written, so read-only folders and exported models do.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "nn/transformer.h"
+#include "store/checkpoint.h"
+#include "train/dataset.h"
+#include "train/run_config.h"
+
+namespace heed {
+
+struct TrainedModel {
+  std::filesystem::path folder;  // the checkpoint's
+  RunConfig config;
+  Tokenizers tokenizers;
+  Transformer model;
+  ParamVec<float> values;
+  State state;
+  std::string data_folder;  // where the config's relative data paths start; "" if not known
+};
+
+// `run` and `checkpoint` as find_checkpoint() takes them. Error (Exit::store) on anything damaged.
+TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint);
+// A checkpoint that is open already; data_folder stays empty.
+TrainedModel load_trained_model(const Checkpoint& checkpoint);
+
+// Threads to work with: `asked`, else train.threads, else all cores.
+int thread_count(int asked, const RunConfig& config);
+
+}  // namespace heed
