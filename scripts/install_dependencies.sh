@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, and only those: the one list of what heed needs.
-#   scripts/install_dependencies.sh [build] [tests] [checks]     (default: build)
+#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz]     (default: build)
 # build: the program. tests: its tests too. checks: what .ci/run uses beyond the tests.
+# fuzz: clang with libFuzzer.
 # Needs root or sudo only if something is missing. Asks nothing.
 set -euo pipefail
 
@@ -14,6 +15,7 @@ build_packages=(
 )
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3)
 check_packages=(clang-format git)
+fuzz_packages=(clang libclang-rt-14-dev)
 
 wanted=()
 for group in "${@:-build}"; do
@@ -21,7 +23,8 @@ for group in "${@:-build}"; do
     build) wanted+=("${build_packages[@]}") ;;
     tests) wanted+=("${test_packages[@]}") ;;
     checks) wanted+=("${check_packages[@]}") ;;
-    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks)" >&2; exit 2 ;;
+    fuzz) wanted+=("${fuzz_packages[@]}") ;;
+    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz)" >&2; exit 2 ;;
   esac
 done
 

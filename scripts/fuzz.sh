@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Fuzzes what reads bytes from outside: safetensors, state.json, configs, tokenizers, corpora.
+#   scripts/fuzz.sh [SECONDS per target, default 20] [TARGET...]     e.g. scripts/fuzz.sh 300 config
+# Builds with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer in build-fuzz/,
+# which also keeps the corpora between runs. Exits non-zero on a finding and says where its input is.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+seconds=${1:-20}
+shift $(($# > 0 ? 1 : 0))
+targets=("$@")
+if ((${#targets[@]} == 0)); then
+  for source in tests/fuzz/fuzz_*.cpp; do
+    name=${source##*/fuzz_}
+    targets+=("${name%.cpp}")
+  done
+fi
+
+scripts/install_dependencies.sh build fuzz
+
+fresh=()
+[[ -e build-fuzz/CMakeCache.txt ]] || fresh=(-G Ninja -DCMAKE_CXX_COMPILER=clang++)
+cmake -S tests/fuzz -B build-fuzz "${fresh[@]}" -DCMAKE_BUILD_TYPE=None
+cmake --build build-fuzz --parallel "$(nproc)"
+build-fuzz/make_seeds build-fuzz/seeds
+
+# A sanitizer without its symbols is of little use; leaks are findings too.
+export UBSAN_OPTIONS=print_stacktrace=1
+for target in "${targets[@]}"; do
+  mkdir -p "build-fuzz/corpus/$target" build-fuzz/findings
+  log=build-fuzz/$target.log
+  echo "fuzz_$target: $seconds s"
+  if ! "build-fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" \
+    "build-fuzz/corpus/$target" "build-fuzz/seeds/fuzz_$target" >"$log" 2>&1; then
+    tail -n 60 "$log"
+    echo "fuzz_$target: a finding; its input is in build-fuzz/findings/, the log in $log" >&2
+    exit 1
+  fi
+  grep -E 'number_of_executed_units|peak_rss' "$log" | sed 's/^stat::/  /'
+done
+echo "No findings in ${#targets[@]} targets, $seconds s each"
