@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "base/pool.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
+#include "train/trained_model.h"
 
 namespace heed {
 
@@ -29,8 +29,7 @@ Exit run_bench_command(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   prepare_blas();
   const RunConfig config = load_config(path, sets);
-  if (threads == 0) threads = config.train.threads;
-  if (threads == 0) threads = available_cores();
+  threads = thread_count(threads, config);
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
   const BenchResult r = run_bench(config, folder, steps, threads);
 

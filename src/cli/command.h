@@ -74,6 +74,7 @@ std::string version_text();
 // In cli/<name>.cpp.
 Exit run_bench_command(CommandLine& line);
 Exit run_gradcheck(CommandLine& line);
+Exit run_inspect(CommandLine& line);
 Exit run_train(CommandLine& line);
 Exit run_resume(CommandLine& line);  // cli/train.cpp
 Exit run_config(CommandLine& line);

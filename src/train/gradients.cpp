@@ -28,7 +28,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
                      .gradients = &shards_[task],
-                     .profile = profiled_ ? &worker.profile : nullptr,
+                     .profile = profiles_.empty() ? nullptr : profiles_[worker_index],
                      .probe = task == 0 ? probe_ : nullptr};
     LossSums sums;
     for (int i = 0; i < batch.used[task]; ++i)
@@ -46,7 +46,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
 double Gradients::reduce() {
   const std::size_t size = shards_.front().size();
   pool_->run(static_cast<int>(squares_.size()), [&](int task, int worker) {
-    Timed timed(profiled_ ? &workers_[worker].profile : nullptr, Work::gradient_sum);
+    Timed timed(profiles_.empty() ? nullptr : profiles_[worker], Work::gradient_sum);
     const std::size_t begin = task * kTask, end = std::min(size, begin + kTask);
     float* __restrict sum = shards_.front().data();
     for (std::size_t s = 1; s < shards_.size(); ++s) {
@@ -69,6 +69,11 @@ double Gradients::reduce() {
   double squares = 0;
   for (double s : squares_) squares += s;
   return std::sqrt(squares);
+}
+
+void Gradients::enable_profile() {
+  profiles_.clear();
+  for (Worker& w : workers_) profiles_.push_back(&w.profile);
 }
 
 Profile Gradients::profile() const {

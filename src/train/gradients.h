@@ -27,7 +27,8 @@ class Gradients {
 
   // Ticks by kind of work, summed over the workers.
   Profile profile() const;
-  void enable_profile() { profiled_ = true; }
+  void enable_profile();
+  const std::vector<Profile*>& profiles() const { return profiles_; }  // of each worker; empty: off
   // Shown the attention weights of the first shard, or null.
   void set_probe(AttentionProbe<float>* probe) { probe_ = probe; }
   std::size_t workspace_bytes() const;
@@ -44,7 +45,7 @@ class Gradients {
   std::vector<Worker> workers_;
   std::vector<LossSums> losses_;   // of each shard
   std::vector<double> squares_;    // partial sums of the norm
-  bool profiled_ = false;
+  std::vector<Profile*> profiles_;
   AttentionProbe<float>* probe_ = nullptr;
 };
 

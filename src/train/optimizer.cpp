@@ -35,7 +35,8 @@ Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config) 
 template <class T>
 void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
                         ParamVec<T>& values, ParamVec<T>& gradients, ParamVec<T>* averaged,
-                        double ema_decay) {
+                        double ema_decay,
+                        const std::vector<Profile*>& profiles) {
   const double t = static_cast<double>(step);
   const T b1 = static_cast<T>(config_.betas[0]), b2 = static_cast<T>(config_.betas[1]);
   const T step_size = static_cast<T>(rate / (1.0 - std::pow(config_.betas[0], t)));
@@ -71,7 +72,8 @@ void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
 
   const std::size_t size = values.size();
   const int tasks = static_cast<int>((size + kTask - 1) / kTask);
-  pool.run(tasks, [&](int task, int) {
+  pool.run(tasks, [&](int task, int worker) {
+    Timed timed(profiles.empty() ? nullptr : profiles[worker], Work::optimizer);
     const std::size_t begin = task * kTask, end = std::min(size, begin + kTask);
     auto s = std::upper_bound(stretches_.begin(), stretches_.end(), begin,
                               [](std::size_t at, const Stretch& x) { return at < x.end; });

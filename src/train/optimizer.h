@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/pool.h"
+#include "base/profile.h"
 #include "nn/param.h"
 #include "train/optimizer_config.h"
 
@@ -26,9 +27,10 @@ class Optimizer {
   Optimizer(const ParamTable& table, const OptimizerConfig& config);
 
   // Step `step` (from 1) with the given rate. `averaged`, if given, moves towards the new values:
-  // e <- decay e + (1 - decay) w.
+  // e <- decay e + (1 - decay) w. `profiles`: of each worker, or empty.
   void step(Pool& pool, std::int64_t step, double rate, double clip, ParamVec<T>& values,
-            ParamVec<T>& gradients, ParamVec<T>* averaged = nullptr, double ema_decay = 0.0);
+            ParamVec<T>& gradients, ParamVec<T>* averaged = nullptr, double ema_decay = 0.0,
+            const std::vector<Profile*>& profiles = {});
 
   bool has_moments() const { return config_.type != OptimizerType::sgd; }
   ParamVec<T>& m() { return m_; }

@@ -55,7 +55,8 @@ StepResult Stepper::step(State& state) {
       std::min(config_.train.ema_decay, (1.0 + state.step) / (10.0 + state.step));
   optimizer_.step(pool_, state.step + 1, result.rate,
                   clip_factor(config_.optimizer.clip_norm, result.gradient_norm), values_,
-                  gradients_.sum(), averaged_ ? &*averaged_ : nullptr, decay);
+                  gradients_.sum(), averaged_ ? &*averaged_ : nullptr, decay,
+                  gradients_.profiles());
   state.step += 1;
   state.cursor = batch.after;
   state.tokens_seen += batch.tokens;

@@ -12,6 +12,7 @@
 #include "math/blas.h"
 #include "nn/flops.h"
 #include "train/memory.h"
+#include "train/trained_model.h"
 #include "train/trainer.h"
 
 namespace heed {
@@ -21,11 +22,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMaxSmallFile = 16u << 20;
-
-int thread_count(int asked, int configured) {
-  const int n = asked > 0 ? asked : configured;
-  return n > 0 ? n : available_cores();
-}
 
 std::string origin_json(const std::string& folder, const Dataset& data, const std::string& command) {
   return Json{{"folder", folder}, {"data_sha256", data.hash}, {"command", command}}.dump(
@@ -218,7 +214,7 @@ Exit train_run(const TrainRequest& request, Log& log) {
   }
   const Dataset data = load_dataset(config, folder, tokenizers);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
-  const int threads = thread_count(request.threads, config.train.threads);
+  const int threads = thread_count(request.threads, config);
   watch_signals();
 
   const auto start = [&](RunWriter& run) {
@@ -297,7 +293,7 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   if (newest.checkpoint) tokenizers = Tokenizers::load(*newest.checkpoint);
   const Dataset data = load_dataset(config, folder, tokenizers);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
-  const int threads = thread_count(request.threads, config.train.threads);
+  const int threads = thread_count(request.threads, config);
   watch_signals();
 
   announce({config, model, data, tokenizers, threads}, log, done);

@@ -1,0 +1,40 @@
+#include "inspect/parameters.h"
+
+#include <cmath>
+
+namespace heed {
+
+std::vector<ParameterRow> parameter_table(const Transformer& model, const ParamVec<float>& values,
+                                          std::uint64_t seed) {
+  ParamVec<float> initial(values.size());
+  initialize(model.table, seed, initial);
+  std::vector<ParameterRow> rows;
+  for (const ParamInfo& info : model.table.infos()) {
+    const float* a = values.data() + info.param.offset;
+    const float* b = initial.data() + info.param.offset;
+    const auto n = static_cast<double>(info.param.size());
+    double aa = 0, bb = 0, ab = 0, dd = 0, sum = 0;
+    for (std::size_t i = 0; i < info.param.size(); ++i) {
+      const double x = a[i], y = b[i];
+      aa += x * x;
+      bb += y * y;
+      ab += x * y;
+      dd += (x - y) * (x - y);
+      sum += x;
+    }
+    ParameterRow row;
+    row.name = info.name;
+    row.shape = info.vector ? std::vector<std::int64_t>{info.param.cols}
+                            : std::vector<std::int64_t>{info.param.rows, info.param.cols};
+    row.norm = std::sqrt(aa);
+    row.initial_norm = std::sqrt(bb);
+    row.distance = std::sqrt(dd);
+    row.cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
+    row.mean = sum / n;
+    row.deviation = std::sqrt(std::max(0.0, aa / n - row.mean * row.mean));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace heed

@@ -1,0 +1,26 @@
+// The parameter table of a trained model: how large every tensor is and how far training has moved
+// it. The initial values are not stored anywhere: they are redrawn from the seed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nn/transformer.h"
+
+namespace heed {
+
+struct ParameterRow {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  double norm = 0;          // L2
+  double initial_norm = 0;  // at step 0
+  double distance = 0;      // |now - initial|
+  double cosine = 1;        // between now and initial; 1 if both are zero, 0 if one is
+  double mean = 0, deviation = 0;
+};
+
+std::vector<ParameterRow> parameter_table(const Transformer& model, const ParamVec<float>& values,
+                                          std::uint64_t seed);
+
+}  // namespace heed
