@@ -76,9 +76,11 @@ void make(const fs::path& root) {
   }
 
   Seeds corpora(root, "fuzz_corpus");
-  corpora.add("\2A dog.\r\nEin Hund.\n\n");
-  corpora.add("\3A dog.\tEin Hund.\nA cat.\tEine Katze\n");
-  corpora.add("\1\xff\xfe");
+  corpora.add(std::string("\x02") + "A dog.\r\nEin Hund.\n\n");  // the first byte is no text
+  corpora.add(std::string("\x01") + "\xff\xfe");
+  corpora.add(std::string("\x04") + "A dog.\r\nEin Hund.\n");
+  corpora.add(std::string("\x08") + "A dog.\tEin Hund.\nA cat.\tEine Katze\n");
+  corpora.add(std::string("\x0c") + "A dog.\nEs war.\n");
 }
 
 }  // namespace
