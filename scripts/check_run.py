@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Checks a run folder without heed: check_run.py RUN [REFERENCE]
+
+Every checkpoint is whole (all checksums, state.json's own too), best and last lead to one of them.
+With a finished REFERENCE run of the same config: the checkpoints of the last step and the links
+have the same bytes, and metrics.jsonl has the same training and validation values, each step once.
+Prints what is wrong and exits 1. Python's standard library only.
+"""
+import hashlib
+import json
+import os
+import sys
+
+
+def read(*path):
+    with open(os.path.join(*path), "rb") as file:
+        return file.read()
+
+
+def check_checkpoint(folder):
+    """Raises unless the folder is whole; returns {name: bytes}."""
+    files = {name: read(folder, name) for name in sorted(os.listdir(folder))}
+    text = files["state.json"]
+    state = json.loads(text)
+    # The checksum is the last member: 64 digits before the final '"\n}\n'.
+    assert text[-68:-4].decode() == state["checksum"], "checksum is not last"
+    digest = hashlib.sha256(text[:-68] + text[-4:]).hexdigest()
+    assert digest == state["checksum"], "state.json does not fit its own checksum"
+    assert set(files) == set(state["files"]) | {"state.json"}, "missing or unexpected files"
+    for name, expected in state["files"].items():
+        assert hashlib.sha256(files[name]).hexdigest() == expected, name + " is altered"
+    return files
+
+
+def check_run(run):
+    checkpoints = os.path.join(run, "checkpoints")
+    whole = {}
+    for name in sorted(os.listdir(checkpoints)):
+        path = os.path.join(checkpoints, name)
+        if name.startswith("step-"):
+            try:
+                whole[name] = check_checkpoint(path)
+            except Exception as error:  # whatever it is, this checkpoint is not whole
+                raise AssertionError(f"{path}: {error!r}") from error
+        elif name in ("best", "last"):
+            target = os.readlink(path)
+            assert os.path.isdir(os.path.join(checkpoints, target)), f"{path} dangles: {target}"
+    return whole
+
+
+def metrics(run):
+    values = {}
+    text = read(run, "metrics.jsonl").decode()
+    assert text == "" or text.endswith("\n"), "metrics.jsonl ends in a torn line"
+    for line in text.splitlines():
+        entry = json.loads(line)
+        if entry["kind"] in ("train", "valid"):
+            key = entry["kind"], entry["step"]
+            assert key not in values, f"metrics.jsonl has {key} twice"
+            values[key] = entry["loss"]
+    return values
+
+
+def compare(run, reference):
+    mine, theirs = check_run(run), check_run(reference)
+    last = max(theirs)
+    assert last in mine, f"{run} has no {last}"
+    assert set(mine[last]) == set(theirs[last]), f"{last}: other files"
+    for name, expected in theirs[last].items():
+        assert mine[last][name] == expected, f"{last}/{name} differs from the reference's"
+    for link in ("best", "last"):
+        targets = [os.readlink(os.path.join(r, "checkpoints", link)) for r in (run, reference)]
+        assert targets[0] == targets[1], f"{link} leads to {targets[0]}, expected {targets[1]}"
+    assert metrics(run) == metrics(reference), "metrics.jsonl differs from the reference's"
+
+
+def main():
+    try:
+        if len(sys.argv) == 2:
+            check_run(sys.argv[1])
+        else:
+            compare(sys.argv[1], sys.argv[2])
+    except AssertionError as error:
+        sys.exit(f"check_run.py: {error}")
+
+
+if __name__ == "__main__":
+    main()
