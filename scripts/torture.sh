@@ -61,9 +61,9 @@ wait_for_save() {
 done_kills=0 in_save=0 finished=0 starts=0
 while ((done_kills < kills || finished == 0)); do
   threads=$((RANDOM % 3 + 1))
-  if compgen -G "$run/checkpoints/step-*" >/dev/null; then
-    command=("$heed" resume "$run" --set "train.threads=$threads")
-  else  # killed before the first checkpoint: there is nothing to go on from
+  if [[ -e $run/origin.json ]]; then
+    command=("$heed" resume "$run" --threads "$threads")
+  else  # killed before the folder was made: there is nothing to go on from
     rm -rf "$run"
     command=("$heed" train "$work/config.json" --run "$run" --threads "$threads")
   fi
