@@ -11,6 +11,7 @@
 #include "base/signals.h"
 #include "math/blas.h"
 #include "nn/flops.h"
+#include "train/ids_cache.h"
 #include "train/memory.h"
 #include "train/trained_model.h"
 #include "train/trainer.h"
@@ -172,6 +173,27 @@ void announce(const Prepared& p, Log& log, std::int64_t done) {
             predicted_step_seconds(p.model, examples, p.config, p.threads), p.threads, done);
 }
 
+// Subword ids are kept beside the run; characters, bytes and words are as quick to make as to read.
+bool keeps_ids(const RunConfig& c) {
+  return (c.tokenizer.type == TokenizerConfig::bpe ||
+          c.tokenizer.type == TokenizerConfig::unigram) &&
+         !c.data.has_valid_files();
+}
+
+Dataset load_dataset_of_run(const RunConfig& config, const fs::path& run, const std::string& folder,
+                            Tokenizers& tokenizers, Log& log) {
+  if (!keeps_ids(config) || !tokenizers.target) return load_dataset(config, folder, tokenizers);
+  const std::string hash = hash_dataset(config, folder);
+  const fs::path path = run / "ids.bin";
+  const std::string key = ids_cache_key(hash, config, tokenizers);
+  if (std::optional<Dataset> kept = load_ids(path, key, tokenizers)) {
+    kept->hash = hash;
+    return std::move(*kept);
+  }
+  log.info("ids.bin is missing or of other data: the text is tokenised again");
+  return load_dataset(config, folder, tokenizers);
+}
+
 void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::string& run) {
   const auto differs = [&](const std::string& key) {
     throw Error(Exit::usage, "--init-from " + run + ": its " + key + " is not this config's.");
@@ -237,6 +259,8 @@ Exit train_run(const TrainRequest& request, Log& log) {
   RunWriter run = RunWriter::create(run_path, request.force);
   run.write_config(dump_config(config));
   run.write_origin(origin_json(folder, data, request.command));
+  if (keeps_ids(config))
+    save_ids(run.path() / "ids.bin", ids_cache_key(data.hash, config, tokenizers), data);
   return start(run);
 }
 
@@ -291,7 +315,7 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   const std::string folder = data_folder(request.run);
   Tokenizers tokenizers;
   if (newest.checkpoint) tokenizers = Tokenizers::load(*newest.checkpoint);
-  const Dataset data = load_dataset(config, folder, tokenizers);
+  const Dataset data = load_dataset_of_run(config, run.path(), folder, tokenizers, log);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(request.threads, config);
   watch_signals();
