@@ -21,15 +21,21 @@ FeedForward::FeedForward(ParamTable& table, const std::string& prefix, const Mod
       site(name_key(prefix + ".fc1")) {}
 
 template <class T>
+Mat<T> FeedForward::hidden(Pass<T>& pass, Mat<const T> u, const Rows& rows) const {
+  Timed timed(pass.profile, Work::norms_activations);
+  const Mat<T> h = pass.workspace.template rows<T>(u.rows, u.cols);
+  activate(activation, u, h, dropout(*this, rows));
+  return h;
+}
+
+template <class T>
 Mat<T> FeedForward::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
                             FeedForwardSaved<T>& saved) const {
   saved.u = fc1.forward(pass, x);
-  saved.h = pass.workspace.template rows<T>(x.rows, saved.u.cols);
-  {
-    Timed timed(pass.profile, Work::norms_activations);
-    activate(activation, Mat<const T>(saved.u), saved.h, dropout(*this, rows));
-  }
-  return fc2.forward(pass, Mat<const T>(saved.h));
+  const Mat<T> y = pass.workspace.template rows<T>(x.rows, fc2.weight.rows);
+  WorkspaceScope scope(pass.workspace);
+  fc2.forward_into(pass, Mat<const T>(hidden(pass, Mat<const T>(saved.u), rows)), y);
+  return y;
 }
 
 // dh = dy W_2,  du = drop(dh) f'(u),  dx += du W_1
@@ -37,12 +43,12 @@ template <class T>
 void FeedForward::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
                            const FeedForwardSaved<T>& saved, Mat<const T> dy, Mat<T> dx) const {
   WorkspaceScope scope(pass.workspace);
-  const Mat<T> d = pass.workspace.template zeros<T>(x.rows, saved.u.cols);
-  fc2.backward_products(pass, Mat<const T>(saved.h), dy, d);
+  const Mat<const T> u = saved.u;
+  const Mat<T> d = pass.workspace.template zeros<T>(u.rows, u.cols);
+  fc2.backward_products(pass, Mat<const T>(hidden(pass, u, rows)), dy, d);
   {
     Timed timed(pass.profile, Work::norms_activations);
-    activate_backward(activation, Mat<const T>(saved.u), d, pass.gradient(fc1.bias),
-                      dropout(*this, rows));
+    activate_backward(activation, u, d, pass.gradient(fc1.bias), dropout(*this, rows));
   }
   fc1.backward_products(pass, x, Mat<const T>(d), dx);
 }

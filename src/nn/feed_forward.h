@@ -10,8 +10,7 @@ namespace heed {
 
 template <class T>
 struct FeedForwardSaved {
-  Mat<T> u;  // [rows, d_ff], before f
-  Mat<T> h;  // [rows, d_ff], drop(f(u))
+  Mat<T> u;  // [rows, d_ff], before f; drop(f(u)) is cheaper to make again than to keep
 };
 
 struct FeedForward {
@@ -29,6 +28,11 @@ struct FeedForward {
   template <class T>
   void backward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const FeedForwardSaved<T>& saved,
                 Mat<const T> dy, Mat<T> dx) const;
+
+ private:
+  // drop(f(u))
+  template <class T>
+  Mat<T> hidden(Pass<T>& pass, Mat<const T> u, const Rows& rows) const;
 };
 
 }  // namespace heed

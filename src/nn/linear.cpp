@@ -28,15 +28,20 @@ Linear Linear::slice(int first, int n) const {
 
 template <class T>
 Mat<T> Linear::forward(Pass<T>& pass, Mat<const T> x) const {
+  const Mat<T> y = pass.workspace.template rows<T>(x.rows, weight.rows);
+  forward_into(pass, x, y);
+  return y;
+}
+
+template <class T>
+void Linear::forward_into(Pass<T>& pass, Mat<const T> x, Mat<T> y) const {
   Timed timed(pass.profile, Work::gemm_forward);
-  Mat<T> y = pass.workspace.template rows<T>(x.rows, weight.rows);
   if (pass.exact_rows) {
     exact_linear(x, pass[weight], pass[bias], y, pass.pool);
   } else {
     fill_rows(pass[bias], y);
     gemm(T{1}, plain(x), transposed(pass[weight]), T{1}, y);
   }
-  return y;
 }
 
 // dx += dy W,  dW += dyᵀ x,  db += column sums of dy
@@ -62,6 +67,7 @@ void Linear::backward_products(Pass<T>& pass, Mat<const T> x, Mat<const T> dy, M
 
 #define HEED_INSTANTIATE(T)                                                                    \
   template Mat<T> Linear::forward(Pass<T>&, Mat<const T>) const;                               \
+  template void Linear::forward_into(Pass<T>&, Mat<const T>, Mat<T>) const;                    \
   template void Linear::backward(Pass<T>&, Mat<const T>, Mat<const T>, Mat<T>) const;          \
   template void Linear::backward_products(Pass<T>&, Mat<const T>, Mat<const T>, Mat<T>) const;
 HEED_INSTANTIATE(float)

@@ -30,6 +30,9 @@ struct Linear {
   // [rows, in] -> [rows, out]
   template <class T>
   Mat<T> forward(Pass<T>& pass, Mat<const T> x) const;
+  // The same into y [rows, out].
+  template <class T>
+  void forward_into(Pass<T>& pass, Mat<const T> x, Mat<T> y) const;
   // Adds to the gradients of weight and bias, and to dx unless it is empty.
   template <class T>
   void backward(Pass<T>& pass, Mat<const T> x, Mat<const T> dy, Mat<T> dx) const;
