@@ -1,4 +1,10 @@
+// Compiled without contraction of a * b + c (CMakeLists.txt): the compiler would fuse it in one blocking
+// and not in another, and rows would differ in their last bits. Where the CPU can, fuse() always does.
 #include "math/row_kernel.h"
+
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -34,6 +40,20 @@ Vector<T> load_tail(const T* p, int n) {
   return v;
 }
 
+// a * b + c
+template <class T>
+Vector<T> fuse(Vector<T> a, Vector<T> b, Vector<T> c) {
+#ifdef __FMA__
+  if constexpr (sizeof(T) == 4) {
+    return _mm256_fmadd_ps(a, b, c);
+  } else {
+    return _mm256_fmadd_pd(a, b, c);
+  }
+#else
+  return a * b + c;
+#endif
+}
+
 template <class T>
 T sum(Vector<T> v) {
   for (int half = kLanes<T> / 2; half > 0; half /= 2)
@@ -52,14 +72,15 @@ void dots(const T* x, int x_stride, const T* w, int w_stride, int n, const T* b,
     for (int j = 0; j < J; ++j) wv[j] = load(w + static_cast<std::ptrdiff_t>(j) * w_stride + c);
     for (int r = 0; r < R; ++r) {
       const Vector<T> xv = load(x + static_cast<std::ptrdiff_t>(r) * x_stride + c);
-      for (int j = 0; j < J; ++j) acc[r][j] += xv * wv[j];
+      for (int j = 0; j < J; ++j) acc[r][j] = fuse<T>(xv, wv[j], acc[r][j]);
     }
   }
   if (c < n) {
     for (int j = 0; j < J; ++j) {
       const Vector<T> wv = load_tail(w + static_cast<std::ptrdiff_t>(j) * w_stride + c, n - c);
       for (int r = 0; r < R; ++r)
-        acc[r][j] += load_tail(x + static_cast<std::ptrdiff_t>(r) * x_stride + c, n - c) * wv;
+        acc[r][j] = fuse<T>(load_tail(x + static_cast<std::ptrdiff_t>(r) * x_stride + c, n - c), wv,
+                            acc[r][j]);
     }
   }
   for (int r = 0; r < R; ++r)
