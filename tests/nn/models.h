@@ -38,10 +38,8 @@ inline Batch tiny_batch(const Transformer& model, bool dropout) {
     const auto target = tokens(target_lengths[i], model.target_vocab, 2);
     const int rows = model.has_decoder() ? target_lengths[i] : source_lengths[i];
     const auto labels = tokens(rows, model.target_vocab, 3);
-    if (model.has_encoder())
-      b.source.add_sequence(source.data(), source_lengths[i], 0, key(0));
-    if (model.has_decoder())
-      b.target.add_sequence(target.data(), target_lengths[i], 0, key(1));
+    if (model.has_encoder()) b.source.add_sequence(source.data(), source_lengths[i], 0, key(0));
+    if (model.has_decoder()) b.target.add_sequence(target.data(), target_lengths[i], 0, key(1));
     b.labels.insert(b.labels.end(), labels.begin(), labels.end());
   }
   b.labels[1] = -1;
