@@ -332,8 +332,8 @@ void rotate(Mat<T> x, int n_heads, Mat<const T> table, const int* position, T di
       T* __restrict p = x.row(r) + h * d_head;
       for (int c = 0; c < d_head; c += 2) {
         const T a = p[c], b = p[c + 1], cosine = t[c], sine = direction * t[c + 1];
-        p[c] = a * cosine - b * sine;
-        p[c + 1] = a * sine + b * cosine;
+        p[c] = fuse(a, cosine, -(b * sine));
+        p[c + 1] = fuse(a, sine, b * cosine);
       }
     }
   }
