@@ -59,7 +59,8 @@ inline std::map<std::string, GoldenTensor> read_f64_safetensors(const std::files
   std::uint64_t header_size = 0;
   std::memcpy(&header_size, bytes.data(), 8);
   std::map<std::string, GoldenTensor> tensors;
-  for (const auto& [name, entry] : nlohmann::json::parse(bytes.substr(8, header_size)).items()) {
+  const nlohmann::json header = nlohmann::json::parse(bytes.substr(8, header_size));
+  for (const auto& [name, entry] : header.items()) {
     const std::size_t begin = entry.at("data_offsets")[0], end = entry.at("data_offsets")[1];
     GoldenTensor t{entry.at("shape"), std::vector<double>((end - begin) / 8)};
     std::memcpy(t.numbers.data(), bytes.data() + 8 + header_size + begin, end - begin);
@@ -100,8 +101,8 @@ ParamVec<T> initial_golden_values(const Golden& g, const Transformer& model) {
 
 // Softmax does not see a key bias that rotary does not turn: its gradient is rounding.
 inline bool is_seen(const Golden& g, const std::string& name) {
-  return !name.ends_with("k_proj.bias") || (g.config.positions == Positions::rotary &&
-                                            name.find("cross_attn") == std::string::npos);
+  return !name.ends_with("k_proj.bias") ||
+         (g.config.positions == Positions::rotary && name.find("cross_attn") == std::string::npos);
 }
 
 template <class T>
@@ -129,8 +130,8 @@ void expect_golden_logits(const Golden& g, const Transformer& model, const Param
   const Mat<T> hidden = model.forward(pass, g.batch, saved);
   const Mat<T> logits = model.logits(pass, Mat<const T>(hidden));
   expect_golden(g, "logits" + suffix, logits.data, std::size_t{1} * logits.rows * logits.cols);
-  const LossSums sums = model.loss(pass, Mat<const T>(hidden), g.batch.labels, {g.smoothing(), 1.0},
-                                   Mat<T>());
+  const LossSums sums =
+      model.loss(pass, Mat<const T>(hidden), g.batch.labels, {g.smoothing(), 1.0}, Mat<T>());
   ASSERT_EQ(sums.tokens, g.labels);
   const double loss = sums.smoothed / g.labels, plain = sums.plain / g.labels;
   EXPECT_NEAR(loss, g["loss" + suffix][0], kGoldenTolerance<T> * loss);

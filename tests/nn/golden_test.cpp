@@ -34,8 +34,12 @@ void check_model(const std::string& name) {
                     info.param.size());
 }
 
-TEST_P(GoldenModel, LogitsLossAndEveryGradientInDouble) { check_model<double>(GetParam()); }
-TEST_P(GoldenModel, LogitsLossAndEveryGradientInFloat) { check_model<float>(GetParam()); }
+TEST_P(GoldenModel, LogitsLossAndEveryGradientInDouble) {
+  check_model<double>(GetParam());
+}
+TEST_P(GoldenModel, LogitsLossAndEveryGradientInFloat) {
+  check_model<float>(GetParam());
+}
 
 // The names and shapes are those of the contract, which the script wrote down independently.
 TEST_P(GoldenModel, TensorsHaveTheNamesAndShapesOfTheFile) {
@@ -49,14 +53,19 @@ TEST_P(GoldenModel, TensorsHaveTheNamesAndShapesOfTheFile) {
                                                : std::vector<int>{info.param.rows, info.param.cols};
     EXPECT_EQ(g.tensors.at(info.name).shape, shape) << info.name;
   }
-  for (const auto& [name, tensor] : g.tensors)
-    if (name.starts_with("grad.")) EXPECT_TRUE(names.contains(name.substr(5))) << name;
+  for (const auto& [name, tensor] : g.tensors) {
+    if (name.starts_with("grad.")) {
+      EXPECT_TRUE(names.contains(name.substr(5))) << name;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenModel, testing::ValuesIn(golden_names()),
                          [](const auto& test) { return test.param; });
 
-TEST(GoldenFiles, AreAllThere) { EXPECT_GE(golden_names().size(), 8u); }
+TEST(GoldenFiles, AreAllThere) {
+  EXPECT_GE(golden_names().size(), 8u);
+}
 
 }  // namespace
 }  // namespace heed

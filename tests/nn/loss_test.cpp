@@ -137,7 +137,8 @@ TEST_F(Loss, NothingScoredIsZero) {
   const Outcome o = run(hidden, {-1, -1, -1, -1}, true);
   EXPECT_EQ(o.sums.tokens, 0);
   EXPECT_EQ(o.sums.smoothed, 0);
-  test::expect_near(o.dhidden, [](int, int) { return 0; }, 0);
+  test::expect_near(
+      o.dhidden, [](int, int) { return 0; }, 0);
   EXPECT_EQ(o.log_probs, std::vector<double>(4, 0.0));
 }
 

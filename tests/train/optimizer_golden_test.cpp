@@ -40,8 +40,12 @@ void check_steps(const std::string& name) {
       expect_golden(g, "after." + info.name, values.data() + info.param.offset, info.param.size());
 }
 
-TEST_P(GoldenSteps, TenStepsInDouble) { check_steps<double>(GetParam()); }
-TEST_P(GoldenSteps, TenStepsInFloat) { check_steps<float>(GetParam()); }
+TEST_P(GoldenSteps, TenStepsInDouble) {
+  check_steps<double>(GetParam());
+}
+TEST_P(GoldenSteps, TenStepsInFloat) {
+  check_steps<float>(GetParam());
+}
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenSteps, testing::ValuesIn(golden_names()),
                          [](const auto& test) { return test.param; });
