@@ -1,9 +1,14 @@
 #include "math/row_kernel.h"
 
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <cstring>
 
 #include "math/rows.h"
+#include "math/vec.h"
 
 namespace heed {
 namespace {
@@ -34,6 +39,20 @@ Vector<T> load_tail(const T* p, int n) {
   return v;
 }
 
+// a * b + c in every lane, as fuse() of vec.h.
+template <class T>
+Vector<T> fuse_lanes(Vector<T> a, Vector<T> b, Vector<T> c) {
+#ifdef __FMA__
+  if constexpr (sizeof(T) == 4) {
+    return _mm256_fmadd_ps(a, b, c);
+  } else {
+    return _mm256_fmadd_pd(a, b, c);
+  }
+#else
+  return a * b + c;
+#endif
+}
+
 template <class T>
 T sum(Vector<T> v) {
   for (int half = kLanes<T> / 2; half > 0; half /= 2)
@@ -52,14 +71,15 @@ void dots(const T* x, int x_stride, const T* w, int w_stride, int n, const T* b,
     for (int j = 0; j < J; ++j) wv[j] = load(w + static_cast<std::ptrdiff_t>(j) * w_stride + c);
     for (int r = 0; r < R; ++r) {
       const Vector<T> xv = load(x + static_cast<std::ptrdiff_t>(r) * x_stride + c);
-      for (int j = 0; j < J; ++j) acc[r][j] += xv * wv[j];
+      for (int j = 0; j < J; ++j) acc[r][j] = fuse_lanes<T>(xv, wv[j], acc[r][j]);
     }
   }
   if (c < n) {
     for (int j = 0; j < J; ++j) {
       const Vector<T> wv = load_tail(w + static_cast<std::ptrdiff_t>(j) * w_stride + c, n - c);
       for (int r = 0; r < R; ++r)
-        acc[r][j] += load_tail(x + static_cast<std::ptrdiff_t>(r) * x_stride + c, n - c) * wv;
+        acc[r][j] = fuse_lanes<T>(
+            load_tail(x + static_cast<std::ptrdiff_t>(r) * x_stride + c, n - c), wv, acc[r][j]);
     }
   }
   for (int r = 0; r < R; ++r)
@@ -122,12 +142,12 @@ void exact_attention(const T* q, Mat<const T> k, Mat<const T> v, T scale, bool u
     const T* __restrict p = v.row(j);
     T* __restrict o = out;
     const T weight = weights[j];
-    for (int c = 0; c < n; ++c) o[c] += weight * p[c];
+    for (int c = 0; c < n; ++c) o[c] = fuse(weight, p[c], o[c]);
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                                   \
-  template void exact_linear(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Pool*);        \
+#define HEED_INSTANTIATE(T)                                                            \
+  template void exact_linear(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Pool*); \
   template void exact_attention(const T*, Mat<const T>, Mat<const T>, T, bool, T*, T*);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

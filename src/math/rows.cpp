@@ -268,9 +268,10 @@ struct Sums {
 };
 
 // Sums of up to a few thousand floats go in T by blocks, blocks in double.
+// `top` is the largest logit.
 template <class T, bool store>
-Sums<T> sum_logits(std::conditional_t<store, T*, const T*> l, int n) {
-  Sums<T> s{largest(static_cast<const T*>(l), n), 0, 0};
+Sums<T> sum_logits(std::conditional_t<store, T*, const T*> l, int n, T top) {
+  Sums<T> s{top, 0, 0};
   for (int begin = 0; begin < n; begin += 512) {
     const int end = std::min(n, begin + 512);
     T exps = 0, logits = 0;
@@ -304,16 +305,17 @@ bool is_first_largest(const T* l, int label, T largest_logit) {
 
 template <class T>
 RowLoss cross_entropy(const T* logits, int classes, int label, double smoothing) {
-  const Sums<T> s = sum_logits<T, false>(logits, classes);
+  const Sums<T> s = sum_logits<T, false>(logits, classes, largest(logits, classes));
   return row_loss(s, logits[label], is_first_largest(logits, label, s.largest), classes, smoothing);
 }
 
 template <class T>
 RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothing, T scale) {
   const T label_logit = logits[label];
-  const Sums<T> s = sum_logits<T, true>(logits, classes);
-  // After the sweep the largest logit has become exp(0) = 1.
-  const bool correct = is_first_largest(static_cast<const T*>(logits), label, T{1});
+  const T top = largest<T>(logits, classes);
+  // Before the sweep: afterwards the exps of near ties may be equal.
+  const bool correct = is_first_largest<T>(logits, label, top);
+  const Sums<T> s = sum_logits<T, true>(logits, classes, top);
   const T factor = static_cast<T>(scale / s.exps);
   const T floor = static_cast<T>(scale * smoothing / classes);
   for (int c = 0; c < classes; ++c) logits[c] = logits[c] * factor - floor;
@@ -330,8 +332,8 @@ void rotate(Mat<T> x, int n_heads, Mat<const T> table, const int* position, T di
       T* __restrict p = x.row(r) + h * d_head;
       for (int c = 0; c < d_head; c += 2) {
         const T a = p[c], b = p[c + 1], cosine = t[c], sine = direction * t[c + 1];
-        p[c] = a * cosine - b * sine;
-        p[c + 1] = a * sine + b * cosine;
+        p[c] = fuse(a, cosine, -(b * sine));
+        p[c + 1] = fuse(a, sine, b * cosine);
       }
     }
   }

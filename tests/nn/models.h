@@ -21,11 +21,13 @@ inline ModelConfig tiny_config(Family family) {
   return c;
 }
 
-// Two or three packed sequences with a row that is not scored; with dropout keys if asked.
-inline Batch tiny_batch(const Transformer& model, bool dropout) {
+// Three packed sequences with a row that is not scored, with dropout keys if asked; or only one of
+// them.
+inline Batch tiny_batch(const Transformer& model, bool dropout, int only = -1) {
   Batch b;
   const int source_lengths[] = {3, 1, 4}, target_lengths[] = {2, 4, 1};
   for (int i = 0; i < 3; ++i) {
+    if (only >= 0 && i != only) continue;
     const auto key = [&](std::uint64_t side) {
       return dropout ? noise_key(5, Purpose::dropout, 1, i, side) : 0;
     };
@@ -37,14 +39,12 @@ inline Batch tiny_batch(const Transformer& model, bool dropout) {
     const auto source = tokens(source_lengths[i], model.source_vocab, 1);
     const auto target = tokens(target_lengths[i], model.target_vocab, 2);
     const int rows = model.has_decoder() ? target_lengths[i] : source_lengths[i];
-    const auto labels = tokens(rows, model.target_vocab, 3);
-    if (model.has_encoder())
-      b.source.add_sequence(source.data(), source_lengths[i], 0, key(0));
-    if (model.has_decoder())
-      b.target.add_sequence(target.data(), target_lengths[i], 0, key(1));
+    auto labels = tokens(rows, model.target_vocab, 3);
+    if (i == 0) labels[1] = -1;
+    if (model.has_encoder()) b.source.add_sequence(source.data(), source_lengths[i], 0, key(0));
+    if (model.has_decoder()) b.target.add_sequence(target.data(), target_lengths[i], 0, key(1));
     b.labels.insert(b.labels.end(), labels.begin(), labels.end());
   }
-  b.labels[1] = -1;
   return b;
 }
 

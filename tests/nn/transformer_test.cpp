@@ -1,8 +1,9 @@
+// The gradient of whole models; what they can see and what they cannot.
 #include "nn/transformer.h"
 
 #include <gtest/gtest.h>
 
-#include <tuple>
+#include <set>
 
 #include "inspect/gradient_check.h"
 #include "nn/models.h"
@@ -13,7 +14,7 @@ namespace {
 using test::Family;
 
 struct Case {
-  const char* name;
+  std::string name;
   Family family;
   NormPlacement norm;
   Activation activation;
@@ -21,9 +22,12 @@ struct Case {
   Tie tie;
   double dropout;
   double smoothing;
+  AttentionKinds attention = {};
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
 
 class WholeModelGradient : public testing::TestWithParam<Case> {};
 
@@ -34,6 +38,7 @@ TEST_P(WholeModelGradient, EqualsCentralDifferences) {
   config.activation = c.activation;
   config.positions = c.positions;
   config.tie = c.tie;
+  config.attention = c.attention;
   config.dropout = config.attention_dropout = c.dropout;
   const Transformer model(config, c.tie == Tie::all ? 7 : 6, 7);
   const Batch batch = test::tiny_batch(model, c.dropout > 0);
@@ -42,34 +47,157 @@ TEST_P(WholeModelGradient, EqualsCentralDifferences) {
   while (smallest_relu_input(model, values, batch) < 10 * kGradientStep)
     values = test::lively_values<double>(model, ++seed);
   for (const TensorCheck& t : check_gradients(model, values, batch, c.smoothing))
-    EXPECT_LE(t.worst, kGradientTolerance)
-        << t.name << "[" << t.worst_entry << "]: analytic " << t.analytic << ", numeric "
-        << t.numeric;
+    EXPECT_LE(t.worst, kGradientTolerance) << t.name << "[" << t.worst_entry << "]: analytic "
+                                           << t.analytic << ", numeric " << t.numeric;
 }
 
 constexpr auto kPre = NormPlacement::pre, kPost = NormPlacement::post;
+
+std::vector<Case> families() {
+  std::vector<Case> cases;
+  for (const auto& [family, name] : {std::pair{Family::encoder_decoder, "encdec"},
+                                     {Family::decoder_only, "decoder"},
+                                     {Family::encoder_only, "encoder"}})
+    for (NormPlacement norm : {kPre, kPost})
+      for (double dropout : {0.0, 0.3})
+        cases.push_back({std::string(name) + (norm == kPre ? "_pre" : "_post") +
+                             (dropout > 0 ? "_dropout" : ""),
+                         family, norm, Activation::gelu, Positions::sinusoidal, Tie::all, dropout,
+                         0.1});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, WholeModelGradient, testing::ValuesIn(families()),
+                         [](const auto& test) { return test.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(
-    Families, WholeModelGradient,
-    testing::Values(
-        Case{"encdec_pre_gelu_sin", Family::encoder_decoder, kPre, Activation::gelu,
-             Positions::sinusoidal, Tie::all, 0.0, 0.0},
-        Case{"encdec_post_relu_sin_dropout", Family::encoder_decoder, kPost, Activation::relu,
-             Positions::sinusoidal, Tie::all, 0.3, 0.1},
-        Case{"encdec_pre_silu_rotary_dropout", Family::encoder_decoder, kPre, Activation::silu,
-             Positions::rotary, Tie::none, 0.3, 0.1},
-        Case{"encdec_post_gelu_learned", Family::encoder_decoder, kPost, Activation::gelu,
-             Positions::learned, Tie::output, 0.3, 0.0},
-        Case{"encdec_pre_relu_none", Family::encoder_decoder, kPre, Activation::relu,
-             Positions::none, Tie::output, 0.0, 0.1},
-        Case{"decoder_pre_gelu_learned", Family::decoder_only, kPre, Activation::gelu,
-             Positions::learned, Tie::all, 0.3, 0.0},
-        Case{"decoder_post_silu_rotary", Family::decoder_only, kPost, Activation::silu,
-             Positions::rotary, Tie::none, 0.0, 0.1},
-        Case{"encoder_pre_gelu_rotary", Family::encoder_only, kPre, Activation::gelu,
-             Positions::rotary, Tie::all, 0.3, 0.1},
-        Case{"encoder_post_relu_sin", Family::encoder_only, kPost, Activation::relu,
-             Positions::sinusoidal, Tie::none, 0.0, 0.0}),
-    [](const auto& test) { return std::string(test.param.name); });
+    Variants, WholeModelGradient,
+    testing::Values(Case{"encdec_post_relu_sin_dropout", Family::encoder_decoder, kPost,
+                         Activation::relu, Positions::sinusoidal, Tie::all, 0.3, 0.1},
+                    Case{"encdec_pre_silu_rotary_dropout", Family::encoder_decoder, kPre,
+                         Activation::silu, Positions::rotary, Tie::none, 0.3, 0.1},
+                    Case{"encdec_post_gelu_learned", Family::encoder_decoder, kPost,
+                         Activation::gelu, Positions::learned, Tie::output, 0.3, 0.0},
+                    Case{"encdec_pre_relu_none", Family::encoder_decoder, kPre, Activation::relu,
+                         Positions::none, Tie::output, 0.0, 0.1},
+                    Case{"decoder_pre_gelu_learned", Family::decoder_only, kPre, Activation::gelu,
+                         Positions::learned, Tie::all, 0.3, 0.0},
+                    Case{"decoder_post_silu_rotary", Family::decoder_only, kPost, Activation::silu,
+                         Positions::rotary, Tie::none, 0.0, 0.1},
+                    Case{"encoder_pre_gelu_rotary", Family::encoder_only, kPre, Activation::gelu,
+                         Positions::rotary, Tie::all, 0.3, 0.1},
+                    Case{"encoder_post_relu_sin", Family::encoder_only, kPost, Activation::relu,
+                         Positions::sinusoidal, Tie::none, 0.0, 0.0}),
+    [](const auto& test) { return test.param.name; });
+
+// One ablation per kind of attention, each kind another.
+AttentionKinds ablated(int turn) {
+  AttentionConfig all[3];
+  all[0].uniform = true;
+  all[1].query = all[1].key = Projection::identity;
+  all[1].value = Projection::random;
+  all[2].scaled = false;
+  return {all[turn % 3], all[(turn + 1) % 3], all[(turn + 2) % 3]};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ablations, WholeModelGradient,
+    testing::Values(Case{"first", Family::encoder_decoder, kPre, Activation::gelu,
+                         Positions::sinusoidal, Tie::all, 0.3, 0.0, ablated(0)},
+                    Case{"second", Family::encoder_decoder, kPre, Activation::gelu,
+                         Positions::learned, Tie::all, 0.0, 0.0, ablated(1)},
+                    Case{"third", Family::encoder_decoder, kPost, Activation::gelu, Positions::none,
+                         Tie::all, 0.3, 0.0, ablated(2)}),
+    [](const auto& test) { return test.param.name; });
+
+// ---- what rows see ----
+
+Transformer model_of(Family family, Positions positions) {
+  ModelConfig config = test::tiny_config(family);
+  config.positions = positions;
+  return Transformer(config, 7, 7);
+}
+
+// Hidden rows of one sequence per side.
+std::vector<double> hidden_rows(const Transformer& model, const std::vector<int>& source,
+                                const std::vector<int>& target) {
+  const ParamVec<double> values = test::lively_values<double>(model, 2);
+  Batch batch;
+  if (model.has_encoder())
+    batch.source.add_sequence(source.data(), static_cast<int>(source.size()));
+  if (model.has_decoder())
+    batch.target.add_sequence(target.data(), static_cast<int>(target.size()));
+  Workspace workspace;
+  Pass<double> pass{.values = values, .workspace = workspace};
+  TransformerSaved<double> saved;
+  const Mat<double> h = model.forward(pass, batch, saved);
+  return {h.data, h.data + h.rows * h.cols};
+}
+
+// Rows of a that differ from b's.
+std::set<int> changed_rows(const std::vector<double>& a, const std::vector<double>& b) {
+  std::set<int> rows;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::abs(a[i] - b[i]) > 1e-9) rows.insert(static_cast<int>(i / 8));
+  return rows;
+}
+
+TEST(WhatRowsSee, ADecoderSeesNoLaterTokens) {
+  for (Positions p : {Positions::sinusoidal, Positions::rotary, Positions::none}) {
+    const Transformer model = model_of(Family::decoder_only, p);
+    const auto before = hidden_rows(model, {}, {1, 2, 3, 4, 5});
+    EXPECT_EQ(changed_rows(before, hidden_rows(model, {}, {1, 2, 6, 4, 5})),
+              (std::set<int>{2, 3, 4}));
+    EXPECT_EQ(changed_rows(before, hidden_rows(model, {}, {1, 2, 3, 4, 6})), (std::set<int>{4}));
+  }
+}
+
+TEST(WhatRowsSee, AnEncoderSeesEverything) {
+  const Transformer model = model_of(Family::encoder_only, Positions::learned);
+  EXPECT_EQ(
+      changed_rows(hidden_rows(model, {1, 2, 3, 4}, {}), hidden_rows(model, {1, 2, 6, 4}, {})),
+      (std::set<int>{0, 1, 2, 3}));
+}
+
+TEST(WhatRowsSee, EveryDecoderRowSeesTheWholeSource) {
+  const Transformer model = model_of(Family::encoder_decoder, Positions::sinusoidal);
+  EXPECT_EQ(
+      changed_rows(hidden_rows(model, {1, 2, 3}, {1, 2}), hidden_rows(model, {1, 2, 6}, {1, 2})),
+      (std::set<int>{0, 1}));
+}
+
+TEST(WhatRowsSee, OrderMattersOnlyWithPositions) {
+  for (Positions p :
+       {Positions::sinusoidal, Positions::learned, Positions::rotary, Positions::none}) {
+    const Transformer model = model_of(Family::encoder_only, p);
+    const auto a = hidden_rows(model, {1, 2, 3}, {}), b = hidden_rows(model, {2, 1, 3}, {});
+    EXPECT_EQ(changed_rows(a, b).contains(2), p != Positions::none);
+  }
+}
+
+// A model draws the same for a sequence wherever it is packed, and gradients add up.
+TEST(WholeModel, PackedIsTheSumOfAlone) {
+  for (Family family : {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
+    ModelConfig config = test::tiny_config(family);
+    config.dropout = config.attention_dropout = 0.3;
+    const Transformer model(config, 7, 7);
+    const ParamVec<double> values = test::lively_values<double>(model, 2);
+    ParamVec<double> packed(model.table.size()), alone(model.table.size());
+    Workspace workspace;
+    TransformerSaved<double> saved;
+    const auto run = [&](const Batch& batch, ParamVec<double>& gradients) {
+      Pass<double> pass{.values = values, .workspace = workspace, .gradients = &gradients};
+      return train_micro_batch(model, pass, batch, {0.1, 0.25}, saved);
+    };
+    const LossSums whole = run(test::tiny_batch(model, true), packed);
+    LossSums sum;
+    for (int i = 0; i < 3; ++i) sum += run(test::tiny_batch(model, true, i), alone);
+    EXPECT_NEAR(whole.smoothed, sum.smoothed, 1e-12);
+    EXPECT_EQ(whole.tokens, sum.tokens);
+    for (std::size_t i = 0; i < packed.size(); ++i)
+      ASSERT_NEAR(packed.data()[i], alone.data()[i], 1e-12 * (1 + std::abs(packed.data()[i])));
+  }
+}
 
 }  // namespace
 }  // namespace heed

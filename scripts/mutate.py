@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Plants faults in the formulas, one at a time, and reports which tests catch each.
+
+    scripts/mutate.py                  all of them; takes minutes, so it is run by hand
+    scripts/mutate.py --only norm      those whose description contains the word
+    scripts/mutate.py --check          only that every fault still applies: its text stands once in its file
+
+The faults are the table in scripts/mutations.py. Work is done on a copy of the part of the tree that the tests of
+math/ and nn/ need, in build-mutate/ (kept: the next run builds only what has changed). Exit 1 if a fault survives,
+does not apply, or does not compile.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import queue
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from mutations import MUTATIONS  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WORK = ROOT / "build-mutate"
+NEEDED = ["CMakeLists.txt", "src/base/*", "src/math/*", "src/nn/*", "src/inspect/gradient_check.*", "src/train/optimizer*",
+          "tests/CMakeLists.txt", "tests/math/*", "tests/nn/*", "tests/golden/*", "tests/train/optimizer_golden_test.cpp"]
+SECONDS = 300  # a fault that makes the tests run longer is caught, too
+
+
+def problems():
+    """Faults that don't apply."""
+    found = []
+    for what, file, text, _ in MUTATIONS:
+        path = ROOT / file
+        count = path.read_text().count(text) if path.exists() else 0
+        if count != 1:
+            found.append(f"{what}: found {count} times in {file}: {text}")
+    return found
+
+
+def write(path, data):
+    """Leaves files that are right alone, so that they are not built again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_bytes() != data:
+        path.write_bytes(data)
+
+
+class Tree:
+    def __init__(self, number):
+        self.root, self.build = WORK / f"tree{number}", WORK / f"build{number}"
+        wanted = {p.relative_to(ROOT): p for pattern in NEEDED for p in ROOT.glob(pattern) if p.is_file()}
+        for path in list(self.root.rglob("*")):
+            if path.is_file() and path.relative_to(self.root) not in wanted:
+                path.unlink()
+        for relative, path in wanted.items():
+            write(self.root / relative, path.read_bytes())
+        write(self.root / "src/main.cpp", b"int main() { return 0; }\n")
+
+    def prepare(self):
+        launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+        self.run(["cmake", "-S", self.root, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                  "-DCMAKE_CXX_FLAGS_RELEASE=-O1", *launcher], check=True)
+        if not self.make():
+            sys.exit(f"{self.root} does not compile")
+        if self.failing():
+            sys.exit("tests fail without a fault: " + ", ".join(sorted(self.failing())))
+
+    def run(self, command, **more):
+        environment = os.environ | {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, **more)
+
+    def make(self):
+        return self.run(["ninja", "-C", self.build, "-j2", "tests/heed_tests"]).returncode == 0
+
+    def failing(self):
+        """Failed tests; a crash or a hang counts as one."""
+        try:
+            result = self.run([self.build / "tests/heed_tests", "--gtest_brief=1"], timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return {"(hangs)"}
+        failed = set(re.findall(r"^\[  FAILED  \] (\S+?),? ", result.stdout, re.M))
+        return failed or ({f"(exit {result.returncode})"} if result.returncode else set())
+
+    def plant(self, mutation):
+        """None if it doesn't compile, else the failing tests."""
+        _, file, text, instead = mutation
+        path = self.root / file
+        original = path.read_text()
+        path.write_text(original.replace(text, instead))
+        try:
+            return self.failing() if self.make() else None
+        finally:
+            path.write_text(original)
+
+
+def suites(tests):
+    """Every/Layer.X/norm -> Layer.X; Softmax/0.X -> Softmax.X"""
+    names = sorted({re.sub(r"/[^.]*$", "", re.sub(r"/\d+\.", ".", re.sub(r"^[A-Z]\w*/", "", t))) for t in tests})
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--only", default="", metavar="WORD")
+    parser.add_argument("--jobs", type=int, default=1, help="faults at a time, each in a tree of its own")
+    args = parser.parse_args()
+    bad = problems()
+    for line in bad:
+        print(line)
+    if args.check:
+        print(f"{len(MUTATIONS) - len(bad)} of {len(MUTATIONS)} faults apply")
+        return 1 if bad else 0
+
+    broken = {line.split(": found")[0] for line in bad}
+    chosen = [m for m in MUTATIONS if args.only in m[0] and m[0] not in broken]
+    trees = queue.Queue()
+    for number in range(args.jobs):
+        tree = Tree(number)
+        tree.prepare()
+        trees.put(tree)
+
+    def one(mutation):
+        tree = trees.get()
+        try:
+            return mutation, tree.plant(mutation)
+        finally:
+            trees.put(tree)
+
+    survivors = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for mutation, failed in pool.map(one, chosen):
+            if failed is None:
+                verdict = "DOES NOT COMPILE"
+            else:
+                verdict = f"{len(failed):3d} tests: {suites(failed)}" if failed else "SURVIVES"
+            survivors += not failed
+            print(f"{mutation[0]:50} {verdict}", flush=True)
+    print(f"{len(chosen) - survivors} of {len(chosen)} faults caught")
+    return 1 if survivors or bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+#include "base/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace heed {
+namespace {
+
+TEST(Pool, RunsEveryTaskOnce) {
+  for (int threads : {1, 2, 3, 9}) {
+    Pool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (int tasks : {0, 1, 2, threads, 100}) {
+      std::vector<std::atomic<int>> runs(tasks);
+      pool.run(tasks, [&](int task, int) { ++runs[task]; });
+      for (const auto& n : runs) EXPECT_EQ(n, 1);
+    }
+  }
+}
+
+TEST(Pool, WorkersAreNumberedAndNeverShareANumberAtATime) {
+  Pool pool(3);
+  std::atomic<int> inside[3] = {0, 0, 0};
+  std::atomic<bool> shared{false};
+  pool.run(2000, [&](int, int worker) {
+    ASSERT_GE(worker, 0);
+    ASSERT_LT(worker, 3);
+    if (inside[worker]++ != 0) shared = true;
+    --inside[worker];
+  });
+  EXPECT_FALSE(shared);
+}
+
+TEST(Pool, ThreadsReallyWorkSideBySide) {
+  Pool pool(3);
+  std::atomic<int> arrived{0};
+  // Each task waits for the others: with fewer than three threads this would not end.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  pool.run(3, [&](int, int) {
+    ++arrived;
+    while (arrived < 3 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  });
+  EXPECT_EQ(arrived, 3);
+  EXPECT_LT(std::chrono::steady_clock::now(), end);
+}
+
+TEST(Pool, AnExceptionComesOutAfterAllTasksHaveEnded) {
+  for (int threads : {1, 2, 4}) {
+    Pool pool(threads);
+    std::atomic<int> ended{0};
+    try {
+      pool.run(50, [&](int task, int) {
+        if (task == 7) throw std::runtime_error("task 7");
+        ++ended;
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(e.what(), std::string("task 7"));
+    }
+    EXPECT_EQ(ended, 49);
+    // and the pool is as good as before
+    std::atomic<int> sum{0};
+    pool.run(10, [&](int task, int) { sum += task; });
+    EXPECT_EQ(sum, 45);
+  }
+}
+
+TEST(Pool, ManyExceptionsAtOnceGiveOne) {
+  Pool pool(3);
+  EXPECT_THROW(pool.run(100, [](int, int) { throw std::out_of_range("all"); }), std::out_of_range);
+}
+
+TEST(Pool, ThousandsOfShortRounds) {
+  for (int threads : {2, 5}) {  // 5: more than most machines that run this have cores
+    Pool pool(threads);
+    std::int64_t sum = 0;
+    for (int round = 0; round < 5000; ++round) {
+      std::int64_t parts[4] = {0, 0, 0, 0};
+      pool.run(4, [&](int task, int) { parts[task] = round + task; });
+      for (std::int64_t p : parts) sum += p;
+    }
+    EXPECT_EQ(sum, 4 * (4999LL * 5000 / 2) + 5000 * 6);
+  }
+}
+
+TEST(Pool, RoundsAfterSleep) {
+  Pool pool(2);
+  for (int round = 0; round < 5; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // longer than threads spin
+    std::atomic<int> runs{0};
+    pool.run(8, [&](int, int) { ++runs; });
+    EXPECT_EQ(runs, 8);
+  }
+}
+
+TEST(Pool, StartingAndStoppingManyIsFine) {
+  for (int i = 0; i < 200; ++i) {
+    Pool pool(1 + i % 4);
+    if (i % 3 == 0) pool.run(2, [](int, int) {});
+  }
+}
+
+TEST(Pool, ThereIsAtLeastOneCore) {
+  EXPECT_GE(available_cores(), 1);
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,197 @@
+// Activations and LayerNorm against formulas in double and against differences.
+#include "math/buffer.h"
+#include "math/rows.h"
+
+namespace heed {
+namespace {
+
+using test::Buffer;
+using test::kRounding;
+
+double value(Activation f, double u) {
+  switch (f) {
+    case Activation::relu:
+      return std::max(0.0, u);
+    case Activation::gelu:
+      return 0.5 * u * (1 + std::erf(u / std::sqrt(2.0)));
+    case Activation::silu:
+      return u / (1 + std::exp(-u));
+  }
+  return 0;
+}
+
+double slope(Activation f, double u) {
+  if (f == Activation::relu) return u > 0;
+  const double h = 1e-3;
+  const auto at = [&](double step) { return value(f, u + step); };
+  return (at(-2 * h) - at(2 * h) + 8 * (at(h) - at(-h))) / (12 * h);
+}
+
+constexpr Activation kAll[] = {Activation::relu, Activation::gelu, Activation::silu};
+
+template <class T>
+class Activations : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(Activations, Types);
+
+TYPED_TEST(Activations, ForwardAndBackwardWithAndWithoutDropout) {
+  using T = TypeParam;
+  const int rows = 6, cols = 45;
+  std::vector<std::uint64_t> keys;
+  for (int r = 0; r < rows; ++r) keys.push_back(combine(1, r));
+  for (Activation f : kAll)
+    for (double rate : {0.0, 0.25}) {
+      const Dropout d{rate, keys.data(), 4};
+      Buffer<T> keep(rows, cols), h(rows, cols);
+      keep.fill(T{1});
+      drop_in_place(keep.mat(), d);
+      const auto u = Buffer<T>::random(rows, cols, 1, 6), dh = Buffer<T>::random(rows, cols, 2);
+      const auto bias = Buffer<T>::random(1, cols, 3);
+      activate(f, u.view(), h.mat(), d);
+      // gelu in float: the error function's bound, 1.5e-7 / 2, times u.
+      test::expect_near(
+          h, [&](int r, int c) { return keep(r, c) * value(f, u(r, c)); }, 3 * kRounding<T>);
+      Buffer<T> du = dh, bias_sums = bias;
+      activate_backward(f, u.view(), du.mat(), bias_sums.mat(), d);
+      test::expect_near(
+          du, [&](int r, int c) { return keep(r, c) * dh(r, c) * slope(f, u(r, c)); },
+          std::max(3 * kRounding<T>, 1e-10));
+      test::expect_near(
+          bias_sums,
+          [&](int, int c) {
+            double s = bias(0, c);
+            for (int r = 0; r < rows; ++r) s += du(r, c);
+            return s;
+          },
+          3 * kRounding<T>);
+    }
+}
+
+TYPED_TEST(Activations, NanStaysNanAndFarOutIsFinite) {
+  using T = TypeParam;
+  for (Activation f : kAll) {
+    Buffer<T> u(1, 4), h(1, 4);
+    u(0, 0) = std::numeric_limits<T>::quiet_NaN();
+    u(0, 1) = T{1e4};
+    u(0, 2) = T{-1e4};
+    u(0, 3) = T{0};
+    activate(f, u.view(), h.mat(), {});
+    EXPECT_TRUE(std::isnan(h(0, 0)));
+    EXPECT_EQ(h(0, 1), T{1e4});
+    EXPECT_NEAR(h(0, 2), 0, 1e-30);
+    EXPECT_EQ(h(0, 3), 0);
+    Buffer<T> d(1, 4), sums(1, 4);
+    d.fill(T{1});
+    activate_backward(f, u.view(), d.mat(), sums.mat(), {});
+    EXPECT_NEAR(d(0, 1), 1, 1e-6);
+    EXPECT_NEAR(d(0, 2), 0, 1e-30);
+  }
+}
+
+template <class T>
+class LayerNorm : public testing::Test {};
+TYPED_TEST_SUITE(LayerNorm, Types);
+
+double normed(const double* x, int n, int c, double gain, double bias) {
+  double mean = 0, variance = 0;
+  for (int i = 0; i < n; ++i) mean += x[i] / n;
+  for (int i = 0; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean) / n;
+  return (x[c] - mean) / std::sqrt(variance + 1e-5) * gain + bias;
+}
+
+TYPED_TEST(LayerNorm, ForwardEqualsTheFormula) {
+  using T = TypeParam;
+  for (int n : {2, 3, 8, 13, 130})
+    for (double offset : {0.0, 10.0}) {
+      auto x = Buffer<T>::random(5, n, 1, 2);
+      for (int r = 0; r < 5; ++r)
+        for (int c = 0; c < n; ++c) x(r, c) += static_cast<T>(offset);
+      const auto gain = Buffer<T>::random(1, n, 2), bias = Buffer<T>::random(1, n, 3);
+      Buffer<T> y(5, n), stats(5, 2);
+      layer_norm(x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
+      test::expect_near(
+          y,
+          [&](int r, int c) {
+            const std::vector<double> row(x.view().row(r), x.view().row(r) + n);
+            return normed(row.data(), n, c, gain(0, c), bias(0, c));
+          },
+          kRounding<T> * (4 + 4 * offset));
+      EXPECT_TRUE(stats.padding_untouched());
+      layer_norm(x.view(), gain.view(), bias.view(), x.mat(), stats.mat());  // y may be x
+      test::expect_near(
+          x, [&](int r, int c) { return y(r, c); }, 0);
+    }
+}
+
+// A row of equal numbers has no deviation: eps keeps it finite, and the bias comes out.
+TYPED_TEST(LayerNorm, OfAConstantRowIsTheBias) {
+  using T = TypeParam;
+  Buffer<T> x(1, 8), gain(1, 8), y(1, 8), stats(1, 2);
+  x.fill(T{3});
+  gain.fill(T{1});
+  const auto bias = Buffer<T>::random(1, 8, 1);
+  layer_norm(x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
+  test::expect_near(
+      y, [&](int, int c) { return bias(0, c); }, 1e-6);
+}
+
+TYPED_TEST(LayerNorm, BackwardAddsTheGradient) {
+  using T = TypeParam;
+  for (int n : {3, 8, 21}) {
+    const auto x = Buffer<T>::random(4, n, 1, 2), dy = Buffer<T>::random(4, n, 4);
+    const auto gain = Buffer<T>::random(1, n, 2), bias = Buffer<T>::random(1, n, 3);
+    const auto dx0 = Buffer<T>::random(4, n, 5), dg0 = Buffer<T>::random(1, n, 6);
+    const auto db0 = Buffer<T>::random(1, n, 7);
+    Buffer<T> y(4, n), stats(4, 2), dx = dx0, dg = dg0, db = db0;
+    layer_norm(x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
+    layer_norm_backward(x.view(), gain.view(), stats.view(), dy.view(), dx.mat(), dg.mat(),
+                        db.mat());
+    const double tolerance = std::max(1e-8, 20 * kRounding<T>);
+    test::expect_near(
+        dx,
+        [&](int r, int c) {
+          std::vector<double> row(x.view().row(r), x.view().row(r) + n);
+          const auto loss = [&](double step) {
+            row[c] = x(r, c) + step;
+            double sum = 0;
+            for (int j = 0; j < n; ++j)
+              sum += dy(r, j) * normed(row.data(), n, j, gain(0, j), bias(0, j));
+            return sum;
+          };
+          const double h = 1e-3;
+          const double slope_at =
+              (loss(-2 * h) - loss(2 * h) + 8 * (loss(h) - loss(-h))) / (12 * h);
+          return dx0(r, c) + slope_at;
+        },
+        tolerance);
+    const auto column = [&](int c, bool times_h) {
+      double sum = 0;
+      for (int r = 0; r < 4; ++r) {
+        const std::vector<double> row(x.view().row(r), x.view().row(r) + n);
+        sum += dy(r, c) * (times_h ? normed(row.data(), n, c, 1, 0) : 1);
+      }
+      return sum;
+    };
+    test::expect_near(
+        dg, [&](int, int c) { return dg0(0, c) + column(c, true); }, tolerance);
+    test::expect_near(
+        db, [&](int, int c) { return db0(0, c) + column(c, false); }, tolerance);
+  }
+}
+
+TYPED_TEST(LayerNorm, NanPoisonsItsRowOnly) {
+  using T = TypeParam;
+  auto x = Buffer<T>::random(3, 9, 1);
+  x(1, 4) = std::numeric_limits<T>::quiet_NaN();
+  const auto gain = Buffer<T>::random(1, 9, 2), bias = Buffer<T>::random(1, 9, 3);
+  Buffer<T> y(3, 9), stats(3, 2);
+  layer_norm(x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
+  for (int c = 0; c < 9; ++c) {
+    EXPECT_FALSE(std::isnan(y(0, c)));
+    EXPECT_TRUE(std::isnan(y(1, c)));
+    EXPECT_FALSE(std::isnan(y(2, c)));
+  }
+}
+
+}  // namespace
+}  // namespace heed

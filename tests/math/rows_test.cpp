@@ -1,0 +1,214 @@
+// Plain passes and dropout; activations, norm, softmax and the loss have files of their own.
+#include "math/rows.h"
+
+#include "math/buffer.h"
+
+namespace heed {
+namespace {
+
+using test::Buffer;
+using test::kRounding;
+
+template <class T>
+class RowPass : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(RowPass, Types);
+
+TYPED_TEST(RowPass, SetZeroCopyAndFill) {
+  using T = TypeParam;
+  for (int rows : {0, 1, 4, 7}) {
+    const auto from = Buffer<T>::random(rows, 5, 1), b = Buffer<T>::random(1, 5, 2);
+    auto to = Buffer<T>::random(rows, 5, 3);
+    copy_rows(from.view(), to.mat());
+    test::expect_near(
+        to, [&](int r, int c) { return from(r, c); }, 0);
+    fill_rows(b.view(), to.mat());
+    test::expect_near(
+        to, [&](int, int c) { return b(0, c); }, 0);
+    set_zero(to.mat());
+    test::expect_near(
+        to, [](int, int) { return 0; }, 0);
+  }
+}
+
+TYPED_TEST(RowPass, ColumnSumsAreAdded) {
+  using T = TypeParam;
+  for (int rows : {0, 1, 3, 4, 9}) {
+    const auto x = Buffer<T>::random(rows, 11, 1), before = Buffer<T>::random(1, 11, 2);
+    Buffer<T> sums = before;
+    add_column_sums(x.view(), sums.mat());
+    test::expect_near(
+        sums,
+        [&](int, int c) {
+          double sum = before(0, c);
+          for (int r = 0; r < rows; ++r) sum += x(r, c);
+          return sum;
+        },
+        kRounding<T> * 9);
+  }
+}
+
+TYPED_TEST(RowPass, RotateTurnsPairsByThePositionsAngle) {
+  using T = TypeParam;
+  const int heads = 3, d_head = 4;
+  Buffer<T> table(8, d_head, 0);
+  for (int p = 0; p < 8; ++p)
+    for (int c = 0; c < d_head; c += 2) {
+      table(p, c) = static_cast<T>(std::cos(p * 0.3 + c));
+      table(p, c + 1) = static_cast<T>(std::sin(p * 0.3 + c));
+    }
+  const int position[] = {0, 5, 7, 1};
+  // Two columns more than the heads: they are left alone.
+  const auto x = Buffer<T>::random(4, heads * d_head + 2, 1);
+  for (int direction : {1, -1}) {
+    Buffer<T> y = x;
+    rotate(y.mat(), heads, table.view(), position, static_cast<T>(direction));
+    test::expect_near(
+        y,
+        [&](int r, int c) -> double {
+          if (c >= heads * d_head) return x(r, c);
+          const int pair = c % d_head / 2 * 2;
+          const double angle = direction * (position[r] * 0.3 + pair);
+          const double a = x(r, c / 2 * 2), b = x(r, c / 2 * 2 + 1);
+          return c % 2 == 0 ? a * std::cos(angle) - b * std::sin(angle)
+                            : a * std::sin(angle) + b * std::cos(angle);
+        },
+        kRounding<T>);
+    rotate(y.mat(), heads, table.view(), position, static_cast<T>(-direction));
+    test::expect_near(
+        y, [&](int r, int c) { return x(r, c); }, kRounding<T>);
+  }
+}
+
+// ---- dropout ----
+
+std::vector<std::uint64_t> row_keys(int rows, std::uint64_t sequence = 7) {
+  std::vector<std::uint64_t> keys;
+  for (int r = 0; r < rows; ++r) keys.push_back(combine(sequence, r));
+  return keys;
+}
+
+// What dropout makes of ones.
+template <class T>
+Buffer<T> mask(int rows, int cols, const Dropout& d) {
+  Buffer<T> x(rows, cols);
+  x.fill(T{1});
+  drop_in_place(x.mat(), d);
+  return x;
+}
+
+TYPED_TEST(RowPass, DropoutKeepsItsRateAndScalesTheRest) {
+  using T = TypeParam;
+  const int rows = 300, cols = 401;
+  const auto keys = row_keys(rows);
+  for (double rate : {0.01, 0.1, 0.3, 0.5, 0.9}) {
+    const auto m = mask<T>(rows, cols, {rate, keys.data(), 3});
+    int dropped = 0;
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < cols; ++c) {
+        if (m(r, c) == 0)
+          ++dropped;
+        else
+          ASSERT_EQ(m(r, c), static_cast<T>(1 / (1 - rate)));
+      }
+    const double n = rows * cols, deviation = std::sqrt(n * rate * (1 - rate));
+    EXPECT_NEAR(dropped, n * rate, 5 * deviation) << rate;
+  }
+}
+
+TYPED_TEST(RowPass, DropoutOffIsNothing) {
+  const auto keys = row_keys(4);
+  for (const Dropout& d : {Dropout{}, Dropout{0.0, keys.data(), 1}, Dropout{0.5, nullptr, 1}})
+    test::expect_near(
+        mask<TypeParam>(4, 9, d), [](int, int) { return 1; }, 0);
+}
+
+// Correlation of two masks of the same size.
+double correlation(const Buffer<float>& a, const Buffer<float>& b, double rate) {
+  double sum = 0;
+  for (int r = 0; r < a.rows(); ++r)
+    for (int c = 0; c < a.cols(); ++c) sum += ((a(r, c) == 0) - rate) * ((b(r, c) == 0) - rate);
+  return sum / (a.rows() * a.cols() * rate * (1 - rate));
+}
+
+TEST(DropoutMask, RowsColumnsSitesAndSequencesAreIndependent) {
+  const int rows = 256, cols = 512;
+  const double rate = 0.3, limit = 5 / std::sqrt(rows * cols);
+  const auto keys = row_keys(rows + 8);
+  const auto at = [&](const std::vector<std::uint64_t>& k, int row, std::uint64_t site) {
+    return mask<float>(rows, cols, {rate, k.data() + row, site});
+  };
+  const auto base = at(keys, 0, 11);
+  EXPECT_NEAR(correlation(base, base, rate), 1, 0.02);
+  for (int lag : {1, 2, 3, 8})
+    EXPECT_LT(std::abs(correlation(base, at(keys, lag, 11), rate)), limit);
+  for (std::uint64_t site : {10, 12, 13, 11 + (1 << 16)})
+    EXPECT_LT(std::abs(correlation(base, at(keys, 0, site), rate)), limit) << site;
+  EXPECT_LT(std::abs(correlation(base, at(row_keys(rows, 8), 0, 11), rate)), limit);
+  for (int lag : {1, 2, 4, 16, 64, 256}) {
+    Buffer<float> moved(rows, cols);
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < cols; ++c) moved(r, c) = base(r, (c + lag) % cols);
+    EXPECT_LT(std::abs(correlation(base, moved, rate)), limit) << "columns, lag " << lag;
+  }
+}
+
+TEST(DropoutMask, BelongsToTheKeyNotToThePlace) {
+  const auto keys = row_keys(6);
+  const Dropout d{0.4, keys.data(), 5};
+  const auto all = mask<float>(6, 33, d);
+  const auto tail = mask<float>(2, 20, {0.4, keys.data() + 4, 5});
+  test::expect_near(
+      tail, [&](int r, int c) { return all(r + 4, c); }, 0);
+  const auto doubles = mask<double>(6, 33, d);
+  for (int r = 0; r < 6; ++r)
+    for (int c = 0; c < 33; ++c) EXPECT_EQ(doubles(r, c) == 0, all(r, c) == 0);
+}
+
+// Every pass that drops uses the same mask, forward and backward.
+TYPED_TEST(RowPass, AllPassesDropTheSame) {
+  using T = TypeParam;
+  const int rows = 5, cols = 37;
+  const auto keys = row_keys(rows);
+  for (double rate : {0.0, 0.3}) {
+    const Dropout d{rate, keys.data(), 9};
+    const auto m = mask<T>(rows, cols, d);
+    const auto x = Buffer<T>::random(rows, cols, 1), y = Buffer<T>::random(rows, cols, 2);
+    const auto bias = Buffer<T>::random(1, cols, 3);
+
+    Buffer<T> in_place = y;
+    drop_in_place(in_place.mat(), d);
+    test::expect_near(
+        in_place, [&](int r, int c) { return m(r, c) * y(r, c); }, 0);
+
+    Buffer<T> sum = y;
+    drop_add(sum.mat(), x.view(), d);
+    test::expect_near(
+        sum, [&](int r, int c) { return x(r, c) + static_cast<double>(m(r, c)) * y(r, c); },
+        kRounding<T>);
+
+    Buffer<T> branch(rows, cols), bias_sums = bias;
+    drop_add_backward(y.view(), branch.mat(), bias_sums.mat(), d);
+    test::expect_near(
+        branch, [&](int r, int c) { return m(r, c) * y(r, c); }, 0);
+    test::expect_near(
+        bias_sums,
+        [&](int, int c) {
+          double s = bias(0, c);
+          for (int r = 0; r < rows; ++r) s += branch(r, c);
+          return s;
+        },
+        kRounding<T>);
+  }
+}
+
+TYPED_TEST(RowPass, DroppedNanStaysNan) {
+  const auto keys = row_keys(1);
+  Buffer<TypeParam> x(1, 64);
+  x.fill(std::numeric_limits<TypeParam>::quiet_NaN());
+  drop_in_place(x.mat(), {0.5, keys.data(), 1});
+  for (int c = 0; c < 64; ++c) EXPECT_TRUE(std::isnan(x(0, c)));
+}
+
+}  // namespace
+}  // namespace heed

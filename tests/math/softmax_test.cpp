@@ -1,0 +1,160 @@
+// Softmax and the smoothed cross-entropy, ordinary and at the ends.
+#include <algorithm>
+
+#include "math/buffer.h"
+#include "math/rows.h"
+
+namespace heed {
+namespace {
+
+using test::Buffer;
+using test::kRounding;
+
+template <class T>
+class Softmax : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(Softmax, Types);
+
+std::vector<double> softmax_of(const std::vector<double>& x) {
+  const double m = *std::max_element(x.begin(), x.end());
+  std::vector<double> p;
+  double sum = 0;
+  for (double v : x) sum += p.emplace_back(std::exp(v - m));
+  for (double& v : p) v /= sum;
+  return p;
+}
+
+TYPED_TEST(Softmax, OfTheVisibleTheRestIsZero) {
+  using T = TypeParam;
+  for (int cols : {1, 5, 8, 33})
+    for (int visible : {1, 3, 5, 8, 33}) {
+      if (visible > cols) continue;
+      for (double size : {1.0, 20.0}) {
+        const auto x = Buffer<T>::random(1, cols, 1, size);
+        const auto p = softmax_of({x.view().data, x.view().data + visible});
+        Buffer<T> y = x;
+        softmax(y.mat().data, visible, cols);
+        test::expect_near(
+            y, [&](int, int c) { return c < visible ? p[c] : 0; }, kRounding<T>);
+        for (int c = visible; c < cols; ++c) EXPECT_EQ(y(0, c), 0);
+      }
+    }
+}
+
+TYPED_TEST(Softmax, LargeScoresDoNotOverflow) {
+  using T = TypeParam;
+  for (double big : {1e4, -1e4, 1e30, -1e30}) {
+    std::vector<T> x(9, static_cast<T>(big));
+    softmax(x.data(), 9, 9);
+    for (T p : x) EXPECT_NEAR(p, 1.0 / 9, 1e-7);
+  }
+  std::vector<T> x{T{1e4}, T{0}, T{-1e4}};
+  softmax(x.data(), 3, 3);
+  EXPECT_NEAR(x[0], 1, 1e-7);
+  EXPECT_NEAR(x[1], 0, 1e-30);
+  EXPECT_NEAR(x[2], 0, 1e-30);
+}
+
+TYPED_TEST(Softmax, NanAnywherePoisonsTheRow) {
+  using T = TypeParam;
+  for (int at = 0; at < 19; ++at) {
+    std::vector<T> x(19, T{1});
+    x[at] = std::numeric_limits<T>::quiet_NaN();
+    softmax(x.data(), 19, 19);
+    for (T p : x) EXPECT_TRUE(std::isnan(p)) << at;
+  }
+}
+
+template <class T>
+class CrossEntropy : public testing::Test {};
+TYPED_TEST_SUITE(CrossEntropy, Types);
+
+struct Expected {
+  double smoothed, plain;
+  std::vector<double> gradient;
+};
+
+Expected expected_loss(const std::vector<double>& logits, int label, double smoothing) {
+  const int n = static_cast<int>(logits.size());
+  const auto p = softmax_of(logits);
+  Expected e{0, -std::log(p[label]), {}};
+  for (int c = 0; c < n; ++c) {
+    const double target = (1 - smoothing) * (c == label) + smoothing / n;
+    e.smoothed -= target * std::log(p[c]);
+    e.gradient.push_back(p[c] - target);
+  }
+  return e;
+}
+
+TYPED_TEST(CrossEntropy, LossAndGradientEqualTheFormula) {
+  using T = TypeParam;
+  for (int classes : {1, 2, 7, 64, 1500})  // sums go by blocks of 512
+    for (double smoothing : {0.0, 0.1})
+      for (int label : {0, classes / 2, classes - 1}) {
+        const auto x = Buffer<T>::random(1, classes, classes, 5);
+        const Expected e =
+            expected_loss({x.view().data, x.view().data + classes}, label, smoothing);
+        const RowLoss loss = cross_entropy(x.view().data, classes, label, smoothing);
+        EXPECT_NEAR(loss.plain, e.plain, 5 * kRounding<T>);
+        EXPECT_NEAR(loss.smoothed, e.smoothed, 5 * kRounding<T>);
+        Buffer<T> d = x;
+        const RowLoss again =
+            cross_entropy_backward(d.mat().data, classes, label, smoothing, T{0.5});
+        EXPECT_NEAR(again.plain, loss.plain, kRounding<T>);
+        EXPECT_NEAR(again.smoothed, loss.smoothed, kRounding<T>);
+        EXPECT_EQ(again.correct, loss.correct);
+        test::expect_near(
+            d, [&](int, int c) { return 0.5 * e.gradient[c]; }, kRounding<T>);
+      }
+}
+
+TYPED_TEST(CrossEntropy, OneClassIsCertain) {
+  TypeParam x = 3;
+  const RowLoss loss = cross_entropy(&x, 1, 0, 0.1);
+  EXPECT_EQ(loss.plain, 0);
+  EXPECT_EQ(loss.smoothed, 0);
+  EXPECT_TRUE(loss.correct);
+  cross_entropy_backward(&x, 1, 0, 0.1, TypeParam{1});
+  EXPECT_NEAR(x, 0, kRounding<TypeParam>);
+}
+
+TYPED_TEST(CrossEntropy, LargeLogitsStayFinite) {
+  using T = TypeParam;
+  const std::vector<T> x{T{1e4}, T{-1e4}, T{9.99e3}};
+  EXPECT_NEAR(cross_entropy(x.data(), 3, 0, 0.0).plain, std::exp(-10.0), 1e-6);
+  EXPECT_NEAR(cross_entropy(x.data(), 3, 1, 0.0).plain, 2e4, 1e-2);
+  std::vector<T> d = x;
+  cross_entropy_backward(d.data(), 3, 1, 0.0, T{1});
+  EXPECT_NEAR(d[0], 1, 1e-4);
+  EXPECT_NEAR(d[1], -1, 1e-6);
+}
+
+TYPED_TEST(CrossEntropy, NanAnywherePoisonsLossAndGradient) {
+  using T = TypeParam;
+  for (int at : {0, 3, 8}) {
+    std::vector<T> x(9, T{1});
+    x[at] = std::numeric_limits<T>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(cross_entropy(x.data(), 9, 2, 0.0).plain)) << at;
+    EXPECT_TRUE(std::isnan(cross_entropy_backward(x.data(), 9, 2, 0.0, T{1}).smoothed)) << at;
+    for (T d : x) EXPECT_TRUE(std::isnan(d));
+  }
+}
+
+TYPED_TEST(CrossEntropy, CorrectIsTheFirstOfTheLargest) {
+  using T = TypeParam;
+  const T nearly = std::nextafter(T{0.001}, T{0});  // exp(nearly - 0.001) rounds to 1
+  const std::vector<std::vector<T>> rows = {
+      {0, 2, 1, 2}, {5, 1, 1, 1}, {1, 1, 1, 5}, {nearly, T{0.001}, nearly, 0}};
+  const int first_largest[] = {1, 0, 3, 1};
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (int label = 0; label < 4; ++label) {
+      std::vector<T> x = rows[i];
+      EXPECT_EQ(cross_entropy(x.data(), 4, label, 0.1).correct, label == first_largest[i]);
+      EXPECT_EQ(cross_entropy_backward(x.data(), 4, label, 0.1, T{1}).correct,
+                label == first_largest[i])
+          << "row " << i << ", label " << label;
+    }
+}
+
+}  // namespace
+}  // namespace heed

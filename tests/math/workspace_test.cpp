@@ -1,0 +1,106 @@
+#include "math/workspace.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace heed {
+namespace {
+
+bool aligned(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p) % 64 == 0;
+}
+
+TEST(Workspace, EveryMatrixIsAligned) {
+  Workspace w;
+  for (int n : {1, 3, 17, 1000, 300'000}) {
+    EXPECT_TRUE(aligned(w.rows<float>(n, 1).data)) << n;
+    EXPECT_TRUE(aligned(w.rows<double>(1, n).data)) << n;
+  }
+}
+
+TEST(Workspace, MatricesDoNotOverlap) {
+  Workspace w;
+  std::vector<Mat<float>> mats;
+  // More than a first block holds, so that blocks are crossed.
+  for (int i = 0; i < 200; ++i) {
+    mats.push_back(w.rows<float>(1 + i % 7, 1 + 37 * i));
+    for (int r = 0; r < mats.back().rows; ++r)
+      for (int c = 0; c < mats.back().cols; ++c) mats.back()(r, c) = static_cast<float>(i);
+  }
+  for (int i = 0; i < 200; ++i)
+    for (int r = 0; r < mats[i].rows; ++r)
+      for (int c = 0; c < mats[i].cols; ++c) ASSERT_EQ(mats[i](r, c), static_cast<float>(i));
+}
+
+TEST(Workspace, RewindingGivesTheSameMemoryAgain) {
+  Workspace w;
+  const Mat<double> kept = w.rows<double>(2, 2);
+  kept(1, 1) = 7;
+  const auto mark = w.mark();
+  const double* first = w.rows<double>(5, 5).data;
+  {
+    const WorkspaceScope scope(w);
+    EXPECT_NE(w.rows<double>(5, 5).data, first);
+  }
+  w.rewind(mark);
+  EXPECT_EQ(w.rows<double>(5, 5).data, first);
+  EXPECT_EQ(kept(1, 1), 7);
+}
+
+TEST(Workspace, ZerosAreZeroWhereSomethingWasBefore) {
+  Workspace w;
+  const Mat<float> dirty = w.rows<float>(9, 9);
+  for (int i = 0; i < 81; ++i) dirty.data[i] = 5;
+  w.rewind();
+  const Mat<float> z = w.zeros<float>(9, 9);
+  ASSERT_EQ(z.data, dirty.data);
+  for (int i = 0; i < 81; ++i) EXPECT_EQ(z.data[i], 0);
+}
+
+TEST(Workspace, EmptyMatricesAreFine) {
+  Workspace w;
+  EXPECT_TRUE(w.rows<float>(0, 5).empty());
+  EXPECT_TRUE(w.zeros<double>(5, 0).empty());
+}
+
+// Sizes that leave the end of several blocks unused.
+std::vector<const void*> one_round(Workspace& w) {
+  const WorkspaceScope scope(w);
+  std::vector<const void*> addresses;
+  for (int size : {200'000, 300'000, 10, 900'000, 5, 2'000'000, 64})
+    addresses.push_back(w.rows<float>(1, size).data);
+  return addresses;
+}
+
+TEST(Workspace, DoesNotGrowAfterTheFirstRound) {
+  Workspace w;
+  one_round(w);
+  const std::size_t warm = w.bytes();
+  EXPECT_GE(warm, 4u * 3'400'000);
+  EXPECT_LE(warm, 8u * 3'400'000);
+  const auto second = one_round(w);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(one_round(w), second);  // nothing moved: nothing allocated
+  EXPECT_EQ(w.bytes(), warm);
+}
+
+TEST(Workspace, AfterTheFirstRoundAllLiesInOneBlock) {
+  Workspace w;
+  one_round(w);
+  const std::vector<const void*> addresses = one_round(w);
+  for (std::size_t i = 1; i < addresses.size(); ++i) EXPECT_LT(addresses[i - 1], addresses[i]);
+  EXPECT_LE(static_cast<const char*>(addresses.back()) - static_cast<const char*>(addresses[0]),
+            4 * 3'400'000 + 7 * 64);
+}
+
+TEST(Workspace, AnInnerRewindKeepsWhatIsOutside) {
+  Workspace w;
+  const Mat<float> outer = w.rows<float>(1, 100'000);
+  for (int i = 0; i < outer.cols; ++i) outer.data[i] = static_cast<float>(i);
+  for (int round = 0; round < 3; ++round) one_round(w);
+  for (int i = 0; i < outer.cols; ++i) ASSERT_EQ(outer.data[i], static_cast<float>(i));
+}
+
+}  // namespace
+}  // namespace heed

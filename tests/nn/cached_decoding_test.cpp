@@ -1,0 +1,210 @@
+// Decoding with a cache: as the full pass in double, and to the bit whatever the steps, the batch,
+// the slots and the threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "nn/models.h"
+
+namespace heed {
+namespace {
+
+using test::Family;
+
+struct Case {
+  std::string name;
+  Family family;
+  Positions positions;
+  NormPlacement norm;
+  AttentionConfig attention = {};
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+constexpr int kVocab = 7;
+using Ids = std::vector<int>;
+const std::vector<Ids> kSources = {{3, 1, 4, 1}, {5}, {2, 6, 5}};
+const std::vector<Ids> kTargets = {{1, 5, 2, 6, 0, 3}, {1, 4, 4, 2, 6, 1}, {1, 0, 3, 5, 5, 2}};
+
+Transformer model_of(const Case& c) {
+  ModelConfig config = test::tiny_config(c.family);
+  config.positions = c.positions;
+  config.norm = c.norm;
+  config.attention = {c.attention, c.attention, c.attention};
+  return Transformer(config, kVocab, kVocab);
+}
+
+// A model, its cache and the memory of its sources.
+template <class T>
+class Decoder {
+ public:
+  Decoder(const Transformer& model, const std::vector<Ids>& sources, int slots,
+          Pool* pool = nullptr)
+      : model_(model),
+        values_(test::lively_values<T>(model, 3)),
+        cache_(model.config.decoder_layers, model.config.d_model, slots, 10),
+        pass_{.values = values_, .workspace = workspace_, .exact_rows = true, .pool = pool} {
+    for (const Ids& s : sources) source_.add_sequence(s.data(), static_cast<int>(s.size()));
+    if (!model.has_encoder()) return;
+    StackSaved<T> saved;
+    const Mat<T> memory = model.encode(pass_, source_, saved);
+    model.cache_memory(pass_, Mat<const T>(memory), cache_);
+  }
+
+  // Tokens of a slot that reads a source, the first of them at a position.
+  struct Part {
+    int slot, source, position;
+    Ids ids;
+  };
+  // Logits of all rows, one after the other.
+  std::vector<T> feed(const std::vector<Part>& parts) {
+    const WorkspaceScope scope(workspace_);
+    Rows rows;
+    cache_.slot_of.clear();
+    cache_.source_of.clear();
+    for (const Part& p : parts) {
+      rows.add_sequence(p.ids.data(), static_cast<int>(p.ids.size()), p.position);
+      cache_.slot_of.push_back(p.slot);
+      cache_.source_of.push_back(p.source);
+    }
+    AttentionInput<T> input;
+    input.memory_rows = &source_;
+    input.cache = &cache_;
+    StackSaved<T> saved;
+    const Mat<T> hidden = model_.decode(pass_, rows, input, saved);
+    const Mat<T> l = model_.logits(pass_, Mat<const T>(hidden));
+    return {l.data, l.data + l.rows * l.cols};
+  }
+  Cache<T>& cache() { return cache_; }
+
+ private:
+  const Transformer& model_;
+  ParamVec<T> values_;
+  Workspace workspace_;
+  Cache<T> cache_;
+  Rows source_;
+  Pass<T> pass_;
+};
+
+template <class T>
+std::vector<T> prompt_at_once(const Transformer& model, int i) {
+  Decoder<T> decoder(model, {kSources[i]}, 1);
+  return decoder.feed({{0, 0, 0, kTargets[i]}});
+}
+
+class CachedDecoding : public testing::TestWithParam<Case> {
+ protected:
+  CachedDecoding() : model_(model_of(GetParam())) {}
+  Transformer model_;
+};
+
+TEST_P(CachedDecoding, EqualsTheFullPassInDouble) {
+  const ParamVec<double> values = test::lively_values<double>(model_, 3);
+  Workspace workspace;
+  Pass<double> pass{.values = values, .workspace = workspace};
+  for (int i = 0; i < 3; ++i) {
+    Batch batch;
+    if (model_.has_encoder())
+      batch.source.add_sequence(kSources[i].data(), static_cast<int>(kSources[i].size()));
+    batch.target.add_sequence(kTargets[i].data(), static_cast<int>(kTargets[i].size()));
+    TransformerSaved<double> saved;
+    const Mat<double> hidden = model_.forward(pass, batch, saved);
+    const Mat<double> full = model_.logits(pass, Mat<const double>(hidden));
+    Decoder<double> decoder(model_, {kSources[i]}, 1);
+    for (int t = 0; t < full.rows; ++t) {
+      const std::vector<double> step = decoder.feed({{0, 0, t, {kTargets[i][t]}}});
+      for (int k = 0; k < kVocab; ++k) ASSERT_NEAR(step[k], full(t, k), 1e-12) << "token " << t;
+    }
+  }
+}
+
+TEST_P(CachedDecoding, PromptAtOnceHasTheBitsOfTokenByToken) {
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<float> at_once = prompt_at_once<float>(model_, i);
+    for (int first : {1, 2, 5}) {  // tokens read together, then the others one by one
+      Decoder<float> decoder(model_, {kSources[i]}, 1);
+      std::vector<float> pieces =
+          decoder.feed({{0, 0, 0, Ids(kTargets[i].begin(), kTargets[i].begin() + first)}});
+      for (int t = first; t < static_cast<int>(kTargets[i].size()); ++t) {
+        const std::vector<float> step = decoder.feed({{0, 0, t, {kTargets[i][t]}}});
+        pieces.insert(pieces.end(), step.begin(), step.end());
+      }
+      EXPECT_EQ(pieces, at_once) << "first " << first;
+    }
+  }
+}
+
+// Three sequences join a batch at different times, in slots of another order.
+TEST_P(CachedDecoding, ABatchHasTheBitsOfEachAloneOnAnyThreads) {
+  std::vector<float> alone[3];
+  for (int i = 0; i < 3; ++i) alone[i] = prompt_at_once<float>(model_, i);
+  const int slot[3] = {2, 0, 3}, joins[3] = {0, 1, 3},
+            length = static_cast<int>(kTargets[0].size());
+  for (int threads : {0, 1, 2, 3}) {
+    const auto pool = threads > 0 ? std::make_unique<Pool>(threads) : nullptr;
+    Decoder<float> decoder(model_, kSources, 4, pool.get());
+    for (int step = 0; step < length + 3; ++step) {
+      std::vector<Decoder<float>::Part> parts;
+      std::vector<float> expected;
+      for (int i : {1, 2, 0}) {
+        const int t = step - joins[i];
+        if (t < 0 || t >= length) continue;
+        parts.push_back({slot[i], i, t, {kTargets[i][t]}});
+        expected.insert(expected.end(), alone[i].begin() + t * kVocab,
+                        alone[i].begin() + (t + 1) * kVocab);
+      }
+      if (parts.empty()) continue;
+      EXPECT_EQ(decoder.feed(parts), expected) << "step " << step << ", threads " << threads;
+    }
+  }
+}
+
+// As beams do: a copied slot goes on as the original would.
+TEST_P(CachedDecoding, ACopiedSlotGoesOnAsTheOriginal) {
+  Decoder<float> decoder(model_, {kSources[0]}, 3);
+  const Ids& ids = kTargets[0];
+  decoder.feed({{0, 0, 0, {ids[0], ids[1], ids[2]}}, {1, 0, 0, {6, 6, 6}}});
+  decoder.cache().copy(0, 1, 3);
+  const std::vector<float> both = decoder.feed({{0, 0, 3, {ids[3]}}, {1, 0, 3, {ids[3]}}});
+  const std::vector<float> expected = prompt_at_once<float>(model_, 0);
+  EXPECT_TRUE(std::equal(both.begin(), both.begin() + kVocab, expected.begin() + 3 * kVocab));
+  EXPECT_TRUE(std::equal(both.begin() + kVocab, both.end(), both.begin()));
+}
+
+// A slot may be used again without clearing: how much it holds is said by the first position.
+TEST_P(CachedDecoding, AUsedSlotStartsAfresh) {
+  Decoder<float> decoder(model_, {kSources[1]}, 1);
+  decoder.feed({{0, 0, 0, {6, 5, 4, 3, 2, 1, 0, 6}}});
+  EXPECT_EQ(decoder.feed({{0, 0, 0, kTargets[1]}}), prompt_at_once<float>(model_, 1));
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto& [family, family_name] :
+       {std::pair{Family::encoder_decoder, "encdec"}, {Family::decoder_only, "decoder"}})
+    for (const auto& [positions, positions_name] : {std::pair{Positions::sinusoidal, "sinusoidal"},
+                                                    {Positions::learned, "learned"},
+                                                    {Positions::rotary, "rotary"},
+                                                    {Positions::none, "none"}})
+      for (const auto& [norm, norm_name] :
+           {std::pair{NormPlacement::pre, "pre"}, {NormPlacement::post, "post"}})
+        all.push_back({std::string(family_name) + "_" + positions_name + "_" + norm_name, family,
+                       positions, norm});
+  AttentionConfig uniform, unscaled;
+  uniform.uniform = true;
+  unscaled.scaled = false;
+  const auto add = [&](const char* name, const AttentionConfig& a) {
+    all.push_back({name, Family::encoder_decoder, Positions::sinusoidal, NormPlacement::pre, a});
+  };
+  add("encdec_uniform", uniform);
+  add("encdec_unscaled", unscaled);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CachedDecoding, testing::ValuesIn(cases()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace heed

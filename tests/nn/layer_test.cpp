@@ -1,0 +1,233 @@
+// The one test that every layer goes through; the layers are listed at its end.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <tuple>
+
+#include "inspect/gradient_check.h"
+#include "nn/layers.h"
+
+namespace heed {
+namespace {
+
+using namespace test;
+
+class Layer : public testing::TestWithParam<std::tuple<LayerRow, bool>> {
+ protected:
+  Layer() : row_(std::get<0>(GetParam())), layer_(row_.make()) {
+    std::vector<int> everyone(row_.lengths.size());
+    std::iota(everyone.begin(), everyone.end(), 0);
+    all_ = only(everyone);
+    while (corner() < 10 * kGradientStep) ++all_.seed;
+    numbers_ = numbers_of(all_);
+  }
+  Sequences only(std::vector<int> numbers) const {
+    return {std::move(numbers), row_.lengths, row_.memory_lengths, std::get<1>(GetParam()),
+            all_.seed};
+  }
+  Numbers numbers_of(const Sequences& s) const {
+    return {layer_values(layer_->table, s.seed), s.numbers_for(kWidth, Sequences::kX),
+            s.numbers_for(kWidth, Sequences::kMemory)};
+  }
+  double corner() const {
+    const Numbers n = numbers_of(all_);
+    const Rows rows = all_.rows(false), memory_rows = all_.rows(true);
+    ParamVec<double> values(layer_->table.size());
+    std::copy(n.values.begin(), n.values.end(), values.data());
+    Workspace workspace;
+    Pass<double> pass{.values = values, .workspace = workspace};
+    return layer_->distance_to_corner(pass, {{n.x.data(), rows.count(), kWidth},
+                                             rows,
+                                             {n.memory.data(), memory_rows.count(), kWidth},
+                                             memory_rows});
+  }
+  // body(name, offset in gradients, size) for every tensor of the layer.
+  template <class Body>
+  void for_tensors(Body&& body) const {
+    for (const ParamInfo& info : layer_->table.infos())
+      body(info.name, info.param.offset, info.param.size());
+  }
+
+  LayerRow row_;
+  std::unique_ptr<AnyLayer> layer_;
+  Sequences all_;
+  Numbers numbers_;
+};
+
+template <class V>
+double largest(const V& v, std::size_t begin, std::size_t end) {
+  double m = 0;
+  for (std::size_t i = begin; i < end; ++i) m = std::max(m, std::abs(static_cast<double>(v[i])));
+  return m;
+}
+
+// A key bias that no rotation turns: softmax does not see it (DESIGN: gradient error).
+bool is_exactly_zero(const std::string& name, const std::string& layer) {
+  return name.ends_with("k_proj.bias") &&
+         (layer.find("rotary") == std::string::npos || name.find("cross") != std::string::npos);
+}
+
+TEST_P(Layer, GradientsEqualCentralDifferences) {
+  const Result<double> r = run_layer<double>(*layer_, all_, numbers_, true);
+  const std::vector<double> dy = all_.numbers_for(r.y_cols, Sequences::kDy);
+  Numbers moved = numbers_;
+  const auto objective = [&] {
+    const auto y = run_layer<double>(*layer_, all_, moved, false).y;
+    return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
+  };
+  const double all =
+      std::max({largest(r.gradients, 0, r.gradients.size()), largest(r.dx, 0, r.dx.size()),
+                largest(r.dmemory, 0, r.dmemory.size())});
+  ASSERT_GT(all, 0);
+  const auto check = [&](const std::string& name, const std::vector<double>& analytic,
+                         std::vector<double>& at, std::size_t begin, std::size_t size) {
+    const double floor = is_exactly_zero(name, row_.name)
+                             ? 1e-3 * all
+                             : std::max(1e-3 * largest(analytic, begin, begin + size), 1e-8 * all);
+    for (std::size_t i = begin; i < begin + size; ++i) {
+      const double start = at[i], h = kGradientStep;
+      const auto f = [&](double step) {
+        at[i] = start + step;
+        return objective();
+      };
+      const double numeric = (f(-2 * h) - f(2 * h) + 8 * (f(h) - f(-h))) / (12 * h);
+      at[i] = start;
+      const double scale = std::max({std::abs(analytic[i]), std::abs(numeric), floor});
+      ASSERT_LE(std::abs(analytic[i] - numeric) / scale, kGradientTolerance)
+          << name << "[" << i - begin << "]: analytic " << analytic[i] << ", numeric " << numeric;
+    }
+  };
+  for_tensors([&](const std::string& name, std::size_t begin, std::size_t size) {
+    check(name, r.gradients, moved.values, begin, size);
+  });
+  check("x", r.dx, moved.x, 0, moved.x.size());
+  check("memory", r.dmemory, moved.memory, 0, moved.memory.size());
+}
+
+TEST_P(Layer, BackwardAdds) {
+  const Result<double> from0 = run_layer<double>(*layer_, all_, numbers_, true, 0.0);
+  const Result<double> from1 = run_layer<double>(*layer_, all_, numbers_, true, 1.0);
+  const auto check = [](const std::vector<double>& a, const std::vector<double>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_NEAR(a[i], b[i] - 1, 1e-13 * (1 + std::abs(b[i]))) << i;
+  };
+  check(from0.gradients, from1.gradients);
+  check(from0.dx, from1.dx);
+  check(from0.dmemory, from1.dmemory);
+}
+
+TEST_P(Layer, TwiceIsEqual) {
+  const auto a = run_layer<float>(*layer_, all_, numbers_, true);
+  const auto b = run_layer<float>(*layer_, all_, numbers_, true);
+  EXPECT_EQ(a.y, b.y);
+  EXPECT_EQ(a.dx, b.dx);
+  EXPECT_EQ(a.dmemory, b.dmemory);
+  EXPECT_EQ(a.gradients, b.gradients);
+}
+
+TEST_P(Layer, FloatIsNearDouble) {
+  const auto f = run_layer<float>(*layer_, all_, numbers_, true);
+  const auto d = run_layer<double>(*layer_, all_, numbers_, true);
+  const auto check = [](const std::string& name, const auto& a, const auto& b, std::size_t begin,
+                        std::size_t size, double floor) {
+    const double scale = std::max(largest(b, begin, begin + size), floor);
+    for (std::size_t i = begin; i < begin + size; ++i)
+      ASSERT_NEAR(a[i], b[i], 1e-5 * scale) << name << "[" << i - begin << "]";
+  };
+  const double all = largest(d.gradients, 0, d.gradients.size());
+  check("y", f.y, d.y, 0, d.y.size(), 0);
+  check("dx", f.dx, d.dx, 0, d.dx.size(), 0);
+  check("dmemory", f.dmemory, d.dmemory, 0, d.dmemory.size(), 0);
+  for_tensors([&](const std::string& name, std::size_t begin, std::size_t size) {
+    check(name, f.gradients, d.gradients, begin, size, is_exactly_zero(name, row_.name) ? all : 0);
+  });
+}
+
+TEST_P(Layer, ASequenceDoesNotSeeItsNeighbours) {
+  const auto packed = run_layer<double>(*layer_, all_, numbers_, true);
+  std::vector<double> gradients(packed.gradients.size());
+  std::size_t row = 0, memory_row = 0;
+  const auto check = [](const std::vector<double>& all, std::size_t first,
+                        const std::vector<double>& alone, const char* name) {
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      ASSERT_NEAR(all[first + i], alone[i], 1e-12 * (1 + std::abs(alone[i]))) << name;
+  };
+  for (std::size_t number = 0; number < row_.lengths.size(); ++number) {
+    const Sequences s = only({static_cast<int>(number)});
+    const auto alone = run_layer<double>(*layer_, s, numbers_of(s), true);
+    check(packed.y, row * packed.y_cols, alone.y, "y");
+    check(packed.dx, row * kWidth, alone.dx, "dx");
+    check(packed.dmemory, memory_row * kWidth, alone.dmemory, "dmemory");
+    for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] += alone.gradients[i];
+    row += row_.lengths[number];
+    memory_row += row_.memory_lengths[number];
+  }
+  check(packed.gradients, 0, gradients, "gradients");
+}
+
+std::vector<LayerRow> layer_rows() {
+  using enum AttentionKind;
+  constexpr auto kPre = NormPlacement::pre, kPost = NormPlacement::post;
+  AttentionConfig uniform, frozen, unscaled;
+  uniform.uniform = true;
+  frozen.query = frozen.key = Projection::identity;
+  frozen.value = Projection::random;
+  unscaled.scaled = false;
+  // Longer than the blocks in which queries are handled.
+  LayerRow many_queries = attention_row("attention_causal_long", decoder_self);
+  many_queries.lengths = {67, 2};
+  many_queries.memory_lengths = {1, 1};
+  return {
+      linear_row("linear", false),
+      linear_row("linear_slice", true),
+      norm_row(),
+      embedding_row("embedding_sinusoidal", Positions::sinusoidal),
+      embedding_row("embedding_learned", Positions::learned),
+      embedding_row("embedding_rotary", Positions::rotary),
+      embedding_row("embedding_no_positions", Positions::none),
+      attention_row("attention_self", encoder_self),
+      attention_row("attention_causal", decoder_self),
+      attention_row("attention_cross", cross),
+      attention_row("attention_self_rotary", encoder_self, {}, true),
+      attention_row("attention_causal_rotary", decoder_self, {}, true),
+      attention_row("attention_self_uniform", encoder_self, uniform),
+      attention_row("attention_causal_uniform", decoder_self, uniform),
+      attention_row("attention_cross_uniform", cross, uniform),
+      attention_row("attention_self_frozen", encoder_self, frozen),
+      attention_row("attention_causal_unscaled", decoder_self, unscaled),
+      attention_row("attention_cross_unscaled", cross, unscaled),
+      many_queries,
+      feed_forward_row("feed_forward_relu", Activation::relu),
+      feed_forward_row("feed_forward_gelu", Activation::gelu),
+      feed_forward_row("feed_forward_silu", Activation::silu),
+      residual_row("residual_pre", kPre),
+      residual_row("residual_post", kPost),
+      block_row("block_encoder_pre", kPre, encoder_self, false),
+      block_row("block_encoder_post", kPost, encoder_self, false),
+      block_row("block_decoder_only_pre", kPre, decoder_self, false),
+      block_row("block_decoder_pre", kPre, decoder_self, true),
+      block_row("block_decoder_post", kPost, decoder_self, true),
+      stack_row("stack_pre", kPre, Positions::sinusoidal, 2),
+      stack_row("stack_post", kPost, Positions::sinusoidal, 2),
+      stack_row("stack_pre_rotary", kPre, Positions::rotary, 1),
+      loss_row("loss", 0.0),
+      loss_row("loss_smoothed", 0.1),
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Layer,
+                         testing::Combine(testing::ValuesIn(layer_rows()), testing::Bool()),
+                         [](const auto& test) {
+                           return std::get<0>(test.param).name +
+                                  (std::get<1>(test.param) ? "_dropout" : "");
+                         });
+
+}  // namespace
+
+namespace test {
+void PrintTo(const LayerRow& row, std::ostream* out) {
+  *out << row.name;
+}
+}  // namespace test
+
+}  // namespace heed

@@ -1,0 +1,146 @@
+// The loss of many rows: chunks, rows that are not scored, log-probabilities.
+#include <cmath>
+
+#include "math/buffer.h"
+#include "nn/models.h"
+
+namespace heed {
+namespace {
+
+using test::Buffer;
+
+constexpr int kVocab = 11, kWidth = 8;
+
+struct Outcome {
+  LossSums sums;
+  std::vector<double> log_probs, gradients;
+  Buffer<double> dhidden;
+};
+
+class Loss : public testing::Test {
+ protected:
+  Loss() : model_(config(), kVocab, kVocab), values_(test::lively_values<double>(model_, 1)) {}
+
+  static ModelConfig config() {
+    ModelConfig c = test::tiny_config(test::Family::decoder_only);
+    c.decoder_layers = 1;
+    c.tie = Tie::none;
+    return c;
+  }
+  Outcome run(const Buffer<double>& hidden, const std::vector<int>& labels, bool backward,
+              LossOptions options = {0.1, 0.5}) {
+    Outcome o{{}, {}, {}, Buffer<double>(hidden.rows(), kWidth)};
+    o.dhidden.fill(99);  // overwritten
+    ParamVec<double> gradients(model_.table.size());
+    Workspace workspace;
+    Pass<double> pass{.values = values_, .workspace = workspace, .gradients = &gradients};
+    o.sums = model_.loss(pass, hidden.view(), labels, options,
+                         backward ? o.dhidden.mat() : Mat<double>(), &o.log_probs);
+    o.gradients.assign(gradients.data(), gradients.data() + gradients.size());
+    return o;
+  }
+  static std::vector<int> labels(int rows) {
+    std::vector<int> l(rows);
+    for (int r = 0; r < rows; ++r) l[r] = static_cast<int>(combine(4, r) % kVocab);
+    return l;
+  }
+
+  Transformer model_;
+  ParamVec<double> values_;
+};
+
+TEST_F(Loss, EqualsTheSumOverRowsOfLogSoftmax) {
+  const int rows = 600;  // more than two chunks
+  const auto hidden = Buffer<double>::random(rows, kWidth, 2, 2.0);
+  const auto y = labels(rows);
+  const Outcome o = run(hidden, y, false);
+  const Mat<const double> w = std::as_const(values_)[model_.output];
+  double plain = 0, smoothed = 0;
+  std::int64_t correct = 0;
+  for (int r = 0; r < rows; ++r) {
+    std::vector<double> logits(kVocab, 0.0);
+    double exps = 0, mean = 0;
+    for (int k = 0; k < kVocab; ++k) {
+      for (int c = 0; c < kWidth; ++c) logits[k] += hidden(r, c) * w(k, c);
+      exps += std::exp(logits[k]);
+      mean += logits[k] / kVocab;
+    }
+    const double log_p = logits[y[r]] - std::log(exps);
+    EXPECT_NEAR(o.log_probs[r], log_p, 1e-12);
+    plain -= log_p;
+    smoothed += 0.9 * -log_p + 0.1 * (std::log(exps) - mean);
+    correct += std::max_element(logits.begin(), logits.end()) - logits.begin() == y[r];
+  }
+  EXPECT_NEAR(o.sums.plain, plain, 1e-9);
+  EXPECT_NEAR(o.sums.smoothed, smoothed, 1e-9);
+  EXPECT_EQ(o.sums.tokens, rows);
+  EXPECT_EQ(o.sums.correct, correct);
+}
+
+TEST_F(Loss, WithAndWithoutGradientIsTheSameLoss) {
+  const auto hidden = Buffer<double>::random(70, kWidth, 3);
+  const auto y = labels(70);
+  const Outcome a = run(hidden, y, false), b = run(hidden, y, true);
+  EXPECT_NEAR(a.sums.smoothed, b.sums.smoothed, 1e-12);
+  EXPECT_NEAR(a.sums.plain, b.sums.plain, 1e-12);
+  EXPECT_EQ(a.sums.correct, b.sums.correct);
+  for (int r = 0; r < 70; ++r) EXPECT_NEAR(a.log_probs[r], b.log_probs[r], 1e-12);
+  for (double g : a.gradients) ASSERT_EQ(g, 0);  // forward only leaves gradients alone
+}
+
+TEST_F(Loss, TheGradientIsScaled) {
+  const auto hidden = Buffer<double>::random(5, kWidth, 3);
+  const Outcome one = run(hidden, labels(5), true, {0.1, 1.0});
+  const Outcome three = run(hidden, labels(5), true, {0.1, 3.0});
+  test::expect_near(
+      three.dhidden, [&](int r, int c) { return 3 * one.dhidden(r, c); }, 1e-13);
+  EXPECT_EQ(one.sums.smoothed, three.sums.smoothed);
+}
+
+// Rows that are not scored, few or most, change nothing for the others, and get no gradient.
+TEST_F(Loss, UnscoredRowsInBetweenChangeNothing) {
+  const int scored = 300;
+  const auto dense = Buffer<double>::random(scored, kWidth, 5, 2.0);
+  const auto dense_labels = labels(scored);
+  const Outcome expected = run(dense, dense_labels, true);
+  for (int gap : {1, 2, 7}) {  // a run of `gap` unscored rows after every `gap`-th scored one
+    std::vector<int> at, y;    // row of each scored one
+    for (int i = 0; i < scored; ++i) {
+      at.push_back(static_cast<int>(y.size()));
+      y.push_back(dense_labels[i]);
+      if (i % gap == 0) y.insert(y.end(), gap, -1);
+    }
+    auto hidden = Buffer<double>::random(static_cast<int>(y.size()), kWidth, 6);
+    for (int i = 0; i < scored; ++i)
+      for (int c = 0; c < kWidth; ++c) hidden(at[i], c) = dense(i, c);
+    const Outcome o = run(hidden, y, true);
+    EXPECT_EQ(o.sums.tokens, scored);
+    EXPECT_EQ(o.sums.correct, expected.sums.correct);
+    EXPECT_NEAR(o.sums.smoothed, expected.sums.smoothed, 1e-10);
+    EXPECT_NEAR(o.sums.plain, expected.sums.plain, 1e-10);
+    for (std::size_t i = 0; i < o.gradients.size(); ++i)
+      ASSERT_NEAR(o.gradients[i], expected.gradients[i], 1e-11);
+    int next = 0;
+    for (int r = 0; r < hidden.rows(); ++r) {
+      const bool is_scored = next < scored && at[next] == r;
+      ASSERT_NEAR(o.log_probs[r], is_scored ? expected.log_probs[next] : 0, 1e-12);
+      for (int c = 0; c < kWidth; ++c)
+        ASSERT_NEAR(o.dhidden(r, c), is_scored ? expected.dhidden(next, c) : 0, 1e-12);
+      next += is_scored;
+    }
+    EXPECT_TRUE(o.dhidden.padding_untouched());
+  }
+}
+
+TEST_F(Loss, NothingScoredIsZero) {
+  const auto hidden = Buffer<double>::random(4, kWidth, 1);
+  const Outcome o = run(hidden, {-1, -1, -1, -1}, true);
+  EXPECT_EQ(o.sums.tokens, 0);
+  EXPECT_EQ(o.sums.smoothed, 0);
+  test::expect_near(
+      o.dhidden, [](int, int) { return 0; }, 0);
+  EXPECT_EQ(o.log_probs, std::vector<double>(4, 0.0));
+}
+
+}  // namespace
+}  // namespace heed
