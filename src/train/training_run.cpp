@@ -271,6 +271,11 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   NewestCheckpoint newest = newest_checkpoint(run.path());
   for (const DamagedCheckpoint& d : newest.damaged)
     log.warn("passed over " + d.folder.string() + ": " + d.reason);
+  if (!newest.checkpoint && !newest.damaged.empty())
+    throw Error(Exit::store, "No checkpoint of " + quoted_path(run.path()) + " is whole.",
+                "the warnings above say what is wrong with each; restore a copy, or train a new run");
+  // A killed save may not have come to the links, even the one of the last step.
+  if (newest.checkpoint) run.repair_links(newest.checkpoint->state());
   const fs::path run_config_path = run.path() / "config.json";
   const RunConfig run_config =
       parse_config(read_file(run_config_path, kMaxSmallFile), run_config_path.string());
@@ -329,7 +334,6 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   if (cut.later + cut.damaged > 0)
     log.info("metrics.jsonl: dropped " + std::to_string(cut.later) + " lines of later steps and " +
              std::to_string(cut.damaged) + " torn ones");
-  if (newest.checkpoint) run.repair_links(trainer.state());
   run.write_config(dump_config(config));
   log.info("resuming at step " + std::to_string(done));
   const Stop stop = trainer.run(request.stop_at);
