@@ -257,8 +257,9 @@ Exit train_run(const TrainRequest& request, Log& log) {
   }
   check_memory(predict_memory(model, config, threads, 1, 0));
   RunWriter run = RunWriter::create(run_path, request.force);
-  run.write_config(dump_config(config));
+  // The config last: with it the folder can be resumed.
   run.write_origin(origin_json(folder, data, request.command));
+  run.write_config(dump_config(config));
   if (keeps_ids(config))
     save_ids(run.path() / "ids.bin", ids_cache_key(data.hash, config, tokenizers), data);
   return start(run);
@@ -270,7 +271,7 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   log.open_file((run.path() / "train.log").string());
   NewestCheckpoint newest = newest_checkpoint(run.path());
   for (const DamagedCheckpoint& d : newest.damaged)
-    log.warn("passed over " + d.folder.string() + ": " + d.reason);
+    log.warn("passed over a checkpoint: " + d.reason);
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(Exit::store, "No checkpoint of " + quoted_path(run.path()) + " is whole.",
                 "the warnings above say what is wrong with each; restore a copy, or train a new run");
