@@ -61,7 +61,7 @@ wait_for_save() {
 done_kills=0 in_save=0 finished=0 starts=0
 while ((done_kills < kills || finished == 0)); do
   threads=$((RANDOM % 3 + 1))
-  if [[ -e $run/origin.json ]]; then
+  if [[ -e $run/config.json ]]; then
     command=("$heed" resume "$run" --threads "$threads")
   else  # killed before the folder was made: there is nothing to go on from
     rm -rf "$run"

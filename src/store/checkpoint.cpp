@@ -104,7 +104,7 @@ void check_names(const fs::path& folder, std::set<std::string> names, const Stat
 void check_sum(const fs::path& path, const std::string& found, const std::string& expected) {
   if (found == expected) return;
   fail(path, "its bytes do not fit the checksum in state.json: altered or cut short (SHA-256 " +
-                 found + ", expected " + expected + ')');
+                 found.substr(0, 12) + "..., expected " + expected.substr(0, 12) + "...)");
 }
 
 }  // namespace

@@ -257,8 +257,9 @@ Exit train_run(const TrainRequest& request, Log& log) {
   }
   check_memory(predict_memory(model, config, threads, 1, 0));
   RunWriter run = RunWriter::create(run_path, request.force);
-  run.write_config(dump_config(config));
+  // The config last: with it the folder can be resumed.
   run.write_origin(origin_json(folder, data, request.command));
+  run.write_config(dump_config(config));
   if (keeps_ids(config))
     save_ids(run.path() / "ids.bin", ids_cache_key(data.hash, config, tokenizers), data);
   return start(run);
@@ -270,7 +271,12 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   log.open_file((run.path() / "train.log").string());
   NewestCheckpoint newest = newest_checkpoint(run.path());
   for (const DamagedCheckpoint& d : newest.damaged)
-    log.warn("passed over " + d.folder.string() + ": " + d.reason);
+    log.warn("passed over a checkpoint: " + d.reason);
+  if (!newest.checkpoint && !newest.damaged.empty())
+    throw Error(Exit::store, "No checkpoint of " + quoted_path(run.path()) + " is whole.",
+                "the warnings above say what is wrong with each; restore a copy, or train a new run");
+  // A killed save may not have come to the links, even the one of the last step.
+  if (newest.checkpoint) run.repair_links(newest.checkpoint->state());
   const fs::path run_config_path = run.path() / "config.json";
   const RunConfig run_config =
       parse_config(read_file(run_config_path, kMaxSmallFile), run_config_path.string());
@@ -329,7 +335,6 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   if (cut.later + cut.damaged > 0)
     log.info("metrics.jsonl: dropped " + std::to_string(cut.later) + " lines of later steps and " +
              std::to_string(cut.damaged) + " torn ones");
-  if (newest.checkpoint) run.repair_links(trainer.state());
   run.write_config(dump_config(config));
   log.info("resuming at step " + std::to_string(done));
   const Stop stop = trainer.run(request.stop_at);
