@@ -77,6 +77,7 @@ Exit run_gradcheck(CommandLine& line);
 Exit run_inspect(CommandLine& line);
 Exit run_train(CommandLine& line);
 Exit run_resume(CommandLine& line);  // cli/train.cpp
+Exit run_sample(CommandLine& line);
 Exit run_config(CommandLine& line);
 
 }  // namespace heed

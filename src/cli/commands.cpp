@@ -12,6 +12,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"train", "train a model as a config says, into a new run folder", run_train},
     {"resume", "go on with a run, exactly", run_resume},
+    {"sample", "continue a text", run_sample},
     {"inspect", "list the tensors and how far training has moved them", run_inspect},
     {"gradcheck", "check every gradient against central differences", run_gradcheck},
     {"bench", "measure how fast training is on this machine", run_bench_command},

@@ -1,0 +1,227 @@
+// heed sample RUN
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/prompt.h"
+#include "decode/sampling.h"
+#include "decode/text_stream.h"
+#include "math/blas.h"
+#include "train/trained_model.h"
+
+namespace heed {
+namespace {
+
+constexpr std::uint64_t kMaxPrompt = 64u << 20;
+
+constexpr const char* kNotes =
+    "Plain output is the prompt and what follows it; several samples are separated by blank lines.\n"
+    "With --json, a line per sample: sample, prompt, text (what follows the prompt), ids, tokens.\n"
+    "Sample i depends on the seed, i and the options alone, not on how many are drawn.\n"
+    "The prompt of a translation model is a line to translate. An encoder-decoder for text reads\n"
+    "the last source_length tokens and starts anew after every target_length tokens. A decoder\n"
+    "alone reads <s> and the prompt; when it holds target_length tokens it starts anew with the\n"
+    "last half of them.";
+
+struct Options {
+  std::string prompt, prompt_file;
+  bool has_prompt = false, has_prompt_file = false, json = false, quiet = false;
+  std::vector<std::string> stops;
+  SampleRequest request;
+};
+
+void check_rules(const LogitsRules& r) {
+  const auto require = [](bool holds, const char* what) {
+    if (!holds) throw Error(Exit::usage, what, "heed sample --help");
+  };
+  require(r.temperature >= 0 && std::isfinite(r.temperature),
+          "--temperature must be 0 (always the most probable token) or a positive number.");
+  require(r.top_k >= 0, "--top-k must be 0 (all) or a positive number.");
+  require(r.top_p > 0 && r.top_p <= 1, "--top-p must be greater than 0 and at most 1.");
+  require(r.min_p >= 0 && r.min_p <= 1, "--min-p must be between 0 and 1.");
+  require(r.repetition_penalty > 0 && std::isfinite(r.repetition_penalty),
+          "--repetition-penalty must be a positive number (1: none).");
+}
+
+std::string read_prompt(const Options& o) {
+  if (o.has_prompt) return o.prompt;
+  if (o.has_prompt_file)
+    return without_final_newline(
+        read_file(o.prompt_file, kMaxPrompt, InputFile::Links::follow, Exit::data));
+  return without_final_newline(piped_input());
+}
+
+// The ids that never come, and what the model can read and write at a time.
+void complete_request(const TrainedModel& m, const std::string& prompt, Log& log,
+                      SampleRequest& r) {
+  const ObjectiveConfig& objective = m.config.objective;
+  r.to_end = objective.type == ObjectiveType::seq2seq;
+  r.prompt = encode_known(prompt, m.tokenizers.source(), m.config, "the prompt");
+  r.source_length = objective.source_length;
+  r.target_length = objective.target_length;
+  r.banned = {Tokenizer::kUnk, Tokenizer::kBos};
+  if (m.tokenizers.target->mask_id() >= 0) r.banned.push_back(m.tokenizers.target->mask_id());
+  if (!r.to_end) {
+    r.banned.push_back(Tokenizer::kEos);
+    return;
+  }
+  if (prompt.find('\n') != std::string::npos)
+    throw Error(Exit::data, "the prompt has several lines; this model samples translations of one.",
+                "heed translate");
+  r.prompt.push_back(Tokenizer::kEos);
+  if (m.config.model.positions != Positions::learned) return;
+  const int longest = m.config.model.max_length;
+  if (static_cast<int>(r.prompt.size()) > longest)
+    throw Error(Exit::data, "the prompt has " + std::to_string(r.prompt.size()) +
+                                " tokens with </s>; this model has positions for " +
+                                std::to_string(longest) + ".");
+  if (r.max_tokens > longest)
+    log.info("--max-tokens " + std::to_string(longest) + ": the model has no more positions");
+  r.max_tokens = std::min(r.max_tokens, longest);
+}
+
+// Prints samples in order, each as soon as it and those before it are complete; a single plain one
+// as it comes.
+class Printer {
+ public:
+  Printer(const TrainedModel& m, const Options& o, std::string prompt)
+      : tokenizer_(*m.tokenizers.target), options_(o), prompt_(std::move(prompt)) {
+    const SampleRequest& r = o.request;
+    shows_prompt_ = !r.to_end;
+    streams_ = !o.json && r.num_samples == 1 && ::isatty(STDOUT_FILENO) == 1;
+    const int previous = r.to_end || r.prompt.empty() ? -1 : r.prompt.back();
+    for (int i = 0; i < r.num_samples; ++i)
+      samples_.push_back({TextStream(tokenizer_, previous, o.stops), "", {}, false});
+    if (streams_ && shows_prompt_) {
+      print(to_valid_utf8(prompt_));
+      flush_output();
+    }
+  }
+
+  bool add(int i, int id) {
+    Sample& s = samples_[i];
+    s.ids.push_back(id);
+    const std::string text = s.stream.push(id);
+    s.text += text;
+    if (streams_ && !text.empty()) {
+      print(text);
+      flush_output();
+    }
+    return !s.stream.stopped();
+  }
+
+  void complete(int i) {
+    Sample& s = samples_[i];
+    const std::string rest = s.stream.finish();
+    s.text += rest;
+    if (streams_) print(rest);
+    s.complete = true;
+    for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
+      options_.json ? print_json(next_) : print_plain(next_);
+      samples_[next_].text.clear();
+    }
+    flush_output();
+  }
+
+ private:
+  struct Sample {
+    TextStream stream;
+    std::string text;
+    std::vector<int> ids;
+    bool complete;
+  };
+
+  void print_plain(std::size_t i) {
+    const std::string shown =
+        (shows_prompt_ ? to_valid_utf8(prompt_) : std::string()) + samples_[i].text;
+    if (i > 0) print("\n");
+    if (!streams_) print(shown);
+    if (!shown.ends_with('\n')) print("\n");
+  }
+
+  void print_json(std::size_t i) {
+    const Sample& s = samples_[i];
+    nlohmann::ordered_json j{{"sample", i}, {"prompt", to_valid_utf8(prompt_)}, {"text", s.text},
+                             {"ids", s.ids}};
+    j["tokens"] = nlohmann::ordered_json::array();
+    for (const int id : s.ids) j["tokens"].push_back(tokenizer_.piece(id));
+    print(j.dump() + "\n");
+  }
+
+  const Tokenizer& tokenizer_;
+  const Options& options_;
+  std::string prompt_;
+  bool shows_prompt_, streams_;
+  std::vector<Sample> samples_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+Exit run_sample(CommandLine& line) {
+  std::string run, checkpoint;
+  int threads = 0;
+  Options o;
+  SampleRequest& r = o.request;
+  r.rules.temperature = 0.8;
+  CLI::App& app = line.app();
+  line.add_run(run);
+  line.add_checkpoint(checkpoint);
+  auto* prompt_option = app.add_option("--prompt", o.prompt,
+                                       "text to continue (default: standard input if it is a pipe "
+                                       "or a file, else nothing)");
+  auto* file_option = app.add_option("--prompt-file", o.prompt_file, "the same from a file")
+                          ->type_name("PATH")
+                          ->excludes(prompt_option);
+  app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
+      ->check(CLI::Range(1, 100'000'000));
+  app.add_option("--num-samples,-n", r.num_samples, "how many samples")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--temperature", r.rules.temperature,
+                 "below 1: rather the probable tokens; 0: always the most probable one");
+  app.add_option("--top-k", r.rules.top_k, "draw from the k most probable tokens; 0: from all");
+  app.add_option("--top-p", r.rules.top_p,
+                 "draw from the fewest tokens that have this probability together");
+  app.add_option("--min-p", r.rules.min_p,
+                 "draw from tokens at least this times as probable as the most probable one");
+  app.add_option("--repetition-penalty", r.rules.repetition_penalty,
+                 "above 1: tokens that occurred are less probable");
+  app.add_option("--stop", o.stops, "end a sample before this text (again for more)")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->default_str("")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--seed", r.seed, "of the draws");
+  line.add_threads(threads);
+  line.add_json(o.json);
+  line.add_quiet(o.quiet);
+  app.footer(kNotes);
+  if (!line.parse()) return Exit::ok;
+  o.has_prompt = prompt_option->count() > 0;
+  o.has_prompt_file = file_option->count() > 0;
+  check_rules(r.rules);
+
+  prepare_blas();
+  Log log({.quiet = o.quiet});
+  const TrainedModel m = load_trained_model(run, checkpoint);
+  if (!m.model.has_decoder())
+    throw Error(Exit::usage, "a masked_lm model does not continue text: it fills in masked words.",
+                "heed fill " + run + " \"the [MASK] barked\"");
+  const std::string prompt = read_prompt(o);
+  complete_request(m, prompt, log, r);
+  Printer printer(m, o, prompt);
+  Pool pool(thread_count(threads, m.config));
+  draw_samples(
+      m.model, m.values, pool, r, [&](int i, int id) { return printer.add(i, id); },
+      [&](int i) { printer.complete(i); });
+  return Exit::ok;
+}
+
+}  // namespace heed

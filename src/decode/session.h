@@ -1,0 +1,55 @@
+// Decoding with a model: sources read once, then tokens fed to many sequences at a time, each in a
+// slot of a key/value cache that is written in place.
+//
+// All passes go row by row (math/row_kernel.h): what a slot gives depends on what it was fed alone,
+// not on the other slots, on how its tokens were split over calls, or on the threads. A slot that is
+// not fed costs nothing. The session owns cache and workspace; model, values and pool must outlive
+// it. Used by one thread, which is the pool's caller.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "nn/transformer.h"
+
+namespace heed {
+
+class Session {
+ public:
+  // `slots` sequences of at most `capacity` tokens. Learned positions: capacity <= their number.
+  Session(const Transformer& model, const ParamVec<float>& values, Pool& pool, int slots,
+          int capacity);
+
+  // Reads sources; they are 0, 1, ... from now on, in place of earlier ones. For models with both
+  // sides: slots that are fed on must be restarted.
+  void read_sources(std::span<const std::vector<int>> sources);
+
+  struct Feed {
+    int slot;
+    int source;                // which source it reads; 0 without an encoder
+    std::span<const int> ids;  // at least one
+  };
+  // Appends tokens to slots (each at most once in a call). Returns [feeds, vocab]: the logits that
+  // follow each one's last token. They may be overwritten, and live until the next call.
+  Mat<float> feed(std::span<const Feed> feeds);
+
+  int capacity() const { return cache_.capacity(); }
+  int length(int slot) const { return lengths_[slot]; }
+  void restart(int slot) { lengths_[slot] = 0; }
+  void copy(int from, int to);  // `to` becomes what `from` is
+
+ private:
+  Pass<float> pass();
+
+  const Transformer& model_;
+  const ParamVec<float>& values_;
+  Pool& pool_;
+  Cache<float> cache_;
+  std::vector<int> lengths_;  // of each slot
+  Rows source_rows_, rows_;
+  Workspace workspace_;
+  std::vector<Workspace> workers_;  // sources are read in parallel
+  StackSaved<float> saved_;
+};
+
+}  // namespace heed

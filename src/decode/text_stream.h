@@ -1,0 +1,37 @@
+// Tokens to text as they come: never half a character, never a part of a stop string.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace heed {
+
+class TextStream {
+ public:
+  // `previous`: the last token of what the text continues, or -1. Empty stop strings are ignored.
+  TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops = {});
+
+  // Adds a token; returns what can be shown now: valid UTF-8, bytes that are none as U+FFFD.
+  std::string push(int id);
+  // A stop string has appeared: the text ends before it.
+  bool stopped() const { return stopped_; }
+  // The rest, when no token comes any more.
+  std::string finish();
+
+ private:
+  std::string show_to(std::size_t end);
+
+  const Tokenizer& tokenizer_;
+  int previous_;
+  std::vector<std::string> stops_;
+  std::string held_;  // not shown yet
+  bool stopped_ = false;
+};
+
+// Bytes that are no UTF-8 replaced by U+FFFD.
+std::string to_valid_utf8(std::string_view bytes);
+
+}  // namespace heed
