@@ -77,7 +77,13 @@ Exit run_gradcheck(CommandLine& line);
 Exit run_inspect(CommandLine& line);
 Exit run_train(CommandLine& line);
 Exit run_resume(CommandLine& line);  // cli/train.cpp
+Exit run_average(CommandLine& line);
+Exit run_evaluate(CommandLine& line);
+Exit run_fill(CommandLine& line);
 Exit run_sample(CommandLine& line);
+Exit run_score(CommandLine& line);
+Exit run_tokenize(CommandLine& line);
+Exit run_translate(CommandLine& line);
 Exit run_config(CommandLine& line);
 
 }  // namespace heed

@@ -12,9 +12,15 @@ namespace {
 constexpr Command kCommands[] = {
     {"train", "train a model as a config says, into a new run folder", run_train},
     {"resume", "go on with a run, exactly", run_resume},
+    {"evaluate", "measure loss, perplexity, accuracy and BLEU", run_evaluate},
     {"sample", "continue a text", run_sample},
+    {"translate", "translate lines", run_translate},
+    {"score", "give the log-probability of lines", run_score},
+    {"fill", "list the most probable words for each [MASK]", run_fill},
     {"inspect", "list the tensors and how far training has moved them", run_inspect},
+    {"tokenize", "show how lines are split into tokens", run_tokenize},
     {"gradcheck", "check every gradient against central differences", run_gradcheck},
+    {"average", "average the weights of several checkpoints", run_average},
     {"bench", "measure how fast training is on this machine", run_bench_command},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };

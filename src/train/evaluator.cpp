@@ -19,20 +19,27 @@ double Evaluation::bits_per_byte(std::uint64_t bytes) const {
 
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const Examples& examples, Pool& pool, const std::function<bool()>& stop) {
+  return evaluate(
+      model, values, examples.count(Examples::kEvaluation),
+      [&](std::int64_t i, Example& e) { examples.make(Examples::kEvaluation, i, e); }, pool, stop);
+}
+
+Evaluation evaluate(const Transformer& model, const ParamVec<float>& values, std::int64_t count,
+                    const std::function<void(std::int64_t, Example&)>& make, Pool& pool,
+                    const std::function<bool()>& stop) {
   struct Worker {
     Workspace workspace;
     TransformerSaved<float> saved;
     Batch batch;
     Example example;
   };
-  const std::int64_t count = examples.count(Examples::kEvaluation);
   std::vector<Worker> workers(pool.threads());
 
   // Chunks have a fixed number of examples, so that their sums, added in order, are always the same.
   Example first;
   std::int64_t longest = 1;
   for (std::int64_t i = 0; i < std::min<std::int64_t>(count, 16); ++i) {
-    examples.make(Examples::kEvaluation, i, first);
+    make(i, first);
     longest = std::max<std::int64_t>(longest, first.tokens());
   }
   const std::int64_t chunk = std::max<std::int64_t>(1, kTokens / longest);
@@ -47,7 +54,7 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
     Worker& w = workers[worker_index];
     w.batch.clear();
     for (std::int64_t i = task * chunk; i < std::min(count, (task + 1) * chunk); ++i) {
-      examples.make(Examples::kEvaluation, i, w.example);
+      make(i, w.example);
       const Example& e = w.example;
       if (!e.source.empty())
         w.batch.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()));

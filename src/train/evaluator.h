@@ -19,6 +19,11 @@ struct Evaluation {
   double bits_per_byte(std::uint64_t bytes) const;
 };
 
+// The same for any examples: make(i, example) gives the i-th of `count`; called by several threads.
+Evaluation evaluate(const Transformer& model, const ParamVec<float>& values, std::int64_t count,
+                    const std::function<void(std::int64_t, Example&)>& make, Pool& pool,
+                    const std::function<bool()>& stop = nullptr);
+
 // `stop`, if given, is asked between chunks; an evaluation that was stopped has tokens 0.
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const Examples& examples, Pool& pool,

@@ -1,0 +1,210 @@
+// heed evaluate RUN
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "math/blas.h"
+#include "text/bleu.h"
+#include "text/chrf.h"
+#include "text/corpus.h"
+#include "train/evaluator.h"
+#include "train/scorer.h"
+#include "train/strided.h"
+#include "train/trained_model.h"
+#include "train/translation.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kNotes =
+    "Scores every token once. loss is in nats per token, never smoothed; bits per byte counts one\n"
+    "newline per pair and is left out where <unk> or lower-casing loses bytes. Masked models: fixed\n"
+    "masks, pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held\n"
+    "out. --json keys: data, step, loss, perplexity, accuracy, bits_per_byte, tokens, bytes, and\n"
+    "with --bleu also bleu, chrf, exact_match (percent), signature, chrf_signature.";
+
+struct Options {
+  std::vector<std::string> data;
+  std::string source, target, tokenize = "13a";
+  bool bleu = false, lowercase = false, json = false;
+  int stride = 0;
+  BeamOptions beam;
+};
+
+void check_options(const Options& o, const TrainedModel& m) {
+  const auto require = [](bool holds, const std::string& what) {
+    if (!holds) throw Error(Exit::usage, what, "heed evaluate --help");
+  };
+  const ObjectiveConfig& objective = m.config.objective;
+  const bool pairs = objective.type == ObjectiveType::seq2seq;
+  require(o.source.empty() == o.target.empty(), "--source and --target belong together.");
+  require(o.data.empty() || !pairs, "this model was trained on pairs: use --source and --target.");
+  require(o.source.empty() || pairs, "this model was trained on text: use --data.");
+  require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (seq2seq).");
+  require(o.stride == 0 || objective.type == ObjectiveType::causal_lm,
+          "--stride is for causal_lm models.");
+  require(o.stride <= objective.target_length,
+          "--stride must be at most the model's target_length, " +
+              std::to_string(objective.target_length) + ".");
+  require(!o.data.empty() || !o.source.empty() || m.config.data.has_validation(),
+          "the run held nothing out (data.valid_fraction 0): name the data.");
+  require(o.beam.length_penalty >= 0 && std::isfinite(o.beam.length_penalty),
+          "--length-penalty must not be negative.");
+}
+
+Split load_split(const Options& o, TrainedModel& m, Log& log) {
+  Split split;
+  if (!o.data.empty()) {
+    split = load_text(o.data, m.config, m.tokenizers);
+  } else if (!o.source.empty()) {
+    split = load_parallel(o.source, o.target, m.config, m.tokenizers);
+  } else {
+    split = load_dataset(m.config, m.data_folder, m.tokenizers).valid;
+  }
+  if (split.unknown.count > 0) log.info(split.unknown.summary());
+  return split;
+}
+
+Evaluation measure(const Options& o, const TrainedModel& m, const Split& split, Pool& pool) {
+  if (o.stride > 0) {
+    const StridedText text{split, m.config.objective.target_length, o.stride};
+    return evaluate(
+        m.model, m.values, text.count(), [&](std::int64_t i, Example& e) { text.make(i, e); },
+        pool);
+  }
+  const Examples examples(split, m.config, m.tokenizers.target->size(),
+                          m.tokenizers.target->mask_id());
+  if (split.pairs()) {
+    Example e;
+    for (std::int64_t i = 0; i < examples.count(Examples::kEvaluation); ++i) {
+      examples.make(Examples::kEvaluation, i, e);
+      check_positions(m.config, e, "pair " + std::to_string(i + 1));
+    }
+  }
+  return evaluate(m.model, m.values, examples, pool);
+}
+
+void measure_translations(const Options& o, const TrainedModel& m, Pool& pool, Json& result) {
+  const ReadOptions options{m.config.tokenizer.type == TokenizerConfig::byte,
+                            m.config.data.lowercase};
+  TextPairs pairs;
+  if (o.source.empty()) {
+    pairs = validation_pairs(m.config, m.data_folder);
+  } else {
+    pairs = {read_lines(o.source, options), read_lines(o.target, options)};
+  }
+  std::vector<std::string> hypotheses;
+  std::size_t exact = 0;
+  for (const auto& found :
+       translate(m.model, m.values, m.tokenizers, pool, pairs.source, o.beam)) {
+    hypotheses.push_back(found.empty() ? "" : found.front().text);
+    exact += hypotheses.back() == pairs.target[hypotheses.size() - 1];
+  }
+  const Bleu bleu = corpus_bleu(
+      hypotheses, pairs.target,
+      {o.tokenize == "none" ? BleuTokens::none : BleuTokens::t13a, o.lowercase});
+  const Chrf chrf = corpus_chrf(hypotheses, pairs.target, o.lowercase);
+  result["bleu"] = bleu.score;
+  result["bleu_line"] = bleu.line();
+  result["signature"] = bleu.signature;
+  result["chrf"] = chrf.score;
+  result["chrf_signature"] = chrf.signature;
+  result["exact_match"] = 100.0 * static_cast<double>(exact) / static_cast<double>(hypotheses.size());
+}
+
+void print_table(const Json& r, bool masked) {
+  const auto line = [](std::string name, const std::string& value) {
+    name.resize(20, ' ');
+    print(name + value + "\n");
+  };
+  const auto number = [&](const char* key, int digits) {
+    return format_fixed(r[key].get<double>(), digits);
+  };
+  line("data", r["data"].get<std::string>() + ", checkpoint of step " +
+                   std::to_string(r["step"].get<std::int64_t>()));
+  line("tokens", format_count(r["tokens"].get<std::int64_t>()));
+  line("loss", number("loss", 4) + " nats per token");
+  line(masked ? "pseudo-perplexity" : "perplexity", number("perplexity", 3));
+  line(masked ? "masked accuracy" : "accuracy", number("accuracy", 4));
+  if (r.contains("bits_per_byte")) line("bits per byte", number("bits_per_byte", 4));
+  if (!r.contains("bleu")) return;
+  line("BLEU", number("bleu", 2) + "  " + r["bleu_line"].get<std::string>());
+  line("", r["signature"].get<std::string>());
+  line("chrF2", number("chrf", 2) + "  " + r["chrf_signature"].get<std::string>());
+  line("exact match", number("exact_match", 2) + " %");
+}
+
+std::string data_name(const Options& o) {
+  if (!o.source.empty()) return o.source + " + " + o.target;
+  std::string name;
+  for (const std::string& path : o.data) name += (name.empty() ? "" : " + ") + path;
+  return name.empty() ? "validation" : name;
+}
+
+}  // namespace
+
+Exit run_evaluate(CommandLine& line) {
+  std::string run, checkpoint;
+  int threads = 0;
+  bool quiet = false;
+  Options o;
+  CLI::App& app = line.app();
+  line.add_run(run);
+  line.add_checkpoint(checkpoint);
+  app.add_option("--data", o.data, "text file to score (again for more, one after the other)")
+      ->type_name("PATH")
+      ->expected(1)
+      ->default_str("")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--source", o.source, "source lines, for models of pairs")->type_name("PATH");
+  app.add_option("--target", o.target, "target lines")->type_name("PATH");
+  app.add_option("--stride", o.stride,
+                 "causal_lm: windows begin every N tokens and overlap; 0: they do not overlap")
+      ->check(CLI::Range(0, 1'000'000));
+  app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
+  app.add_option("--beam-size", o.beam.beam_size, "of the translations; 1: greedy")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--length-penalty", o.beam.length_penalty,
+                 "hypotheses are compared by log-probability / length^this");
+  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, or none (at spaces)")
+      ->check(CLI::IsMember({"13a", "none"}));
+  app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
+  line.add_threads(threads);
+  line.add_json(o.json);
+  line.add_quiet(quiet);
+  app.footer(kNotes);
+  if (!line.parse()) return Exit::ok;
+
+  prepare_blas();
+  Log log({.quiet = quiet});
+  TrainedModel m = load_trained_model(run, checkpoint);
+  check_options(o, m);
+  const Split split = load_split(o, m, log);
+  Pool pool(thread_count(threads, m.config));
+  const Evaluation e = measure(o, m, split, pool);
+  if (e.sums.tokens == 0) throw Error(Exit::data, "there is no token to score: the text is too short.");
+  const bool masked = m.config.objective.type == ObjectiveType::masked_lm;
+  Json result{{"data", data_name(o)},
+              {"step", m.state.step},
+              {"loss", e.loss()},
+              {"perplexity", e.perplexity()},
+              {"accuracy", e.accuracy()}};
+  if (!split.lossy && !masked) result["bits_per_byte"] = e.bits_per_byte(split.target_bytes);
+  result["tokens"] = e.sums.tokens;
+  result["bytes"] = split.target_bytes;
+  if (o.bleu) measure_translations(o, m, pool, result);
+  if (o.json) {
+    print(result.dump() + "\n");
+  } else {
+    print_table(result, masked);
+  }
+  return Exit::ok;
+}
+
+}  // namespace heed

@@ -1,0 +1,139 @@
+// heed score RUN --target F
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "math/blas.h"
+#include "text/corpus.h"
+#include "train/scorer.h"
+#include "train/trained_model.h"
+
+namespace heed {
+namespace {
+
+constexpr const char* kNotes =
+    "Prints the log-probability (nats) of every line of --target, one number per line. All models\n"
+    "start from <s>. Pairs: the line and </s>, given the line of --source. Text: the line's tokens\n"
+    "without </s>; an encoder-decoder reads the line of --source as what came before (default:\n"
+    "<s> alone). Lines longer than target_length go in tiles, as in training. Masked models:\n"
+    "pseudo-log-probability, each token masked in turn.\n"
+    "With --json, an object per line: logprob, bos_id, source_ids (what the encoder reads, as far\n"
+    "as it is given), ids (the scored labels), tokens, token_logprobs.";
+
+constexpr std::size_t kLines = 256;  // scored at a time
+
+struct Line {
+  std::vector<int> source_ids, ids;
+  std::vector<Example> examples;
+};
+
+Line read_line(const TrainedModel& m, const std::string& source, const std::string& target) {
+  const ObjectiveType type = m.config.objective.type;
+  Line line;
+  const std::vector<int> from = m.tokenizers.source().encode(source);
+  line.ids = m.tokenizers.target->encode(target);
+  line.examples = score_examples(m.config, from, line.ids, m.tokenizers.target->mask_id());
+  if (type == ObjectiveType::seq2seq) line.ids.push_back(Tokenizer::kEos);
+  if (type == ObjectiveType::masked_lm) {
+    line.source_ids = line.ids;
+    line.source_ids.insert(line.source_ids.begin(), Tokenizer::kBos);
+  } else if (type == ObjectiveType::prefix_lm && line.examples.empty()) {
+    line.source_ids = from.empty() ? std::vector<int>{Tokenizer::kBos} : from;
+  } else if (type != ObjectiveType::causal_lm) {
+    line.source_ids = line.examples.front().source;
+  }
+  return line;
+}
+
+void print_score(const Line& line, const std::vector<double>& token_log_probs, const Tokenizer& t,
+                 bool json, bool tokens) {
+  double sum = 0;
+  for (const double x : token_log_probs) sum += x;
+  if (json) {
+    nlohmann::ordered_json j{{"logprob", sum},
+                             {"bos_id", Tokenizer::kBos},
+                             {"source_ids", line.source_ids},
+                             {"ids", line.ids},
+                             {"tokens", nlohmann::ordered_json::array()},
+                             {"token_logprobs", token_log_probs}};
+    for (const int id : line.ids) j["tokens"].push_back(t.piece(id));
+    print(j.dump() + "\n");
+    return;
+  }
+  print(format_fixed(sum, 6) + "\n");
+  if (!tokens) return;
+  for (std::size_t i = 0; i < line.ids.size(); ++i)
+    print("\t" + format_fixed(token_log_probs[i], 6) + "\t" + t.piece(line.ids[i]) + "\n");
+}
+
+}  // namespace
+
+Exit run_score(CommandLine& line) {
+  std::string run, checkpoint, source, target;
+  bool json = false, quiet = false, tokens = false;
+  int threads = 0;
+  line.add_run(run);
+  line.add_checkpoint(checkpoint);
+  line.app().add_option("--source", source, "file of lines that --target is conditioned on")
+      ->type_name("PATH");
+  line.app().add_option("--target", target, "file of lines to score; - is standard input")
+      ->type_name("PATH")
+      ->required();
+  line.app().add_flag("--tokens", tokens, "under each line's number, each token's");
+  line.add_threads(threads);
+  line.add_json(json);
+  line.add_quiet(quiet);
+  line.app().footer(kNotes);
+  if (!line.parse()) return Exit::ok;
+
+  prepare_blas();
+  Log log({.quiet = quiet});
+  const TrainedModel m = load_trained_model(run, checkpoint);
+  const ObjectiveType type = m.config.objective.type;
+  if (type == ObjectiveType::seq2seq && source.empty())
+    throw Error(Exit::usage, "this model scores pairs: --source is missing.", "heed score --help");
+  if (!source.empty() && (type == ObjectiveType::causal_lm || type == ObjectiveType::masked_lm))
+    throw Error(Exit::usage, "this model reads one text: --source does not apply.");
+  if (source == "-" && target == "-")
+    throw Error(Exit::usage, "--source and --target cannot both be standard input.");
+  const ReadOptions options{m.tokenizers.target->type() == TokenizerConfig::byte,
+                            m.config.data.lowercase};
+  const std::vector<std::string> targets = read_lines(target, options);
+  std::vector<std::string> sources(targets.size());
+  if (!source.empty()) sources = read_lines(source, options);
+  if (sources.size() != targets.size())
+    throw Error(Exit::data, source + " has " + std::to_string(sources.size()) + " lines, " + target +
+                                " has " + std::to_string(targets.size()) + ".");
+
+  Pool pool(thread_count(threads, m.config));
+  for (std::size_t begin = 0; begin < targets.size(); begin += kLines) {
+    const std::size_t end = std::min(targets.size(), begin + kLines);
+    std::vector<Line> lines;
+    std::vector<Example> examples;
+    for (std::size_t i = begin; i < end; ++i) {
+      lines.push_back(read_line(m, sources[i], targets[i]));
+      for (const Example& e : lines.back().examples) {
+        check_positions(m.config, e, "line " + std::to_string(i + 1));
+        examples.push_back(e);
+      }
+    }
+    const auto scores = label_log_probs(m.model, m.values, examples, pool);
+    std::size_t next = 0;
+    for (const Line& l : lines) {
+      std::vector<double> token_log_probs;
+      for (const Example& e : l.examples) {
+        for (std::size_t i = 0; i < e.labels.size(); ++i)
+          if (e.labels[i] >= 0) token_log_probs.push_back(scores[next][i]);
+        ++next;
+      }
+      print_score(l, token_log_probs, *m.tokenizers.target, json, tokens);
+    }
+    flush_output();
+  }
+  return Exit::ok;
+}
+
+}  // namespace heed

@@ -1,0 +1,131 @@
+// heed translate RUN
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/line_reader.h"
+#include "cli/output.h"
+#include "decode/text_stream.h"
+#include "math/blas.h"
+#include "train/trained_model.h"
+#include "train/translation.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kLines = 512;  // read, translated and written at a time
+
+constexpr const char* kNotes =
+    "Prints one line for every line of the input, in order; an empty line for an empty one. With\n"
+    "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are compared\n"
+    "by log-probability / length^length-penalty, where the </s> counts. With --json, an object per\n"
+    "line: line, source, translation, score, logprob, ids, and with --n-best all in n_best.";
+
+Unknown& operator+=(Unknown& sum, const Unknown& u) {
+  constexpr std::size_t kKinds = 20;
+  sum.count += u.count;
+  sum.more_kinds = sum.more_kinds || u.more_kinds;
+  for (const std::string& kind : u.kinds) {
+    if (std::find(sum.kinds.begin(), sum.kinds.end(), kind) != sum.kinds.end()) continue;
+    if (sum.kinds.size() < kKinds)
+      sum.kinds.push_back(kind);
+    else
+      sum.more_kinds = true;
+  }
+  return sum;
+}
+
+nlohmann::ordered_json as_json(const Translation& t) {
+  return {{"translation", to_valid_utf8(t.text)},
+          {"score", t.score},
+          {"logprob", t.log_probability},
+          {"ids", t.ids}};
+}
+
+void print_json(std::size_t number, const std::string& source, const std::vector<Translation>& found,
+                bool n_best) {
+  nlohmann::ordered_json j{{"line", number}, {"source", to_valid_utf8(source)}};
+  if (found.empty())
+    j["translation"] = "";
+  else
+    j.update(as_json(found.front()));
+  if (n_best) {
+    j["n_best"] = nlohmann::ordered_json::array();
+    for (const Translation& t : found) j["n_best"].push_back(as_json(t));
+  }
+  print(j.dump() + "\n");
+}
+
+void print_plain(std::size_t number, const std::vector<Translation>& found, bool n_best) {
+  if (!n_best) {
+    print((found.empty() ? std::string() : to_valid_utf8(found.front().text)) + "\n");
+    return;
+  }
+  if (found.empty()) print(std::to_string(number) + " |||  ||| 0\n");
+  for (const Translation& t : found)
+    print(std::to_string(number) + " ||| " + to_valid_utf8(t.text) + " ||| " +
+          format_fixed(t.score, 6) + "\n");
+}
+
+}  // namespace
+
+Exit run_translate(CommandLine& line) {
+  std::string run, checkpoint, input = "-";
+  int threads = 0;
+  bool json = false, quiet = false;
+  BeamOptions beam;
+  CLI::App& app = line.app();
+  line.add_run(run);
+  line.add_checkpoint(checkpoint);
+  app.add_option("--input", input, "file of lines to translate; - is standard input")
+      ->type_name("PATH");
+  app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--length-penalty", beam.length_penalty,
+                 "0: the most probable; larger: longer translations");
+  auto* n_best = app.add_option("--n-best", beam.n_best, "print so many translations of each line")
+                     ->check(CLI::Range(1, 1000));
+  app.add_option("--max-length", beam.max_length,
+                 "tokens of a translation at most; 0: twice the source's and 20")
+      ->check(CLI::Range(0, 1'000'000));
+  line.add_threads(threads);
+  line.add_json(json);
+  line.add_quiet(quiet);
+  app.footer(kNotes);
+  if (!line.parse()) return Exit::ok;
+  if (!(beam.length_penalty >= 0) || !std::isfinite(beam.length_penalty))
+    throw Error(Exit::usage, "--length-penalty must not be negative.");
+  if (beam.n_best > beam.beam_size)
+    throw Error(Exit::usage, "--n-best " + std::to_string(beam.n_best) +
+                                 " needs a --beam-size of at least as many; found " +
+                                 std::to_string(beam.beam_size) + ".");
+
+  prepare_blas();
+  Log log({.quiet = quiet});
+  const TrainedModel m = load_trained_model(run, checkpoint);
+  if (m.config.objective.type != ObjectiveType::seq2seq)
+    throw Error(Exit::usage, "this model was trained on text and does not translate.",
+                "heed sample " + run);
+  LineReader reader(input, {m.tokenizers.source().type() == TokenizerConfig::byte,
+                            m.config.data.lowercase});
+  Pool pool(thread_count(threads, m.config));
+  Unknown unknown;
+  std::size_t number = 0;
+  for (std::vector<std::string> lines; !(lines = reader.read(kLines)).empty();) {
+    const auto found =
+        translate(m.model, m.values, m.tokenizers, pool, lines, beam, number + 1);
+    for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
+      unknown += m.tokenizers.source().unknown(lines[i]);
+      json ? print_json(number, lines[i], found[i], n_best->count() > 0)
+           : print_plain(number, found[i], n_best->count() > 0);
+    }
+    flush_output();
+  }
+  if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
+  return Exit::ok;
+}
+
+}  // namespace heed

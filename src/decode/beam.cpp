@@ -1,0 +1,214 @@
+#include "decode/beam.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+
+#include "decode/best_tokens.h"
+#include "decode/session.h"
+#include "text/tokenizer.h"
+
+namespace heed {
+namespace {
+
+constexpr int kBos = Tokenizer::kBos, kEos = Tokenizer::kEos;
+// Sources searched at a time: as many as a cache of this many numbers holds, at most kGroup.
+constexpr double kCacheNumbers = 64e6;
+constexpr int kGroup = 64;
+
+// An unfinished hypothesis.
+struct Active {
+  int slot;
+  std::vector<int> ids;
+  double log_probability = 0;
+  std::vector<ScoredToken> next;  // its best continuations
+};
+
+struct Extension {
+  int parent;  // in Search::active
+  ScoredToken token;
+  double log_probability;
+};
+
+// The search for one source.
+class Search {
+ public:
+  Search(const BeamOptions& options, int source, int max_length, int first_slot)
+      : options_(&options), source_(source), max_length_(max_length), slots_(options.beam_size) {
+    std::iota(slots_.begin(), slots_.end(), first_slot);
+    active.push_back({slots_.front(), {}, 0.0, {}});
+  }
+
+  int source() const { return source_; }
+  bool must_end(const Active& a) const { return static_cast<int>(a.ids.size()) == max_length_; }
+  std::vector<Hypothesis> take() { return std::move(finished_); }
+
+  // Takes one step from the continuations in active[i].next; slots move with their hypotheses.
+  void advance(Session& session) {
+    const std::vector<Extension> kept = best_extensions();
+    std::vector<Active> next;
+    for (const Extension& e : kept) {
+      const Active& parent = active[e.parent];
+      if (e.token.id == kEos) {
+        finish({parent.ids, e.log_probability, 0});
+      } else {
+        next.push_back({e.parent, parent.ids, e.log_probability, {}});  // slot: see below
+        next.back().ids.push_back(e.token.id);
+      }
+    }
+    const bool over = next.empty() || cannot_improve(next);
+    if (!over) move_slots(next, session);
+    active = over ? std::vector<Active>() : std::move(next);
+  }
+
+  std::vector<Active> active;
+
+ private:
+  std::vector<Extension> best_extensions() const {
+    std::vector<Extension> all;
+    for (int p = 0; p < static_cast<int>(active.size()); ++p)
+      for (const ScoredToken& t : active[p].next)
+        all.push_back({p, t, active[p].log_probability + t.log_probability});
+    // Stable: of equal ones the better parent's, then its better token.
+    std::stable_sort(all.begin(), all.end(), [](const Extension& a, const Extension& b) {
+      return a.log_probability > b.log_probability;
+    });
+    if (all.size() > static_cast<std::size_t>(options_->beam_size)) all.resize(options_->beam_size);
+    return all;
+  }
+
+  double score(double log_probability, int length) const {
+    return log_probability / std::pow(length, options_->length_penalty);
+  }
+
+  void finish(Hypothesis h) {
+    h.score = score(h.log_probability, static_cast<int>(h.ids.size()) + 1);
+    const auto at = std::find_if(finished_.begin(), finished_.end(),
+                                 [&](const Hypothesis& o) { return o.score < h.score; });
+    finished_.insert(at, std::move(h));
+    if (finished_.size() > static_cast<std::size_t>(options_->n_best)) finished_.pop_back();
+  }
+
+  bool cannot_improve(const std::vector<Active>& next) const {
+    if (finished_.size() < static_cast<std::size_t>(options_->n_best)) return false;
+    // The first one is the most probable.
+    return score(next.front().log_probability, max_length_ + 1) <= finished_.back().score;
+  }
+
+  // The first child of a parent stays in its slot; the others are copied to slots that got free.
+  // On entry `slot` is the parent's place in `active`.
+  void move_slots(std::vector<Active>& next, Session& session) const {
+    std::vector<bool> taken(active.size(), false);
+    std::vector<int> free, copies;
+    std::vector<bool> used(slots_.size(), false);
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      const int parent = next[i].slot;
+      next[i].slot = active[parent].slot;
+      if (taken[parent]) {
+        copies.push_back(static_cast<int>(i));
+      } else {
+        taken[parent] = true;
+        used[next[i].slot - slots_.front()] = true;
+      }
+    }
+    for (std::size_t s = 0; s < slots_.size(); ++s)
+      if (!used[s]) free.push_back(slots_[s]);
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      Active& copy = next[copies[i]];
+      session.copy(copy.slot, free[i]);
+      copy.slot = free[i];
+    }
+  }
+
+  const BeamOptions* options_;
+  int source_, max_length_;
+  std::vector<int> slots_;
+  std::vector<Hypothesis> finished_;  // best first
+};
+
+// Searches for the sources `members` (places in `sources`), all at once.
+void search_group(const Transformer& model, const ParamVec<float>& values, Pool& pool,
+                  std::span<const std::vector<int>> sources, std::span<const int> members,
+                  const BeamOptions& options, std::vector<std::vector<Hypothesis>>& results) {
+  std::vector<std::vector<int>> texts;
+  std::vector<Search> searches;
+  int capacity = 1;
+  for (const int m : members) {
+    const int source = static_cast<int>(texts.size());
+    texts.push_back(sources[m]);
+    const int longest = longest_target(model.config, options, static_cast<int>(sources[m].size()));
+    capacity = std::max(capacity, longest + 1);
+    searches.emplace_back(options, source, longest, source * options.beam_size);
+  }
+  Session session(model, values, pool, static_cast<int>(members.size()) * options.beam_size,
+                  capacity);
+  session.read_sources(texts);
+
+  struct Row {
+    Search* search;
+    Active* hypothesis;
+  };
+  std::vector<Row> rows;
+  std::vector<Session::Feed> feeds;
+  while (true) {
+    rows.clear();
+    feeds.clear();
+    for (Search& s : searches)
+      for (Active& a : s.active) {
+        rows.push_back({&s, &a});
+        const int& last = a.ids.empty() ? kBos : a.ids.back();
+        feeds.push_back({a.slot, s.source(), {&last, 1}});
+      }
+    if (rows.empty()) break;
+    const Mat<float> logits = session.feed(feeds);
+    pool.run(static_cast<int>(rows.size()), [&](int i, int) {
+      const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));
+      Active& a = *rows[i].hypothesis;
+      if (rows[i].search->must_end(a))
+        a.next = {scored_token(row, kEos)};
+      else
+        a.next = best_tokens(row, options.beam_size, options.banned);
+    });
+    for (Search& s : searches)
+      if (!s.active.empty()) s.advance(session);
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) results[members[i]] = searches[i].take();
+}
+
+}  // namespace
+
+int longest_target(const ModelConfig& config, const BeamOptions& options, int source_tokens) {
+  const int n = options.max_length > 0 ? options.max_length : 2 * source_tokens + 20;
+  // The decoder reads <s> and the tokens.
+  return config.positions == Positions::learned ? std::min(n, config.max_length - 1) : n;
+}
+
+std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
+                                                 const ParamVec<float>& values, Pool& pool,
+                                                 std::span<const std::vector<int>> sources,
+                                                 const BeamOptions& options) {
+  assert(options.beam_size >= 1 && options.n_best >= 1 && options.n_best <= options.beam_size &&
+         options.length_penalty >= 0);
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  std::vector<int> order;
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (!sources[i].empty()) order.push_back(static_cast<int>(i));
+  // Sources of one length end at about the same time.
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return sources[a].size() > sources[b].size(); });
+  for (std::size_t begin = 0; begin < order.size();) {
+    const int longest = longest_target(model.config, options,
+                                       static_cast<int>(sources[order[begin]].size()));
+    const double numbers = 2.0 * model.config.decoder_layers * model.config.d_model *
+                           (longest + 1.0) * options.beam_size;
+    const int group = std::clamp(static_cast<int>(kCacheNumbers / numbers), 1, kGroup);
+    const std::size_t end = std::min(order.size(), begin + group);
+    search_group(model, values, pool, sources, std::span(order).subspan(begin, end - begin), options,
+                 results);
+    begin = end;
+  }
+  return results;
+}
+
+}  // namespace heed

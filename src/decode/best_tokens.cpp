@@ -1,0 +1,45 @@
+#include "decode/best_tokens.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "math/rows.h"
+
+namespace heed {
+
+ScoredToken scored_token(std::span<const float> logits, int id) {
+  return {id, -cross_entropy(logits.data(), static_cast<int>(logits.size()), id, 0.0).plain};
+}
+
+std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
+                                     std::span<const int> banned) {
+  constexpr std::size_t kBlock = 32;  // looked at number by number only if its largest gets in
+  std::vector<int> best;              // ids, best first
+  float least = -std::numeric_limits<float>::infinity();
+  for (std::size_t begin = 0; begin < logits.size(); begin += kBlock) {
+    const std::size_t end = std::min(logits.size(), begin + kBlock);
+    float largest = logits[begin];
+#pragma omp simd reduction(max : largest)
+    for (std::size_t i = begin; i < end; ++i) largest = largest < logits[i] ? logits[i] : largest;
+    if (!(largest > least)) continue;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!(logits[i] > least)) continue;
+      const int id = static_cast<int>(i);
+      if (std::find(banned.begin(), banned.end(), id) != banned.end()) continue;
+      const auto at = std::find_if(best.begin(), best.end(),
+                                   [&](int other) { return logits[other] < logits[i]; });
+      best.insert(at, id);
+      if (best.size() > static_cast<std::size_t>(n)) best.pop_back();
+      if (best.size() == static_cast<std::size_t>(n)) least = logits[best.back()];
+    }
+  }
+  std::vector<ScoredToken> result;
+  if (best.empty()) return result;
+  const ScoredToken first = scored_token(logits, best.front());
+  for (const int id : best)
+    result.push_back({id, first.log_probability + (static_cast<double>(logits[id]) -
+                                                   static_cast<double>(logits[first.id]))});
+  return result;
+}
+
+}  // namespace heed
