@@ -79,5 +79,6 @@ Exit run_train(CommandLine& line);
 Exit run_resume(CommandLine& line);  // cli/train.cpp
 Exit run_sample(CommandLine& line);
 Exit run_config(CommandLine& line);
+Exit run_attend(CommandLine& line);
 
 }  // namespace heed

@@ -16,6 +16,7 @@ constexpr Command kCommands[] = {
     {"inspect", "list the tensors and how far training has moved them", run_inspect},
     {"gradcheck", "check every gradient against central differences", run_gradcheck},
     {"bench", "measure how fast training is on this machine", run_bench_command},
+    {"attend", "show where each head of each layer looks", run_attend},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };
 

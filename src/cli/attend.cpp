@@ -1,0 +1,135 @@
+// heed attend RUN
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "inspect/attention_json.h"
+#include "inspect/heat_map.h"
+#include "math/blas.h"
+#include "train/trained_model.h"
+
+namespace heed {
+namespace {
+
+struct Request {
+  std::string run, checkpoint, html, kind;
+  std::optional<std::string> source, target;
+  std::optional<int> layer, head;
+  bool json = false, contributions = false;
+};
+
+void add_options(CommandLine& line, Request& r) {
+  line.add_run(r.run);
+  line.add_checkpoint(r.checkpoint);
+  line.app().add_option("--source", r.source,
+                        "what the encoder reads; of a decoder-only model, the text");
+  line.app().add_option("--target", r.target,
+                        "what the decoder reads (default: what the model writes itself)");
+  line.app()
+      .add_option("--kind", r.kind, "only this attention")
+      ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
+  line.app()
+      .add_option("--layer", r.layer, "only this layer, from 0")
+      ->check(CLI::NonNegativeNumber);
+  line.app().add_option("--head", r.head, "only this head, from 0")->check(CLI::NonNegativeNumber);
+  line.add_json(r.json);
+  line.app().add_flag("--contributions", r.contributions,
+                      "with --json: also the length of what each head takes from each token");
+  line.app().add_option("--html", r.html, "write a page to look around in")->type_name("FILE");
+}
+
+void check_selection(const Request& r, const ModelConfig& model) {
+  const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
+  if (r.json && (r.layer || r.head || !r.kind.empty()))
+    refuse("--kind, --layer and --head choose what is drawn; --json always has everything.");
+  if (r.contributions && !r.json)
+    refuse("--contributions goes with --json; pages have them anyway.");
+  const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
+  if ((r.kind == "encoder" && !encoder) || (r.kind == "decoder" && !decoder) ||
+      (r.kind == "cross" && !(encoder && decoder)))
+    refuse("--kind " + r.kind + ": this model has no such attention.");
+  if (r.head && *r.head >= model.n_heads)
+    refuse("--head " + std::to_string(*r.head) + ": the heads of this model are 0 to " +
+           std::to_string(model.n_heads - 1) + ".");
+  const int layers = std::max(model.encoder_layers, model.decoder_layers);
+  if (r.layer && *r.layer >= layers)
+    refuse("--layer " + std::to_string(*r.layer) + ": the layers of this model are 0 to " +
+           std::to_string(layers - 1) + ".");
+}
+
+ModelInput read_input(const Request& r, const TrainedModel& t) {
+  const bool encoder = t.model.has_encoder(), decoder = t.model.has_decoder();
+  if (!r.source && !r.target)
+    throw Error(Exit::usage, "Expected a text to attend to.", "--source \"...\"");
+  ModelInput input;
+  if (!encoder) {  // one text, wherever it was given
+    const std::string text = r.source.value_or("") + r.target.value_or("");
+    if (text.empty()) throw Error(Exit::data, "The text is empty: there is nothing to attend to.");
+    input.target = target_ids(t.config, t.tokenizers, text, r.source ? "--source" : "--target");
+    return input;
+  }
+  if (!decoder) {
+    if (r.target)
+      throw Error(Exit::usage, "--target: this model has no decoder; its text is --source.");
+    input.source = source_ids(t.config, t.tokenizers, *r.source, "--source");
+    return input;
+  }
+  if (r.source) {
+    input.source = source_ids(t.config, t.tokenizers, *r.source, "--source");
+  } else if (t.config.objective.type == ObjectiveType::prefix_lm) {
+    input.source = framed_source(t.config, {});
+  } else {
+    throw Error(Exit::usage, "--target needs its --source.");
+  }
+  if (!r.target)
+    throw Error(Exit::usage, "Expected --target, what the decoder reads.", "--target \"...\"");
+  input.target = target_ids(t.config, t.tokenizers, *r.target, "--target");
+  return input;
+}
+
+void draw(const Request& r, const InputTokens& tokens, const AttentionMaps& maps) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool plain = no_color != nullptr && *no_color != '\0';
+  const HeatMapStyle style{.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
+  print(heat_map_legend(style));
+  for (const AttentionKind kind : kAttentionKinds) {
+    const AttentionMap& map = map_of(maps, kind);
+    if (!r.kind.empty() && r.kind != attention_name(kind)) continue;
+    for (int layer = 0; layer < map.layers; ++layer)
+      for (int head = 0; head < map.heads; ++head) {
+        if (layer != r.layer.value_or(layer) || head != r.head.value_or(head)) continue;
+        print("\n" + std::string(attention_name(kind)) + ", layer " + std::to_string(layer) +
+              ", head " + std::to_string(head) + "\n" +
+              draw_heat_map(map.head(layer, head), query_tokens(tokens, kind),
+                            key_tokens(tokens, kind), style));
+      }
+  }
+}
+
+}  // namespace
+
+Exit run_attend(CommandLine& line) {
+  Request request;
+  add_options(line, request);
+  if (!line.parse()) return Exit::ok;
+  prepare_blas();
+  const TrainedModel trained = load_trained_model(request.run, request.checkpoint);
+  check_selection(request, trained.config.model);
+  const ModelInput input = read_input(request, trained);
+  const InputTokens tokens = input_tokens(input, trained.tokenizers);
+  Workspace workspace;
+  const AttentionMaps maps = attention_maps(trained.model, trained.values, input, workspace);
+  if (request.json) {
+    print(attention_json(input, tokens, maps, request.contributions));
+  } else {
+    draw(request, tokens, maps);
+  }
+  return Exit::ok;
+}
+
+}  // namespace heed
