@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "inspect/attention_json.h"
+#include "inspect/attention_scores.h"
 #include "inspect/heat_map.h"
 #include "math/blas.h"
 #include "train/trained_model.h"
@@ -17,9 +18,10 @@ namespace heed {
 namespace {
 
 struct Request {
-  std::string run, checkpoint, html, kind;
+  std::string run, checkpoint, html, kind, gold;
   std::optional<std::string> source, target;
   std::optional<int> layer, head;
+  std::size_t limit = 0;
   bool json = false, contributions = false;
 };
 
@@ -41,6 +43,14 @@ void add_options(CommandLine& line, Request& r) {
   line.app().add_flag("--contributions", r.contributions,
                       "with --json: also the length of what each head takes from each token");
   line.app().add_option("--html", r.html, "write a page to look around in")->type_name("FILE");
+  CLI::Option* gold =
+      line.app()
+          .add_option("--gold", r.gold,
+                      "score every head against this file; --source and --target are then files")
+          ->type_name("FILE");
+  line.app()
+      .add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
+      ->needs(gold);
 }
 
 void check_selection(const Request& r, const ModelConfig& model) {
@@ -111,6 +121,21 @@ void draw(const Request& r, const InputTokens& tokens, const AttentionMaps& maps
   }
 }
 
+void score(const Request& r, const TrainedModel& t) {
+  if (r.layer || r.head || !r.kind.empty() || !r.html.empty() || r.contributions)
+    throw Error(Exit::usage,
+                "--gold scores all heads; it goes with --source, --target, --limit "
+                "and --json only.");
+  if (!r.source) throw Error(Exit::usage, "Expected --source, the file that --gold is about.");
+  const GoldFiles files{r.gold, *r.source, r.target.value_or(""), r.limit};
+  ParamVec<float> untrained(t.model.table.size());
+  initialize(t.model.table, t.config.seed, untrained);
+  std::vector<KindScores> scores;
+  for (const GoldSet& set : read_gold(files, t.config, t.tokenizers))
+    scores.push_back(score_heads(t.model, t.values, untrained, set));
+  print(r.json ? scores_json(scores) : scores_table(scores));
+}
+
 }  // namespace
 
 Exit run_attend(CommandLine& line) {
@@ -119,6 +144,10 @@ Exit run_attend(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   prepare_blas();
   const TrainedModel trained = load_trained_model(request.run, request.checkpoint);
+  if (!request.gold.empty()) {
+    score(request, trained);
+    return Exit::ok;
+  }
   check_selection(request, trained.config.model);
   const ModelInput input = read_input(request, trained);
   const InputTokens tokens = input_tokens(input, trained.tokenizers);
