@@ -80,5 +80,6 @@ Exit run_resume(CommandLine& line);  // cli/train.cpp
 Exit run_sample(CommandLine& line);
 Exit run_config(CommandLine& line);
 Exit run_attend(CommandLine& line);
+Exit run_neighbors(CommandLine& line);
 
 }  // namespace heed
