@@ -6,9 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "base/files.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "decode/sampling.h"
 #include "inspect/attention_json.h"
+#include "inspect/attention_page.h"
 #include "inspect/attention_scores.h"
 #include "inspect/heat_map.h"
 #include "math/blas.h"
@@ -72,6 +75,29 @@ void check_selection(const Request& r, const ModelConfig& model) {
            std::to_string(layers - 1) + ".");
 }
 
+// What the model writes when it always takes the most probable token.
+std::vector<int> own_output(const TrainedModel& t, const std::vector<int>& source) {
+  SampleRequest request;
+  request.to_end = t.config.objective.type == ObjectiveType::seq2seq;
+  request.source_length = t.config.objective.source_length;
+  request.target_length = t.config.objective.target_length;
+  request.max_tokens = longest_target(t.config) - 1;  // <s> takes a place
+  request.rules.temperature = 0;
+  request.banned = {Tokenizer::kUnk, Tokenizer::kBos};
+  if (!request.to_end) request.banned.push_back(Tokenizer::kEos);
+  if (source != framed_source(t.config, {}) || request.to_end) request.prompt = source;
+  std::vector<int> ids;
+  Pool pool(1);
+  draw_samples(
+      t.model, t.values, pool, request,
+      [&](int, int id) {
+        if (id != Tokenizer::kEos) ids.push_back(id);
+        return id != Tokenizer::kEos;
+      },
+      [](int) {});
+  return ids;
+}
+
 ModelInput read_input(const Request& r, const TrainedModel& t) {
   const bool encoder = t.model.has_encoder(), decoder = t.model.has_decoder();
   if (!r.source && !r.target)
@@ -96,9 +122,8 @@ ModelInput read_input(const Request& r, const TrainedModel& t) {
   } else {
     throw Error(Exit::usage, "--target needs its --source.");
   }
-  if (!r.target)
-    throw Error(Exit::usage, "Expected --target, what the decoder reads.", "--target \"...\"");
-  input.target = target_ids(t.config, t.tokenizers, *r.target, "--target");
+  input.target = r.target ? target_ids(t.config, t.tokenizers, *r.target, "--target")
+                          : framed_target(own_output(t, input.source));
   return input;
 }
 
@@ -119,6 +144,19 @@ void draw(const Request& r, const InputTokens& tokens, const AttentionMaps& maps
                             key_tokens(tokens, kind), style));
       }
   }
+}
+
+void write_page(const Request& r, const TrainedModel& t, const InputTokens& tokens,
+                const AttentionMaps& maps) {
+  AttentionPage page{r.run + ", step " + std::to_string(t.state.step), AttentionKind::cross,
+                     r.layer.value_or(0), r.head.value_or(0)};
+  for (const AttentionKind kind : kAttentionKinds)
+    if (!map_of(maps, kind).empty() && (r.kind.empty() || r.kind == attention_name(kind)))
+      page.kind = kind;
+  page.layer = std::min(page.layer, map_of(maps, page.kind).layers - 1);
+  OutputFile file(r.html);
+  file.write(attention_page(page, tokens, maps));
+  file.finish();
 }
 
 void score(const Request& r, const TrainedModel& t) {
@@ -153,9 +191,10 @@ Exit run_attend(CommandLine& line) {
   const InputTokens tokens = input_tokens(input, trained.tokenizers);
   Workspace workspace;
   const AttentionMaps maps = attention_maps(trained.model, trained.values, input, workspace);
+  if (!request.html.empty()) write_page(request, trained, tokens, maps);
   if (request.json) {
     print(attention_json(input, tokens, maps, request.contributions));
-  } else {
+  } else if (request.html.empty()) {
     draw(request, tokens, maps);
   }
   return Exit::ok;
