@@ -85,5 +85,7 @@ Exit run_score(CommandLine& line);
 Exit run_tokenize(CommandLine& line);
 Exit run_translate(CommandLine& line);
 Exit run_config(CommandLine& line);
+Exit run_attend(CommandLine& line);
+Exit run_neighbors(CommandLine& line);
 
 }  // namespace heed

@@ -22,6 +22,8 @@ constexpr Command kCommands[] = {
     {"gradcheck", "check every gradient against central differences", run_gradcheck},
     {"average", "average the weights of several checkpoints", run_average},
     {"bench", "measure how fast training is on this machine", run_bench_command},
+    {"attend", "show where each head of each layer looks", run_attend},
+    {"neighbors", "list the nearest tokens of words in the embedding", run_neighbors},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };
 

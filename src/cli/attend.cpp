@@ -1,0 +1,203 @@
+// heed attend RUN
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "base/files.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "decode/sampling.h"
+#include "inspect/attention_json.h"
+#include "inspect/attention_page.h"
+#include "inspect/attention_scores.h"
+#include "inspect/heat_map.h"
+#include "math/blas.h"
+#include "train/trained_model.h"
+
+namespace heed {
+namespace {
+
+struct Request {
+  std::string run, checkpoint, html, kind, gold;
+  std::optional<std::string> source, target;
+  std::optional<int> layer, head;
+  std::size_t limit = 0;
+  bool json = false, contributions = false;
+};
+
+void add_options(CommandLine& line, Request& r) {
+  line.add_run(r.run);
+  line.add_checkpoint(r.checkpoint);
+  line.app().add_option("--source", r.source,
+                        "what the encoder reads; of a decoder-only model, the text");
+  line.app().add_option("--target", r.target,
+                        "what the decoder reads (default: what the model writes itself)");
+  line.app()
+      .add_option("--kind", r.kind, "only this attention")
+      ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
+  line.app()
+      .add_option("--layer", r.layer, "only this layer, from 0")
+      ->check(CLI::NonNegativeNumber);
+  line.app().add_option("--head", r.head, "only this head, from 0")->check(CLI::NonNegativeNumber);
+  line.add_json(r.json);
+  line.app().add_flag("--contributions", r.contributions,
+                      "with --json: also the length of what each head takes from each token");
+  line.app().add_option("--html", r.html, "write a page to look around in")->type_name("FILE");
+  CLI::Option* gold =
+      line.app()
+          .add_option("--gold", r.gold,
+                      "score every head against this file; --source and --target are then files")
+          ->type_name("FILE");
+  line.app()
+      .add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
+      ->needs(gold);
+}
+
+void check_selection(const Request& r, const ModelConfig& model) {
+  const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
+  if (r.json && (r.layer || r.head || !r.kind.empty()))
+    refuse("--kind, --layer and --head choose what is drawn; --json always has everything.");
+  if (r.contributions && !r.json)
+    refuse("--contributions goes with --json; pages have them anyway.");
+  const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
+  if ((r.kind == "encoder" && !encoder) || (r.kind == "decoder" && !decoder) ||
+      (r.kind == "cross" && !(encoder && decoder)))
+    refuse("--kind " + r.kind + ": this model has no such attention.");
+  if (r.head && *r.head >= model.n_heads)
+    refuse("--head " + std::to_string(*r.head) + ": the heads of this model are 0 to " +
+           std::to_string(model.n_heads - 1) + ".");
+  const int layers = std::max(model.encoder_layers, model.decoder_layers);
+  if (r.layer && *r.layer >= layers)
+    refuse("--layer " + std::to_string(*r.layer) + ": the layers of this model are 0 to " +
+           std::to_string(layers - 1) + ".");
+}
+
+// What the model writes when it always takes the most probable token.
+std::vector<int> own_output(const TrainedModel& t, const std::vector<int>& source) {
+  SampleRequest request;
+  request.to_end = t.config.objective.type == ObjectiveType::seq2seq;
+  request.source_length = t.config.objective.source_length;
+  request.target_length = t.config.objective.target_length;
+  request.max_tokens = longest_target(t.config) - 1;  // <s> takes a place
+  request.rules.temperature = 0;
+  request.banned = {Tokenizer::kUnk, Tokenizer::kBos};
+  if (!request.to_end) request.banned.push_back(Tokenizer::kEos);
+  if (source != framed_source(t.config, {}) || request.to_end) request.prompt = source;
+  std::vector<int> ids;
+  Pool pool(1);
+  draw_samples(
+      t.model, t.values, pool, request,
+      [&](int, int id) {
+        if (id != Tokenizer::kEos) ids.push_back(id);
+        return id != Tokenizer::kEos;
+      },
+      [](int) {});
+  return ids;
+}
+
+ModelInput read_input(const Request& r, const TrainedModel& t) {
+  const bool encoder = t.model.has_encoder(), decoder = t.model.has_decoder();
+  if (!r.source && !r.target)
+    throw Error(Exit::usage, "Expected a text to attend to.", "--source \"...\"");
+  ModelInput input;
+  if (!encoder) {  // one text, wherever it was given
+    const std::string text = r.source.value_or("") + r.target.value_or("");
+    if (text.empty()) throw Error(Exit::data, "The text is empty: there is nothing to attend to.");
+    input.target = target_ids(t.config, t.tokenizers, text, r.source ? "--source" : "--target");
+    return input;
+  }
+  if (!decoder) {
+    if (r.target)
+      throw Error(Exit::usage, "--target: this model has no decoder; its text is --source.");
+    input.source = source_ids(t.config, t.tokenizers, *r.source, "--source");
+    return input;
+  }
+  if (r.source) {
+    input.source = source_ids(t.config, t.tokenizers, *r.source, "--source");
+  } else if (t.config.objective.type == ObjectiveType::prefix_lm) {
+    input.source = framed_source(t.config, {});
+  } else {
+    throw Error(Exit::usage, "--target needs its --source.");
+  }
+  input.target = r.target ? target_ids(t.config, t.tokenizers, *r.target, "--target")
+                          : framed_target(own_output(t, input.source));
+  return input;
+}
+
+void draw(const Request& r, const InputTokens& tokens, const AttentionMaps& maps) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool plain = no_color != nullptr && *no_color != '\0';
+  const HeatMapStyle style{.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
+  print(heat_map_legend(style));
+  for (const AttentionKind kind : kAttentionKinds) {
+    const AttentionMap& map = map_of(maps, kind);
+    if (!r.kind.empty() && r.kind != attention_name(kind)) continue;
+    for (int layer = 0; layer < map.layers; ++layer)
+      for (int head = 0; head < map.heads; ++head) {
+        if (layer != r.layer.value_or(layer) || head != r.head.value_or(head)) continue;
+        print("\n" + std::string(attention_name(kind)) + ", layer " + std::to_string(layer) +
+              ", head " + std::to_string(head) + "\n" +
+              draw_heat_map(map.head(layer, head), query_tokens(tokens, kind),
+                            key_tokens(tokens, kind), style));
+      }
+  }
+}
+
+void write_page(const Request& r, const TrainedModel& t, const InputTokens& tokens,
+                const AttentionMaps& maps) {
+  AttentionPage page{r.run + ", step " + std::to_string(t.state.step), AttentionKind::cross,
+                     r.layer.value_or(0), r.head.value_or(0)};
+  for (const AttentionKind kind : kAttentionKinds)
+    if (!map_of(maps, kind).empty() && (r.kind.empty() || r.kind == attention_name(kind)))
+      page.kind = kind;
+  page.layer = std::min(page.layer, map_of(maps, page.kind).layers - 1);
+  OutputFile file(r.html);
+  file.write(attention_page(page, tokens, maps));
+  file.finish();
+}
+
+void score(const Request& r, const TrainedModel& t) {
+  if (r.layer || r.head || !r.kind.empty() || !r.html.empty() || r.contributions)
+    throw Error(Exit::usage,
+                "--gold scores all heads; it goes with --source, --target, --limit "
+                "and --json only.");
+  if (!r.source) throw Error(Exit::usage, "Expected --source, the file that --gold is about.");
+  const GoldFiles files{r.gold, *r.source, r.target.value_or(""), r.limit};
+  ParamVec<float> untrained(t.model.table.size());
+  initialize(t.model.table, t.config.seed, untrained);
+  std::vector<KindScores> scores;
+  for (const GoldSet& set : read_gold(files, t.config, t.tokenizers))
+    scores.push_back(score_heads(t.model, t.values, untrained, set));
+  print(r.json ? scores_json(scores) : scores_table(scores));
+}
+
+}  // namespace
+
+Exit run_attend(CommandLine& line) {
+  Request request;
+  add_options(line, request);
+  if (!line.parse()) return Exit::ok;
+  prepare_blas();
+  const TrainedModel trained = load_trained_model(request.run, request.checkpoint);
+  if (!request.gold.empty()) {
+    score(request, trained);
+    return Exit::ok;
+  }
+  check_selection(request, trained.config.model);
+  const ModelInput input = read_input(request, trained);
+  const InputTokens tokens = input_tokens(input, trained.tokenizers);
+  Workspace workspace;
+  const AttentionMaps maps = attention_maps(trained.model, trained.values, input, workspace);
+  if (!request.html.empty()) write_page(request, trained, tokens, maps);
+  if (request.json) {
+    print(attention_json(input, tokens, maps, request.contributions));
+  } else if (request.html.empty()) {
+    draw(request, tokens, maps);
+  }
+  return Exit::ok;
+}
+
+}  // namespace heed

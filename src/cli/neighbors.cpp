@@ -1,0 +1,153 @@
+// heed neighbors RUN WORD...
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "inspect/heat_map.h"
+#include "inspect/neighbors.h"
+#include "math/blas.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Request {
+  std::string run, checkpoint, context, export_to, side;
+  std::vector<std::string> words;
+  std::size_t top_k = 10;
+  bool json = false;
+};
+
+std::vector<std::string> pieces(const EmbeddingView& e, const std::vector<int>& ids) {
+  std::vector<std::string> texts;
+  for (const int id : ids) texts.push_back(e.tokenizer.piece(id));
+  return texts;
+}
+
+Json json_of(const std::vector<Neighbor>& neighbors) {
+  Json list = Json::array();
+  for (const Neighbor& n : neighbors)
+    list.push_back({{"token", n.token}, {"id", n.id}, {"cosine", n.cosine}});
+  return list;
+}
+
+Json json_of(const EmbeddingView& e, const WordVector& w) {
+  return {{"word", w.word}, {"ids", w.ids}, {"tokens", pieces(e, w.ids)}};
+}
+
+Json json_of(const EmbeddingView& e, const QueryResult& r) {
+  Json words = Json::array();
+  for (const WordVector& w : r.words) words.push_back(json_of(e, w));
+  return {{"query", r.query.text}, {"words", words}, {"neighbors", json_of(r.neighbors)}};
+}
+
+Json json_of(const EmbeddingView& e, const ContextResult& r) {
+  Json json = json_of(e, r.word);
+  json["static"] = r.word.vector;
+  json["occurrences"] = Json::array();
+  for (const Occurrence& o : r.occurrences) {
+    Json layers = Json::array();
+    for (const ContextLayer& layer : o.layers)
+      layers.push_back({{"cosine_to_static", layer.cosine_to_static},
+                        {"vector", layer.vector},
+                        {"neighbors", json_of(layer.neighbors)}});
+    json["occurrences"].push_back({{"begin", o.begin}, {"end", o.end}, {"layers", layers}});
+  }
+  return json;
+}
+
+std::string spelt(const EmbeddingView& e, const WordVector& w) {
+  if (w.ids.size() < 2) return "";
+  std::string text = "\"" + w.word + "\" is " + std::to_string(w.ids.size()) + " tokens (";
+  for (std::size_t i = 0; i < w.ids.size(); ++i)
+    text += (i ? " " : "") + e.tokenizer.piece(w.ids[i]);
+  return text + "): their mean is used\n";
+}
+
+std::string table(const EmbeddingView& e, const QueryResult& r) {
+  std::string text = r.query.text + "\n";
+  for (const WordVector& w : r.words) text += spelt(e, w);
+  for (const Neighbor& n : r.neighbors)
+    text += "  " + format_fixed(n.cosine, 3) + "  " + n.token + "\n";
+  return text;
+}
+
+std::string table(const EmbeddingView& e, const ContextResult& r, const std::string& context) {
+  std::string text = spelt(e, r.word);
+  for (const Occurrence& o : r.occurrences) {
+    text += context.substr(0, o.begin) + "[" + context.substr(o.begin, o.end - o.begin) + "]" +
+            context.substr(o.end) + "\n  layer  cosine to static  nearest rows of the embedding\n";
+    for (std::size_t layer = 0; layer < o.layers.size(); ++layer) {
+      text += "  " + fitted(std::to_string(layer), 7) +
+              fitted(format_fixed(o.layers[layer].cosine_to_static, 3), 18);
+      for (const Neighbor& n : o.layers[layer].neighbors) text += n.token + " ";
+      text.back() = '\n';
+    }
+  }
+  return text;
+}
+
+void answer(const Request& r, const TrainedModel& t, const EmbeddingView& e) {
+  const std::vector<Query> queries = parse_queries(r.words);
+  Json json{{"queries", Json::array()}};
+  std::string text;
+  for (const Query& query : queries) {
+    const QueryResult result = ask(e, query, r.top_k);
+    json["queries"].push_back(json_of(e, result));
+    text += (text.empty() ? "" : "\n") + table(e, result);
+    if (r.context.empty()) continue;
+    if (query.terms.size() > 1)
+      throw Error(Exit::usage, "--context goes with words, not analogies.");
+    const ContextResult inside = ask_in_context(t, query.terms.front().word, r.context, r.top_k);
+    json["queries"].back()["context"] = json_of(e, inside);
+    text += table(e, inside, r.context);
+  }
+  print(r.json ? json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" : text);
+}
+
+}  // namespace
+
+Exit run_neighbors(CommandLine& line) {
+  Request r;
+  line.add_run(r.run);
+  line.app().add_option("WORD", r.words, "words, or an analogy: king - man + woman");
+  line.add_checkpoint(r.checkpoint);
+  line.app().add_option("--top-k", r.top_k, "how many neighbours")->check(CLI::Range(1, 100000));
+  line.app().add_option("--context", r.context,
+                        "a text with the words: also their vectors after each layer");
+  line.app()
+      .add_option("--side", r.side,
+                  "which table, where source and target have their own "
+                  "(default: source with --context, else target)")
+      ->check(CLI::IsMember({"source", "target"}));
+  line.app()
+      .add_option("--export", r.export_to, "write the whole table as word2vec text")
+      ->type_name("FILE.vec");
+  line.add_json(r.json);
+  if (!line.parse()) return Exit::ok;
+  if (r.words.empty() && r.export_to.empty())
+    throw Error(Exit::usage, "Expected a word, or --export.", "heed neighbors --help");
+  if (r.words.empty() && !r.context.empty())
+    throw Error(Exit::usage, "--context needs a word that stands in it.");
+  prepare_blas();
+  const TrainedModel trained = load_trained_model(r.run, r.checkpoint);
+  const bool source = r.side.empty() ? !r.context.empty() : r.side == "source";
+  if (source && !r.side.empty() && !trained.model.has_encoder())
+    throw Error(Exit::usage, "--side source: this model has no encoder.");
+  if (!source && !r.context.empty() && trained.model.has_encoder())
+    throw Error(Exit::usage, "--side target: --context is read by the encoder.");
+  const EmbeddingView e = embedding_of(trained, source ? Side::source : Side::target);
+  if (!r.words.empty()) answer(r, trained, e);
+  if (!r.export_to.empty()) {
+    OutputFile file(r.export_to);
+    file.write(word2vec_text(e));
+    file.finish();
+  }
+  return Exit::ok;
+}
+
+}  // namespace heed

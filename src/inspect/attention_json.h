@@ -1,0 +1,27 @@
+// Attention maps as JSON.
+#pragma once
+
+#include <string>
+
+#include "inspect/attention_maps.h"
+#include "text/tokenizer.h"
+
+namespace heed {
+
+struct Tokenizers;
+
+// Both sides of an input as people read them, one string per id.
+struct InputTokens {
+  std::vector<std::string> source, target;
+};
+InputTokens input_tokens(const ModelInput& input, const Tokenizers& tokenizers);
+const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind);
+const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionKind kind);
+
+// {"source_ids", "source_tokens", "target_ids", "target_tokens", "encoder", "decoder", "cross"},
+// the last three as [layer][head][query][key], left out where the model has no such attention. With
+// `contributions` also "contribution_encoder" ... in the same layout. One line.
+std::string attention_json(const ModelInput& input, const InputTokens& tokens,
+                           const AttentionMaps& maps, bool contributions);
+
+}  // namespace heed

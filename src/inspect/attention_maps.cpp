@@ -1,0 +1,119 @@
+#include "inspect/attention_maps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed {
+namespace {
+
+const Attention& attention_of(const Transformer& model, AttentionKind kind, int layer) {
+  if (kind == AttentionKind::encoder_self) return model.encoder.blocks[layer].self_attention;
+  const Block& block = model.decoder.blocks[layer];
+  return kind == AttentionKind::decoder_self ? block.self_attention : *block.cross_attention;
+}
+
+class Recorder : public AttentionProbe<float> {
+ public:
+  Recorder(const Transformer& model, const ParamVec<float>& values, AttentionMaps& maps)
+      : model_(model), values_(values), maps_(maps) {}
+
+  void see(const Seen& seen) override {
+    AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
+    const Mat<float> to = map.head(seen.layer, seen.head);
+    for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
+    const Mat<const float> out =
+        values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
+            seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
+    float* lengths = map.head_lengths(seen.layer, seen.head);
+    for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
+  }
+
+ private:
+  // || W v ||
+  static float length(Mat<const float> w, const float* v) {
+    double sum = 0;
+    for (int r = 0; r < w.rows; ++r) {
+      double dot = 0;
+      for (int c = 0; c < w.cols; ++c) dot += static_cast<double>(w(r, c)) * v[c];
+      sum += dot * dot;
+    }
+    return static_cast<float>(std::sqrt(sum));
+  }
+
+  const Transformer& model_;
+  const ParamVec<float>& values_;
+  AttentionMaps& maps_;
+};
+
+AttentionMap empty_map(int layers, int heads, std::size_t queries, std::size_t keys) {
+  AttentionMap map{layers, heads, static_cast<int>(queries), static_cast<int>(keys), {}, {}};
+  const std::size_t rows = static_cast<std::size_t>(layers) * heads;
+  map.weights.resize(rows * queries * keys);
+  map.lengths.resize(rows * keys);
+  return map;
+}
+
+}  // namespace
+
+const char* attention_name(AttentionKind kind) {
+  constexpr const char* kNames[] = {"encoder", "decoder", "cross"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Mat<float> AttentionMap::head(int layer, int head) {
+  const std::size_t size = static_cast<std::size_t>(queries) * keys;
+  return {weights.data() + (static_cast<std::size_t>(layer) * heads + head) * size, queries, keys};
+}
+
+Mat<const float> AttentionMap::head(int layer, int h) const {
+  return const_cast<AttentionMap*>(this)->head(layer, h);
+}
+
+float* AttentionMap::head_lengths(int layer, int head) {
+  return lengths.data() + (static_cast<std::size_t>(layer) * heads + head) * keys;
+}
+
+const float* AttentionMap::head_lengths(int layer, int head) const {
+  return const_cast<AttentionMap*>(this)->head_lengths(layer, head);
+}
+
+double AttentionMap::contribution(int layer, int h, int query, int key) const {
+  return static_cast<double>(head(layer, h)(query, key)) * head_lengths(layer, h)[key];
+}
+
+const std::vector<int>& query_ids(const ModelInput& input, AttentionKind kind) {
+  return kind == AttentionKind::encoder_self ? input.source : input.target;
+}
+
+const std::vector<int>& key_ids(const ModelInput& input, AttentionKind kind) {
+  return kind == AttentionKind::decoder_self ? input.target : input.source;
+}
+
+AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
+                             const ModelInput& input, Workspace& workspace) {
+  AttentionMaps maps;
+  const int heads = model.config.n_heads;
+  const auto layers_of = [&](AttentionKind kind) {
+    if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
+    if (kind == AttentionKind::cross && !model.has_encoder()) return 0;
+    return model.config.decoder_layers;
+  };
+  for (const AttentionKind kind : kAttentionKinds)
+    if (const int layers = layers_of(kind))
+      maps[static_cast<std::size_t>(kind)] =
+          empty_map(layers, heads, query_ids(input, kind).size(), key_ids(input, kind).size());
+
+  Batch batch;
+  if (model.has_encoder())
+    batch.source.add_sequence(input.source.data(), static_cast<int>(input.source.size()));
+  if (model.has_decoder())
+    batch.target.add_sequence(input.target.data(), static_cast<int>(input.target.size()));
+  Recorder recorder(model, values, maps);
+  WorkspaceScope scope(workspace);
+  Pass<float> pass{.values = values, .workspace = workspace, .probe = &recorder};
+  TransformerSaved<float> saved;
+  model.forward(pass, batch, saved);
+  return maps;
+}
+
+}  // namespace heed

@@ -1,0 +1,53 @@
+// The attention weights of one forward pass, and what each of them contributes.
+//
+// Weights are those of training's forward pass without dropout: row q of a head sums to 1, and what
+// a query must not see is exactly 0. A weight alone does not say how much comes of a token, since
+// what is weighed may be large or small; the contribution of key k to query q through head h,
+//
+//   || p_h(q, k) v_h(k) W_o,hᵀ || = p_h(q, k) || v_h(k) W_o,hᵀ ||,   W_o,h: columns of W_o of head
+//   h
+//
+// is the length of the vector that this head takes from k and adds to q's row (Kobayashi et al.
+// 2020, "Attention is Not Only a Weight"). It is kept as the length for weight 1,
+// [layer][head][key].
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "inspect/model_input.h"
+#include "nn/transformer.h"
+
+namespace heed {
+
+inline constexpr std::array kAttentionKinds = {AttentionKind::encoder_self,
+                                               AttentionKind::decoder_self, AttentionKind::cross};
+const char* attention_name(AttentionKind kind);  // "encoder", "decoder", "cross"
+
+// All heads of one kind of attention. Owns its numbers; empty if the model has no such kind.
+struct AttentionMap {
+  int layers = 0, heads = 0, queries = 0, keys = 0;
+  std::vector<float> weights;  // [layer][head][query][key]
+  std::vector<float> lengths;  // [layer][head][key] || v_h(k) W_o,hᵀ ||
+
+  bool empty() const { return layers == 0; }
+  Mat<float> head(int layer, int head);
+  Mat<const float> head(int layer, int head) const;
+  float* head_lengths(int layer, int head);
+  const float* head_lengths(int layer, int head) const;
+  double contribution(int layer, int head, int query, int key) const;
+};
+
+using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
+inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
+  return maps[static_cast<std::size_t>(kind)];
+}
+// Which ids stand at the queries and at the keys of a kind.
+const std::vector<int>& query_ids(const ModelInput& input, AttentionKind kind);
+const std::vector<int>& key_ids(const ModelInput& input, AttentionKind kind);
+
+// `input` fits the model: what it reads is not empty and not too long. The workspace is rewound.
+AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
+                             const ModelInput& input, Workspace& workspace);
+
+}  // namespace heed

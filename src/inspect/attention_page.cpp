@@ -1,0 +1,55 @@
+#include "inspect/attention_page.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace heed {
+
+extern const char* const attention_page_html;  // attention_page.html
+
+namespace {
+
+// Weights in ten-thousandths and flat, so that the page stays small.
+nlohmann::json json_of(const AttentionMap& map, AttentionKind kind) {
+  std::vector<int> weights;
+  for (const float w : map.weights) weights.push_back(static_cast<int>(std::lround(10000.0 * w)));
+  std::vector<double> lengths;
+  for (const float x : map.lengths) lengths.push_back(std::round(10000.0 * x) / 10000.0);
+  return {{"name", attention_name(kind)},
+          {"layers", map.layers},
+          {"heads", map.heads},
+          {"queries", kind == AttentionKind::encoder_self ? "source" : "target"},
+          {"keys", kind == AttentionKind::decoder_self ? "target" : "source"},
+          {"weights", weights},
+          {"lengths", lengths}};
+}
+
+}  // namespace
+
+std::string json_for_script(std::string json) {
+  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
+    json.replace(at, 1, "\\u003c");
+  return json;
+}
+
+std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
+                           const AttentionMaps& maps) {
+  nlohmann::json data{
+      {"about", page.about},
+      {"start", {{"kind", attention_name(page.kind)}, {"layer", page.layer}, {"head", page.head}}},
+      {"source", tokens.source},
+      {"target", tokens.target},
+      {"kinds", nlohmann::json::array()}};
+  for (const AttentionKind kind : kAttentionKinds)
+    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
+      data["kinds"].push_back(json_of(map, kind));
+  constexpr std::string_view kPlace = "{{data}}";
+  std::string html = attention_page_html;
+  html.replace(
+      html.find(kPlace), kPlace.size(),
+      json_for_script(data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  return html;
+}
+
+}  // namespace heed

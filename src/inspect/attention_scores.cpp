@@ -1,0 +1,165 @@
+#include "inspect/attention_scores.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/noise.h"
+
+namespace heed {
+namespace {
+
+constexpr int kResamples = 1000;
+
+// Sums over links, from which all three figures follow.
+struct Sums {
+  double links = 0, mass = 0, correct = 0, gold = 0;
+  void add(const Sums& o, double times) {
+    links += times * o.links;
+    mass += times * o.mass;
+    correct += times * o.correct;
+    gold += times * o.gold;
+  }
+  double mean_mass() const { return mass / links; }
+  double accuracy() const { return correct / links; }
+  double aer() const { return 1.0 - 2.0 * correct / (links + gold); }
+};
+
+using Series = std::vector<Sums>;  // by group
+
+struct HeadSeries {
+  Series trained, untrained, shuffled;
+};
+
+Sums link_sums(Mat<const float> weights, int query, const std::vector<int>& keys) {
+  const float* row = weights.row(query);
+  const float most = *std::max_element(row, row + weights.cols);
+  const auto ties = std::count(row, row + weights.cols, most);
+  Sums sums{.links = 1, .gold = static_cast<double>(keys.size())};
+  for (const int key : keys) {
+    sums.mass += row[key];
+    if (row[key] == most) sums.correct += 1.0 / static_cast<double>(ties);
+  }
+  return sums;
+}
+
+bool disjoint(const std::vector<int>& a, const std::vector<int>& b) {
+  return std::none_of(a.begin(), a.end(),
+                      [&](int x) { return std::binary_search(b.begin(), b.end(), x); });
+}
+
+// Mean over the wrong answers; no links if there are none.
+Sums shuffled_sums(Mat<const float> weights, const GoldLink& link,
+                   const std::vector<std::vector<int>>& decoys) {
+  Sums sum, mean;
+  for (const auto& decoy : decoys)
+    if (disjoint(decoy, link.keys)) sum.add(link_sums(weights, link.query, decoy), 1.0);
+  if (sum.links > 0) mean.add(sum, 1.0 / sum.links);
+  return mean;
+}
+
+Sums uniform_sums(const GoldLink& link, int keys, bool causal) {
+  const double share = static_cast<double>(link.keys.size()) / (causal ? link.query + 1 : keys);
+  return {1, share, share, static_cast<double>(link.keys.size())};
+}
+
+// Turns series into scores; all of them see the same resamples.
+class Bootstrap {
+ public:
+  explicit Bootstrap(std::size_t groups) : times_(kResamples, std::vector<std::uint16_t>(groups)) {
+    for (int b = 0; b < kResamples; ++b) {
+      const std::uint64_t key = noise_key(0, Purpose::probe, b);
+      for (std::size_t i = 0; i < groups; ++i)
+        ++times_[b][static_cast<std::size_t>(uniform01(key, i) * static_cast<double>(groups))];
+    }
+  }
+
+  Score score(const Series& series) const {
+    const Sums whole = weighted(series, std::vector<std::uint16_t>(series.size(), 1));
+    if (whole.links == 0) return {};
+    std::vector<double> mass, accuracy, aer;
+    for (const auto& times : times_) {
+      const Sums sums = weighted(series, times);
+      if (sums.links == 0) continue;  // none of the drawn groups has a link
+      mass.push_back(sums.mean_mass());
+      accuracy.push_back(sums.accuracy());
+      aer.push_back(sums.aer());
+    }
+    return {static_cast<std::size_t>(std::llround(whole.links)), estimate(whole.mean_mass(), mass),
+            estimate(whole.accuracy(), accuracy), estimate(whole.aer(), aer)};
+  }
+
+ private:
+  static Sums weighted(const Series& series, const std::vector<std::uint16_t>& times) {
+    Sums sums;
+    for (std::size_t g = 0; g < series.size(); ++g) sums.add(series[g], times[g]);
+    return sums;
+  }
+  static Estimate estimate(double value, std::vector<double>& resampled) {
+    std::sort(resampled.begin(), resampled.end());
+    const auto at = [&](double share) {
+      return resampled[static_cast<std::size_t>(
+          std::llround(share * static_cast<double>(resampled.size() - 1)))];
+    };
+    return {value, at(0.025), at(0.975)};
+  }
+
+  std::vector<std::vector<std::uint16_t>> times_;
+};
+
+}  // namespace
+
+KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
+                       const ParamVec<float>& untrained, const GoldSet& gold) {
+  if (gold.examples.empty()) {
+    std::string notes;
+    for (const std::string& note : gold.notes) notes += " Note: " + note + ".";
+    throw Error(Exit::data, "The gold file leaves nothing to score." + notes);
+  }
+  // Groups that are scored, numbered without holes; examples come group by group.
+  std::vector<std::size_t> group_of;
+  std::size_t groups = 0;
+  for (std::size_t e = 0; e < gold.examples.size(); ++e) {
+    groups += e == 0 || gold.examples[e].group != gold.examples[e - 1].group;
+    group_of.push_back(groups - 1);
+  }
+  const int heads = model.config.n_heads;
+  const int layers = gold.kind == AttentionKind::encoder_self ? model.config.encoder_layers
+                                                              : model.config.decoder_layers;
+  const Series zeros(groups);
+  std::vector<HeadSeries> series(static_cast<std::size_t>(layers) * heads, {zeros, zeros, zeros});
+  Series uniform = zeros;
+  KindScores scores{gold.kind, 0, groups, gold.group_name, {}, {}, gold.notes};
+  Workspace workspace;
+  for (std::size_t e = 0; e < gold.examples.size(); ++e) {
+    const GoldExample& example = gold.examples[e];
+    const std::size_t g = group_of[e];
+    const AttentionMaps maps = attention_maps(model, trained, example.input, workspace);
+    const AttentionMaps before = attention_maps(model, untrained, example.input, workspace);
+    const AttentionMap& map = map_of(maps, gold.kind);
+    for (const GoldLink& link : example.links) {
+      ++scores.links;
+      uniform[g].add(uniform_sums(link, map.keys, gold.kind == AttentionKind::decoder_self), 1);
+      for (int layer = 0; layer < layers; ++layer)
+        for (int head = 0; head < heads; ++head) {
+          HeadSeries& s = series[static_cast<std::size_t>(layer) * heads + head];
+          const Mat<const float> weights = map.head(layer, head);
+          s.trained[g].add(link_sums(weights, link.query, link.keys), 1);
+          s.untrained[g].add(
+              link_sums(map_of(before, gold.kind).head(layer, head), link.query, link.keys), 1);
+          s.shuffled[g].add(shuffled_sums(weights, link, example.decoys), 1);
+        }
+    }
+  }
+  const Bootstrap bootstrap(groups);
+  scores.uniform = bootstrap.score(uniform);
+  for (int layer = 0; layer < layers; ++layer)
+    for (int head = 0; head < heads; ++head) {
+      const HeadSeries& s = series[static_cast<std::size_t>(layer) * heads + head];
+      scores.heads.push_back({layer, head, bootstrap.score(s.trained), bootstrap.score(s.untrained),
+                              bootstrap.score(s.shuffled)});
+    }
+  return scores;
+}
+
+}  // namespace heed

@@ -1,0 +1,99 @@
+// ask_in_context(): a word's vector after each layer of the stack that reads it.
+#include <cmath>
+
+#include "base/error.h"
+#include "inspect/model_input.h"
+#include "inspect/neighbors.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+// Where the word stands in the text, not within longer words made of letters or digits.
+std::vector<std::pair<std::size_t, std::size_t>> places_of(std::string_view word,
+                                                           std::string_view text, bool inside) {
+  const auto is_letter = [&](std::size_t i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    return c >= 0x80 || std::isalnum(c);
+  };
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string_view::npos;) {
+    const std::size_t end = at + word.size();
+    const bool whole = (at == 0 || !is_letter(at - 1)) && (end == text.size() || !is_letter(end));
+    if (whole || inside) places.emplace_back(at, end);
+    at = end;
+  }
+  return places;
+}
+
+// [rows, d] after each layer: what the next block reads; the last one as the stack hands it on.
+std::vector<Mat<const float>> layer_outputs(const StackSaved<float>& saved, NormPlacement placement,
+                                            Mat<const float> last) {
+  std::vector<Mat<const float>> outputs;
+  for (std::size_t i = 1; i < saved.blocks.size(); ++i) {
+    const ResidualSaved<float>& next = saved.blocks[i].self_residual;
+    outputs.push_back(placement == NormPlacement::pre ? next.in : next.branch);
+  }
+  outputs.push_back(last);
+  return outputs;
+}
+
+double cosine(const std::vector<double>& a, const std::vector<double>& b) {
+  double dot = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    dot += a[i] * b[i];
+    aa += a[i] * a[i];
+    bb += b[i] * b[i];
+  }
+  return aa > 0 && bb > 0 ? dot / std::sqrt(aa * bb) : 0.0;
+}
+
+}  // namespace
+
+ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
+                             const std::string& given, std::size_t k) {
+  const bool encoder = t.model.has_encoder();
+  const EmbeddingView embedding = embedding_of(t, encoder ? Side::source : Side::target);
+  ContextResult result{word_vector(embedding, word), {}};
+  const std::string context = embedding.lowercase ? to_lower(given) : given;
+
+  Batch batch;
+  const std::vector<int> ids = encoder ? source_ids(t.config, t.tokenizers, context, "--context")
+                                       : target_ids(t.config, t.tokenizers, context, "--context");
+  (encoder ? batch.source : batch.target).add_sequence(ids.data(), static_cast<int>(ids.size()));
+  const std::size_t shift = ids.front() == Tokenizer::kBos ? 1 : 0;  // rows before the text's first
+  const auto tokens = embedding.tokenizer.encode_with_offsets(context);
+  if (t.config.objective.type == ObjectiveType::masked_lm &&
+      context.find(Tokenizer::kMaskText) != std::string::npos)
+    throw Error(Exit::data, "--context: [MASK] is not read here; it has no static vector.");
+
+  Workspace workspace;
+  Pass<float> pass{.values = t.values, .workspace = workspace};
+  StackSaved<float> saved;
+  const Mat<float> last = encoder ? t.model.encode(pass, batch.source, saved)
+                                  : t.model.decode(pass, batch.target, {}, saved);
+  const auto layers = layer_outputs(saved, t.config.model.norm, last);
+  const bool small_units = embedding.tokenizer.type() == TokenizerConfig::char_ ||
+                           embedding.tokenizer.type() == TokenizerConfig::byte;
+  for (const auto& [begin, end] : places_of(result.word.word, context, small_units)) {
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      if (tokens[i].begin < end && begin < tokens[i].end) rows.push_back(i + shift);
+    Occurrence occurrence{begin, end, {}};
+    for (const Mat<const float> layer : layers) {
+      std::vector<double> vector(static_cast<std::size_t>(layer.cols), 0.0);
+      for (const std::size_t row : rows)
+        for (int c = 0; c < layer.cols; ++c)
+          vector[c] += static_cast<double>(layer(static_cast<int>(row), c)) /
+                       static_cast<double>(rows.size());
+      occurrence.layers.push_back(
+          {vector, cosine(vector, result.word.vector), nearest_rows(embedding, vector, k, {})});
+    }
+    result.occurrences.push_back(std::move(occurrence));
+  }
+  if (result.occurrences.empty())
+    throw Error(Exit::data, "\"" + printable(word) + "\" does not stand in --context.");
+  return result;
+}
+
+}  // namespace heed

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "inspect/gold_file.h"
+#include "text/corpus.h"
+#include "text/utf8.h"
+#include "train/dataset.h"
+
+namespace heed {
+namespace {
+
+// Tokens of a story; all spans below count these.
+struct Story {
+  Span bytes;
+  std::vector<Token> tokens;
+
+  // The tokens that overlap some bytes of the text.
+  Span tokens_of(Span text_bytes) const {
+    const Span at{text_bytes.begin - bytes.begin, text_bytes.end - bytes.begin};
+    Span found{tokens.size(), tokens.size()};
+    for (std::size_t t = 0; t < tokens.size(); ++t)
+      if (at.overlaps({tokens[t].begin, tokens[t].end})) {
+        found.begin = std::min(found.begin, t);
+        found.end = t + 1;
+      }
+    return found;
+  }
+  std::vector<int> ids(std::size_t begin, std::size_t end) const {
+    std::vector<int> ids;
+    for (std::size_t t = begin; t < end; ++t) ids.push_back(tokens[t].id);
+    return ids;
+  }
+};
+
+// One pronoun, with what it and others of its story refer to, as tokens.
+struct Pronoun {
+  Span at;
+  std::vector<Span> noun;
+};
+
+// The rows of these tokens where the stack reads story tokens [begin, end) from row `shift` on;
+// empty unless all lie inside.
+std::vector<int> rows_of(const std::vector<Span>& spans, Span window, std::size_t shift) {
+  std::vector<int> rows;
+  for (const Span& span : spans) {
+    if (span.begin < window.begin || span.end > window.end) return {};
+    for (std::size_t t = span.begin; t < span.end; ++t)
+      rows.push_back(static_cast<int>(t - window.begin + shift));
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+// The input ends with the pronoun; `spans` are of other nouns of the story.
+GoldExample example_of(const Story& story, const Pronoun& pronoun,
+                       const std::vector<Pronoun>& others, AttentionKind kind,
+                       const RunConfig& config) {
+  const bool decoder = kind == AttentionKind::decoder_self;
+  const bool bos = decoder || config.objective.type == ObjectiveType::masked_lm;
+  const std::size_t shift = bos ? 1 : 0, end = pronoun.at.end;
+  const std::size_t room =
+      static_cast<std::size_t>(decoder ? longest_target(config) : longest_source(config)) - shift;
+  const Span window{end - std::min(room, end), end};
+  GoldExample example;
+  if (decoder) {
+    example.input.target = framed_target(story.ids(window.begin, window.end));
+    if (config.objective.type == ObjectiveType::prefix_lm) {
+      const std::size_t before =
+          std::min<std::size_t>(window.begin, static_cast<std::size_t>(longest_source(config)));
+      example.input.source = framed_source(config, story.ids(window.begin - before, window.begin));
+    }
+  } else {
+    example.input.source = framed_source(config, story.ids(window.begin, window.end));
+    example.input.target = framed_target({});
+  }
+  const std::vector<int> keys = rows_of(pronoun.noun, window, shift);
+  if (keys.empty() || pronoun.at.begin < window.begin) return example;
+  for (const int query : rows_of({pronoun.at}, window, shift))
+    example.links.push_back({query, keys});
+  for (const Pronoun& other : others) {
+    const auto rows = rows_of(other.noun, {window.begin, pronoun.at.begin}, shift);
+    if (!rows.empty() &&
+        std::find(example.decoys.begin(), example.decoys.end(), rows) == example.decoys.end())
+      example.decoys.push_back(rows);
+  }
+  return example;
+}
+
+class PronounReader {
+ public:
+  PronounReader(const GoldFiles& files, const RunConfig& config, const Tokenizer& tokenizer)
+      : tokenizer_(tokenizer),
+        lowercase_(config.data.lowercase),
+        text_(read_text(std::array{files.source},
+                        {config.tokenizer.type == TokenizerConfig::byte, lowercase_})),
+        begins_(character_begins(text_)) {}
+
+  // True if the line begins another story than the one before.
+  bool read(const GoldLine& line) {
+    const Span bytes = bytes_of(line, line.at("story"), "\"story\"");
+    const bool next = story.bytes.begin != bytes.begin || story.bytes.end != bytes.end;
+    if (next)
+      story = {bytes, tokenizer_.encode_with_offsets(
+                          std::string_view(text_).substr(bytes.begin, bytes.end - bytes.begin))};
+    const auto tokens_of = [&](const nlohmann::json& value, const char* what) {
+      const Span span = bytes_of(line, value, what);
+      if (span.begin < bytes.begin || span.end > bytes.end)
+        line.fail(std::string(what) + " lies outside its story.");
+      return story.tokens_of(span);
+    };
+    pronoun = {tokens_of(line.at("pronoun"), "\"pronoun\""), {}};
+    for (const nlohmann::json& noun : line.array(line.at("noun"), "\"noun\""))
+      pronoun.noun.push_back(tokens_of(noun, "\"noun\""));
+    if (pronoun.noun.empty()) line.fail("\"noun\" must not be empty.");
+    return next;
+  }
+
+  Story story;
+  Pronoun pronoun;  // of the last line
+
+ private:
+  // [begin, end] or [begin, end, word] in characters; the word must stand there.
+  Span bytes_of(const GoldLine& line, const nlohmann::json& value, const char* what) const {
+    const Span characters = line.span(value, begins_.size() - 1, what);
+    const Span bytes{begins_[characters.begin], begins_[characters.end]};
+    if (value.size() < 3) return bytes;
+    if (!value[2].is_string()) line.fail(std::string(what) + ": the word must be a string.");
+    const std::string found = text_.substr(bytes.begin, bytes.end - bytes.begin);
+    const std::string expected = value[2].get<std::string>();
+    if (found != (lowercase_ ? to_lower(expected) : expected))
+      line.fail(std::string(what) + " is \"" + printable(expected) + "\", but the text has \"" +
+                printable(found) + "\" there. Does the gold file belong to this text?");
+    return bytes;
+  }
+
+  const Tokenizer& tokenizer_;
+  bool lowercase_;
+  std::string text_;
+  std::vector<std::size_t> begins_;
+};
+
+}  // namespace
+
+std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
+                                       const std::vector<std::string>& lines,
+                                       const RunConfig& config, const Tokenizers& tokenizers) {
+  std::vector<GoldSet> sets;
+  if (config.model.encoder_layers > 0)
+    sets.push_back({AttentionKind::encoder_self, {}, "stories", {}});
+  if (config.model.decoder_layers > 0)
+    sets.push_back({AttentionKind::decoder_self, {}, "stories", {}});
+  std::vector<std::size_t> out_of_reach(sets.size(), 0);
+  PronounReader reader(files, config, *tokenizers.target);
+
+  std::vector<Pronoun> pronouns;  // of the current story
+  Story story;
+  int group = 0;
+  const auto finish_story = [&] {
+    for (const Pronoun& pronoun : pronouns)
+      for (std::size_t s = 0; s < sets.size(); ++s) {
+        GoldExample example = example_of(story, pronoun, pronouns, sets[s].kind, config);
+        example.group = group;
+        if (example.links.empty()) {
+          ++out_of_reach[s];
+        } else {
+          sets[s].examples.push_back(std::move(example));
+        }
+      }
+    if (!pronouns.empty()) ++group;
+    pronouns.clear();
+  };
+  const std::size_t n = files.limit > 0 ? std::min(files.limit, lines.size()) : lines.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (reader.read(GoldLine(files.gold, i + 1, lines[i]))) {
+      finish_story();
+      story = reader.story;
+    }
+    pronouns.push_back(reader.pronoun);
+  }
+  finish_story();
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    if (out_of_reach[s] > 0)
+      sets[s].notes.push_back(
+          std::to_string(out_of_reach[s]) +
+          " pronouns left out: their noun is farther back than the model reads");
+  return sets;
+}
+
+}  // namespace heed

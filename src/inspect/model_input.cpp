@@ -1,0 +1,106 @@
+#include "inspect/model_input.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "text/corpus.h"
+#include "text/utf8.h"
+#include "train/dataset.h"
+
+namespace heed {
+namespace {
+
+std::vector<int> known_tokens(const RunConfig& config, const Tokenizer& tokenizer,
+                              std::string_view text, const std::string& name) {
+  if (config.tokenizer.type != TokenizerConfig::byte) check_utf8(text, name);
+  std::string lowered;
+  if (config.data.lowercase) text = lowered = to_lower(text);
+  const bool masked = config.objective.type == ObjectiveType::masked_lm;
+  const auto ids = masked ? tokenizer.encode_with_mask(text) : tokenizer.encode(text);
+  if (std::find(ids.begin(), ids.end(), Tokenizer::kUnk) == ids.end()) return ids;
+  std::string rest(text);
+  if (masked)
+    for (std::size_t at; (at = rest.find(Tokenizer::kMaskText)) != std::string::npos;)
+      rest.erase(at, Tokenizer::kMaskText.size());
+  throw Error(Exit::data, name + " has " + tokenizer.unknown(rest).summary() + ".",
+              "words and characters of the text that the model was trained on");
+}
+
+void check_length(const std::vector<int>& ids, int longest, const std::string& name) {
+  if (static_cast<int>(ids.size()) > longest)
+    throw Error(Exit::data, name + " is too long: the model reads at most " +
+                                std::to_string(longest) + " tokens there, and with <s> or </s> " +
+                                "these are " + std::to_string(ids.size()) + ".");
+}
+
+}  // namespace
+
+int longest_source(const RunConfig& c) {
+  switch (c.objective.type) {
+    case ObjectiveType::prefix_lm:
+      return c.objective.source_length;
+    case ObjectiveType::masked_lm:
+      return c.objective.source_length + 1;
+    case ObjectiveType::causal_lm:
+      return 0;
+    case ObjectiveType::seq2seq:
+      return c.model.max_length;
+  }
+  return 0;
+}
+
+int longest_target(const RunConfig& c) {
+  switch (c.objective.type) {
+    case ObjectiveType::prefix_lm:
+    case ObjectiveType::causal_lm:
+      return c.objective.target_length;
+    case ObjectiveType::masked_lm:
+      return 0;
+    case ObjectiveType::seq2seq:
+      return c.model.max_length;
+  }
+  return 0;
+}
+
+std::vector<int> framed_source(const RunConfig& c, std::vector<int> tokens) {
+  switch (c.objective.type) {
+    case ObjectiveType::prefix_lm:
+      if (tokens.empty()) tokens.push_back(Tokenizer::kBos);
+      break;
+    case ObjectiveType::masked_lm:
+      tokens.insert(tokens.begin(), Tokenizer::kBos);
+      break;
+    case ObjectiveType::causal_lm:
+      tokens.clear();
+      break;
+    case ObjectiveType::seq2seq:
+      tokens.push_back(Tokenizer::kEos);
+  }
+  return tokens;
+}
+
+std::vector<int> framed_target(std::vector<int> tokens) {
+  tokens.insert(tokens.begin(), Tokenizer::kBos);
+  return tokens;
+}
+
+std::vector<int> source_ids(const RunConfig& config, const Tokenizers& tokenizers,
+                            std::string_view text, const std::string& name) {
+  if (text.empty())
+    throw Error(Exit::data, name + " is empty: there is nothing to attend to.",
+                config.objective.type == ObjectiveType::prefix_lm
+                    ? "--target alone, which is read as the beginning of a text"
+                    : "");
+  auto ids = framed_source(config, known_tokens(config, tokenizers.source(), text, name));
+  check_length(ids, longest_source(config), name);
+  return ids;
+}
+
+std::vector<int> target_ids(const RunConfig& config, const Tokenizers& tokenizers,
+                            std::string_view text, const std::string& name) {
+  auto ids = framed_target(known_tokens(config, *tokenizers.target, text, name));
+  check_length(ids, longest_target(config), name);
+  return ids;
+}
+
+}  // namespace heed

@@ -1,0 +1,167 @@
+#include "inspect/neighbors.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "text/corpus.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+double norm(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+bool is_subword(const Tokenizer& tokenizer) {
+  return tokenizer.type() == TokenizerConfig::bpe || tokenizer.type() == TokenizerConfig::unigram;
+}
+
+std::string similar_words(const Tokenizer& tokenizer, const std::string& word) {
+  std::vector<std::pair<int, std::string>> found;
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
+    std::string piece = tokenizer.piece(id);
+    const int distance = edit_distance(word, piece);
+    if (3 * distance <= static_cast<int>(std::max(word.size(), piece.size())))
+      found.emplace_back(distance, std::move(piece));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, found.size()); ++i)
+    text += (i == 0 ? "" : ", ") + found[i].second;
+  return text;
+}
+
+std::vector<int> ids_of(const Tokenizer& tokenizer, const std::string& word) {
+  if (!is_subword(tokenizer)) return tokenizer.encode(word);
+  std::vector<int> inside = tokenizer.encode(" " + word), alone = tokenizer.encode(word);
+  return inside.size() > 1 && alone.size() == 1 ? alone : inside;
+}
+
+}  // namespace
+
+EmbeddingView embedding_of(const TrainedModel& t, Side side) {
+  const Embeddings& e = t.model.embeddings;
+  const bool source = e.source && (side == Side::source || !e.target);
+  return {t.values[(source ? e.source : e.target)->tokens],
+          source ? t.tokenizers.source() : *t.tokenizers.target, t.config.data.lowercase};
+}
+
+WordVector word_vector(const EmbeddingView& e, const std::string& given) {
+  if (e.tokenizer.type() != TokenizerConfig::byte)
+    check_utf8(given, "\"" + printable(given) + "\"");
+  WordVector w{e.lowercase ? to_lower(given) : given, {}, {}};
+  w.ids = ids_of(e.tokenizer, w.word);
+  if (w.ids.empty()) throw Error(Exit::data, "\"" + printable(given) + "\" has no tokens.");
+  if (std::find(w.ids.begin(), w.ids.end(), Tokenizer::kUnk) != w.ids.end()) {
+    const std::string similar = similar_words(e.tokenizer, w.word);
+    throw Error(Exit::data,
+                "\"" + printable(given) + "\" has " + e.tokenizer.unknown(w.word).summary() + ".",
+                similar.empty() ? "a word of the training text" : similar);
+  }
+  w.vector.assign(static_cast<std::size_t>(e.table.cols), 0.0);
+  for (const int id : w.ids)
+    for (int c = 0; c < e.table.cols; ++c)
+      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(w.ids.size());
+  return w;
+}
+
+std::vector<Query> parse_queries(const std::vector<std::string>& given) {
+  const auto is_operator = [](std::string_view s) { return s == "+" || s == "-"; };
+  std::vector<std::string> words;
+  for (const std::string& argument : given) {  // "king - man + woman" may be one argument
+    const std::vector<std::string_view> parts = split_words(argument);
+    if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), is_operator)) {
+      words.insert(words.end(), parts.begin(), parts.end());
+    } else {
+      words.push_back(argument);
+    }
+  }
+  std::vector<Query> queries;
+  if (words.size() < 2 || std::none_of(words.begin(), words.end(), is_operator)) {
+    for (const std::string& word : words) queries.push_back({word, {{1.0, word}}});
+    return queries;
+  }
+  Query analogy;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool wanted_operator = i % 2 == 1;
+    if (is_operator(words[i]) != wanted_operator || (wanted_operator && i + 1 == words.size()))
+      throw Error(Exit::usage,
+                  "An analogy is words with + or - between them; found \"" + words[i] + "\" " +
+                      (wanted_operator ? "where + or - should be, or nothing after it."
+                                       : "where a word should be."),
+                  "heed neighbors RUN king - man + woman");
+    analogy.text += (i == 0 ? "" : " ") + words[i];
+    if (!wanted_operator)
+      analogy.terms.push_back({i > 0 && words[i - 1] == "-" ? -1.0 : 1.0, words[i]});
+  }
+  queries.push_back(std::move(analogy));
+  return queries;
+}
+
+std::vector<Neighbor> nearest_rows(const EmbeddingView& e, const std::vector<double>& vector,
+                                   std::size_t k, const std::vector<int>& without) {
+  std::vector<Neighbor> all;
+  const double length = norm(vector);
+  for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
+    if (std::find(without.begin(), without.end(), id) != without.end()) continue;
+    double dot = 0, squares = 0;
+    for (int c = 0; c < e.table.cols; ++c) {
+      const double x = e.table(id, c);
+      dot += x * vector[c];
+      squares += x * x;
+    }
+    const double lengths = std::sqrt(squares) * length;
+    all.push_back({id, "", lengths > 0 ? dot / lengths : 0.0});
+  }
+  k = std::min(k, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k), all.end(),
+                    [](const Neighbor& a, const Neighbor& b) {
+                      return a.cosine != b.cosine ? a.cosine > b.cosine : a.id < b.id;
+                    });
+  all.resize(k);
+  for (Neighbor& n : all) n.token = e.tokenizer.piece(n.id);
+  return all;
+}
+
+QueryResult ask(const EmbeddingView& e, const Query& query, std::size_t k) {
+  QueryResult result{query, {}, {}};
+  std::vector<double> sum(static_cast<std::size_t>(e.table.cols), 0.0);
+  std::vector<int> asked;
+  for (const Term& term : query.terms) {
+    WordVector w = word_vector(e, term.word);
+    const double length = norm(w.vector);
+    for (std::size_t c = 0; c < sum.size(); ++c)
+      sum[c] += length > 0 ? term.sign * w.vector[c] / length : 0.0;
+    if (w.ids.size() == 1) asked.push_back(w.ids.front());
+    result.words.push_back(std::move(w));
+  }
+  result.neighbors = nearest_rows(e, sum, k, asked);
+  return result;
+}
+
+std::string word2vec_text(const EmbeddingView& e) {
+  const int first = e.tokenizer.first_ordinary_id();
+  std::string text =
+      std::to_string(e.table.rows - first) + " " + std::to_string(e.table.cols) + "\n";
+  for (int id = first; id < e.table.rows; ++id) {
+    for (const char c : e.tokenizer.piece(id))
+      text += c == ' ' ? "\xE2\x96\x81" : std::string(1, c);
+    for (int c = 0; c < e.table.cols; ++c) {
+      char digits[32];
+      const auto end = std::to_chars(digits, digits + sizeof digits, e.table(id, c)).ptr;
+      text += " ";
+      text.append(digits, end);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace heed
