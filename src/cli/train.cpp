@@ -7,6 +7,11 @@
 #include "math/blas.h"
 
 namespace heed {
+namespace {
+
+constexpr std::int64_t kMostSteps = 500'000'000'000;  // of an option; train.max_steps takes twice that
+
+}  // namespace
 
 Exit run_train(CommandLine& line) {
   TrainRequest request;
@@ -37,10 +42,10 @@ Exit run_resume(CommandLine& line) {
   auto* max_steps =
       line.app()
           .add_option("--max-steps", request.max_steps, "train up to this step")
-          ->check(CLI::PositiveNumber);
+          ->check(CLI::Range(std::int64_t{1}, kMostSteps));
   line.app()
       .add_option("--more", request.more, "train this many steps more")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::int64_t{1}, kMostSteps))
       ->excludes(max_steps);
   line.add_sets(request.sets);
   line.add_threads(request.threads);

@@ -180,9 +180,14 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   Dataset d;
   if (!tokenizers.target) {
     TokenizerTrainer trainer(c.tokenizer, c.objective.type == ObjectiveType::masked_lm, c.seed);
+    bool any = false;
     scan_split(c, paths, [&](std::string_view s, bool training) {
       if (training) trainer.add(s);
+      any = any || training;
     });
+    if (!any)
+      throw Error(Exit::data,
+                  "The text is too short: data.valid_fraction holds all of it out.", "more text");
     TrainedTokenizer t = trainer.finish();
     tokenizers.target = std::move(t.tokenizer);
     d.notes.push_back(t.note);

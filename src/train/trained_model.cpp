@@ -6,9 +6,7 @@
 #include "train/training_run.h"
 
 namespace heed {
-namespace {
 
-// The config of a checkpoint was valid when it was written: whatever is wrong now is the store's.
 RunConfig checkpoint_config(const Checkpoint& checkpoint) {
   try {
     return parse_config(checkpoint.config(), (checkpoint.folder() / "config.json").string());
@@ -16,8 +14,6 @@ RunConfig checkpoint_config(const Checkpoint& checkpoint) {
     throw Error(Exit::store, e.what());
   }
 }
-
-}  // namespace
 
 TrainedModel load_trained_model(const Checkpoint& checkpoint) {
   RunConfig config = checkpoint_config(checkpoint);

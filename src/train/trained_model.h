@@ -27,6 +27,9 @@ TrainedModel load_trained_model(const std::string& run, const std::string& check
 // A checkpoint that is open already; data_folder stays empty.
 TrainedModel load_trained_model(const Checkpoint& checkpoint);
 
+// It was valid when it was written: whatever is wrong with it now is Exit::store.
+RunConfig checkpoint_config(const Checkpoint& checkpoint);
+
 // Threads to work with: `asked`, else train.threads, else all cores.
 int thread_count(int asked, const RunConfig& config);
 

@@ -86,8 +86,8 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 
 Stop Trainer::run(std::int64_t stop_at) {
   last_line_time_ = now();
-  std::optional<Stop> stop;
-  while (!(stop = reason_to_stop(stop_at))) {
+  std::optional<Stop> stop = reason_to_stop(stop_at);
+  while (!stop) {
     const double begin = now();
     step();
     loop_seconds_ += now() - begin;
@@ -95,15 +95,21 @@ Stop Trainer::run(std::int64_t stop_at) {
     if (is_due(config_.train.log_every)) log_line();
     bool save_now = is_due(config_.train.save_every);
     if (is_due(config_.train.eval_every) && validate(true)) save_now = true;
-    if (save_now) save();
+    stop = reason_to_stop(stop_at);
+    if (save_now && !stop) save();
     show_progress();
   }
   log_.end_progress();
-  // The end of the run is validated; the end of a part of it only if it would have been anyway.
-  if (*stop == Stop::finished || *stop == Stop::time) {
-    if (saved_ != state_.step && tokens_since_line_ > 0) log_line();
-    if (validated_ != state_.step) validate(*stop == Stop::finished);
+  // The end of the run is logged and validated; the end of a part of it only if it would have been
+  // anyway, so that going on gives what an uninterrupted run gives.
+  const bool whole = *stop == Stop::finished || *stop == Stop::early;
+  if ((whole || *stop == Stop::time) && state_.sums[kLabelSum] > 0) {
+    const std::map<std::string, double> sums = state_.sums;
+    log_line();
+    if (!whole) state_.sums = sums;
   }
+  if ((*stop == Stop::finished || *stop == Stop::time) && validated_ != state_.step)
+    validate(*stop == Stop::finished);
   if (saved_ != state_.step) save();
   return *stop;
 }
@@ -111,39 +117,41 @@ Stop Trainer::run(std::int64_t stop_at) {
 void Trainer::step() {
   previous_epoch_ = state_.cursor.epoch;
   last_ = stepper_.step(state_);
-  if (!last_.finite) diverged(last_);
+  if (!last_.finite) diverged(state_.step + 1);
   state_.sums[kLossSum] += last_.sums.plain;
   state_.sums[kLabelSum] += static_cast<double>(last_.sums.tokens);
   tokens_since_line_ += last_.tokens;
 }
 
-void Trainer::diverged(const StepResult& result) {
-  const auto first_bad = [&](const ParamVec<float>& v) -> std::string {
-    for (const ParamInfo& info : model_.table.infos()) {
-      const float* p = v.data() + info.param.offset;
-      if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
-        return info.name;
-    }
-    return "";
-  };
+// The first tensor with a number in it that is none, or "".
+std::string Trainer::first_bad(const ParamVec<float>& numbers) const {
+  for (const ParamInfo& info : model_.table.infos()) {
+    const float* p = numbers.data() + info.param.offset;
+    if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
+      return info.name;
+  }
+  return "";
+}
+
+void Trainer::diverged(std::int64_t step) {
   const std::string value = first_bad(stepper_.values());
   const std::string gradient = first_bad(stepper_.gradients().sum());
   const std::string where = !value.empty()      ? "the values of " + value
                             : !gradient.empty() ? "the gradient of " + gradient
-                            : std::isfinite(result.sums.smoothed)
+                            : std::isfinite(last_.sums.smoothed)
                                 ? "the gradient norm (too large for a float)"
                                 : "the loss";
   const std::string text =
-      "Training diverged at step " + std::to_string(state_.step + 1) + ": NaN or infinity in " +
-      where + " (loss " +
-      format_fixed(result.sums.plain / std::max<double>(1, result.sums.tokens), 4) +
-      ", learning rate " + format_scientific(result.rate) + ").";
+      "Training diverged at step " + std::to_string(step) + ": NaN or infinity in " + where +
+      " (loss " + format_fixed(last_.sums.plain / std::max<double>(1, last_.sums.tokens), 4) +
+      ", learning rate " + format_scientific(last_.rate) + ").";
   const std::string run = run_.path().string();
-  run_.append_metrics(event_metrics(state_.step + 1, "diverged", text));
+  run_.append_metrics(event_metrics(step, "diverged", text));
   log_.end_progress();
   throw Error(Exit::diverged,
-              text + " The checkpoints up to step " +
-                  std::to_string(std::max<std::int64_t>(0, saved_)) + " are good.",
+              text + (saved_ < 0 ? " There is no checkpoint yet."
+                                 : " The checkpoints up to step " + std::to_string(saved_) +
+                                       " are good."),
               "see it again: heed resume " + run + " --set train.log_every=1; go on more slowly: " +
                   "heed resume " + run + " --set optimizer.learning_rate=" +
                   format_scientific(config_.optimizer.learning_rate / 3));
@@ -190,7 +198,10 @@ bool Trainer::validate(bool counts) {
   ValidLine line;
   line.step = state_.step;
   line.evaluation = evaluate(model_, stepper_.best_values(), *valid_examples_, pool_);
-  if (line.evaluation.sums.tokens == 0) return false;
+  if (line.evaluation.sums.tokens == 0) {
+    log_.warn("no validation: not one token of the held-out part is masked");
+    return false;
+  }
   line.bytes = data_.valid.lossy || config_.objective.type == ObjectiveType::masked_lm
                    ? 0
                    : data_.valid.target_bytes;
@@ -219,6 +230,7 @@ bool Trainer::validate(bool counts) {
 
 void Trainer::save() {
   const double begin = now();
+  if (!first_bad(stepper_.values()).empty()) diverged(state_.step);
   if (!valid_examples_) state_.best_step = state_.step;
   CheckpointContents c;
   c.model = stepper_.model_views();

@@ -39,7 +39,8 @@ class Trainer {
   bool is_due(const Interval& interval) const;
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   void step();
-  [[noreturn]] void diverged(const StepResult& result);
+  std::string first_bad(const ParamVec<float>& numbers) const;
+  [[noreturn]] void diverged(std::int64_t step);
   void log_line();
   void show_progress();
   bool validate(bool counts);

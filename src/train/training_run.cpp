@@ -160,15 +160,22 @@ struct Prepared {
   int threads;
 };
 
-void announce(const Prepared& p, Log& log, std::int64_t done) {
+// Error (memory) if the training cannot fit.
+MemoryPlan plan_memory(const Prepared& p) {
   const Examples examples(p.data.train, p.config, p.tokenizers.target->size(),
                           p.tokenizers.target->mask_id());
   const double ids = static_cast<double>(
       (p.data.train.source.size() + p.data.valid.source.size()) * p.data.train.source.bytes_per_id() +
       (p.data.train.target.size() + p.data.valid.target.size()) * p.data.train.target.bytes_per_id());
-  const MemoryPlan memory =
+  const MemoryPlan plan =
       predict_memory(p.model, p.config, p.threads, longest_example(examples), ids);
-  check_memory(memory);
+  check_memory(plan);
+  return plan;
+}
+
+void announce(const Prepared& p, const MemoryPlan& memory, Log& log, std::int64_t done) {
+  const Examples examples(p.data.train, p.config, p.tokenizers.target->size(),
+                          p.tokenizers.target->mask_id());
   say_start(log, p.config, p.model, p.data, p.tokenizers, memory,
             predicted_step_seconds(p.model, examples, p.config, p.threads), p.threads, done);
 }
@@ -178,6 +185,15 @@ bool keeps_ids(const RunConfig& c) {
   return (c.tokenizer.type == TokenizerConfig::bpe ||
           c.tokenizer.type == TokenizerConfig::unigram) &&
          !c.data.has_valid_files();
+}
+
+void try_to_keep_ids(const fs::path& path, const RunConfig& config, const Dataset& data,
+                     const Tokenizers& tokenizers, Log& log) {
+  try {
+    save_ids(path, ids_cache_key(data.hash, config, tokenizers), data);
+  } catch (const Error& e) {
+    log.warn(std::string("resuming will tokenise again: ") + e.what());
+  }
 }
 
 Dataset load_dataset_of_run(const RunConfig& config, const fs::path& run, const std::string& folder,
@@ -230,18 +246,20 @@ Exit train_run(const TrainRequest& request, Log& log) {
   Tokenizers tokenizers;
   if (!request.init_from.empty()) {
     initial = Checkpoint::open(find_checkpoint(request.init_from));
-    refuse_misfit(config, parse_config(initial->config(), initial->folder() / "config.json"),
-                  request.init_from);
+    refuse_misfit(config, checkpoint_config(*initial), request.init_from);
     tokenizers = Tokenizers::load(*initial);
   }
   const Dataset data = load_dataset(config, folder, tokenizers);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(request.threads, config);
+  const Prepared prepared{config, model, data, tokenizers, threads};
+  const MemoryPlan memory = plan_memory(prepared);
   watch_signals();
 
   const auto start = [&](RunWriter& run) {
     log.open_file((run.path() / "train.log").string());
-    announce({config, model, data, tokenizers, threads}, log, 0);
+    if (keeps_ids(config)) try_to_keep_ids(run.path() / "ids.bin", config, data, tokenizers, log);
+    announce(prepared, memory, log, 0);
     Pool pool(threads);
     Trainer trainer(config, model, data, tokenizers, run, pool, log);
     if (initial) trainer.start_from(*initial);
@@ -255,13 +273,10 @@ Exit train_run(const TrainRequest& request, Log& log) {
     ParamVec<float> probe(model.table.size());
     initial->load_model(tensor_slots(model.table, probe));
   }
-  check_memory(predict_memory(model, config, threads, 1, 0));
   RunWriter run = RunWriter::create(run_path, request.force);
   // The config last: with it the folder can be resumed.
   run.write_origin(origin_json(folder, data, request.command));
   run.write_config(dump_config(config));
-  if (keeps_ids(config))
-    save_ids(run.path() / "ids.bin", ids_cache_key(data.hash, config, tokenizers), data);
   return start(run);
 }
 
@@ -277,23 +292,27 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
                 "the warnings above say what is wrong with each; restore a copy, or train a new run");
   // A killed save may not have come to the links, even the one of the last step.
   if (newest.checkpoint) run.repair_links(newest.checkpoint->state());
-  const fs::path run_config_path = run.path() / "config.json";
-  const RunConfig run_config =
-      parse_config(read_file(run_config_path, kMaxSmallFile), run_config_path.string());
-  const std::string before_text = newest.checkpoint
-                                      ? newest.checkpoint->config()
-                                      : dump_config(run_config, DumpFor::checkpoint);
-  const std::string before_name = newest.checkpoint
-                                      ? (newest.checkpoint->folder() / "config.json").string()
-                                      : run_config_path.string();
   const std::int64_t done = newest.checkpoint ? newest.checkpoint->state().step : 0;
 
+  // What is asked for stands in the run's config.json, what was done in the checkpoint's.
+  fs::path asked_path = run.path() / "config.json";
+  std::string asked_text;
+  try {
+    asked_text = read_file(asked_path, kMaxSmallFile);
+    parse_config(asked_text, asked_path.string());
+  } catch (const Error& e) {
+    if (!newest.checkpoint) throw Error(Exit::store, e.what());
+    log.warn("going on with the checkpoint's config: " + std::string(e.what()));
+    asked_path = newest.checkpoint->folder() / "config.json";
+    asked_text = newest.checkpoint->config();
+  }
+  const RunConfig before =
+      newest.checkpoint ? checkpoint_config(*newest.checkpoint)
+                        : parse_config(asked_text, asked_path.string());
   std::vector<std::string> sets = request.sets;
   if (request.max_steps > 0) sets.push_back("train.max_steps=" + std::to_string(request.max_steps));
   if (request.more > 0) sets.push_back("train.max_steps=" + std::to_string(done + request.more));
-  const RunConfig before = parse_config(before_text, before_name);
-  RunConfig config = parse_config(before_text, before_name, sets);
-  if (config.train.threads == 0) config.train.threads = run_config.train.threads;
+  const RunConfig config = parse_config(asked_text, asked_path.string(), sets);
   for (const KeyChange& change : changed_keys(before, config)) {
     if (change.key == "train.threads") continue;
     const std::string text = change.key + " from " + change.before + " to " + change.after;
@@ -326,7 +345,8 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   const int threads = thread_count(request.threads, config);
   watch_signals();
 
-  announce({config, model, data, tokenizers, threads}, log, done);
+  const Prepared prepared{config, model, data, tokenizers, threads};
+  announce(prepared, plan_memory(prepared), log, done);
   Pool pool(threads);
   Trainer trainer(config, model, data, tokenizers, run, pool, log);
   if (newest.checkpoint) trainer.restore(*newest.checkpoint);

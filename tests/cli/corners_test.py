@@ -1,0 +1,159 @@
+"""Small and odd configs, end to end."""
+import unittest
+
+from runs import RunsTest, read_tensors, text
+
+import struct
+
+
+class Corners(RunsTest):
+    def test_odd_shapes(self):
+        (self.folder / "short.txt").write_text("abcab")
+        (self.folder / "two.txt").write_text("ab" * 100 + "a" * 17 + "b" * 30)
+        cases = {
+            "more shards than sequences": {"train__shards": 64},
+            "a step smaller than an example": {"train__batch_tokens": 1},
+            "micro-batches smaller than an example": {"train__micro_batch_tokens": 1},
+            "one step for the whole text": {"train__batch_tokens": 1000000},
+            "target_length 1": {"objective__target_length": 1},
+            "source_length 1": {"objective__source_length": 1},
+            "both 1": {"objective__target_length": 1, "objective__source_length": 1},
+            "causal 1": {"family": "causal_lm", "objective__target_length": 1},
+            "masked 1": {"family": "masked_lm", "objective__source_length": 1,
+                         "objective__mask_fraction": 1},
+            "two characters": {"data__train": "two.txt"},
+            "shorter than a tile": {"data__train": "short.txt", "data__valid_fraction": 0,
+                                    "objective__target_length": 50},
+            "held out one token": {"data__train": "short.txt", "data__valid_fraction": 0.2},
+            "width 1": {"model__d_model": 1, "model__n_heads": 1, "model__d_ff": 1,
+                        "model__positions": "none"},
+            "as many heads as numbers": {"model__n_heads": 8},
+            "sgd": {"optimizer": {"type": "sgd", "learning_rate": 0.1, "weight_decay": 0.1}},
+            "adam": {"optimizer": {"type": "adam", "betas": [0, 0]}},
+            "smoothing": {"objective__label_smoothing": 0.9},
+            "much dropout": {"model__dropout": 0.95},
+            "no held-out part": {"data__valid_fraction": 0, "train__eval_every": 3},
+            "separate vocabularies": {"family": "seq2seq", "model__tie": "output",
+                                      "tokenizer": {"type": "char", "shared": False}},
+        }
+        for schedule in ("constant", "linear", "cosine", "inverse_sqrt", "noam"):
+            cases[schedule] = {"optimizer__schedule": schedule, "optimizer__warmup_steps": 2}
+        for name, changes in cases.items():
+            with self.subTest(name):
+                run = name.replace(" ", "_")
+                self.train(self.config(train__max_steps=5, **changes), run)
+                self.assertEqual(self.link("last", run), 5)
+                self.assertIn(self.link("best", run), self.steps(run))
+                if changes.get("data__valid_fraction") == 0:
+                    self.assertEqual(self.metrics(run, "valid"), [])
+                    self.assertEqual(self.link("best", run), 5)
+                self.resume(run, "--more", 1)
+
+    def test_one_layer_more_or_less(self):
+        for family, key in (("causal_lm", "decoder_layers"), ("masked_lm", "encoder_layers")):
+            for layers in (1, 3):
+                run = f"{family}{layers}"
+                self.train(self.config(family=family, train__max_steps=2,
+                                       **{"model__" + key: layers}), run)
+                header, _ = read_tensors(self.checkpoints(run) / "last" / "model.safetensors")
+                side = key.split("_")[0]
+                self.assertEqual(f"{side}.layers.{layers - 1}.fc1.weight" in header, True)
+                self.assertEqual(f"{side}.layers.{layers}.fc1.weight" in header, False)
+
+    def test_what_is_kept(self):
+        falling = {"train__save_every": 2, "train__eval_every": 0, "train__max_steps": 11}
+        for keep, steps in ((0, [2, 4, 6, 8, 10, 11]), (1, [11]), (3, [8, 10, 11])):
+            run = f"keep{keep}"
+            self.train(self.config(train__keep_last=keep, **falling), run)
+            self.assertEqual(self.steps(run), steps)
+            self.assertEqual((self.link("last", run), self.link("best", run)), (11, 11))
+
+    def test_the_best_is_kept_besides_the_last(self):
+        config = self.config(train__keep_last=1, train__eval_every=5, train__save_every=5,
+                             train__max_steps=10)
+        self.train(config)
+        # From here on it only gets worse.
+        self.resume("run", "--max-steps", 40, "--set", "optimizer.learning_rate=5", "--set",
+                    "optimizer.clip_norm=0")
+        best = min(self.metrics(kind="valid"), key=lambda e: e["loss"])
+        self.assertEqual(self.link("best"), best["step"])
+        self.assertLess(best["step"], 40)
+        self.assertEqual(self.steps(), [best["step"], 40])
+
+    def test_zero_means_only_at_the_end(self):
+        self.train(self.config(train__log_every=0, train__eval_every=0, train__save_every=0,
+                               train__max_steps=7))
+        self.assertEqual([(e["kind"], e["step"]) for e in self.metrics() if e["kind"] != "event"],
+                         [("train", 7), ("valid", 7)])
+        self.assertEqual(self.steps(), [7])
+
+    def test_the_end_is_validated_before_it_is_saved(self):
+        self.train(self.config(train__log_every=0, train__eval_every=0, train__save_every=5,
+                               train__max_steps=10))
+        self.assertEqual([(e["kind"], e["step"]) for e in self.metrics() if e["kind"] != "event"],
+                         [("train", 10), ("valid", 10)])
+        self.assertEqual(self.state(10)["best_step"], 10)
+        self.assertEqual(self.link("best"), 10)
+
+    def test_epochs(self):
+        config = self.config(train__max_steps=0, train__max_epochs=3, train__save_every="1 epoch",
+                             train__eval_every="1 epoch", train__log_every="1 epoch",
+                             train__keep_last=0, train__batch_tokens=400)
+        self.train(config)
+        self.assertEqual(len(self.steps()), 3)
+        for epoch, step in enumerate(self.steps(), 1):
+            self.assertEqual(self.state(step)["cursor"], {"epoch": epoch, "index": 0})
+        self.assertEqual([e["step"] for e in self.metrics(kind="valid")], self.steps())
+        self.resume("run", words="finished at step")
+        self.resume("run", "--set", "train.max_epochs=4")
+        self.assertEqual(len(self.steps()), 4)
+
+    def test_time_is_a_limit(self):
+        config = self.config(train__max_steps=0, train__max_minutes=0.01, train__eval_every=0)
+        self.train(config, words="time is up at step")
+        at = self.link("last")
+        self.resume("run", "--stop-at", at + 2)
+        self.assertGreater(self.link("last"), at)
+
+    def test_numbers_do_not_depend_on_micro_batches(self):
+        """Dropout included: only the rounding of sums may differ."""
+        def weights(run, **changes):
+            self.train(self.config(train__max_steps=3, train__batch_tokens=300,
+                                   optimizer={"type": "sgd", "learning_rate": 0.1,
+                                              "schedule": "constant", "warmup_steps": 0},
+                                   **changes), run)
+            _, body = read_tensors(self.checkpoints(run) / "last" / "model.safetensors")
+            return struct.unpack(f"<{len(body) // 4}f", body)
+        for family in ("prefix_lm", "causal_lm", "masked_lm", "seq2seq"):
+            whole = weights(family, family=family, train__micro_batch_tokens=100000,
+                            train__shards=1)
+            largest = max(map(abs, whole))
+            for micro, shards in ((1, 1), (40, 3), (100, 7)):
+                parts = weights(f"{family}{micro}", family=family,
+                                train__micro_batch_tokens=micro, train__shards=shards)
+                worst = max(abs(a - b) for a, b in zip(whole, parts)) / largest
+                self.assertLess(worst, 2e-6, (family, micro))
+
+    def test_it_learns(self):
+        r = self.train(self.config(train__max_steps=150, model__dropout=0, train__eval_every=50))
+        losses = [e["loss"] for e in self.metrics(kind="train")]
+        self.assertLess(losses[-1], losses[0] - 0.5)
+        self.assertIn("finished at step 150", r.err)
+        self.assertIn("best validation loss", r.err)
+
+    def test_a_plan_that_does_not_fit_writes_nothing(self):
+        self.train(self.config(model__d_model=20000, model__d_ff=80000, model__encoder_layers=60),
+                   status=7, words=["memory", "available"])
+        self.assertFalse((self.folder / "run").exists())
+        # Long examples count, not only parameters.
+        (self.folder / "a.txt").write_text(text(300000))
+        self.train(self.config(train__max_steps=2), "old")
+        before = self.snapshot("old")
+        self.train(self.config(objective__source_length=1000000, objective__target_length=1000000,
+                               train__batch_tokens=2000000), "old", "--force", status=7,
+                   words=["memory"])
+        self.assertEqual(self.snapshot("old"), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

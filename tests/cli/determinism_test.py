@@ -1,0 +1,82 @@
+"""The bytes of a checkpoint depend on the config alone: not on threads, not on interruptions."""
+import unittest
+
+from runs import RunsTest
+
+KINDS = {
+    "prefix_lm": {},
+    "causal_lm": {"family": "causal_lm"},
+    "masked_lm": {"family": "masked_lm", "objective__mask_fraction": 0.3},
+    "seq2seq": {"family": "seq2seq"},
+    "ema": {"train__ema_decay": 0.9, "objective__label_smoothing": 0.1},
+    "sgd": {"optimizer__type": "sgd"},
+    "bpe": {"tokenizer": {"type": "bpe", "vocab_size": 300}},
+    "unshared": {"family": "seq2seq", "tokenizer": {"type": "word", "shared": False},
+                 "model__tie": "none"},
+    "epochs": {"train__eval_every": "1 epoch", "train__save_every": "2 epochs",
+               "train__log_every": "1 epoch", "train__batch_tokens": 300},
+}
+
+
+class Determinism(RunsTest):
+    def test_threads_do_not_show(self):
+        config = self.config()
+        for threads in (1, 2, 3):
+            self.train(config, f"t{threads}", "--threads", threads)
+        for threads in (2, 3):
+            for step in (10, 20):
+                self.same_checkpoint("t1", f"t{threads}", step)
+
+    def test_an_interrupted_run_is_the_whole_run(self):
+        for kind, changes in KINDS.items():
+            with self.subTest(kind):
+                config = self.config(**changes)
+                self.train(config, kind, "--threads", 1)
+                self.train(config, kind + "2", "--threads", 2, "--stop-at", 7)
+                self.assertEqual(self.link("last", kind + "2"), 7)
+                self.resume(kind + "2", "--threads", 3)
+                self.same_checkpoint(kind, kind + "2", 20)
+                self.assertEqual(self.link("best", kind), self.link("best", kind + "2"))
+
+    def test_many_small_parts_with_every_interval_off_its_grid(self):
+        config = self.config(train__eval_every=4, train__save_every=6, train__log_every=5,
+                             train__patience=50, train__max_steps=17)
+        self.train(config, "whole")
+        self.train(config, "parts", "--stop-at", 1)
+        for stop in (2, 3, 7, 8, 12, 16):
+            self.resume("parts", "--stop-at", stop)
+        self.resume("parts")
+        for step in {12, 17} & set(self.steps("whole")) & set(self.steps("parts")):
+            self.same_checkpoint("whole", "parts", step)
+        self.assertIn(17, self.steps("parts"))
+        strip = lambda run: [{k: v for k, v in e.items()
+                              if k not in ("seconds", "tokens_per_second")}
+                             for e in self.metrics(run) if e["kind"] != "event"]
+        self.assertEqual(strip("whole"), strip("parts"))
+
+    def test_early_stopping_counts_across_a_restart(self):
+        config = self.config(train__eval_every=2, train__patience=2, train__max_steps=400,
+                             optimizer__learning_rate=1.0, train__save_every=100,
+                             optimizer__clip_norm=0)
+        self.train(config, "whole")
+        end = self.link("last", "whole")
+        self.assertLess(end, 400)
+        self.assertEqual(self.state(end, "whole")["stalled"], 2)
+        self.train(config, "parts", "--stop-at", end - 1)
+        self.resume("parts")
+        self.same_checkpoint("whole", "parts", end)
+        again = self.resume("parts", words="already stopped early")
+        self.assertEqual(again.status, 0)
+
+    def test_more_steps_by_resuming_are_the_longer_run(self):
+        self.train(self.config(), "long")
+        self.train(self.config(train__max_steps=10), "short")
+        self.resume("short", "--max-steps", 20)
+        self.same_checkpoint("long", "short", 20)
+        self.train(self.config(train__max_steps=10), "more")
+        self.resume("more", "--more", 10)
+        self.same_checkpoint("long", "more", 20)
+
+
+if __name__ == "__main__":
+    unittest.main()

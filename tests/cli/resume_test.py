@@ -1,0 +1,164 @@
+"""What resume does, what it refuses, and that nothing is lost on the way."""
+import json
+import shutil
+import unittest
+
+from runs import RunsTest
+
+
+class Resume(RunsTest):
+    def test_max_steps_more_and_already_done(self):
+        self.train(self.config(train__max_steps=6))
+        before = self.snapshot()
+        self.resume("run", words="already at step 6 of 6")
+        self.assertEqual(self.snapshot(), before)
+        self.resume("run", "--max-steps", 8, words="train.max_steps from 6 to 8")
+        self.assertEqual(self.link("last"), 8)
+        self.resume("run", "--more", 3, words="train.max_steps from 8 to 11")
+        self.assertEqual(self.link("last"), 11)
+        for bad in ("0", "-3", "x", "9223372036854775807"):
+            self.resume("run", "--more", bad, status=2, words="--more")
+            self.resume("run", "--max-steps", bad, status=2, words="--max-steps")
+        self.resume("run", "--more", 1, "--max-steps", 30, status=2)
+        self.assertEqual(self.link("last"), 11)
+
+    def test_keys_that_may_change_and_keys_that_may_not(self):
+        config = self.config()
+        self.train(config, "run", "--stop-at", 4)
+        before = self.snapshot()
+        for change in ("model.d_model=16", "seed=9", "train.shards=2", "train.batch_tokens=50",
+                       "train.micro_batch_tokens=7", "optimizer.betas=[0.5,0.5]",
+                       "model.dropout=0", "objective.target_length=4", "tokenizer.type=byte",
+                       "train.ema_decay=0.5", "optimizer.schedule=linear"):
+            key = change.split("=")[0]
+            self.resume("run", "--set", change, status=2, words=["cannot change", key])
+            self.assertEqual(self.snapshot(), before)
+        self.resume("run", "--set", "optimizer.learning_rat=1", status=2, words="learning_rate")
+        r = self.resume("run", "--set", "optimizer.learning_rate=0.5", "--set",
+                        "train.log_every=1", "--stop-at", 8)
+        self.assertIn("changed: optimizer.learning_rate from 0.01 to 0.5", r.err)
+        self.assertIn("changed: train.log_every", r.err)
+        self.assertEqual(self.metrics(kind="train")[-1]["learning_rate"], 0.5)
+        # It stays so, also where the process was killed before a checkpoint had it.
+        self.resume("run", "--stop-at", 10)
+        self.assertEqual(self.metrics(kind="train")[-1]["learning_rate"], 0.5)
+
+    def test_what_was_asked_for_outlives_a_kill_before_the_next_checkpoint(self):
+        self.train(self.config(train__max_steps=6))
+        config = self.folder / "run" / "config.json"
+        asked = json.loads(config.read_text())
+        asked["train"]["max_steps"] = 9
+        config.write_text(json.dumps(asked))
+        self.resume("run", words="train.max_steps from 6 to 9")
+        self.assertEqual(self.link("last"), 9)
+
+    def test_a_damaged_config_of_the_run_is_replaced_by_the_checkpoints(self):
+        self.train(self.config(), "run", "--stop-at", 4)
+        (self.folder / "run" / "config.json").write_bytes(b"\0" * 100)
+        self.resume("run", words=["warning", "config.json"])
+        self.train(self.config(), "whole")
+        self.same_checkpoint("run", "whole", 20)
+        json.loads((self.folder / "run" / "config.json").read_text())
+
+    def test_changed_data_is_refused(self):
+        self.train(self.config(), "run", "--stop-at", 4)
+        before = self.snapshot()
+        data = self.folder / "a.txt"
+        whole = data.read_text()
+        data.write_text(whole.replace("miller", "killer", 1))
+        self.resume("run", status=3, words=["data", "SHA-256"])
+        data.write_text(whole[:-1])
+        self.resume("run", status=3)
+        data.unlink()
+        self.resume("run", status=3, words="a.txt")
+        self.assertEqual(self.snapshot(), before)
+        data.write_text(whole)
+        self.resume("run")
+
+    def test_a_run_can_be_moved_and_resumed_from_anywhere(self):
+        self.train(self.config(), "run", "--stop-at", 4)
+        shutil.move(self.folder / "run", self.folder / "other")
+        self.resume("other")
+        self.train(self.config(), "whole")
+        self.same_checkpoint("other", "whole", 20)
+
+    def test_a_run_without_a_checkpoint_starts_again(self):
+        self.train(self.config(), "run", "--stop-at", 4)
+        for path in self.checkpoints().iterdir():
+            path.unlink() if path.is_symlink() else shutil.rmtree(path)
+        self.resume("run", words="starting at step 0")
+        self.train(self.config(), "whole")
+        self.same_checkpoint("run", "whole", 20)
+        steps = [e["step"] for e in self.metrics(kind="train")]
+        self.assertEqual(steps, sorted(set(steps)))
+
+    def test_damaged_checkpoints_are_named_and_passed_over(self):
+        self.train(self.config(train__save_every=5, train__keep_last=0), "run")
+        shutil.copytree(self.folder / "run", self.folder / "whole", symlinks=True)
+        model = self.checkpoints() / "step-00000020" / "model.safetensors"
+        model.write_bytes(model.read_bytes()[:-1])
+        state = self.checkpoints() / "step-00000015" / "state.json"
+        state.write_text(state.read_text().replace('"step": 15', '"step": 14'))
+        r = self.resume("run", words=["step-00000020", "model.safetensors", "step-00000015",
+                                      "state.json", "resuming at step 10"])
+        for step in (15, 20):
+            self.same_checkpoint("run", "whole", step)
+        steps = [(e["kind"], e["step"]) for e in self.metrics()]
+        self.assertEqual(len(steps), len(set(steps)), steps)
+        self.assertEqual(self.link("last"), 20)
+
+    def test_every_checkpoint_damaged(self):
+        """Starting at step 0 would write over what may still be of use."""
+        self.train(self.config(train__save_every=2), "run", "--stop-at", 4)
+        for step in (2, 4):
+            (self.checkpoints() / f"step-{step:08}" / "training.safetensors").unlink()
+        before = self.snapshot()
+        self.resume("run", status=4, words=["step-00000002", "step-00000004",
+                                            "training.safetensors", "is whole"])
+        self.assertEqual(self.snapshot(), before)
+
+    def test_exported_and_missing_runs_cannot_be_resumed(self):
+        self.resume("none", status=4, words="no run")
+        (self.folder / "empty").mkdir()
+        self.resume("empty", status=4, words="no run folder")
+        self.train(self.config(), "run", "--stop-at", 2)
+        self.resume("run/checkpoints/last", status=4, words="checkpoint")
+        self.resume("a.txt", status=4)
+
+    def test_an_existing_run_is_renamed_never_deleted(self):
+        config = self.config(train__max_steps=2)
+        self.train(config)
+        before = self.snapshot()
+        self.train(config, "run", status=2, words=["exists", "--force"])
+        self.assertEqual(self.snapshot(), before)
+        self.train(config, "run", "--force", "--set", "train.max_steps=3")
+        self.assertEqual(self.snapshot("run.old-1"), before)
+        self.train(config, "run", "--force")
+        self.assertEqual(self.snapshot("run.old-1"), before)
+        self.assertEqual(self.link("last", "run.old-2"), 3)
+        self.assertEqual(self.link("last"), 2)
+        # What fails before training starts leaves the old one where it was.
+        (self.folder / "a.txt").write_text("")
+        self.train(config, "run", "--force", status=3)
+        self.assertEqual(self.link("last"), 2)
+        self.assertFalse((self.folder / "run.old-3").exists())
+
+    def test_init_from_takes_weights_and_starts_at_step_0(self):
+        self.train(self.config(train__max_steps=30), "first")
+        config = self.config(seed=5)
+        self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1)
+        self.train(config, "fresh", "--stop-at", 1)
+        loss = lambda run: self.state(1, run)["sums"]["loss_sum"] / self.state(1, run)["sums"]["label_sum"]
+        self.assertLess(loss("second"), loss("fresh") - 0.1)
+        tokenizer = lambda run: self.files(self.checkpoints(run) / "last")["tokenizer.json"]
+        self.assertEqual(tokenizer("first"), tokenizer("second"))
+        for change, status in (("model.d_model=16", 4), ("tokenizer.type=byte", 2),
+                               ("model.encoder_layers=2", 4)):
+            self.train(config, "misfit", "--init-from", self.folder / "first", "--set", change,
+                       status=status)
+            self.assertFalse((self.folder / "misfit").exists(), change)
+        self.train(config, "misfit", "--init-from", self.folder / "none", status=4)
+
+
+if __name__ == "__main__":
+    unittest.main()

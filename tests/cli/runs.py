@@ -1,0 +1,168 @@
+"""Runs of the real program on tiny models: what the tests of the command line share.
+
+HEED_BINARY names the program. Every test has a folder of its own, which is removed afterwards.
+"""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+HEED = os.environ.get("HEED_BINARY", "heed")
+WORDS = "the old miller walked to a river and saw that high water was near his mill".split()
+
+
+def text(n, seed=1):
+    """n words of English-like text, the same for the same seed."""
+    out, x = [], seed
+    for i in range(n):
+        x = (x * 1103515245 + 12345) % 2**31
+        out.append(WORDS[(x >> 16) % len(WORDS)])
+        out.append(".\n" if x % 11 == 0 else " ")
+    return "".join(out)
+
+
+class Result:
+    def __init__(self, done):
+        self.status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+        self.out, self.err = done.stdout, done.stderr
+
+
+class RunsTest(unittest.TestCase):
+    longMessage = True
+    maxDiff = 2000
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="heed_test_"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        (self.folder / "a.txt").write_text(text(300))
+        self.pairs(120)
+
+    def pairs(self, n):
+        lines = [" ".join(WORDS[(i * 7 + j * 3) % 9] for j in range(1 + i % 5)) for i in range(n)]
+        (self.folder / "a.source").write_text("".join(l + "\n" for l in lines))
+        (self.folder / "a.target").write_text(
+            "".join(" ".join(reversed(l.split())) + "\n" for l in lines))
+
+    def config(self, name="c", **changes):
+        """Writes NAME.json: a model of 2 x 8 numbers on a.txt, with keys like train__max_steps."""
+        c = {
+            "data": {"train": "a.txt", "valid_fraction": 0.1},
+            "model": {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1,
+                      "decoder_layers": 1, "dropout": 0.2},
+            "objective": {"type": "prefix_lm", "source_length": 6, "target_length": 8},
+            "optimizer": {"learning_rate": 0.01, "schedule": "constant", "warmup_steps": 4},
+            "train": {"batch_tokens": 100, "max_steps": 20, "log_every": 5, "eval_every": 10,
+                      "save_every": 10, "shards": 4, "micro_batch_tokens": 30},
+        }
+        family = changes.pop("family", "prefix_lm")
+        c["objective"]["type"] = family
+        if family == "causal_lm":
+            c["model"]["encoder_layers"] = 0
+        if family == "masked_lm":
+            c["model"]["decoder_layers"] = 0
+        if family == "seq2seq":
+            c["data"] = {"source": "a.source", "target": "a.target", "valid_fraction": 0.1}
+            c["tokenizer"] = {"type": "word"}
+        for key, value in changes.items():
+            section, _, leaf = key.partition("__")
+            if leaf:
+                c.setdefault(section, {})[leaf] = value
+            else:
+                c[section] = value
+        path = self.folder / (name + ".json")
+        path.write_text(json.dumps(c))
+        return path
+
+    def heed(self, *args, env=None, timeout=120, stdin=""):
+        return Result(subprocess.run([HEED, *map(str, args)], capture_output=True, text=True,
+                                     input=stdin, timeout=timeout, cwd=self.folder,
+                                     env={**os.environ, **(env or {})}, errors="replace"))
+
+    def check(self, *args, status=0, words=(), **kw):
+        """Runs heed and expects this exit status and these words on standard error."""
+        r = self.heed(*args, **kw)
+        self.assertEqual(r.status, status, f"heed {' '.join(map(str, args))}\n{r.err}")
+        for word in [words] if isinstance(words, str) else words:
+            self.assertIn(word, r.err)
+        if status not in (0, 130, 143):
+            self.assertIn("heed: error: ", r.err)
+            self.assertNotIn("terminate called", r.err)
+        return r
+
+    def train(self, config, run="run", *args, **kw):
+        return self.check("train", config, "--run", self.folder / run, *args, **kw)
+
+    def resume(self, run="run", *args, **kw):
+        return self.check("resume", self.folder / run, *args, **kw)
+
+    def spawn(self, *args):
+        p = subprocess.Popen([HEED, *map(str, args)], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, cwd=self.folder)
+        self.addCleanup(lambda: (p.kill(), p.communicate()) if p.poll() is None else None)
+        return p
+
+    def checkpoints(self, run="run"):
+        return self.folder / run / "checkpoints"
+
+    def steps(self, run="run"):
+        return sorted(int(p.name[5:]) for p in self.checkpoints(run).glob("step-*"))
+
+    def link(self, name, run="run"):
+        return int(os.readlink(self.checkpoints(run) / name)[5:])
+
+    def files(self, folder):
+        return {p.name: p.read_bytes() for p in sorted(Path(folder).iterdir())}
+
+    def same_checkpoint(self, one, other, step):
+        """Every file of a step's checkpoint is the same in two runs."""
+        a = self.files(self.checkpoints(one) / f"step-{step:08}")
+        b = self.files(self.checkpoints(other) / f"step-{step:08}")
+        self.assertEqual(a.keys(), b.keys())
+        for name in a:
+            if name.endswith(".json"):
+                self.assertEqual(a[name].decode(), b[name].decode(), name)
+            self.assertTrue(a[name] == b[name], f"{name} of {one} and {other} differ")
+
+    def snapshot(self, run="run"):
+        """All bytes under a run, but for its log and lock: to see that nothing is lost."""
+        root = self.folder / run
+        return {str(p.relative_to(root)): os.readlink(p) if p.is_symlink() else p.read_bytes()
+                for p in sorted(root.rglob("*"))
+                if (p.is_symlink() or p.is_file()) and p.name not in ("train.log", ".lock")}
+
+    def metrics(self, run="run", kind=None):
+        lines = (self.folder / run / "metrics.jsonl").read_text().splitlines()
+        events = [json.loads(line) for line in lines]
+        return [e for e in events if kind in (None, e["kind"])]
+
+    def state(self, step, run="run"):
+        return json.loads((self.checkpoints(run) / f"step-{step:08}" / "state.json").read_text())
+
+
+def seal(folder):
+    """Makes the checksums of a checkpoint fit again after its files were changed."""
+    folder = Path(folder)
+    state = json.loads((folder / "state.json").read_text())
+    for name in list(state["files"]):
+        if (folder / name).exists():
+            state["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    del state["checksum"]
+    body = json.dumps(state, indent=2)[:-2] + ',\n  "checksum": "'
+    digest = hashlib.sha256((body + '"\n}\n').encode()).hexdigest()
+    (folder / "state.json").write_text(body + digest + '"\n}\n')
+
+
+def read_tensors(path):
+    data = Path(path).read_bytes()
+    n = int.from_bytes(data[:8], "little")
+    return json.loads(data[8:8 + n]), data[8 + n:]
+
+
+def write_tensors(path, header, body):
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    Path(path).write_bytes(len(text).to_bytes(8, "little") + text + body)

@@ -1,0 +1,197 @@
+"""Ctrl-C and its kin, two processes on one run, divergence, pipes and logs."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from runs import HEED, RunsTest
+
+LONG = {"train__max_steps": 1000000, "train__save_every": 0, "train__eval_every": 0,
+        "train__log_every": 1}
+
+
+class Signals(RunsTest):
+    def wait_for_steps(self, run, process):
+        path = self.folder / run / "metrics.jsonl"
+        for _ in range(1000):
+            if path.exists() and '"train"' in path.read_text():
+                return
+            self.assertIsNone(process.poll(), "it ended by itself")
+            time.sleep(0.02)
+        self.fail("no step in time")
+
+    def test_signals_save_and_exit(self):
+        for name, number, status in (("int", signal.SIGINT, 130), ("term", signal.SIGTERM, 143),
+                                     ("hup", signal.SIGHUP, 143)):
+            with self.subTest(name):
+                p = self.spawn("train", self.config(**LONG), "--run", self.folder / name)
+                self.wait_for_steps(name, p)
+                p.send_signal(number)
+                _, err = p.communicate(timeout=60)
+                self.assertEqual(p.returncode, status, err)
+                self.assertIn("stopped and saved at step", err)
+                self.assertIn("heed resume", err)
+                at = self.link("last", name)
+                self.resume(name, "--stop-at", at + 3)
+                steps = [e["step"] for e in self.metrics(name, "train")]
+                self.assertEqual(steps, list(range(1, at + 4)))
+
+    def test_a_stopped_run_is_the_whole_run(self):
+        config = self.config(**LONG)
+        p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "2")
+        self.wait_for_steps("run", p)
+        p.send_signal(signal.SIGTERM)
+        p.communicate(timeout=60)
+        at = self.link("last")
+        self.resume("run", "--stop-at", at + 5)
+        self.train(config, "whole", "--stop-at", at + 5, "--threads", 1)
+        self.same_checkpoint("run", "whole", at + 5)
+
+    def test_a_second_signal_quits_at_once(self):
+        # Each step takes minutes, so the first signal alone would not end it soon.
+        config = self.config(model__d_model=256, model__d_ff=2048, model__encoder_layers=8,
+                             train__batch_tokens=300000, objective__target_length=100,
+                             objective__source_length=100, train__save_every=0)
+        (self.folder / "a.txt").write_text((self.folder / "a.txt").read_text() * 100)
+        p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "1")
+        for _ in range(500):
+            metrics = self.folder / "run" / "metrics.jsonl"
+            if metrics.exists() and metrics.read_text():
+                break
+            time.sleep(0.02)
+        time.sleep(0.3)
+        p.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        self.assertIsNone(p.poll(), "the first signal waits for the step")
+        begin = time.time()
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 130)
+        self.assertLess(time.time() - begin, 5)
+        self.assertEqual(self.steps(), [])
+
+    def test_nohup_goes_on_after_a_hang_up(self):
+        p = subprocess.Popen(["nohup", HEED, "train", str(self.config(**LONG)), "--run",
+                              str(self.folder / "run"), "--quiet"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (p.kill(), p.wait()))
+        self.wait_for_steps("run", p)
+        p.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        self.assertIsNone(p.poll())
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(timeout=60), 143)
+
+    def test_one_writer(self):
+        config = self.config(**LONG)
+        p = self.spawn("train", config, "--run", self.folder / "run")
+        self.wait_for_steps("run", p)
+        self.resume("run", status=2, words=["is writing", str(p.pid)])
+        self.train(config, "run", status=2, words="exists")
+        self.train(config, "run", "--force", status=2, words=["is writing", str(p.pid)])
+        self.assertIsNone(p.poll())
+        p.send_signal(signal.SIGKILL)
+        p.communicate()
+        self.resume("run", "--stop-at", 2)
+        self.assertEqual(self.link("last"), 2)
+
+
+class Divergence(RunsTest):
+    def test_it_stops_and_leaves_good_checkpoints(self):
+        config = self.config(optimizer={"type": "sgd", "learning_rate": 0.01, "clip_norm": 0,
+                                        "schedule": "constant", "warmup_steps": 0},
+                             train__save_every=4, train__eval_every=4, model__norm="post")
+        self.train(config, "run", "--stop-at", 4)
+        good = self.snapshot()
+        r = self.resume("run", "--set", "optimizer.learning_rate=1e6", status=5)
+        for word in ("diverged at step", "learning rate 1.0e+06", "weight", "heed resume "):
+            self.assertIn(word, r.err)
+        after = self.snapshot()
+        for name, data in good.items():
+            if name.startswith("checkpoints"):
+                self.assertEqual(after.get(name), data, name)
+        self.assertEqual(self.link("best"), 4)
+        self.assertEqual(self.metrics(kind="event")[-1]["event"], "diverged")
+        # The two lines it says.
+        line = r.err[r.err.index("see it again: ") + 14:].split(";")[0].split()
+        again = self.heed(*line[1:])
+        self.assertEqual(again.status, 5)
+        said = lambda err: err[err.index("diverged at step"):].splitlines()[0]
+        self.assertEqual(said(again.err), said(r.err))
+        self.resume("run", "--set", "optimizer.learning_rate=0.001")
+        self.assertEqual(self.link("last"), 20)
+
+    def test_numbers_that_overflow_are_never_saved(self):
+        config = self.config(optimizer={"type": "adamw", "learning_rate": 1e6, "warmup_steps": 0,
+                                        "weight_decay": 1000, "schedule": "constant"},
+                             train__save_every=1, train__eval_every=0, train__keep_last=0)
+        self.train(config, status=5, words=["diverged at step", "NaN or infinity in the"])
+        import struct
+        from runs import read_tensors
+        for step in self.steps():
+            _, body = read_tensors(self.checkpoints() / f"step-{step:08}" / "model.safetensors")
+            numbers = struct.unpack(f"<{len(body) // 4}f", body)
+            self.assertTrue(all(abs(x) <= 3.5e38 for x in numbers), step)
+
+
+class Output(RunsTest):
+    def test_quiet_prints_nothing_but_logs_everything(self):
+        r = self.train(self.config(), "run", "--quiet", "--stop-at", 10)
+        self.assertEqual((r.out, r.err), ("", ""))
+        log = (self.folder / "run" / "train.log").read_text()
+        self.assertIn("step      5/20 | ep ", log)
+        self.assertIn("valid    10 | loss ", log)
+        r = self.resume("run")
+        after = (self.folder / "run" / "train.log").read_text()
+        self.assertTrue(after.startswith(log))
+        self.assertEqual(after[len(log):], r.err)
+
+    def test_a_pipe_gets_plain_lines(self):
+        r = self.train(self.config(), env={"TERM": "xterm-256color"})
+        self.assertEqual(r.out, "")
+        for byte in "\r\x1b\b":
+            self.assertNotIn(byte, r.err)
+        self.assertTrue(r.err.endswith("\n"))
+
+    def test_a_terminal_gets_a_bar_and_no_colour_is_respected(self):
+        for env, colour in (({}, True), ({"NO_COLOR": "1"}, False)):
+            out = subprocess.run(["script", "-qec", f"{HEED} train {self.config()} --run "
+                                  f"{self.folder / ('c' + str(colour))}", "/dev/null"],
+                                 capture_output=True, stdin=subprocess.DEVNULL,
+                                 env={**os.environ, "TERM": "xterm", **env}).stdout.decode()
+            self.assertIn("\r", out)
+            self.assertNotIn("\x1b[3", out)  # no warning, so no colour either way
+
+    def test_a_reader_that_goes_away_is_silent(self):
+        line = f"{HEED} train {self.config()} --run {self.folder / 'run'} 2>&1 | head -1; " \
+               "echo ${PIPESTATUS[0]}"
+        r = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+        self.assertEqual(r.stdout.splitlines()[-1], "0")
+        self.assertEqual(r.stderr, "")
+        self.assertEqual(self.link("last"), 20)
+        r = subprocess.run(["bash", "-c", f"{HEED} config --docs | true; "
+                            "echo ${PIPESTATUS[0]}"], capture_output=True, text=True)
+        self.assertEqual(r.stderr, "")
+
+    def test_metrics_are_json_lines_without_repetition(self):
+        self.train(self.config(train__log_every=1), "run", "--stop-at", 7)
+        path = self.folder / "run" / "metrics.jsonl"
+        with path.open("a") as f:  # what a killed process may leave
+            f.write('{"kind":"train","step":8,"loss":1}\n{"kind":"tra')
+        self.resume("run")
+        steps = [e["step"] for e in self.metrics(kind="train")]
+        self.assertEqual(steps, list(range(1, 21)))
+        for e in self.metrics(kind="train"):
+            for key in ("loss", "perplexity", "gradient_norm", "learning_rate",
+                        "tokens_per_second", "epoch", "seconds"):
+                self.assertIsInstance(e[key], (int, float), key)
+        for e in self.metrics(kind="valid"):
+            for key in ("loss", "perplexity", "accuracy", "bits_per_byte"):
+                self.assertIsInstance(e[key], float, key)
+        self.assertEqual([e["step"] for e in self.metrics(kind="valid")], [10, 20])
+
+
+if __name__ == "__main__":
+    unittest.main()

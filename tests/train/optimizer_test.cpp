@@ -1,0 +1,118 @@
+#include "train/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/noise.h"
+
+namespace heed {
+namespace {
+
+// A matrix, a vector, a frozen matrix and a matrix longer than a task of the sweep.
+ParamTable table() {
+  ParamTable t;
+  t.add_matrix("matrix", 5, 7, Fill::normal, 1.0);
+  t.add_vector("vector", 9, Fill::ones);
+  t.add_matrix("frozen", 3, 4, Fill::normal, 1.0, true);
+  t.add_vector("another", 3, Fill::zeros);
+  t.add_matrix("long", 300, 131, Fill::normal, 1.0);
+  return t;
+}
+
+double gradient(const ParamInfo& info, std::int64_t step, std::size_t i) {
+  return info.frozen ? 0.0 : uniform01(noise_key(3, Purpose::probe, step), info.param.offset + i) - 0.5;
+}
+
+// The formulas one number at a time.
+struct Twin {
+  double w, m = 0, v = 0, e;
+  void step(const OptimizerConfig& c, std::int64_t t, double rate, double g, bool decay,
+            double ema) {
+    if (decay) w -= rate * c.weight_decay * w;
+    if (c.type == OptimizerType::sgd) {
+      w -= rate * g;
+    } else {
+      m = c.betas[0] * m + (1 - c.betas[0]) * g;
+      v = c.betas[1] * v + (1 - c.betas[1]) * g * g;
+      const double m_hat = m / (1 - std::pow(c.betas[0], t)), v_hat = v / (1 - std::pow(c.betas[1], t));
+      w -= rate * m_hat / (std::sqrt(v_hat) + c.eps);
+    }
+    e = ema * e + (1 - ema) * w;
+  }
+};
+
+void compare(OptimizerType type, double weight_decay, double clip) {
+  OptimizerConfig c;
+  c.type = type;
+  c.weight_decay = weight_decay;
+  c.eps = 1e-3;  // large enough to be seen
+  const ParamTable t = table();
+  ParamVec<double> values(t.size()), gradients(t.size()), average(t.size());
+  initialize(t, 5, values);
+  std::copy(values.data(), values.data() + t.size(), average.data());
+  std::vector<Twin> twins(t.size());
+  for (std::size_t i = 0; i < t.size(); ++i) twins[i].w = twins[i].e = values.data()[i];
+  const std::vector<Twin> first = twins;
+  Pool pool(2);
+  Optimizer<double> optimizer(t, c);
+  for (std::int64_t step = 1; step <= 12; ++step) {
+    const double rate = 0.01 * static_cast<double>(step), ema = 0.9;
+    for (const ParamInfo& info : t.infos())
+      for (std::size_t i = 0; i < info.param.size(); ++i) {
+        const double g = gradient(info, step, i);
+        gradients.data()[info.param.offset + i] = g;
+        twins[info.param.offset + i].step(c, step, rate, g * clip,
+                                          !info.vector && !info.frozen, ema);
+      }
+    optimizer.step(pool, step, rate, clip, values, gradients, &average, ema);
+    for (std::size_t i = 0; i < t.size(); ++i) EXPECT_EQ(gradients.data()[i], 0.0);
+  }
+  double worst = 0;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    worst = std::max(worst, std::abs(values.data()[i] - twins[i].w));
+    worst = std::max(worst, std::abs(average.data()[i] - twins[i].e));
+  }
+  EXPECT_LT(worst, 1e-12);
+  const ParamInfo& frozen = t.infos()[2];
+  for (std::size_t i = 0; i < frozen.param.size(); ++i)
+    EXPECT_EQ(values.data()[frozen.param.offset + i], first[frozen.param.offset + i].w);
+}
+
+TEST(Optimizer, AdamW) {
+  compare(OptimizerType::adamw, 0.1, 1.0);
+  compare(OptimizerType::adamw, 0.0, 0.3);
+}
+TEST(Optimizer, Adam) { compare(OptimizerType::adam, 0.0, 0.7); }
+TEST(Optimizer, Sgd) {
+  compare(OptimizerType::sgd, 0.0, 1.0);
+  compare(OptimizerType::sgd, 0.2, 0.5);
+}
+
+TEST(Optimizer, ClippingIsByTheGlobalNorm) {
+  EXPECT_EQ(clip_factor(0.0, 1e30), 1.0);
+  EXPECT_EQ(clip_factor(1.0, 0.5), 1.0);
+  EXPECT_DOUBLE_EQ(clip_factor(1.0, 4.0), 1.0 / 4.000001);
+  EXPECT_EQ(clip_factor(1.0, 0.0), 1.0);
+}
+
+TEST(Optimizer, TheSameBytesOnAnyNumberOfThreads) {
+  const ParamTable t = table();
+  const auto train = [&](int threads) {
+    ParamVec<float> values(t.size()), gradients(t.size());
+    initialize(t, 5, values);
+    Pool pool(threads);
+    Optimizer<float> optimizer(t, {});
+    for (std::int64_t step = 1; step <= 3; ++step) {
+      for (const ParamInfo& info : t.infos())
+        for (std::size_t i = 0; i < info.param.size(); ++i)
+          gradients.data()[info.param.offset + i] = static_cast<float>(gradient(info, step, i));
+      optimizer.step(pool, step, 0.01, 0.9, values, gradients);
+    }
+    return std::vector<float>(values.data(), values.data() + t.size());
+  };
+  EXPECT_EQ(train(1), train(3));
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,79 @@
+#include "train/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace heed {
+namespace {
+
+OptimizerConfig schedule(ScheduleType type) {
+  OptimizerConfig c;
+  c.schedule = type;
+  c.learning_rate = 0.4;
+  c.min_learning_rate = 0.1;
+  c.warmup_steps = 10;
+  c.decay_steps = 110;
+  return c;
+}
+
+double rate(const OptimizerConfig& c, std::int64_t step) { return learning_rate(c, 64, step); }
+
+TEST(Schedule, AllButNoamRiseInAStraightLine) {
+  for (ScheduleType type : {ScheduleType::constant, ScheduleType::linear, ScheduleType::cosine,
+                            ScheduleType::inverse_sqrt}) {
+    const OptimizerConfig c = schedule(type);
+    EXPECT_DOUBLE_EQ(rate(c, 1), 0.04);
+    EXPECT_DOUBLE_EQ(rate(c, 5), 0.2);
+    EXPECT_DOUBLE_EQ(rate(c, 10), 0.4);
+  }
+}
+
+TEST(Schedule, ConstantStays) {
+  EXPECT_DOUBLE_EQ(rate(schedule(ScheduleType::constant), 100000), 0.4);
+}
+
+TEST(Schedule, LinearFallsToTheMinimumAtDecaySteps) {
+  const OptimizerConfig c = schedule(ScheduleType::linear);
+  EXPECT_DOUBLE_EQ(rate(c, 35), 0.4 - 0.3 / 4);
+  EXPECT_DOUBLE_EQ(rate(c, 60), 0.25);
+  EXPECT_DOUBLE_EQ(rate(c, 110), 0.1);
+  EXPECT_DOUBLE_EQ(rate(c, 5000), 0.1);
+}
+
+TEST(Schedule, CosineFallsToTheMinimumAtDecaySteps) {
+  const OptimizerConfig c = schedule(ScheduleType::cosine);
+  EXPECT_NEAR(rate(c, 35), 0.1 + 0.3 * 0.5 * (1 + std::sqrt(0.5)), 1e-15);
+  EXPECT_NEAR(rate(c, 60), 0.25, 1e-15);
+  EXPECT_NEAR(rate(c, 110), 0.1, 1e-15);
+  EXPECT_NEAR(rate(c, 5000), 0.1, 1e-15);
+}
+
+TEST(Schedule, InverseSqrtHalvesInFourTimesTheSteps) {
+  OptimizerConfig c = schedule(ScheduleType::inverse_sqrt);
+  EXPECT_DOUBLE_EQ(rate(c, 40), 0.2);
+  EXPECT_DOUBLE_EQ(rate(c, 1000), 0.04);
+  c.warmup_steps = 0;
+  EXPECT_DOUBLE_EQ(rate(c, 1), 0.4);
+  EXPECT_DOUBLE_EQ(rate(c, 4), 0.2);
+}
+
+TEST(Schedule, NoamIsThePapers) {
+  const OptimizerConfig c = schedule(ScheduleType::noam);
+  EXPECT_NEAR(rate(c, 1), 0.4 / 8 * std::pow(10, -1.5), 1e-15);
+  EXPECT_NEAR(rate(c, 10), 0.4 / 8 / std::sqrt(10.0), 1e-15);
+  EXPECT_NEAR(rate(c, 1000), 0.4 / 8 / std::sqrt(1000.0), 1e-15);
+}
+
+TEST(Schedule, ARunThatEndsDuringWarmUpFallsAtOnce) {
+  OptimizerConfig c = schedule(ScheduleType::cosine);
+  c.decay_steps = 5;
+  EXPECT_DOUBLE_EQ(rate(c, 9), 0.36);
+  EXPECT_NEAR(rate(c, 10), 0.1, 1e-15);
+  c.warmup_steps = 0;
+  c.decay_steps = 1;
+  EXPECT_NEAR(rate(c, 1), 0.1, 1e-15);
+}
+
+}  // namespace
+}  // namespace heed
