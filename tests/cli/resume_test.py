@@ -114,7 +114,7 @@ class Resume(RunsTest):
             (self.checkpoints() / f"step-{step:08}" / "training.safetensors").unlink()
         before = self.snapshot()
         self.resume("run", status=4, words=["step-00000002", "step-00000004",
-                                            "training.safetensors", "--init-from"])
+                                            "training.safetensors", "is whole"])
         self.assertEqual(self.snapshot(), before)
 
     def test_exported_and_missing_runs_cannot_be_resumed(self):

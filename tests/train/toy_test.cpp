@@ -1,0 +1,62 @@
+// Whole trainings whose result is known: copying and reversing must be learnt in a few hundred steps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "math/blas.h"
+#include "train/examples.h"
+#include "train/trained_model.h"
+#include "train/training_run.h"
+
+namespace heed {
+namespace {
+
+// Is every label the most probable one, given those before it? Then greedy decoding writes exactly
+// the labels.
+bool exact(const TrainedModel& m, const Example& e) {
+  Batch batch;
+  batch.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()));
+  batch.target.add_sequence(e.target.data(), static_cast<int>(e.target.size()));
+  Workspace workspace;
+  Pass<float> pass{.values = m.values, .workspace = workspace};
+  TransformerSaved<float> saved;
+  const Mat<float> hidden = m.model.forward(pass, batch, saved);
+  const Mat<float> logits = m.model.logits(pass, Mat<const float>(hidden));
+  for (std::size_t r = 0; r < e.labels.size(); ++r) {
+    const float* row = logits.data + r * logits.stride;
+    if (std::max_element(row, row + logits.cols) - row != e.labels[r]) return false;
+  }
+  return true;
+}
+
+double exact_share(const std::string& task) {
+  const std::string run = testing::TempDir() + "heed_toy_" + task;
+  std::filesystem::remove_all(run);
+  prepare_blas();
+  Log log({.quiet = true});
+  TrainRequest request;
+  request.config = HEED_SOURCE_DIR "/configs/" + task + ".json";
+  request.run = run;
+  EXPECT_EQ(train_run(request, log), Exit::ok);
+  const TrainedModel m = load_trained_model(run, "best");
+  const std::string data = HEED_SOURCE_DIR "/data/" + task + ".test.";
+  const Split split = load_parallel(data + "source", data + "target", m.config, m.tokenizers);
+  const Examples examples(split, m.config, m.tokenizers.target->size(), -1);
+  std::int64_t right = 0;
+  const std::int64_t n = examples.count(Examples::kEvaluation);
+  EXPECT_GT(n, 100);
+  for (std::int64_t i = 0; i < n; ++i) {
+    Example e;
+    examples.make(Examples::kEvaluation, i, e);
+    right += exact(m, e);
+  }
+  std::filesystem::remove_all(run);
+  return static_cast<double>(right) / static_cast<double>(n);
+}
+
+TEST(Toy, CopyIsLearnt) { EXPECT_GT(exact_share("copy"), 0.99); }
+TEST(Toy, ReverseIsLearnt) { EXPECT_GT(exact_share("reverse"), 0.99); }
+
+}  // namespace
+}  // namespace heed
