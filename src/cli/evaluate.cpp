@@ -12,7 +12,6 @@
 #include "text/chrf.h"
 #include "text/corpus.h"
 #include "train/evaluator.h"
-#include "train/scorer.h"
 #include "train/strided.h"
 #include "train/trained_model.h"
 #include "train/translation.h"
@@ -80,13 +79,6 @@ Evaluation measure(const Options& o, const TrainedModel& m, const Split& split, 
   }
   const Examples examples(split, m.config, m.tokenizers.target->size(),
                           m.tokenizers.target->mask_id());
-  if (split.pairs()) {
-    Example e;
-    for (std::int64_t i = 0; i < examples.count(Examples::kEvaluation); ++i) {
-      examples.make(Examples::kEvaluation, i, e);
-      check_positions(m.config, e, "pair " + std::to_string(i + 1));
-    }
-  }
   return evaluate(m.model, m.values, examples, pool);
 }
 

@@ -96,6 +96,13 @@ Split encode_pairs(std::span<const std::string_view> source, std::span<const std
     target_encoder.encode(target[i], s.target);
     const std::size_t longest = std::max(s.source.size() - s.source_begin.back(),
                                          s.target.size() - s.target_begin.back());
+    if (!drop_long && c.model.positions == Positions::learned &&
+        longest + 1 > static_cast<std::size_t>(c.model.max_length))  // with <s> or </s>
+      throw Error(Exit::data, "Pair " + std::to_string(i + 1) + " of the held-out or given data has " +
+                                  std::to_string(longest) +
+                                  " tokens on one side; the model has positions for " +
+                                  std::to_string(c.model.max_length) + " with <s> or </s>.",
+                  "leave it out, or train with a larger model.max_length");
     if (drop_long && longest > limit) {
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "train/translation.h"
 
 namespace heed {
 namespace {
@@ -206,9 +207,15 @@ bool Trainer::validate(bool counts) {
                    ? 0
                    : data_.valid.target_bytes;
   const double loss = line.evaluation.loss();
-  const bool best = counts && loss < state_.best_loss;
+  const bool by_bleu = config_.train.select_by == SelectBy::bleu;
+  if (by_bleu)
+    line.bleu = validation_bleu(model_, stepper_.best_values(), data_.valid, tokenizers_, pool_);
+  const bool better = by_bleu ? state_.best_step < 0 || line.bleu > state_.best_metric
+                              : loss < state_.best_loss;
+  const bool best = counts && better;
   if (best) {
     state_.best_loss = loss;
+    if (by_bleu) state_.best_metric = line.bleu;
     state_.best_step = state_.step;
     state_.stalled = 0;
     line.verdict = "new best";
@@ -216,7 +223,10 @@ bool Trainer::validate(bool counts) {
     state_.stalled += 1;
     line.verdict = "stalled " + std::to_string(state_.stalled) +
                    (config_.train.patience > 0 ? "/" + std::to_string(config_.train.patience) : "") +
-                   " (best " + format_fixed(state_.best_loss, 4) + " @ " +
+                   " (best " +
+                   (by_bleu ? format_fixed(state_.best_metric, 2)
+                            : format_fixed(state_.best_loss, 4)) +
+                   " @ " +
                    std::to_string(state_.best_step) + ")";
   } else {
     line.verdict = "not counted: the run was stopped between validations";
