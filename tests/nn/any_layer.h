@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/noise.h"
+#include "math/rows.h"
 #include "nn/pass.h"
 
 namespace heed::test {
@@ -28,6 +29,20 @@ struct Back {
   Mat<const T> dy;
   Mat<T> dx, dmemory;
 };
+
+template <class T>
+void add(Mat<const T> from, Mat<T> to) {
+  for (int r = 0; r < from.rows; ++r)
+    for (int c = 0; c < from.cols; ++c) to(r, c) += from(r, c);
+}
+
+// A copy that a layer may write to.
+template <class T>
+Mat<T> own(Pass<T>& pass, Mat<const T> from) {
+  const Mat<T> to = pass.workspace.template rows<T>(from.rows, from.cols);
+  copy_rows(from, to);
+  return to;
+}
 
 class AnyLayer {
  public:

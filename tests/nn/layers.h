@@ -28,20 +28,6 @@ inline ModelConfig layer_config() {
   return c;
 }
 
-template <class T>
-void add(Mat<const T> from, Mat<T> to) {
-  for (int r = 0; r < from.rows; ++r)
-    for (int c = 0; c < from.cols; ++c) to(r, c) += from(r, c);
-}
-
-// A copy that a layer may write to.
-template <class T>
-Mat<T> own(Pass<T>& pass, Mat<const T> from) {
-  const Mat<T> to = pass.workspace.template rows<T>(from.rows, from.cols);
-  copy_rows(from, to);
-  return to;
-}
-
 inline LayerRow linear_row(const std::string& name, bool slice) {
   return {name, [=] {
             return any_layer(
