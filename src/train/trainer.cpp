@@ -215,7 +215,8 @@ bool Trainer::validate(bool counts) {
   } else if (counts) {
     state_.stalled += 1;
     line.verdict = "stalled " + std::to_string(state_.stalled) +
-                   (config_.train.patience > 0 ? "/" + std::to_string(config_.train.patience) : "") +
+                   (config_.train.patience > 0 ? "/" + std::to_string(config_.train.patience)
+                                               : "") +
                    " (best " + format_fixed(state_.best_loss, 4) + " @ " +
                    std::to_string(state_.best_step) + ")";
   } else {
