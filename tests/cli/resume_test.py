@@ -148,7 +148,9 @@ class Resume(RunsTest):
         config = self.config(seed=5)
         self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1)
         self.train(config, "fresh", "--stop-at", 1)
-        loss = lambda run: self.state(1, run)["sums"]["loss_sum"] / self.state(1, run)["sums"]["label_sum"]
+        def loss(run):
+            sums = self.state(1, run)["sums"]
+            return sums["loss_sum"] / sums["label_sum"]
         self.assertLess(loss("second"), loss("fresh") - 0.1)
         tokenizer = lambda run: self.files(self.checkpoints(run) / "last")["tokenizer.json"]
         self.assertEqual(tokenizer("first"), tokenizer("second"))

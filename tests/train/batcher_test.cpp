@@ -44,7 +44,9 @@ std::vector<Seen> sequences(const StepBatch& batch) {
   return all;
 }
 
-std::int64_t tokens(const Batch& b) { return b.source.count() + b.target.count(); }
+std::int64_t tokens(const Batch& b) {
+  return b.source.count() + b.target.count();
+}
 
 TEST(Batcher, AnEpochTakesEveryExampleOnceAndFillsSteps) {
   const Split pairs = numbered_pairs(300);

@@ -120,8 +120,8 @@ TEST_F(DatasetTest, PairsAreSplitDroppedAndCounted) {
   tsv += "a a a a a a\tx\n";  // six tokens
   for (int i = 0; i < 9; ++i) tsv += "b\ty z new\n";
   file("a.tsv", tsv);
-  const RunConfig c = pairs_config({"tokenizer.type=word", "data.max_length=4",
-                                    "data.valid_fraction=0.2"});
+  const RunConfig c =
+      pairs_config({"tokenizer.type=word", "data.max_length=4", "data.valid_fraction=0.2"});
   const Dataset d = load(c);
   EXPECT_EQ(d.train.sentences(), 15u);
   EXPECT_EQ(d.train.dropped, 1u);
@@ -135,8 +135,8 @@ TEST_F(DatasetTest, PairsAreSplitDroppedAndCounted) {
 
 TEST_F(DatasetTest, SidesCanHaveVocabulariesOfTheirOwn) {
   file("a.tsv", "a b c\tx\na b\tx y\nc\ty\n");
-  const RunConfig c = pairs_config({"tokenizer.type=word", "tokenizer.shared=false",
-                                    "model.tie=none", "data.valid_fraction=0"});
+  const RunConfig c = pairs_config(
+      {"tokenizer.type=word", "tokenizer.shared=false", "model.tie=none", "data.valid_fraction=0"});
   const Dataset d = load(c);
   EXPECT_GT(tokenizers_.source().size(), tokenizers_.target->size());
   EXPECT_FALSE(tokenizers_.target->find("a").has_value());

@@ -68,9 +68,8 @@ void check(const RunConfig& config, const Split& split, int vocab, int mask_id) 
   }
 }
 
-const std::vector<std::string> kSmall = {
-    "model.d_model=8", "model.n_heads=2", "model.d_ff=16", "model.dropout=0.5",
-    "objective.label_smoothing=0.3"};
+const std::vector<std::string> kSmall = {"model.d_model=8", "model.n_heads=2", "model.d_ff=16",
+                                         "model.dropout=0.5", "objective.label_smoothing=0.3"};
 
 std::vector<std::string> small(std::vector<std::string> more) {
   more.insert(more.begin(), kSmall.begin(), kSmall.end());

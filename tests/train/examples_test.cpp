@@ -122,7 +122,8 @@ TEST(Examples, EpochsDifferInOffsetAndOrder) {
 
 TEST(Examples, TheSeedMakesTheOrder) {
   const Split pairs = numbered_pairs(100);
-  const Examples one(pairs, pairs_config(), 1000, -1), other(pairs, pairs_config({"seed=2"}), 1000, -1);
+  const Examples one(pairs, pairs_config(), 1000, -1),
+      other(pairs, pairs_config({"seed=2"}), 1000, -1);
   std::vector<int> a = order(one, 0), b = order(other, 0), c = order(one, 1);
   EXPECT_NE(a, b);
   EXPECT_NE(a, c);

@@ -21,7 +21,8 @@ ParamTable table() {
 }
 
 double gradient(const ParamInfo& info, std::int64_t step, std::size_t i) {
-  return info.frozen ? 0.0 : uniform01(noise_key(3, Purpose::probe, step), info.param.offset + i) - 0.5;
+  return info.frozen ? 0.0
+                     : uniform01(noise_key(3, Purpose::probe, step), info.param.offset + i) - 0.5;
 }
 
 // The formulas one number at a time.
@@ -35,7 +36,8 @@ struct Twin {
     } else {
       m = c.betas[0] * m + (1 - c.betas[0]) * g;
       v = c.betas[1] * v + (1 - c.betas[1]) * g * g;
-      const double m_hat = m / (1 - std::pow(c.betas[0], t)), v_hat = v / (1 - std::pow(c.betas[1], t));
+      const double m_hat = m / (1 - std::pow(c.betas[0], t)),
+                   v_hat = v / (1 - std::pow(c.betas[1], t));
       w -= rate * m_hat / (std::sqrt(v_hat) + c.eps);
     }
     e = ema * e + (1 - ema) * w;
@@ -62,8 +64,8 @@ void compare(OptimizerType type, double weight_decay, double clip) {
       for (std::size_t i = 0; i < info.param.size(); ++i) {
         const double g = gradient(info, step, i);
         gradients.data()[info.param.offset + i] = g;
-        twins[info.param.offset + i].step(c, step, rate, g * clip,
-                                          !info.vector && !info.frozen, ema);
+        twins[info.param.offset + i].step(c, step, rate, g * clip, !info.vector && !info.frozen,
+                                          ema);
       }
     optimizer.step(pool, step, rate, clip, values, gradients, &average, ema);
     for (std::size_t i = 0; i < t.size(); ++i) EXPECT_EQ(gradients.data()[i], 0.0);
@@ -83,7 +85,9 @@ TEST(Optimizer, AdamW) {
   compare(OptimizerType::adamw, 0.1, 1.0);
   compare(OptimizerType::adamw, 0.0, 0.3);
 }
-TEST(Optimizer, Adam) { compare(OptimizerType::adam, 0.0, 0.7); }
+TEST(Optimizer, Adam) {
+  compare(OptimizerType::adam, 0.0, 0.7);
+}
 TEST(Optimizer, Sgd) {
   compare(OptimizerType::sgd, 0.0, 1.0);
   compare(OptimizerType::sgd, 0.2, 0.5);

@@ -17,7 +17,9 @@ OptimizerConfig schedule(ScheduleType type) {
   return c;
 }
 
-double rate(const OptimizerConfig& c, std::int64_t step) { return learning_rate(c, 64, step); }
+double rate(const OptimizerConfig& c, std::int64_t step) {
+  return learning_rate(c, 64, step);
+}
 
 TEST(Schedule, AllButNoamRiseInAStraightLine) {
   for (ScheduleType type : {ScheduleType::constant, ScheduleType::linear, ScheduleType::cosine,

@@ -1,4 +1,5 @@
-// Whole trainings whose result is known: copying and reversing must be learnt in a few hundred steps.
+// Whole trainings whose result is known: copying and reversing must be learnt in a few hundred
+// steps.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,8 +56,12 @@ double exact_share(const std::string& task) {
   return static_cast<double>(right) / static_cast<double>(n);
 }
 
-TEST(Toy, CopyIsLearnt) { EXPECT_GT(exact_share("copy"), 0.99); }
-TEST(Toy, ReverseIsLearnt) { EXPECT_GT(exact_share("reverse"), 0.99); }
+TEST(Toy, CopyIsLearnt) {
+  EXPECT_GT(exact_share("copy"), 0.99);
+}
+TEST(Toy, ReverseIsLearnt) {
+  EXPECT_GT(exact_share("reverse"), 0.99);
+}
 
 }  // namespace
 }  // namespace heed

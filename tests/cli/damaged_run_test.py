@@ -1,0 +1,106 @@
+"""Damaged runs: every file altered in every way is refused, by name, and left as it is."""
+import shutil
+import unittest
+
+from runs import RunsTest, read_tensors, seal, text, write_tensors
+
+USAGE, STORE = 2, 4
+
+
+def close_gaps(header, body):
+    """The tensors of `header`, one after the other."""
+    out, at = b"", 0
+    for entry in sorted(header.values(), key=lambda e: e["data_offsets"][0] if "shape" in e else 0):
+        if "shape" not in entry:
+            continue
+        begin, end = entry["data_offsets"]
+        out += body[begin:end]
+        entry["data_offsets"] = [at, at + end - begin]
+        at += end - begin
+    return header, out
+
+
+class BadRuns(RunsTest):
+    def damaged(self, name):
+        """A copy of a trained run; returns its only checkpoint."""
+        if not (self.folder / "good").exists():
+            self.train(self.config(train__max_steps=2, train__eval_every=0), "good")
+        run = self.folder / name
+        shutil.copytree(self.folder / "good", run, symlinks=True)
+        return run, run / "checkpoints" / "step-00000002"
+
+    def refused(self, run, words):
+        before = self.snapshot(run.name)
+        for args in (["inspect", run], ["resume", run, "--more", 1]):
+            self.check(*args, status=STORE, words=words)
+            self.assertEqual(self.snapshot(run.name), before)
+
+    def test_tensors_that_do_not_fit_the_config(self):
+        name = "encoder.layers.0.fc1.weight"
+        def missing(h, b):
+            del h["encoder.norm.weight"]
+            return close_gaps(h, b)
+        def extra(h, b):
+            h["stray"] = {"dtype": "F32", "shape": [1], "data_offsets": [len(b), len(b) + 4]}
+            return h, b + b"\0\0\0\0"
+        def misshapen(h, b):
+            h[name]["shape"] = h[name]["shape"][::-1]
+            return h, b
+        def half(h, b):
+            h[name]["dtype"] = "F16"
+            h[name]["shape"][0] *= 2
+            return h, b
+        for change, words in [(missing, ["encoder.norm.weight", "missing"]),
+                              (extra, ["stray"]), (misshapen, [name, "16"]),
+                              (half, [name, "F16"])]:
+            with self.subTest(change.__name__):
+                run, checkpoint = self.damaged(change.__name__)
+                path = checkpoint / "model.safetensors"
+                write_tensors(path, *change(*read_tensors(path)))
+                seal(checkpoint)
+                self.check("inspect", run, status=STORE, words=words)
+                self.check("resume", run, "--more", 1, status=STORE, words=words)
+
+    def test_altered_bytes(self):
+        for name in ("model.safetensors", "training.safetensors", "config.json", "tokenizer.json",
+                     "state.json"):
+            for change in ("cut", "flip", "gone", "empty"):
+                with self.subTest(f"{name} {change}"):
+                    run, checkpoint = self.damaged(f"{name}.{change}")
+                    path = checkpoint / name
+                    data = bytearray(path.read_bytes())
+                    data[len(data) // 2] ^= 1
+                    if change == "gone":
+                        path.unlink()
+                    else:
+                        path.write_bytes({"cut": path.read_bytes()[:-1], "flip": data,
+                                          "empty": b""}[change])
+                    self.refused(run, [name])
+                    shutil.rmtree(run)
+
+    def test_another_tokenizer(self):
+        (self.folder / "b.txt").write_text("fewer letters " * 99)
+        self.train(self.config(data__train="b.txt", train__max_steps=2), "other")
+        run, checkpoint = self.damaged("run")
+        shutil.copy(self.folder / "other/checkpoints/last/tokenizer.json", checkpoint)
+        self.refused(run, ["tokenizer.json"])
+        seal(checkpoint)
+        self.check("inspect", run, status=STORE, words=["embed_tokens.weight"])
+
+    def test_links_out_of_the_run(self):
+        run, checkpoint = self.damaged("run")
+        shutil.copytree(checkpoint, self.folder / "elsewhere")
+        for link in ("best", "last"):
+            (run / "checkpoints" / link).unlink()
+            (run / "checkpoints" / link).symlink_to("../../elsewhere")
+        self.check("inspect", run, status=STORE, words=["best", "elsewhere"])
+
+    def test_places_where_nothing_can_be_written(self):
+        config = self.config()
+        self.train(config, "a.txt/run", status=STORE, words="a.txt")
+        self.assertEqual((self.folder / "a.txt").read_text(), text(300))
+        self.train(config, "a.txt", status=USAGE, words="exists")
+
+
+if __name__ == "__main__":
+    unittest.main()
