@@ -1,0 +1,140 @@
+// heed attend and heed neighbors as a user starts them, on a model that was barely trained.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/faulty_calls.h"
+
+namespace heed {
+namespace {
+
+using testing::HasSubstr;
+
+struct Result {
+  int status = 0;
+  std::string out;
+};
+
+class Attend : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    write("s", "a b c\nb c\nc a\na a b\n");
+    write("t", "c b a\nc b\na c\nb a a\n");
+    write("config.json", R"({"data": {"source": "s", "target": "t", "valid_fraction": 0},
+      "tokenizer": {"type": "word"}, "objective": {"type": "seq2seq"},
+      "model": {"d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 1},
+      "train": {"max_steps": 2}})");
+    ASSERT_EQ(heed("train " + at("config.json") + " --run " + at("run") + " --quiet").status, 0);
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static std::string at(const std::string& name) { return (folder_->path() / name).string(); }
+  static void write(const std::string& name, const std::string& text) {
+    std::ofstream(at(name)) << text;
+  }
+  static Result heed(const std::string& args) {
+    FILE* pipe = popen(("\"" HEED_BINARY "\" " + args + " 2>&1").c_str(), "r");
+    Result result;
+    char bytes[4096];
+    while (const std::size_t n = std::fread(bytes, 1, sizeof bytes, pipe))
+      result.out.append(bytes, n);
+    result.status = WEXITSTATUS(pclose(pipe));
+    return result;
+  }
+  static Result attend(const std::string& args) { return heed("attend " + at("run") + " " + args); }
+
+  static std::unique_ptr<TemporaryFolder> folder_;
+};
+std::unique_ptr<TemporaryFolder> Attend::folder_;
+
+TEST_F(Attend, JsonHasEveryHead) {
+  const auto json = nlohmann::json::parse(attend("--source 'a b' --target 'b a' --json").out);
+  EXPECT_EQ(json["source_tokens"], nlohmann::json::parse(R"(["a", "b", "</s>"])"));
+  EXPECT_EQ(json["target_tokens"], nlohmann::json::parse(R"(["<s>", "b", "a"])"));
+  for (const char* kind : {"encoder", "decoder", "cross"}) {
+    ASSERT_EQ(json[kind].size(), 1u);
+    ASSERT_EQ(json[kind][0].size(), 2u);
+    EXPECT_EQ(json[kind][0][1].size(), 3u);
+    EXPECT_EQ(json[kind][0][1][2].size(), 3u);
+  }
+  EXPECT_EQ(json.size(), 7u);
+}
+
+TEST_F(Attend, WithoutTargetReadsWhatTheModelWrites) {
+  const auto json = nlohmann::json::parse(attend("--source 'a b' --json").out);
+  EXPECT_EQ(json["target_tokens"][0], "<s>");
+  EXPECT_EQ(json["decoder"][0][0].size(), json["target_ids"].size());
+}
+
+TEST_F(Attend, DrawsTheChosenHead) {
+  const std::string out = attend("--source 'a b' --target b --kind cross --head 1").out;
+  EXPECT_THAT(out, HasSubstr("cross, layer 0, head 1"));
+  EXPECT_THAT(out, Not(HasSubstr("head 0")));
+  EXPECT_THAT(out, Not(HasSubstr("encoder,")));
+  EXPECT_THAT(out, Not(HasSubstr("\x1b")));  // no terminal
+}
+
+TEST_F(Attend, ScoresAgainstGold) {
+  write("gold", R"({"line":0,"unit":"token","alignment":[[2],[1],[0]]})"
+                "\n"
+                R"({"line":1,"unit":"token","alignment":[[1],[0]]})"
+                "\n"
+                R"({"line":2,"unit":"token","alignment":[[1],[0]]})"
+                "\n"
+                R"({"line":3,"unit":"token","alignment":[[2],[1],[0]]})"
+                "\n");
+  const std::string args = "--gold " + at("gold") + " --source " + at("s") + " --target " + at("t");
+  const auto json = nlohmann::json::parse(attend(args + " --json").out);
+  EXPECT_EQ(json["kinds"][0]["links"], 10);
+  EXPECT_EQ(json["kinds"][0]["heads"].size(), 2u);
+  EXPECT_EQ(attend(args).out, attend(args).out);
+  EXPECT_THAT(attend(args + " --limit 1").out, HasSubstr("3 links of 1 lines"));
+}
+
+TEST_F(Attend, MistakesHaveTheirExitCodes) {
+  const struct {
+    const char *args, *message;
+    int status;
+  } cases[] = {
+      {"", "Expected a text", 2},
+      {"--target b", "--target needs its --source", 2},
+      {"--source ''", "--source is empty", 3},
+      {"--source 'a x'", "1 unknown token: 'x'", 3},
+      {"--source a --head 2", "the heads of this model are 0 to 1", 2},
+      {"--source a --layer 1", "the layers of this model are 0 to 0", 2},
+      {"--source a --kind both", "both", 2},
+      {"--source a --json --head 0", "--json always has everything", 2},
+      {"--source a --contributions", "--contributions goes with --json", 2},
+      {"--source a --limit 3", "--gold", 2},
+      {"--source a --html /nonexistent/a.html", "/nonexistent/a.html", 4},
+      {"--gold /nonexistent --source a --target a", "/nonexistent", 3},
+      {"--gold /nonexistent", "Expected --source", 2},
+      {"--source a --checkpoint step-9", "step-9", 4},
+  };
+  for (const auto& [args, message, status] : cases) {
+    const Result result = attend(args);
+    EXPECT_EQ(result.status, status) << args << "\n" << result.out;
+    EXPECT_THAT(result.out, HasSubstr(message)) << args;
+  }
+}
+
+TEST_F(Attend, NeighborsOfAWord) {
+  const std::string run = "neighbors " + at("run") + " ";
+  const auto json = nlohmann::json::parse(heed(run + "a - b + c --json").out);
+  EXPECT_EQ(json["queries"][0]["query"], "a - b + c");
+  EXPECT_EQ(heed(run).status, 2);
+  EXPECT_EQ(heed(run + "zebra").status, 3);
+  EXPECT_EQ(heed(run + "--export " + at("a.vec")).status, 0);
+  std::ifstream vectors(at("a.vec"));
+  int rows = 0;
+  vectors >> rows;
+  EXPECT_EQ(rows, 4);  // a, b, c and the newline
+}
+
+}  // namespace
+}  // namespace heed

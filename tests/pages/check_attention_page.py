@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Checks the page of `heed attend --html` in headless Chromium (apt install chromium), and takes pictures.
+
+    tests/pages/check_attention_page.py HEED [PICTURES]
+
+HEED is the program; pictures go to the folder PICTURES if it is given. Trains a small model on hostile words,
+then checks, at 360 and 1440 pixels, light and dark: no request but the page itself, no script error, no
+sideways scrolling, every text at least 4.5 : 1 against its background, everything reachable and usable by
+keyboard with a visible focus, names for assistive software, numbers as tables. Some ten seconds.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser
+
+HOSTILE = ["</script><script>document.title='hacked'</script>", "<img/src=x/onerror=alert(1)>", "<!--", "&amp;"]
+CONFIG = {
+    "data": {"source": "s", "target": "s", "valid_fraction": 0},
+    "tokenizer": {"type": "word"}, "objective": {"type": "seq2seq"},
+    "model": {"d_model": 16, "n_heads": 4, "d_ff": 16, "encoder_layers": 2, "decoder_layers": 2},
+    "train": {"max_steps": 2},
+}
+
+# Every element with text of its own: its colour against the first opaque background beneath it.
+CONTRAST = """(() => {
+  const rgb = (s) => s.match(/[\\d.]+/g).map(Number);
+  const light = (c) => c.slice(0, 3).map((x) => (x /= 255) <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
+  let worst = [99, ""];
+  for (const e of document.querySelectorAll("body *")) {
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
+    if (["SCRIPT", "STYLE"].includes(e.tagName)) continue;
+    let below = e;
+    while (below && (rgb(getComputedStyle(below).backgroundColor)[3] ?? 1) === 0) below = below.parentElement;
+    const a = light(rgb(getComputedStyle(e).color)), b = light(rgb(getComputedStyle(below).backgroundColor));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < worst[0]) worst = [ratio, e.tagName + " " + e.textContent.slice(0, 40)];
+  }
+  return worst;
+})()"""
+FOCUS = """(() => {
+  const e = document.activeElement, style = getComputedStyle(e);
+  return [e.closest("[id]")?.id ?? "", e.tagName, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+    (e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent).trim()];
+})()"""
+
+failures = 0
+
+
+def check(holds, what):
+    global failures
+    if not holds:
+        failures += 1
+        print("FAILED:", what)
+
+
+def make_page(heed, folder):
+    (folder / "s").write_text("".join(f"{a} {b} word\n" for a in HOSTILE for b in HOSTILE))
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    run = [heed, "train", folder / "config.json", "--run", folder / "run", "--quiet"]
+    subprocess.run(run, check=True)
+    text = " ".join(HOSTILE) + " word"
+    page = folder / "page.html"
+    subprocess.run([heed, "attend", folder / "run", "--source", text, "--target", text, "--html", page], check=True)
+    return page
+
+
+def check_looks(browser, page, pictures):
+    for width in (360, 1440):
+        for dark in (False, True):
+            name = f"{width} px, {'dark' if dark else 'light'}"
+            browser.open(page, width, dark=dark)
+            browser.value("document.querySelector('details').open = true")
+            check(browser.requests == [page.resolve().as_uri()], f"{name}: requests {browser.requests}")
+            check(not browser.errors, f"{name}: {browser.errors}")
+            check(browser.value("document.documentElement.scrollWidth") <= width, f"{name}: scrolls sideways")
+            ratio, where = browser.value(CONTRAST)
+            check(ratio >= 4.5, f"{name}: contrast {ratio:.2f} at {where}")
+            print(f"{name}: least contrast {ratio:.2f} : 1")
+            if pictures:
+                browser.screenshot(pictures / f"attention-{width}-{'dark' if dark else 'light'}.png")
+
+
+def check_keyboard(browser, page):
+    browser.open(page, 1440)
+    check("hacked" not in browser.value("document.title"), "a token became script")
+    check(browser.value("document.querySelectorAll('main img').length") == 0, "a token became an element")
+    stops = []
+    for _ in range(30):
+        browser.press("Tab")
+        place, tag, visible, name = browser.value(FOCUS)
+        if tag == "BODY":
+            break
+        check(visible, f"focus on {place} {tag} can't be seen")
+        check(name, f"{place} {tag} has no name")
+        stops.append((place, tag))
+    expected = [("kinds", "INPUT"), ("heads", "BUTTON"), ("queries", "BUTTON")]
+    check(stops[:3] == expected, f"tab stops are {stops}")
+    check(len(stops) == 6, f"tab stops are {stops}")  # the numbers and the two tables of the head
+    summary = "document.getElementById('summary').textContent"
+    title = "document.getElementById('head-title').textContent"
+
+    def go_to(place):
+        browser.value("document.activeElement.blur()")
+        for _ in range(8):
+            browser.press("Tab")
+            if browser.value(FOCUS)[0] == place:
+                return
+        check(False, f"{place} can't be reached")
+
+    def changes(key, expression, what):
+        before = browser.value(expression)
+        browser.press(key)
+        check(browser.value(expression) != before, what)
+
+    browser.open(page, 1440)
+    go_to("heads")
+    changes("ArrowRight", title, "the arrow key doesn't choose the next head")
+    changes("End", title, "the end key doesn't choose the last head")
+    check(browser.value(FOCUS)[0] == "heads", "the focus is lost when a head is chosen")
+    go_to("queries")
+    changes("ArrowRight", summary, "the arrow key doesn't choose the next token")
+    go_to("kinds")
+    changes("ArrowUp", title, "the arrow key doesn't choose another attention")
+    check(browser.value("document.querySelectorAll('#weights tbody tr').length") == 6, "rows of the table")
+    check(browser.value("document.querySelectorAll('#numbers td').length") > 0, "numbers of a token")
+    check(browser.value("document.documentElement.lang") == "en", "no language")
+
+
+def main():
+    heed = pathlib.Path(sys.argv[1]).resolve()
+    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
+        page = make_page(heed, pathlib.Path(folder))
+        check_looks(browser, page, pictures)
+        check_keyboard(browser, page)
+    print("the page is fine" if failures == 0 else f"{failures} failed")
+    sys.exit(failures > 0)
+
+
+if __name__ == "__main__":
+    main()
