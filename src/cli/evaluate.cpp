@@ -23,7 +23,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kNotes =
     "Scores every token once. loss is in nats per token, never smoothed; bits per byte counts one\n"
-    "newline per pair and is left out where <unk> or lower-casing loses bytes. Masked models: fixed\n"
+    "newline per pair and is left out where <unk> or lower-casing loses bytes. Masked models: "
+    "fixed\n"
     "masks, pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held\n"
     "out. --json keys: data, step, loss, perplexity, accuracy, bits_per_byte, tokens, bytes, and\n"
     "with --bleu also bleu, chrf, exact_match (percent), signature, chrf_signature.";
@@ -93,21 +94,21 @@ void measure_translations(const Options& o, const TrainedModel& m, Pool& pool, J
   }
   std::vector<std::string> hypotheses;
   std::size_t exact = 0;
-  for (const auto& found :
-       translate(m.model, m.values, m.tokenizers, pool, pairs.source, o.beam)) {
+  for (const auto& found : translate(m.model, m.values, m.tokenizers, pool, pairs.source, o.beam)) {
     hypotheses.push_back(found.empty() ? "" : found.front().text);
     exact += hypotheses.back() == pairs.target[hypotheses.size() - 1];
   }
-  const Bleu bleu = corpus_bleu(
-      hypotheses, pairs.target,
-      {o.tokenize == "none" ? BleuTokens::none : BleuTokens::t13a, o.lowercase});
+  const Bleu bleu =
+      corpus_bleu(hypotheses, pairs.target,
+                  {o.tokenize == "none" ? BleuTokens::none : BleuTokens::t13a, o.lowercase});
   const Chrf chrf = corpus_chrf(hypotheses, pairs.target, o.lowercase);
   result["bleu"] = bleu.score;
   result["bleu_line"] = bleu.line();
   result["signature"] = bleu.signature;
   result["chrf"] = chrf.score;
   result["chrf_signature"] = chrf.signature;
-  result["exact_match"] = 100.0 * static_cast<double>(exact) / static_cast<double>(hypotheses.size());
+  result["exact_match"] =
+      100.0 * static_cast<double>(exact) / static_cast<double>(hypotheses.size());
 }
 
 void print_table(const Json& r, bool masked) {
@@ -180,7 +181,8 @@ Exit run_evaluate(CommandLine& line) {
   const Split split = load_split(o, m, log);
   Pool pool(thread_count(threads, m.config));
   const Evaluation e = measure(o, m, split, pool);
-  if (e.sums.tokens == 0) throw Error(Exit::data, "there is no token to score: the text is too short.");
+  if (e.sums.tokens == 0)
+    throw Error(Exit::data, "there is no token to score: the text is too short.");
   const bool masked = m.config.objective.type == ObjectiveType::masked_lm;
   Json result{{"data", data_name(o)},
               {"step", m.state.step},

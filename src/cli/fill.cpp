@@ -49,7 +49,8 @@ Exit run_fill(CommandLine& line) {
   line.add_run(run);
   line.app().add_option("TEXT", text, "a text with one [MASK] or more")->required();
   line.add_checkpoint(checkpoint);
-  line.app().add_option("--top-k", top_k, "so many words for each [MASK]")
+  line.app()
+      .add_option("--top-k", top_k, "so many words for each [MASK]")
       ->check(CLI::Range(1, 1'000'000));
   line.add_json(json);
   line.app().footer(
@@ -65,7 +66,8 @@ Exit run_fill(CommandLine& line) {
                 "heed sample " + run);
   const std::vector<int> ids = encode_masked(text, m);
   if (std::find(ids.begin(), ids.end(), tokenizer.mask_id()) == ids.end())
-    throw Error(Exit::usage, "the text has no [MASK].", "heed fill " + run + " \"the [MASK] barked\"");
+    throw Error(Exit::usage, "the text has no [MASK].",
+                "heed fill " + run + " \"the [MASK] barked\"");
   const int longest = m.config.objective.source_length + 1;
   if (static_cast<int>(ids.size()) > longest)
     throw Error(Exit::data, "the text has " + std::to_string(ids.size() - 1) +
@@ -87,8 +89,9 @@ Exit run_fill(CommandLine& line) {
     if (ids[r] != tokenizer.mask_id()) continue;
     const std::span<const float> row(logits.row(r), static_cast<std::size_t>(logits.cols));
     nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
-    if (!json) print((masks.empty() ? "" : "\n") + std::string("[MASK] ") +
-                     std::to_string(masks.size() + 1) + "\n");
+    if (!json)
+      print((masks.empty() ? "" : "\n") + std::string("[MASK] ") +
+            std::to_string(masks.size() + 1) + "\n");
     for (const ScoredToken& t : best_tokens(row, top_k, special)) {
       const double p = std::exp(t.log_probability);
       candidates.push_back({{"token", tokenizer.piece(t.id)}, {"id", t.id}, {"probability", p}});

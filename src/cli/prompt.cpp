@@ -18,8 +18,9 @@ std::vector<int> encode_known(std::string text, const Tokenizer& tokenizer, cons
   if (config.data.lowercase) text = to_lower(text);
   const Unknown unknown = tokenizer.unknown(text);
   if (unknown.count > 0)
-    throw Error(Exit::data, what + " has " + unknown.summary() + ". The model has not seen " +
-                                (unknown.count == 1 ? "it" : "them") + " in training.",
+    throw Error(Exit::data,
+                what + " has " + unknown.summary() + ". The model has not seen " +
+                    (unknown.count == 1 ? "it" : "them") + " in training.",
                 "heed tokenize shows what it knows");
   return tokenizer.encode(text);
 }

@@ -22,7 +22,8 @@ namespace {
 constexpr std::uint64_t kMaxPrompt = 64u << 20;
 
 constexpr const char* kNotes =
-    "Plain output is the prompt and what follows it; several samples are separated by blank lines.\n"
+    "Plain output is the prompt and what follows it; several samples are separated by blank "
+    "lines.\n"
     "With --json, a line per sample: sample, prompt, text (what follows the prompt), ids, tokens.\n"
     "Sample i depends on the seed, i and the options alone, not on how many are drawn.\n"
     "The prompt of a translation model is a line to translate. An encoder-decoder for text reads\n"
@@ -148,8 +149,8 @@ class Printer {
 
   void print_json(std::size_t i) {
     const Sample& s = samples_[i];
-    nlohmann::ordered_json j{{"sample", i}, {"prompt", to_valid_utf8(prompt_)}, {"text", s.text},
-                             {"ids", s.ids}};
+    nlohmann::ordered_json j{
+        {"sample", i}, {"prompt", to_valid_utf8(prompt_)}, {"text", s.text}, {"ids", s.ids}};
     j["tokens"] = nlohmann::ordered_json::array();
     for (const int id : s.ids) j["tokens"].push_back(tokenizer_.piece(id));
     print(j.dump() + "\n");

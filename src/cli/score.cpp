@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kNotes =
     "Prints the log-probability (nats) of every line of --target, one number per line. All models\n"
-    "start from <s>. Pairs: the line and </s>, given the line of --source. Text: the line's tokens\n"
+    "start from <s>. Pairs: the line and </s>, given the line of --source. Text: the line's "
+    "tokens\n"
     "without </s>; an encoder-decoder reads the line of --source as what came before (default:\n"
     "<s> alone). Lines longer than target_length go in tiles, as in training. Masked models:\n"
     "pseudo-log-probability, each token masked in turn.\n"
@@ -77,9 +78,11 @@ Exit run_score(CommandLine& line) {
   int threads = 0;
   line.add_run(run);
   line.add_checkpoint(checkpoint);
-  line.app().add_option("--source", source, "file of lines that --target is conditioned on")
+  line.app()
+      .add_option("--source", source, "file of lines that --target is conditioned on")
       ->type_name("PATH");
-  line.app().add_option("--target", target, "file of lines to score; - is standard input")
+  line.app()
+      .add_option("--target", target, "file of lines to score; - is standard input")
       ->type_name("PATH")
       ->required();
   line.app().add_flag("--tokens", tokens, "under each line's number, each token's");
@@ -105,8 +108,8 @@ Exit run_score(CommandLine& line) {
   std::vector<std::string> sources(targets.size());
   if (!source.empty()) sources = read_lines(source, options);
   if (sources.size() != targets.size())
-    throw Error(Exit::data, source + " has " + std::to_string(sources.size()) + " lines, " + target +
-                                " has " + std::to_string(targets.size()) + ".");
+    throw Error(Exit::data, source + " has " + std::to_string(sources.size()) + " lines, " +
+                                target + " has " + std::to_string(targets.size()) + ".");
 
   Pool pool(thread_count(threads, m.config));
   for (std::size_t begin = 0; begin < targets.size(); begin += kLines) {

@@ -20,8 +20,10 @@ constexpr std::size_t kLines = 512;  // read, translated and written at a time
 
 constexpr const char* kNotes =
     "Prints one line for every line of the input, in order; an empty line for an empty one. With\n"
-    "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are compared\n"
-    "by log-probability / length^length-penalty, where the </s> counts. With --json, an object per\n"
+    "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are "
+    "compared\n"
+    "by log-probability / length^length-penalty, where the </s> counts. With --json, an object "
+    "per\n"
     "line: line, source, translation, score, logprob, ids, and with --n-best all in n_best.";
 
 Unknown& operator+=(Unknown& sum, const Unknown& u) {
@@ -45,8 +47,8 @@ nlohmann::ordered_json as_json(const Translation& t) {
           {"ids", t.ids}};
 }
 
-void print_json(std::size_t number, const std::string& source, const std::vector<Translation>& found,
-                bool n_best) {
+void print_json(std::size_t number, const std::string& source,
+                const std::vector<Translation>& found, bool n_best) {
   nlohmann::ordered_json j{{"line", number}, {"source", to_valid_utf8(source)}};
   if (found.empty())
     j["translation"] = "";
@@ -109,14 +111,13 @@ Exit run_translate(CommandLine& line) {
   if (m.config.objective.type != ObjectiveType::seq2seq)
     throw Error(Exit::usage, "this model was trained on text and does not translate.",
                 "heed sample " + run);
-  LineReader reader(input, {m.tokenizers.source().type() == TokenizerConfig::byte,
-                            m.config.data.lowercase});
+  LineReader reader(
+      input, {m.tokenizers.source().type() == TokenizerConfig::byte, m.config.data.lowercase});
   Pool pool(thread_count(threads, m.config));
   Unknown unknown;
   std::size_t number = 0;
   for (std::vector<std::string> lines; !(lines = reader.read(kLines)).empty();) {
-    const auto found =
-        translate(m.model, m.values, m.tokenizers, pool, lines, beam, number + 1);
+    const auto found = translate(m.model, m.values, m.tokenizers, pool, lines, beam, number + 1);
     for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
       unknown += m.tokenizers.source().unknown(lines[i]);
       json ? print_json(number, lines[i], found[i], n_best->count() > 0)

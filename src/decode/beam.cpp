@@ -198,14 +198,14 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return sources[a].size() > sources[b].size(); });
   for (std::size_t begin = 0; begin < order.size();) {
-    const int longest = longest_target(model.config, options,
-                                       static_cast<int>(sources[order[begin]].size()));
+    const int longest =
+        longest_target(model.config, options, static_cast<int>(sources[order[begin]].size()));
     const double numbers = 2.0 * model.config.decoder_layers * model.config.d_model *
                            (longest + 1.0) * options.beam_size;
     const int group = std::clamp(static_cast<int>(kCacheNumbers / numbers), 1, kGroup);
     const std::size_t end = std::min(order.size(), begin + group);
-    search_group(model, values, pool, sources, std::span(order).subspan(begin, end - begin), options,
-                 results);
+    search_group(model, values, pool, sources, std::span(order).subspan(begin, end - begin),
+                 options, results);
     begin = end;
   }
   return results;

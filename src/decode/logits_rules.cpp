@@ -39,8 +39,7 @@ void cut(std::vector<Candidate>& candidates, const LogitsRules& rules) {
 }  // namespace
 
 std::vector<Candidate> apply_rules(std::span<float> logits, const LogitsRules& rules,
-                                   const std::vector<bool>& occurred,
-                                   std::span<const int> banned) {
+                                   const std::vector<bool>& occurred, std::span<const int> banned) {
   if (rules.repetition_penalty != 1.0 && !occurred.empty()) {
     const float penalty = static_cast<float>(rules.repetition_penalty);
     for (std::size_t id = 0; id < logits.size(); ++id)
@@ -55,8 +54,8 @@ std::vector<Candidate> apply_rules(std::span<float> logits, const LogitsRules& r
   const double largest = *first;
   for (std::size_t id = 0; id < logits.size(); ++id)
     if (logits[id] != kNever)
-      candidates.push_back({static_cast<int>(id),
-                            std::exp((logits[id] - largest) / rules.temperature)});
+      candidates.push_back(
+          {static_cast<int>(id), std::exp((logits[id] - largest) / rules.temperature)});
   if (rules.top_k > 0 || rules.top_p < 1.0 || rules.min_p > 0.0) {
     std::sort(candidates.begin(), candidates.end(), more_probable);
     cut(candidates, rules);

@@ -24,8 +24,8 @@ struct Candidate {
 };
 
 // The tokens that may come next, in the order of their ids; probabilities sum to 1. Changes the
-// logits. `occurred` marks [vocab] the tokens that the penalty is for (may be empty: none); `banned`
-// ids never come. Of equally probable tokens at an edge the lower ids stay.
+// logits. `occurred` marks [vocab] the tokens that the penalty is for (may be empty: none);
+// `banned` ids never come. Of equally probable tokens at an edge the lower ids stay.
 std::vector<Candidate> apply_rules(std::span<float> logits, const LogitsRules& rules,
                                    const std::vector<bool>& occurred, std::span<const int> banned);
 

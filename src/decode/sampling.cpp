@@ -48,8 +48,8 @@ class Group {
     Mat<float> logits = start();
     for (int position = 0;; ++position) {
       pool_.run(static_cast<int>(active_.size()), [&](int i, int) {
-        next_[active_[i]] = choose(active_[i], {logits.row(i), static_cast<std::size_t>(vocab_)},
-                                   position);
+        next_[active_[i]] =
+            choose(active_[i], {logits.row(i), static_cast<std::size_t>(vocab_)}, position);
       });
       std::vector<int> still;
       for (const int s : active_) {

@@ -1,6 +1,7 @@
 // Drawing texts from a model, many at a time, for every family with a decoder.
 //
-//   text (encoder-decoder)  the source is the last `source_length` tokens, or <s> alone; the decoder
+//   text (encoder-decoder)  the source is the last `source_length` tokens, or <s> alone; the
+//   decoder
 //                           starts at <s>. After `target_length` tokens both start anew.
 //   text (decoder alone)    the decoder reads <s> and the prompt. When it holds `target_length`
 //                           tokens it starts anew with the last half of them.

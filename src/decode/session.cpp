@@ -29,8 +29,7 @@ void Session::read_sources(std::span<const std::vector<int>> sources) {
   source_rows_.clear();
   for (const auto& s : sources) source_rows_.add_sequence(s.data(), static_cast<int>(s.size()));
   workspace_.rewind();
-  const Mat<float> memory =
-      workspace_.rows<float>(source_rows_.count(), model_.config.d_model);
+  const Mat<float> memory = workspace_.rows<float>(source_rows_.count(), model_.config.d_model);
   // One source at a time: several in parallel, or one with the pool's help.
   const auto read = [&](int i, Workspace& workspace, Pool* pool) {
     WorkspaceScope scope(workspace);

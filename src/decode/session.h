@@ -2,9 +2,9 @@
 // slot of a key/value cache that is written in place.
 //
 // All passes go row by row (math/row_kernel.h): what a slot gives depends on what it was fed alone,
-// not on the other slots, on how its tokens were split over calls, or on the threads. A slot that is
-// not fed costs nothing. The session owns cache and workspace; model, values and pool must outlive
-// it. Used by one thread, which is the pool's caller.
+// not on the other slots, on how its tokens were split over calls, or on the threads. A slot that
+// is not fed costs nothing. The session owns cache and workspace; model, values and pool must
+// outlive it. Used by one thread, which is the pool's caller.
 #pragma once
 
 #include <span>

@@ -61,7 +61,9 @@ std::string TextStream::push(int id) {
   return show_to(end - unfinished(std::string_view(held_).substr(0, end)));
 }
 
-std::string TextStream::finish() { return show_to(held_.size()); }
+std::string TextStream::finish() {
+  return show_to(held_.size());
+}
 
 std::string TextStream::show_to(std::size_t end) {
   std::string text = to_valid_utf8(std::string_view(held_).substr(0, end));

@@ -89,8 +89,8 @@ Averaged average_checkpoints(const AverageRequest& request) {
   contents.config = newest.config();
   contents.tokenizers = newest.tokenizers();
   contents.state = newest.state();
-  const std::string name = "average-" + std::to_string(result.steps.front()) + "-" +
-                           std::to_string(result.steps.back());
+  const std::string name =
+      "average-" + std::to_string(result.steps.front()) + "-" + std::to_string(result.steps.back());
   run.save_as(name, contents);
   result.folder = run.checkpoints() / name;
   return result;

@@ -23,8 +23,8 @@ TokenIds with_bos(TokenIds ids) {
 }
 
 // The encoder reads what comes before a tile: of the source and the line's earlier tokens.
-Example prefix_tile(const ObjectiveConfig& o, const TokenIds& source, const TokenIds& line, std::size_t begin,
-                    std::size_t end) {
+Example prefix_tile(const ObjectiveConfig& o, const TokenIds& source, const TokenIds& line,
+                    std::size_t begin, std::size_t end) {
   TokenIds before = source;
   before.insert(before.end(), line.begin(), line.begin() + static_cast<std::ptrdiff_t>(begin));
   const std::size_t window = std::min<std::size_t>(before.size(), o.source_length);
@@ -37,8 +37,8 @@ Example prefix_tile(const ObjectiveConfig& o, const TokenIds& source, const Toke
 
 }  // namespace
 
-std::vector<Example> score_examples(const RunConfig& config, const TokenIds& source, const TokenIds& target,
-                                    int mask_id) {
+std::vector<Example> score_examples(const RunConfig& config, const TokenIds& source,
+                                    const TokenIds& target, int mask_id) {
   const ObjectiveConfig& o = config.objective;
   std::vector<Example> examples;
   if (o.type == ObjectiveType::seq2seq) {
@@ -54,10 +54,10 @@ std::vector<Example> score_examples(const RunConfig& config, const TokenIds& sou
     if (o.type == ObjectiveType::prefix_lm) {
       examples.push_back(prefix_tile(o, source, target, begin, end));
     } else if (o.type == ObjectiveType::causal_lm) {
-      examples.push_back({{},
-                          begin == 0 ? with_bos(part(target, 0, end - 1))
-                                     : part(target, begin - 1, end - 1),
-                          part(target, begin, end)});
+      examples.push_back(
+          {{},
+           begin == 0 ? with_bos(part(target, 0, end - 1)) : part(target, begin - 1, end - 1),
+           part(target, begin, end)});
     } else {
       for (std::size_t i = begin; i < end; ++i) {
         Example e{with_bos(part(target, begin, end)), {}, TokenIds(end - begin + 1, -1)};

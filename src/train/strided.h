@@ -6,8 +6,9 @@
 
 namespace heed {
 
-// Windows of at most `length` labels begin every `stride` tokens (1 <= stride <= length); each scores
-// what earlier ones have not, so all but the first tokens see at least length - stride before them.
+// Windows of at most `length` labels begin every `stride` tokens (1 <= stride <= length); each
+// scores what earlier ones have not, so all but the first tokens see at least length - stride
+// before them.
 struct StridedText {
   const Split& split;
   int length, stride;

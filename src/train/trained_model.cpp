@@ -21,8 +21,12 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint) {
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   ParamVec<float> values(model.table.size());
   checkpoint.load_model(tensor_slots(model.table, values));
-  return {checkpoint.folder(), std::move(config),  std::move(tokenizers),
-          std::move(model),    std::move(values),  checkpoint.state(),
+  return {checkpoint.folder(),
+          std::move(config),
+          std::move(tokenizers),
+          std::move(model),
+          std::move(values),
+          checkpoint.state(),
           ""};
 }
 

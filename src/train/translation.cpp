@@ -6,7 +6,9 @@
 
 namespace heed {
 
-std::vector<int> banned_in_targets() { return {Tokenizer::kUnk, Tokenizer::kBos}; }
+std::vector<int> banned_in_targets() {
+  return {Tokenizer::kUnk, Tokenizer::kBos};
+}
 
 std::vector<std::vector<Translation>> translate(const Transformer& model,
                                                 const ParamVec<float>& values,
@@ -60,11 +62,10 @@ TextPairs validation_pairs(const RunConfig& c, const std::string& folder) {
   const DataConfig& d = c.data;
   const bool own = d.has_valid_files();
   const std::string& tsv = own ? d.valid_pairs : d.pairs;
-  const Pairs all = !tsv.empty()
-                        ? read_tsv(resolve_path(folder, tsv), options)
-                        : read_parallel(resolve_path(folder, own ? d.valid_source : d.source),
-                                        resolve_path(folder, own ? d.valid_target : d.target),
-                                        options);
+  const Pairs all =
+      !tsv.empty() ? read_tsv(resolve_path(folder, tsv), options)
+                   : read_parallel(resolve_path(folder, own ? d.valid_source : d.source),
+                                   resolve_path(folder, own ? d.valid_target : d.target), options);
   const std::size_t first = own ? 0 : split_pairs(all.size(), d.valid_fraction);
   TextPairs pairs;
   for (std::size_t i = first; i < all.size(); ++i) {

@@ -1,0 +1,157 @@
+#include "decode/beam.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "decode/decode_models.h"
+#include "decode/sampling.h"
+#include "train/scorer.h"
+
+namespace heed {
+namespace {
+
+using test::DecodeModel;
+using test::Family;
+
+const std::vector<int> kBanned{Tokenizer::kUnk, Tokenizer::kBos};
+
+void expect_same(const std::vector<Hypothesis>& a, const std::vector<Hypothesis>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].ids, b[i].ids);
+    EXPECT_EQ(a[i].score, b[i].score);
+  }
+}
+
+TEST(Beam, TogetherEqualsOneByOneOnAnyThreads) {
+  const DecodeModel m(Family::encoder_decoder);
+  const auto sources = test::some_sources(20, 11);
+  BeamOptions options{.beam_size = 4, .n_best = 3, .max_length = 12, .banned = kBanned};
+  Pool one(1), three(3);
+  const auto together = beam_search(m.model, m.values, three, sources, options);
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    expect_same(together[i],
+                beam_search(m.model, m.values, one, {&sources[i], 1}, options).front());
+}
+
+TEST(Beam, OfSizeOneIsGreedy) {
+  const auto sources = test::some_sources(10, 11);
+  Pool pool(1);
+  int ended = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const DecodeModel m(Family::encoder_decoder, Positions::sinusoidal, 11, seed);
+    BeamOptions options{.beam_size = 1, .max_length = 10, .banned = kBanned};
+    const auto found = beam_search(m.model, m.values, pool, sources, options);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      SampleRequest greedy;
+      greedy.prompt = sources[i];
+      greedy.to_end = true;
+      greedy.max_tokens = 10;
+      greedy.rules.temperature = 0;
+      greedy.banned = kBanned;
+      std::vector<int> ids;
+      draw_samples(
+          m.model, m.values, pool, greedy,
+          [&](int, int id) {
+            ids.push_back(id);
+            return true;
+          },
+          [](int) {});
+      EXPECT_EQ(found[i].front().ids, ids);
+      ended += ids.size() < 10;
+    }
+  }
+  EXPECT_GT(ended, 0);
+}
+
+TEST(Beam, ScoresAreThoseOfScore) {
+  const DecodeModel m(Family::encoder_decoder);
+  const auto sources = test::some_sources(8, 11);
+  BeamOptions options{
+      .beam_size = 5, .length_penalty = 0.7, .n_best = 5, .max_length = 9, .banned = kBanned};
+  Pool pool(2);
+  const auto found = beam_search(m.model, m.values, pool, sources, options);
+  RunConfig config;
+  config.objective.type = ObjectiveType::seq2seq;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::vector<int> source(sources[i].begin(), sources[i].end() - 1);
+    EXPECT_EQ(found[i].size(), 5u);
+    for (const Hypothesis& h : found[i]) {
+      const auto scores =
+          label_log_probs(m.model, m.values, score_examples(config, source, h.ids, -1), pool);
+      double sum = 0;
+      for (const double x : scores.front()) sum += x;
+      EXPECT_NEAR(h.log_probability, sum, 1e-4);
+      EXPECT_NEAR(h.score, sum / std::pow(scores.front().size(), 0.7), 1e-4);
+    }
+  }
+}
+
+// All targets of at most `length` tokens over the ids 3 .. vocab - 1.
+std::vector<std::vector<int>> all_targets(int vocab, int length) {
+  std::vector<std::vector<int>> all{{}};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (static_cast<int>(all[i].size()) < length)
+      for (int id = 3; id < vocab; ++id) {
+        all.push_back(all[i]);
+        all.back().push_back(id);
+      }
+  return all;
+}
+
+TEST(Beam, AWideOneFindsTheBestOfAll) {
+  constexpr int kVocab = 6, kLength = 4;
+  const auto sources = test::some_sources(3, kVocab);
+  RunConfig config;
+  config.objective.type = ObjectiveType::seq2seq;
+  Pool pool(2);
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const DecodeModel m(Family::encoder_decoder, Positions::rotary, kVocab, seed);
+    for (const double penalty : {0.0, 1.0, 2.0}) {
+      BeamOptions options{
+          .beam_size = 200, .length_penalty = penalty, .max_length = kLength, .banned = kBanned};
+      const auto found = beam_search(m.model, m.values, pool, sources, options);
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        const std::vector<int> source(sources[i].begin(), sources[i].end() - 1);
+        double best = -1e9;
+        for (const auto& target : all_targets(kVocab, kLength)) {
+          const auto scores =
+              label_log_probs(m.model, m.values, score_examples(config, source, target, -1), pool);
+          double sum = 0;
+          for (const double x : scores.front()) sum += x;
+          best = std::max(best, sum / std::pow(scores.front().size(), penalty));
+        }
+        EXPECT_NEAR(found[i].front().score, best, 1e-5) << "seed " << seed << ", " << penalty;
+        // No narrower search finds a better one.
+        for (options.beam_size = 1; options.beam_size < 8; ++options.beam_size)
+          EXPECT_LE(
+              beam_search(m.model, m.values, pool, {&sources[i], 1}, options).front().front().score,
+              found[i].front().score);
+        options.beam_size = 200;
+      }
+    }
+  }
+}
+
+TEST(Beam, StoppingEarlyChangesNothing) {
+  // Asking for all hypotheses keeps the search going longer; the first ones must be the same.
+  const DecodeModel m(Family::encoder_decoder);
+  const auto sources = test::some_sources(12, 11);
+  Pool pool(1);
+  BeamOptions options{.beam_size = 6, .max_length = 14, .banned = kBanned};
+  for (const double penalty : {0.0, 1.0, 1.5}) {
+    options.length_penalty = penalty;
+    options.n_best = 1;
+    const auto one = beam_search(m.model, m.values, pool, sources, options);
+    options.n_best = 6;
+    const auto six = beam_search(m.model, m.values, pool, sources, options);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      EXPECT_EQ(one[i].front().ids, six[i].front().ids);
+      EXPECT_EQ(one[i].front().score, six[i].front().score);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,155 @@
+#include "decode/sampling.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "decode/decode_models.h"
+#include "decode/session.h"
+
+namespace heed {
+namespace {
+
+using test::DecodeModel;
+using test::Family;
+
+std::vector<std::vector<int>> samples(const DecodeModel& m, const SampleRequest& request,
+                                      int threads = 1) {
+  Pool pool(threads);
+  std::vector<std::vector<int>> result(request.num_samples);
+  int complete = 0;
+  draw_samples(
+      m.model, m.values, pool, request,
+      [&](int i, int id) {
+        result[i].push_back(id);
+        return true;
+      },
+      [&](int) { ++complete; });
+  EXPECT_EQ(complete, request.num_samples);
+  return result;
+}
+
+SampleRequest text_request() {
+  SampleRequest r;
+  r.prompt = {4, 5, 6};
+  r.source_length = 5;
+  r.target_length = 6;
+  r.max_tokens = 25;  // several new starts
+  r.banned = {0, 1, 2};
+  return r;
+}
+
+class EveryFamily : public testing::TestWithParam<Family> {};
+
+TEST_P(EveryFamily, SampleIIsTheSameWhateverIsDrawnBesideIt) {
+  const DecodeModel m(GetParam(), Positions::learned);
+  SampleRequest r = text_request();
+  r.rules.repetition_penalty = 1.3;
+  r.num_samples = 150;  // more than one group
+  const auto many = samples(m, r, 3);
+  EXPECT_NE(many[0], many[1]);
+  for (const int n : {1, 2, 5}) {
+    r.num_samples = n;
+    const auto few = samples(m, r, 2);
+    for (int i = 0; i < n; ++i) EXPECT_EQ(few[i], many[i]);
+  }
+  r.seed = 2;
+  EXPECT_NE(samples(m, r)[0], many[0]);
+}
+
+TEST_P(EveryFamily, ALongerSampleBeginsWithTheShorterOne) {
+  const DecodeModel m(GetParam());
+  SampleRequest r = text_request();
+  std::vector<int> longer = samples(m, r)[0];
+  EXPECT_EQ(longer.size(), 25u);
+  r.max_tokens = 9;
+  longer.resize(9);
+  EXPECT_EQ(samples(m, r)[0], longer);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, EveryFamily,
+                         testing::Values(Family::encoder_decoder, Family::decoder_only));
+
+// What the model says follows `target` (which begins with <s> or not), computed apart.
+int most_probable(const DecodeModel& m, const std::vector<int>& source,
+                  const std::vector<int>& target, const std::vector<int>& banned) {
+  Pool pool(1);
+  Session session(m.model, m.values, pool, 1, static_cast<int>(target.size()));
+  session.read_sources({&source, 1});
+  const Session::Feed feed{0, 0, target};
+  const Mat<float> logits = session.feed({&feed, 1});
+  return apply_rules({logits.data, static_cast<std::size_t>(logits.cols)}, {.temperature = 0}, {},
+                     banned)
+      .front()
+      .id;
+}
+
+TEST(Sampling, AnEncoderDecoderStartsAnewFromTheLastTokens) {
+  const DecodeModel m(Family::encoder_decoder);
+  SampleRequest r = text_request();
+  r.rules.temperature = 0;
+  const auto text = samples(m, r)[0];
+  std::vector<int> all = r.prompt;
+  std::vector<int> source, target;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i % 6 == 0) {  // target_length
+      const std::size_t n = std::min<std::size_t>(5, all.size());
+      source.assign(all.end() - static_cast<std::ptrdiff_t>(n), all.end());
+      target = {Tokenizer::kBos};
+    }
+    ASSERT_EQ(text[i], most_probable(m, source, target, r.banned)) << i;
+    all.push_back(text[i]);
+    target.push_back(text[i]);
+  }
+}
+
+TEST(Sampling, AnEmptyPromptReadsTheBeginningAlone) {
+  const DecodeModel m(Family::encoder_decoder);
+  SampleRequest r = text_request();
+  r.prompt.clear();
+  r.rules.temperature = 0;
+  EXPECT_EQ(samples(m, r)[0][0], most_probable(m, {Tokenizer::kBos}, {Tokenizer::kBos}, r.banned));
+}
+
+TEST(Sampling, ADecoderAloneKeepsTheLastHalf) {
+  const DecodeModel m(Family::decoder_only, Positions::learned);
+  SampleRequest r = text_request();
+  r.rules.temperature = 0;
+  const auto text = samples(m, r)[0];
+  std::vector<int> window{Tokenizer::kBos, 4, 5, 6};
+  std::vector<int> all = r.prompt;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    ASSERT_EQ(text[i], most_probable(m, {}, window, r.banned)) << i;
+    all.push_back(text[i]);
+    if (window.size() == 6)
+      window.assign(all.end() - 3, all.end());
+    else
+      window.push_back(text[i]);
+  }
+}
+
+TEST(Sampling, FirstTokensHaveTheModelsProbabilities) {
+  const DecodeModel m(Family::decoder_only);
+  SampleRequest r = text_request();
+  r.max_tokens = 1;
+  r.num_samples = 20000;
+  Pool pool(1);
+  Session session(m.model, m.values, pool, 1, 6);
+  const std::vector<int> ids{1, 4, 5, 6};
+  const Session::Feed feed{0, 0, ids};
+  const Mat<float> logits = session.feed({&feed, 1});
+  const auto expected =
+      apply_rules({logits.data, static_cast<std::size_t>(logits.cols)}, r.rules, {}, r.banned);
+  std::vector<int> counts(m.model.target_vocab);
+  for (const auto& s : samples(m, r)) ++counts[s.front()];
+  double chi_square = 0;  // 7 degrees of freedom: above 24.3 once in a thousand
+  for (const Candidate& c : expected) {
+    const double n = c.probability * r.num_samples;
+    chi_square += (counts[c.id] - n) * (counts[c.id] - n) / n;
+  }
+  EXPECT_EQ(expected.size(), 8u);
+  EXPECT_LT(chi_square, 24.3);
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,96 @@
+#include "decode/session.h"
+
+#include <gtest/gtest.h>
+
+#include "decode/decode_models.h"
+
+namespace heed {
+namespace {
+
+using test::DecodeModel;
+using test::Family;
+
+std::vector<float> row(Mat<float> m, int r) {
+  return {m.row(r), m.row(r) + m.cols};
+}
+
+// The logits after the last token by an ordinary pass over everything.
+std::vector<float> uncached(const DecodeModel& m, const std::vector<int>& source,
+                            const std::vector<int>& target) {
+  Batch batch;
+  if (m.model.has_encoder())
+    batch.source.add_sequence(source.data(), static_cast<int>(source.size()));
+  batch.target.add_sequence(target.data(), static_cast<int>(target.size()));
+  Workspace workspace;
+  TransformerSaved<float> saved;
+  Pass<float> pass{.values = m.values, .workspace = workspace};
+  const Mat<float> hidden = m.model.forward(pass, batch, saved);
+  return row(m.model.logits(pass, Mat<const float>(hidden)), hidden.rows - 1);
+}
+
+class EveryPosition : public testing::TestWithParam<std::tuple<Family, Positions>> {};
+
+TEST_P(EveryPosition, CachedEqualsUncached) {
+  const auto [family, positions] = GetParam();
+  const DecodeModel m(family, positions);
+  const auto sources = test::some_sources(2, 11);
+  const std::vector<int> target{1, 5, 7, 3, 9, 4};
+  Pool pool(2);
+  Session session(m.model, m.values, pool, 2, 8);
+  session.read_sources(sources);
+  Session::Feed feed{1, 1, {target.data(), 3}};  // a prompt, then single tokens
+  for (std::size_t n = 3; n <= target.size(); ++n) {
+    const std::vector<float> logits = row(session.feed({&feed, 1}), 0);
+    const auto expected = uncached(m, sources[1], {target.begin(), target.begin() + n});
+    for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected[i], 2e-5);
+    if (n < target.size()) feed.ids = {target.data() + n, 1};
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, EveryPosition,
+                         testing::Combine(testing::Values(Family::encoder_decoder,
+                                                          Family::decoder_only),
+                                          testing::Values(Positions::sinusoidal, Positions::learned,
+                                                          Positions::rotary, Positions::none)));
+
+TEST(Session, ASlotDoesNotDependOnBatchSplitOrThreads) {
+  const DecodeModel m(Family::encoder_decoder);
+  const auto sources = test::some_sources(7, 11);
+  const std::vector<int> target{1, 5, 7, 3};
+  std::vector<std::vector<float>> alone;
+  for (int threads : {1, 3}) {
+    Pool pool(threads);
+    Session many(m.model, m.values, pool, 7, 8);
+    many.read_sources(sources);
+    std::vector<Session::Feed> feeds;
+    for (int i = 0; i < 7; ++i) feeds.push_back({i, i, target});
+    const Mat<float> together = many.feed(feeds);
+    for (int i = 0; i < 7; ++i) {
+      Session one(m.model, m.values, pool, 1, 4);
+      one.read_sources({&sources[i], 1});
+      std::vector<float> last;
+      for (const int& id : target) {  // token by token
+        const Session::Feed feed{0, 0, {&id, 1}};
+        last = row(one.feed({&feed, 1}), 0);
+      }
+      EXPECT_EQ(row(together, i), last) << threads << " threads, sequence " << i;
+    }
+  }
+}
+
+TEST(Session, ACopiedSlotGoesOnLikeItsOrigin) {
+  const DecodeModel m(Family::decoder_only);
+  Pool pool(1);
+  Session session(m.model, m.values, pool, 3, 8);
+  const std::vector<int> prompt{1, 4, 6}, next{5};
+  const Session::Feed first{0, 0, prompt};
+  session.feed({&first, 1});
+  session.copy(0, 2);
+  EXPECT_EQ(session.length(2), 3);
+  const Session::Feed both[] = {{2, 0, next}, {0, 0, next}};
+  const Mat<float> logits = session.feed(both);
+  EXPECT_EQ(row(logits, 0), row(logits, 1));
+}
+
+}  // namespace
+}  // namespace heed
