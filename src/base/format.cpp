@@ -61,4 +61,13 @@ std::string format_bytes(double bytes) {
   return format_fixed(bytes, unit > 0 && bytes < 9.95 ? 1 : 0) + " " + units[unit];
 }
 
+std::string shell_word(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\$`*?&|;<>(){}[]#~!") == std::string::npos)
+    return word;
+  std::string quoted = word;
+  for (std::size_t i = 0; (i = quoted.find('\'', i)) != std::string::npos; i += 4)
+    quoted.replace(i, 1, "'\\''");
+  return "'" + quoted + "'";
+}
+
 }  // namespace heed

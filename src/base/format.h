@@ -13,4 +13,7 @@ std::string format_scientific(double x);         // "9.1e-04"
 std::string format_count(std::int64_t n);        // "1,234,567"
 std::string format_bytes(double bytes);          // "512 B", "3.4 KiB", "350 MiB"
 
+// A word of a shell's command line: in quotes where it needs them.
+std::string shell_word(const std::string& word);
+
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/format.h"
 #include "cli/output.h"
 
 namespace heed {
@@ -65,14 +66,7 @@ bool CommandLine::parse() {
 
 std::string CommandLine::as_typed() const {
   std::string out = name_;
-  for (const std::string& arg : args_) {
-    const bool plain =
-        !arg.empty() && arg.find_first_of(" \t\n'\"\\$`*?&|;<>(){}[]#~!") == std::string::npos;
-    std::string quoted = arg;
-    for (std::size_t i = 0; (i = quoted.find('\'', i)) != std::string::npos; i += 4)
-      quoted.replace(i, 1, "'\\''");
-    out += plain ? " " + arg : " '" + quoted + "'";
-  }
+  for (const std::string& arg : args_) out += " " + shell_word(arg);
   return out;
 }
 

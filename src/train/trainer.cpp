@@ -146,7 +146,7 @@ void Trainer::diverged(std::int64_t step) {
       "Training diverged at step " + std::to_string(step) + ": NaN or infinity in " + where +
       " (loss " + format_fixed(last_.sums.plain / std::max<double>(1, last_.sums.tokens), 4) +
       ", learning rate " + format_scientific(last_.rate) + ").";
-  const std::string run = run_.path().string();
+  const std::string run = shell_word(run_.path().string());
   run_.append_metrics(event_metrics(step, "diverged", text));
   log_.end_progress();
   throw Error(Exit::diverged,

@@ -133,7 +133,7 @@ Exit say_end(Log& log, Stop stop, const Trainer& trainer, const RunWriter& run, 
   log.info(text);
   log.info("run: " + run_name);
   if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
-    log.info("go on: heed resume " + run_name);
+    log.info("go on: heed resume " + shell_word(run_name));
   return stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
 }
 
@@ -240,7 +240,8 @@ Exit train_run(const TrainRequest& request, Log& log) {
   std::error_code ignored;
   if (!request.force && fs::exists(fs::symlink_status(run_path, ignored)))
     throw Error(Exit::usage, "The run " + quoted_path(run_path) + " exists already.",
-                "heed resume " + run_path + ", another --run, or --force (renames the old one)");
+                "heed resume " + shell_word(run_path) +
+                    ", another --run, or --force (renames the old one)");
 
   std::optional<Checkpoint> initial;
   Tokenizers tokenizers;
@@ -289,8 +290,7 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
     throw Error(Exit::store,
                 "No checkpoint of " + quoted_path(run.path()) +
                     " is whole; starting at step 0 would write over what is left of them.",
-                "restore one, move them away to start again, or heed train with --init-from "
-                "one whose model.safetensors is good");
+                "the warnings above say what is wrong with each; restore a copy, or train a new run");
   // A killed save may not have come to the links, even the one of the last step.
   if (newest.checkpoint) run.repair_links(newest.checkpoint->state());
   const std::int64_t done = newest.checkpoint ? newest.checkpoint->state().step : 0;
@@ -320,7 +320,7 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
     if (change.on_resume == OnResume::refused)
       throw Error(Exit::usage, "A resumed run cannot change " + text +
                                    ": the steps already done would have been others.",
-                  "heed train with --init-from " + request.run);
+                  "heed train with --init-from " + shell_word(request.run));
     log.info("changed: " + text);
   }
   if (newest.checkpoint) {

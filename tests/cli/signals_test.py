@@ -1,6 +1,6 @@
 """Ctrl-C and its kin, two processes on one run, divergence, pipes and logs."""
-import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -100,28 +100,29 @@ class Signals(RunsTest):
 
 class Divergence(RunsTest):
     def test_it_stops_and_leaves_good_checkpoints(self):
+        run = "my run's"  # quoted in what is said
         config = self.config(optimizer={"type": "sgd", "learning_rate": 0.01, "clip_norm": 0,
                                         "schedule": "constant", "warmup_steps": 0},
                              train__save_every=4, train__eval_every=4, model__norm="post")
-        self.train(config, "run", "--stop-at", 4)
-        good = self.snapshot()
-        r = self.resume("run", "--set", "optimizer.learning_rate=1e6", status=5)
+        self.train(config, run, "--stop-at", 4)
+        good = self.snapshot(run)
+        r = self.resume(run, "--set", "optimizer.learning_rate=1e6", status=5)
         for word in ("diverged at step", "learning rate 1.0e+06", "weight", "heed resume "):
             self.assertIn(word, r.err)
-        after = self.snapshot()
+        after = self.snapshot(run)
         for name, data in good.items():
             if name.startswith("checkpoints"):
                 self.assertEqual(after.get(name), data, name)
-        self.assertEqual(self.link("best"), 4)
-        self.assertEqual(self.metrics(kind="event")[-1]["event"], "diverged")
+        self.assertEqual(self.link("best", run), 4)
+        self.assertEqual(self.metrics(run, "event")[-1]["event"], "diverged")
         # The two lines it says.
-        line = r.err[r.err.index("see it again: ") + 14:].split(";")[0].split()
+        line = shlex.split(r.err[r.err.index("see it again: ") + 14:].split(";")[0])
         again = self.heed(*line[1:])
         self.assertEqual(again.status, 5)
         said = lambda err: err[err.index("diverged at step"):].splitlines()[0]
         self.assertEqual(said(again.err), said(r.err))
-        self.resume("run", "--set", "optimizer.learning_rate=0.001")
-        self.assertEqual(self.link("last"), 20)
+        self.resume(run, "--set", "optimizer.learning_rate=0.001")
+        self.assertEqual(self.link("last", run), 20)
 
     def test_numbers_that_overflow_are_never_saved(self):
         config = self.config(optimizer={"type": "adamw", "learning_rate": 1e6, "warmup_steps": 0,
