@@ -87,6 +87,7 @@ std::vector<int> own_output(const TrainedModel& t, const std::vector<int>& sourc
   if (!request.to_end) request.banned.push_back(Tokenizer::kEos);
   if (source != framed_source(t.config, {}) || request.to_end) request.prompt = source;
   std::vector<int> ids;
+  if (request.max_tokens == 0) return ids;
   Pool pool(1);
   draw_samples(
       t.model, t.values, pool, request,
