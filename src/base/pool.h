@@ -1,10 +1,10 @@
 // A fixed set of worker threads that run numbered tasks.
 //
-// run(n, f) calls f(task, worker) once for every task in 0..n-1, on any thread, and returns when all
-// are done; the caller works too, as worker 0. Tasks are taken in order from a shared counter, so
-// which thread runs which task is not fixed: results must not depend on it. Waiting threads spin for
-// some tens of microseconds, then sleep. An exception in a task is thrown again by run() once every
-// task has ended. run() may be called by one thread at a time and not from within a task.
+// run(n, f) calls f(task, worker) once for every task in 0..n-1, on any thread, and returns when
+// all are done; the caller works too, as worker 0. Tasks are taken in order from a shared counter,
+// so which thread runs which task is not fixed: results must not depend on it. Waiting threads spin
+// for some tens of microseconds, then sleep. An exception in a task is thrown again by run() once
+// every task has ended. run() may be called by one thread at a time and not from within a task.
 #pragma once
 
 #include <atomic>

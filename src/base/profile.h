@@ -23,8 +23,10 @@ enum class Work : int {
 };
 
 inline constexpr std::array<const char*, static_cast<int>(Work::count)> kWorkNames = {
-    "gemm_forward", "gemm_input_gradient", "gemm_weight_gradient", "attention", "norms_activations",
-    "loss",         "dropout",             "gradient_sum",         "optimizer", "waiting"};
+    "gemm_forward", "gemm_input_gradient", "gemm_weight_gradient",
+    "attention",    "norms_activations",   "loss",
+    "dropout",      "gradient_sum",        "optimizer",
+    "waiting"};
 
 struct Profile {
   std::array<std::uint64_t, static_cast<int>(Work::count)> ns{};

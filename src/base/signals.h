@@ -1,5 +1,5 @@
-// SIGINT, SIGTERM and SIGHUP as a wish to stop: the first one is noted, work goes on to a good place
-// and saves; a second one ends the process at once.
+// SIGINT, SIGTERM and SIGHUP as a wish to stop: the first one is noted, work goes on to a good
+// place and saves; a second one ends the process at once.
 #pragma once
 
 #include "base/error.h"

@@ -53,13 +53,13 @@ Exit run_bench_command(CommandLine& line) {
           "\n");
     return Exit::ok;
   }
-  print("tokens/s      " + format_rate(r.tokens_per_second) + "\n" +                         //
-        "steps/s       " + format_fixed(r.steps_per_second, 3) + "\n" +                      //
-        "GFLOP/step    " + format_fixed(r.gflop_per_step, 2) + "\n" +                        //
-        "GFLOP/s       " + format_fixed(r.gflops, 1) + "\n" +                                //
-        "sgemm peak    " + format_fixed(r.sgemm_gflops, 1) + " GFLOP/s on " +                //
-        std::to_string(r.threads) + (r.threads == 1 ? " thread\n" : " threads\n") +          //
-        "share of it   " + format_fixed(100 * r.utilisation, 1) + " %\n" +                   //
+  print("tokens/s      " + format_rate(r.tokens_per_second) + "\n" +                 //
+        "steps/s       " + format_fixed(r.steps_per_second, 3) + "\n" +              //
+        "GFLOP/step    " + format_fixed(r.gflop_per_step, 2) + "\n" +                //
+        "GFLOP/s       " + format_fixed(r.gflops, 1) + "\n" +                        //
+        "sgemm peak    " + format_fixed(r.sgemm_gflops, 1) + " GFLOP/s on " +        //
+        std::to_string(r.threads) + (r.threads == 1 ? " thread\n" : " threads\n") +  //
+        "share of it   " + format_fixed(100 * r.utilisation, 1) + " %\n" +           //
         "peak memory   " + format_fixed(r.peak_rss_mib, 0) + " MiB\n");
   for (std::size_t i = 0; i < r.profile.ns.size(); ++i) {
     std::string name = kWorkNames[i];

@@ -66,9 +66,9 @@ Exit run_inspect(CommandLine& line) {
   print(left("tensor", width) + right("shape", 12) + right("norm", 10) + right("at start", 10) +
         right("moved", 10) + right("cosine", 9) + "\n");
   for (const ParameterRow& r : rows)
-    print(left(r.name, width) + right(shape_text(r.shape), 12) + right(format_fixed(r.norm, 3), 10) +
-          right(format_fixed(r.initial_norm, 3), 10) + right(format_fixed(r.distance, 3), 10) +
-          right(format_fixed(r.cosine, 3), 9) + "\n");
+    print(left(r.name, width) + right(shape_text(r.shape), 12) +
+          right(format_fixed(r.norm, 3), 10) + right(format_fixed(r.initial_norm, 3), 10) +
+          right(format_fixed(r.distance, 3), 10) + right(format_fixed(r.cosine, 3), 9) + "\n");
   return Exit::ok;
 }
 

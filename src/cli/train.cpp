@@ -9,7 +9,8 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kMostSteps = 500'000'000'000;  // of an option; train.max_steps takes twice that
+constexpr std::int64_t kMostSteps =
+    500'000'000'000;  // of an option; train.max_steps takes twice that
 
 }  // namespace
 
@@ -39,10 +40,9 @@ Exit run_resume(CommandLine& line) {
   ResumeRequest request;
   bool quiet = false;
   line.add_run(request.run);
-  auto* max_steps =
-      line.app()
-          .add_option("--max-steps", request.max_steps, "train up to this step")
-          ->check(CLI::Range(std::int64_t{1}, kMostSteps));
+  auto* max_steps = line.app()
+                        .add_option("--max-steps", request.max_steps, "train up to this step")
+                        ->check(CLI::Range(std::int64_t{1}, kMostSteps));
   line.app()
       .add_option("--more", request.more, "train this many steps more")
       ->check(CLI::Range(std::int64_t{1}, kMostSteps))

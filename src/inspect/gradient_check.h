@@ -2,9 +2,9 @@
 //
 // Per entry the error is |a - n| / max(|a|, |n|, 1e-3 max|tensor|, 1e-8 max|all|), a the analytic
 // and n the numeric gradient, by the five-point stencil. Relu has a corner that differences cannot
-// see past: values whose activations come nearer than ten steps to it must be redrawn by the caller,
-// who learns of it from `smallest_relu_input`. A key bias without rotary positions, whose gradient
-// is exactly zero, is compared on the scale 1e-3 max|all|.
+// see past: values whose activations come nearer than ten steps to it must be redrawn by the
+// caller, who learns of it from `smallest_relu_input`. A key bias without rotary positions, whose
+// gradient is exactly zero, is compared on the scale 1e-3 max|all|.
 #pragma once
 
 #include <limits>

@@ -19,11 +19,7 @@ struct Mat {
   Mat(T* d, int r, int c) : Mat(d, r, c, c) {}
   Mat(T* d, int r, int c, int s) : data(d), rows(r), cols(c), stride(s) {}
   // A read-only window on the same numbers.
-  operator Mat<const T>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data, rows, cols, stride};
-  }
+  operator Mat<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
 
   T* row(int r) const { return data + static_cast<std::ptrdiff_t>(r) * stride; }
   T& operator()(int r, int c) const { return row(r)[c]; }

@@ -33,8 +33,7 @@ void for_rows(int rows, const Dropout& d, Body&& body) {
   }
   const auto threshold = static_cast<std::uint32_t>(std::min(d.rate * 0x1.0p32, 0x1.0p32 - 1));
   const T scale = static_cast<T>(1.0 / (1.0 - d.rate));
-  for (int r = 0; r < rows; ++r)
-    body(r, Keep<T>{combine(d.row_keys[r], d.site), threshold, scale});
+  for (int r = 0; r < rows; ++r) body(r, Keep<T>{combine(d.row_keys[r], d.site), threshold, scale});
 }
 
 }  // namespace
@@ -339,22 +338,22 @@ void rotate(Mat<T> x, int n_heads, Mat<const T> table, const int* position, T di
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                                       \
-  template void set_zero(Mat<T>);                                                                 \
-  template void copy_rows(Mat<const T>, Mat<T>);                                                  \
-  template void fill_rows(Mat<const T>, Mat<T>);                                                  \
-  template void add_column_sums(Mat<const T>, Mat<T>);                                            \
-  template void drop_in_place(Mat<T>, const Dropout&);                                            \
-  template void drop_add(Mat<T>, Mat<const T>, const Dropout&);                                   \
-  template void drop_add_backward(Mat<const T>, Mat<T>, Mat<T>, const Dropout&);                  \
-  template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&);                   \
-  template void activate_backward(Activation, Mat<const T>, Mat<T>, Mat<T>, const Dropout&);  \
-  template void layer_norm(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>);             \
-  template void layer_norm_backward(Mat<const T>, Mat<const T>, Mat<const T>, Mat<const T>,       \
-                                    Mat<T>, Mat<T>, Mat<T>);                                      \
-  template void softmax(T*, int, int);                                                            \
-  template RowLoss cross_entropy(const T*, int, int, double);                                     \
-  template RowLoss cross_entropy_backward(T*, int, int, double, T);                               \
+#define HEED_INSTANTIATE(T)                                                                  \
+  template void set_zero(Mat<T>);                                                            \
+  template void copy_rows(Mat<const T>, Mat<T>);                                             \
+  template void fill_rows(Mat<const T>, Mat<T>);                                             \
+  template void add_column_sums(Mat<const T>, Mat<T>);                                       \
+  template void drop_in_place(Mat<T>, const Dropout&);                                       \
+  template void drop_add(Mat<T>, Mat<const T>, const Dropout&);                              \
+  template void drop_add_backward(Mat<const T>, Mat<T>, Mat<T>, const Dropout&);             \
+  template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&);                  \
+  template void activate_backward(Activation, Mat<const T>, Mat<T>, Mat<T>, const Dropout&); \
+  template void layer_norm(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>);        \
+  template void layer_norm_backward(Mat<const T>, Mat<const T>, Mat<const T>, Mat<const T>,  \
+                                    Mat<T>, Mat<T>, Mat<T>);                                 \
+  template void softmax(T*, int, int);                                                       \
+  template RowLoss cross_entropy(const T*, int, int, double);                                \
+  template RowLoss cross_entropy_backward(T*, int, int, double, T);                          \
   template void rotate(Mat<T>, int, Mat<const T>, const int*, T);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

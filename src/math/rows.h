@@ -1,6 +1,6 @@
 // Passes over the rows of a matrix: everything in a transformer that is not a matrix product.
-// Each is one sweep that the compiler vectorises. Forward functions overwrite their output, backward
-// functions add to it, unless they say "in place". T is float or double.
+// Each is one sweep that the compiler vectorises. Forward functions overwrite their output,
+// backward functions add to it, unless they say "in place". T is float or double.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace heed {
 // Inverted dropout for one site: element (r, c) survives with probability 1 - rate, scaled by
 // 1 / (1 - rate); decided by noise32(combine(row_keys[r], site), c), so backward redraws it.
 struct Dropout {
-  double rate = 0.0;                          // 0: off
-  const std::uint64_t* row_keys = nullptr;    // [rows]
+  double rate = 0.0;                        // 0: off
+  const std::uint64_t* row_keys = nullptr;  // [rows]
   std::uint64_t site = 0;
   bool on() const { return rate > 0.0 && row_keys != nullptr; }
 };
@@ -62,7 +62,8 @@ template <class T>
 void softmax(T* row, int visible, int cols);
 
 // One row of logits under the smoothed cross-entropy
-//   loss = (1 - eps) (lse - l_y) + eps (lse - mean l),   lse = log sum exp l        (eps/K over all K)
+//   loss = (1 - eps) (lse - l_y) + eps (lse - mean l),   lse = log sum exp l        (eps/K over all
+//   K)
 struct RowLoss {
   double smoothed, plain;  // nats; plain is -log p(label)
   bool correct;            // the label is the first of the largest logits

@@ -42,9 +42,12 @@ inline float fast_exp(float x) {
   const std::int32_t exponent = std::bit_cast<std::int32_t>(shifted) - 0x4B400000;
   return p * std::bit_cast<float>((exponent + 127) << 23);
 }
-inline double fast_exp(double x) { return std::exp(x); }
+inline double fast_exp(double x) {
+  return std::exp(x);
+}
 
-// The standard normal distribution: cdf = (1 + erf(x / sqrt 2)) / 2 and pdf = exp(-x^2/2) / sqrt(2 pi).
+// The standard normal distribution: cdf = (1 + erf(x / sqrt 2)) / 2 and pdf = exp(-x^2/2) / sqrt(2
+// pi).
 template <class T>
 struct Normal {
   T cdf, pdf;
@@ -63,7 +66,8 @@ inline Normal<float> standard_normal(float x) {
   return {x < 0.0f ? tail : 1.0f - tail, e * 0.39894228040143268f};
 }
 inline Normal<double> standard_normal(double x) {
-  return {0.5 * std::erfc(-x * 0.70710678118654752440), std::exp(-0.5 * x * x) * 0.39894228040143267794};
+  return {0.5 * std::erfc(-x * 0.70710678118654752440),
+          std::exp(-0.5 * x * x) * 0.39894228040143267794};
 }
 
 }  // namespace heed

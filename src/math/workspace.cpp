@@ -13,7 +13,9 @@ constexpr std::size_t kFirstBlock = std::size_t{1} << 20;
 
 }  // namespace
 
-void Workspace::Free::operator()(void* p) const { std::free(p); }
+void Workspace::Free::operator()(void* p) const {
+  std::free(p);
+}
 
 Workspace::Block Workspace::allocate(std::size_t bytes) {
   void* p = std::aligned_alloc(kAlignment, bytes);
@@ -27,7 +29,9 @@ void* Workspace::take(std::size_t bytes) {
     ++block_;
     used_ = 0;
   }
-  if (block_ == blocks_.size()) blocks_.push_back(allocate(std::max({bytes, kFirstBlock, this->bytes() / 4 / kAlignment * kAlignment})));
+  if (block_ == blocks_.size())
+    blocks_.push_back(
+        allocate(std::max({bytes, kFirstBlock, this->bytes() / 4 / kAlignment * kAlignment})));
   void* p = static_cast<char*>(blocks_[block_].data.get()) + used_;
   used_ += bytes;
   return p;

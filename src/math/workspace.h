@@ -1,6 +1,6 @@
 // A bump arena for activations. Memory is taken with rows() and given back all at once by rewinding
-// to an earlier mark; matrices handed out since that mark are dead. It grows to the largest use seen
-// and then never allocates again. One per thread; not thread-safe. Contents start undefined.
+// to an earlier mark; matrices handed out since that mark are dead. It grows to the largest use
+// seen and then never allocates again. One per thread; not thread-safe. Contents start undefined.
 #pragma once
 
 #include <cstddef>

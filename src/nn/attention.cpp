@@ -56,7 +56,8 @@ template <class T, class Body>
 void for_heads(const Attention& a, const Rows& rows, const Rows& key_rows,
                const AttentionSaved<T>& s, Body&& body) {
   const int d = a.d_head();
-  const T scale = a.ablation.scaled ? static_cast<T>(1.0 / std::sqrt(static_cast<double>(d))) : T{1};
+  const T scale =
+      a.ablation.scaled ? static_cast<T>(1.0 / std::sqrt(static_cast<double>(d))) : T{1};
   T* p = s.weights.data;
   for (int i = 0; i < rows.sequences(); ++i) {
     const int n = rows.length(i), m = key_rows.length(i);
@@ -64,8 +65,14 @@ void for_heads(const Attention& a, const Rows& rows, const Rows& key_rows,
       const auto window = [&](Mat<T> x, const Rows& r) {
         return x.row_range(r.begin[i], r.begin[i + 1]).col_range(h * d, (h + 1) * d);
       };
-      AttentionHead<T> head{window(s.q, rows), window(s.k, key_rows), window(s.v, key_rows), {p, n, m},
-                   scale, a.causal(), a.ablation.uniform, {}};
+      AttentionHead<T> head{window(s.q, rows),
+                            window(s.k, key_rows),
+                            window(s.v, key_rows),
+                            {p, n, m},
+                            scale,
+                            a.causal(),
+                            a.ablation.uniform,
+                            {}};
       if (!rows.row_keys.empty())
         head.dropout = {a.dropout, rows.row_keys.data() + rows.begin[i],
                         combine(a.site, static_cast<std::uint64_t>(h))};
@@ -190,7 +197,8 @@ void Attention::attend_cached(Pass<T>& pass, const Rows& rows, const AttentionIn
                                                input.memory_rows->begin[source + 1]);
     } else {
       kv = input.cache->self(layer, input.cache->slot_of[i]).row_range(0, past + n);
-      copy_rows<T>(saved.k.row_range(begin, begin + n), kv.row_range(past, past + n).col_range(0, d));
+      copy_rows<T>(saved.k.row_range(begin, begin + n),
+                   kv.row_range(past, past + n).col_range(0, d));
       copy_rows<T>(saved.v.row_range(begin, begin + n),
                    kv.row_range(past, past + n).col_range(d, 2 * d));
     }
@@ -219,9 +227,9 @@ void Attention::cache_memory(Pass<T>& pass, Mat<const T> memory, Cache<T>& cache
 }
 
 #define HEED_INSTANTIATE(T)                                                                        \
-  template Mat<T> Attention::forward(Pass<T>&, Mat<const T>, const Rows&, const AttentionInput<T>&, \
-                                     AttentionSaved<T>&) const;                                    \
-  template void Attention::backward(Pass<T>&, Mat<const T>, const Rows&, const AttentionInput<T>&,  \
+  template Mat<T> Attention::forward(Pass<T>&, Mat<const T>, const Rows&,                          \
+                                     const AttentionInput<T>&, AttentionSaved<T>&) const;          \
+  template void Attention::backward(Pass<T>&, Mat<const T>, const Rows&, const AttentionInput<T>&, \
                                     const AttentionSaved<T>&, Mat<const T>, Mat<T>, Mat<T>) const; \
   template void Attention::cache_memory(Pass<T>&, Mat<const T>, Cache<T>&) const;
 HEED_INSTANTIATE(float)

@@ -1,7 +1,8 @@
 // Multi-head attention (Vaswani et al. 2017, section 3.2), self- and cross-, causal or not.
 //
-//   [Q K V] = x [W_q W_k W_v]ᵀ + b              one product for all three (cross: Q from x, K V from memory)
-//   P_h = softmax(Q_h K_hᵀ / sqrt(d_head))      per sequence and head; causal: query i of n over
+//   [Q K V] = x [W_q W_k W_v]ᵀ + b              one product for all three (cross: Q from x, K V
+//   from memory) P_h = softmax(Q_h K_hᵀ / sqrt(d_head))      per sequence and head; causal: query i
+//   of n over
 //                                               m keys sees the first m - n + i + 1 of them
 //   y = [P_1 V_1 .. P_H V_H] W_oᵀ + b_o
 //
@@ -36,17 +37,17 @@ class AttentionProbe {
 // What an attention reads besides its own rows.
 template <class T>
 struct AttentionInput {
-  Mat<const T> memory;               // cross: [memory rows, d_model], the encoder's output
+  Mat<const T> memory;  // cross: [memory rows, d_model], the encoder's output
   const Rows* memory_rows = nullptr;
-  Mat<const T> rotary;               // [positions, d_head] cos, sin pairs; empty: not rotary
-  Cache<T>* cache = nullptr;         // decoding
+  Mat<const T> rotary;        // [positions, d_head] cos, sin pairs; empty: not rotary
+  Cache<T>* cache = nullptr;  // decoding
 };
 
 template <class T>
 struct AttentionSaved {
-  Mat<T> q, k, v;   // windows on the projections, rotated
-  Mat<T> weights;   // the P_h of all sequences, packed one after the other
-  Mat<T> context;   // [rows, d_model], the input of W_o
+  Mat<T> q, k, v;  // windows on the projections, rotated
+  Mat<T> weights;  // the P_h of all sequences, packed one after the other
+  Mat<T> context;  // [rows, d_model], the input of W_o
 };
 
 struct Attention {

@@ -87,9 +87,10 @@ void head_backward(const AttentionHead<T>& h, Mat<const T> d_o, Mat<T> dq, Mat<T
   });
 }
 
-#define HEED_INSTANTIATE(T)                                                                     \
-  template void head_forward(const AttentionHead<T>&, Mat<T>, Workspace&);                      \
-  template void head_backward(const AttentionHead<T>&, Mat<const T>, Mat<T>, Mat<T>, Mat<T>, Workspace&);
+#define HEED_INSTANTIATE(T)                                                                  \
+  template void head_forward(const AttentionHead<T>&, Mat<T>, Workspace&);                   \
+  template void head_backward(const AttentionHead<T>&, Mat<const T>, Mat<T>, Mat<T>, Mat<T>, \
+                              Workspace&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

@@ -10,9 +10,9 @@ Block::Block(ParamTable& table, const std::string& prefix, AttentionKind self_ki
                                                        AttentionKind::cross, layer, config, init,
                                                        out_init)
                             : std::nullopt),
-      cross_residual(cross ? std::optional<Residual>(std::in_place, table,
-                                                     prefix + ".cross_attn_norm", config)
-                           : std::nullopt),
+      cross_residual(
+          cross ? std::optional<Residual>(std::in_place, table, prefix + ".cross_attn_norm", config)
+                : std::nullopt),
       feed_forward(table, prefix, config, init, out_init),
       feed_forward_residual(table, prefix + ".ffn_norm", config) {}
 
@@ -35,19 +35,19 @@ Mat<T> Block::forward(Pass<T>& pass, Mat<T> x, const Rows& rows, const Attention
 template <class T>
 void Block::backward(Pass<T>& pass, Mat<T> d, const Rows& rows, const AttentionInput<T>& input,
                      const BlockSaved<T>& saved, Mat<T> dmemory) const {
-  feed_forward_residual.backward(
-      pass, d, rows, saved.feed_forward_residual, feed_forward.fc2.bias,
-      [&](Mat<const T> dy, Mat<T> dx) {
-        feed_forward.backward(pass, Mat<const T>(saved.feed_forward_residual.branch), rows,
-                              saved.feed_forward, dy, dx);
-      });
+  feed_forward_residual.backward(pass, d, rows, saved.feed_forward_residual, feed_forward.fc2.bias,
+                                 [&](Mat<const T> dy, Mat<T> dx) {
+                                   feed_forward.backward(
+                                       pass, Mat<const T>(saved.feed_forward_residual.branch), rows,
+                                       saved.feed_forward, dy, dx);
+                                 });
   if (cross_attention) {
-    cross_residual->backward(
-        pass, d, rows, saved.cross_residual, cross_attention->out.bias,
-        [&](Mat<const T> dy, Mat<T> dx) {
-          cross_attention->backward(pass, Mat<const T>(saved.cross_residual.branch), rows, input,
-                                    saved.cross, dy, dx, dmemory);
-        });
+    cross_residual->backward(pass, d, rows, saved.cross_residual, cross_attention->out.bias,
+                             [&](Mat<const T> dy, Mat<T> dx) {
+                               cross_attention->backward(pass,
+                                                         Mat<const T>(saved.cross_residual.branch),
+                                                         rows, input, saved.cross, dy, dx, dmemory);
+                             });
   }
   self_residual.backward(pass, d, rows, saved.self_residual, self_attention.out.bias,
                          [&](Mat<const T> dy, Mat<T> dx) {
@@ -56,10 +56,10 @@ void Block::backward(Pass<T>& pass, Mat<T> d, const Rows& rows, const AttentionI
                          });
 }
 
-#define HEED_INSTANTIATE(T)                                                                     \
-  template Mat<T> Block::forward(Pass<T>&, Mat<T>, const Rows&, const AttentionInput<T>&,       \
-                                 BlockSaved<T>&) const;                                         \
-  template void Block::backward(Pass<T>&, Mat<T>, const Rows&, const AttentionInput<T>&,        \
+#define HEED_INSTANTIATE(T)                                                               \
+  template Mat<T> Block::forward(Pass<T>&, Mat<T>, const Rows&, const AttentionInput<T>&, \
+                                 BlockSaved<T>&) const;                                   \
+  template void Block::backward(Pass<T>&, Mat<T>, const Rows&, const AttentionInput<T>&,  \
                                 const BlockSaved<T>&, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

@@ -27,8 +27,8 @@ struct Block {
   Residual feed_forward_residual;
 
   // `prefix` is e.g. "decoder.layers.0".
-  Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, bool cross, int layer,
-        const ModelConfig& config, const InitRule& init, const InitRule& out_init);
+  Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, bool cross,
+        int layer, const ModelConfig& config, const InitRule& init, const InitRule& out_init);
 
   // [rows, d] -> [rows, d]
   template <class T>

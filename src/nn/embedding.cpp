@@ -87,9 +87,9 @@ void Embedding::backward(Pass<T>& pass, const Rows& rows, Mat<T> d) const {
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                 \
-  template Mat<T> position_angles(Workspace&, int, int, bool);              \
-  template Mat<T> Embedding::forward(Pass<T>&, const Rows&) const;          \
+#define HEED_INSTANTIATE(T)                                        \
+  template Mat<T> position_angles(Workspace&, int, int, bool);     \
+  template Mat<T> Embedding::forward(Pass<T>&, const Rows&) const; \
   template void Embedding::backward(Pass<T>&, const Rows&, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

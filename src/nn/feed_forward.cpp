@@ -53,10 +53,10 @@ void FeedForward::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
   fc1.backward_products(pass, x, Mat<const T>(d), dx);
 }
 
-#define HEED_INSTANTIATE(T)                                                                   \
-  template Mat<T> FeedForward::forward(Pass<T>&, Mat<const T>, const Rows&,                   \
-                                       FeedForwardSaved<T>&) const;                           \
-  template void FeedForward::backward(Pass<T>&, Mat<const T>, const Rows&,                    \
+#define HEED_INSTANTIATE(T)                                                                       \
+  template Mat<T> FeedForward::forward(Pass<T>&, Mat<const T>, const Rows&, FeedForwardSaved<T>&) \
+      const;                                                                                      \
+  template void FeedForward::backward(Pass<T>&, Mat<const T>, const Rows&,                        \
                                       const FeedForwardSaved<T>&, Mat<const T>, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

@@ -13,8 +13,8 @@ double InitRule::scale_for(int in, int out) const {
 }
 
 Linear::Linear(ParamTable& table, const std::string& name, int in, int out, const InitRule& init) {
-  weight = table.add_matrix(name + ".weight", out, in, init.fill, init.scale_for(in, out),
-                            init.frozen);
+  weight =
+      table.add_matrix(name + ".weight", out, in, init.fill, init.scale_for(in, out), init.frozen);
   bias = table.add_vector(name + ".bias", out, Fill::zeros);
 }
 
@@ -65,10 +65,10 @@ void Linear::backward_products(Pass<T>& pass, Mat<const T> x, Mat<const T> dy, M
   gemm(T{1}, plain(dy), plain(pass[weight]), T{1}, dx);
 }
 
-#define HEED_INSTANTIATE(T)                                                                    \
-  template Mat<T> Linear::forward(Pass<T>&, Mat<const T>) const;                               \
-  template void Linear::forward_into(Pass<T>&, Mat<const T>, Mat<T>) const;                    \
-  template void Linear::backward(Pass<T>&, Mat<const T>, Mat<const T>, Mat<T>) const;          \
+#define HEED_INSTANTIATE(T)                                                           \
+  template Mat<T> Linear::forward(Pass<T>&, Mat<const T>) const;                      \
+  template void Linear::forward_into(Pass<T>&, Mat<const T>, Mat<T>) const;           \
+  template void Linear::backward(Pass<T>&, Mat<const T>, Mat<const T>, Mat<T>) const; \
   template void Linear::backward_products(Pass<T>&, Mat<const T>, Mat<const T>, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

@@ -1,5 +1,6 @@
-// y = x Wᵀ + b on rows. A Linear may stand for several that lie next to each other in the flat array
-// (q, k and v of an attention), so that one product serves them all, and for a slice of those.
+// y = x Wᵀ + b on rows. A Linear may stand for several that lie next to each other in the flat
+// array (q, k and v of an attention), so that one product serves them all, and for a slice of
+// those.
 #pragma once
 
 #include <string>
@@ -13,7 +14,8 @@ struct InitRule {
   Fill fill = Fill::uniform;
   double scale = 0.0;  // standard deviation for normal; 0 for uniform: as scale_for says
   bool frozen = false;
-  // For a weight [out, in]: `scale`, or where it is 0 sqrt(6 / (in + out)) (Glorot and Bengio 2010).
+  // For a weight [out, in]: `scale`, or where it is 0 sqrt(6 / (in + out)) (Glorot and Bengio
+  // 2010).
   double scale_for(int in, int out) const;
 };
 

@@ -24,8 +24,8 @@ void Norm::backward(Pass<T>& pass, Mat<const T> x, Mat<const T> stats, Mat<const
   layer_norm_backward(x, pass[weight], stats, dy, dx, pass.gradient(weight), pass.gradient(bias));
 }
 
-#define HEED_INSTANTIATE(T)                                                                  \
-  template Norm::Forward<T> Norm::forward(Pass<T>&, Mat<const T>) const;                     \
+#define HEED_INSTANTIATE(T)                                              \
+  template Norm::Forward<T> Norm::forward(Pass<T>&, Mat<const T>) const; \
   template void Norm::backward(Pass<T>&, Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

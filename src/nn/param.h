@@ -1,7 +1,7 @@
 // Where the numbers of a model live, without the numbers.
 //
-// A ParamTable lists every tensor once: name, shape, place in one flat array, how it starts, whether
-// weight decay applies. Initialisation, optimizer, clipping, reduction, checkpoints and the
+// A ParamTable lists every tensor once: name, shape, place in one flat array, how it starts,
+// whether weight decay applies. Initialisation, optimizer, clipping, reduction, checkpoints and the
 // parameter table all ride on this list. A ParamVec is one such flat array: values, gradients,
 // Adam's m and v are four of them. Tying two weights is copying a Param.
 #pragma once
@@ -25,12 +25,12 @@ struct Param {
 enum class Fill { zeros, ones, uniform, normal, identity };
 
 struct ParamInfo {
-  std::string name;   // as in the safetensors file, e.g. "encoder.layers.0.fc1.weight"
-  Param param;        // a vector is stored as [1, n] here and as [n] in files
-  bool vector;        // one-dimensional: biases and norms; never decayed
-  Fill fill;          // initial values
-  double scale;       // half-width for uniform, standard deviation for normal
-  bool frozen;        // ablations: gradient is dropped, the optimizer never moves it
+  std::string name;  // as in the safetensors file, e.g. "encoder.layers.0.fc1.weight"
+  Param param;       // a vector is stored as [1, n] here and as [n] in files
+  bool vector;       // one-dimensional: biases and norms; never decayed
+  Fill fill;         // initial values
+  double scale;      // half-width for uniform, standard deviation for normal
+  bool frozen;       // ablations: gradient is dropped, the optimizer never moves it
 };
 
 class ParamTable {

@@ -11,7 +11,8 @@ Stack::Stack(ParamTable& table, const std::string& name, int layers, AttentionKi
              bool cross, const ModelConfig& config) {
   InitRule init, out_init;
   if (config.init == Init::gpt2) {
-    // Radford et al. 2019, section 2.3: branches are scaled by 1 / sqrt(number of residual branches).
+    // Radford et al. 2019, section 2.3: branches are scaled by 1 / sqrt(number of residual
+    // branches).
     init = {Fill::normal, 0.02};
     out_init = {Fill::normal, 0.02 / std::sqrt((cross ? 3.0 : 2.0) * std::max(1, layers))};
   }
@@ -58,10 +59,10 @@ void Stack::backward(Pass<T>& pass, Mat<T> d, const Rows& rows, AttentionInput<T
     blocks[i].backward(pass, d, rows, input, saved.blocks[i], dmemory);
 }
 
-#define HEED_INSTANTIATE(T)                                                                   \
-  template Mat<T> Stack::forward(Pass<T>&, Mat<T>, const Rows&, AttentionInput<T>,            \
-                                 StackSaved<T>&) const;                                       \
-  template void Stack::backward(Pass<T>&, Mat<T>, const Rows&, AttentionInput<T>,             \
+#define HEED_INSTANTIATE(T)                                                                        \
+  template Mat<T> Stack::forward(Pass<T>&, Mat<T>, const Rows&, AttentionInput<T>, StackSaved<T>&) \
+      const;                                                                                       \
+  template void Stack::backward(Pass<T>&, Mat<T>, const Rows&, AttentionInput<T>,                  \
                                 const StackSaved<T>&, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

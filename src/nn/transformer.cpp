@@ -56,8 +56,8 @@ Transformer::Transformer(const ModelConfig& config_, int source_vocab_, int targ
 
 template <class T>
 Mat<T> Transformer::encode(Pass<T>& pass, const Rows& source, StackSaved<T>& saved) const {
-  return encoder.forward(pass, embeddings.source->forward(pass, source), source, AttentionInput<T>{},
-                         saved);
+  return encoder.forward(pass, embeddings.source->forward(pass, source), source,
+                         AttentionInput<T>{}, saved);
 }
 
 template <class T>
@@ -97,7 +97,8 @@ void Transformer::backward(Pass<T>& pass, const Batch& batch, const TransformerS
 template <class T>
 void Transformer::cache_memory(Pass<T>& pass, Mat<const T> memory, Cache<T>& cache) const {
   cache.resize_cross(memory.rows);
-  for (const Block& block : decoder.blocks) block.cross_attention->cache_memory(pass, memory, cache);
+  for (const Block& block : decoder.blocks)
+    block.cross_attention->cache_memory(pass, memory, cache);
 }
 
 template <class T>

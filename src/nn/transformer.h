@@ -1,6 +1,6 @@
 // The whole model: embeddings, encoder, decoder, output layer. Zero layers on one side leaves the
-// side out: decoder-only is a GPT, encoder-only a BERT. It owns names and shapes, no numbers, so one
-// object is shared by all threads and serves float and double.
+// side out: decoder-only is a GPT, encoder-only a BERT. It owns names and shapes, no numbers, so
+// one object is shared by all threads and serves float and double.
 //
 //   source ids -> embedding -> encoder -> memory
 //   target ids -> embedding -> decoder (reads memory) -> hidden rows -> output layer -> logits
@@ -79,8 +79,9 @@ struct Transformer {
   Mat<T> logits(Pass<T>& pass, Mat<const T> hidden) const;
 
   // Cross-entropy of the labelled rows, in chunks of rows, so that the logits of a whole batch are
-  // never held. With dhidden [rows, d] (overwritten; empty: no gradient) also the gradient, added to
-  // the output layer's. `log_probs`, if given, gets log p(label) of every row (0 where unlabelled).
+  // never held. With dhidden [rows, d] (overwritten; empty: no gradient) also the gradient, added
+  // to the output layer's. `log_probs`, if given, gets log p(label) of every row (0 where
+  // unlabelled).
   template <class T>
   LossSums loss(Pass<T>& pass, Mat<const T> hidden, const std::vector<int>& labels,
                 const LossOptions& options, Mat<T> dhidden,

@@ -3,9 +3,9 @@
 // depend on threads.
 //
 // Examples are taken in the epoch's order while they fit into train.batch_tokens (source + target
-// tokens), at least one. A step never spans two epochs: the last one of an epoch takes what is left.
-// The examples are dealt to train.shards shards in runs of about equal tokens, and within a shard to
-// micro-batches of at most train.micro_batch_tokens, at least one example each.
+// tokens), at least one. A step never spans two epochs: the last one of an epoch takes what is
+// left. The examples are dealt to train.shards shards in runs of about equal tokens, and within a
+// shard to micro-batches of at most train.micro_batch_tokens, at least one example each.
 #pragma once
 
 #include <vector>

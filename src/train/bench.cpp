@@ -56,8 +56,8 @@ double measure_sgemm(int threads, double seconds) {
     pool.run(threads, [&](int task, int) {
       float* m = memory[task].get();
       const double start = seconds_now();
-      gemm<float>(1.0f, plain(Mat<const float>{m, n, n}),
-                  plain(Mat<const float>{m + size, n, n}), 0.0f, Mat<float>{m + 2 * size, n, n});
+      gemm<float>(1.0f, plain(Mat<const float>{m, n, n}), plain(Mat<const float>{m + size, n, n}),
+                  0.0f, Mat<float>{m + 2 * size, n, n});
       rate[task] = 2.0 * n * n * n / (seconds_now() - start) * 1e-9;
     });
     double sum = 0;
@@ -107,8 +107,8 @@ BenchResult run_bench(const RunConfig& config, const std::string& folder, std::i
     result.profile = stepper.gradients().profile();
     std::uint64_t busy = 0;
     for (std::uint64_t ns : result.profile.ns) busy += ns;
-    const auto all = static_cast<std::uint64_t>(
-        result.wall_seconds * 1e9 * std::min(threads, available_cores()));
+    const auto all = static_cast<std::uint64_t>(result.wall_seconds * 1e9 *
+                                                std::min(threads, available_cores()));
     result.profile.ns[static_cast<int>(Work::waiting)] = all > busy ? all - busy : 0;
     result.peak_rss_mib = peak_rss_mib();
   }

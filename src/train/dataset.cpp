@@ -15,7 +15,8 @@ ReadOptions read_options(const RunConfig& c) {
   return {c.tokenizer.type == TokenizerConfig::byte, c.data.lowercase};
 }
 
-std::vector<std::string> resolved(const std::vector<std::string>& paths, const std::string& folder) {
+std::vector<std::string> resolved(const std::vector<std::string>& paths,
+                                  const std::string& folder) {
   std::vector<std::string> r;
   for (const std::string& p : paths) r.push_back(resolve_path(folder, p));
   return r;
@@ -37,10 +38,10 @@ void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&&
       if (!ignored) total += size;
     }
   }
-  const auto cut = c.data.valid_fraction == 0
-                       ? total
-                       : static_cast<std::uint64_t>(static_cast<double>(total) *
-                                                    (1.0 - c.data.valid_fraction));
+  const auto cut =
+      c.data.valid_fraction == 0
+          ? total
+          : static_cast<std::uint64_t>(static_cast<double>(total) * (1.0 - c.data.valid_fraction));
   std::uint64_t at = 0;
   scan_text(paths, options, [&](std::string_view s) {
     std::size_t left = at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
@@ -84,8 +85,9 @@ class Encoder {
   std::size_t unknown_ = 0;
 };
 
-Split encode_pairs(std::span<const std::string_view> source, std::span<const std::string_view> target,
-                   const RunConfig& c, const Tokenizers& tokenizers, bool drop_long) {
+Split encode_pairs(std::span<const std::string_view> source,
+                   std::span<const std::string_view> target, const RunConfig& c,
+                   const Tokenizers& tokenizers, bool drop_long) {
   Split s(tokenizers.source().size(), tokenizers.target->size());
   s.lossy = c.data.lowercase;
   s.source_begin = s.target_begin = {0};
@@ -94,14 +96,15 @@ Split encode_pairs(std::span<const std::string_view> source, std::span<const std
   for (std::size_t i = 0; i < source.size(); ++i) {
     source_encoder.encode(source[i], s.source);
     target_encoder.encode(target[i], s.target);
-    const std::size_t longest = std::max(s.source.size() - s.source_begin.back(),
-                                         s.target.size() - s.target_begin.back());
+    const std::size_t longest =
+        std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
     if (!drop_long && c.model.positions == Positions::learned &&
         longest + 1 > static_cast<std::size_t>(c.model.max_length))  // with <s> or </s>
-      throw Error(Exit::data, "Pair " + std::to_string(i + 1) + " of the held-out or given data has " +
-                                  std::to_string(longest) +
-                                  " tokens on one side; the model has positions for " +
-                                  std::to_string(c.model.max_length) + " with <s> or </s>.",
+      throw Error(Exit::data,
+                  "Pair " + std::to_string(i + 1) + " of the held-out or given data has " +
+                      std::to_string(longest) +
+                      " tokens on one side; the model has positions for " +
+                      std::to_string(c.model.max_length) + " with <s> or </s>.",
                   "leave it out, or train with a larger model.max_length");
     if (drop_long && longest > limit) {
       s.source.truncate(s.source_begin.back());
@@ -148,7 +151,8 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const auto path = [&](const std::string& p) { return p.empty() ? p : resolve_path(folder, p); };
   const ReadOptions options = read_options(c);
   Dataset d;
-  const Pairs all = read_pairs(path(c.data.pairs), path(c.data.source), path(c.data.target), options);
+  const Pairs all =
+      read_pairs(path(c.data.pairs), path(c.data.source), path(c.data.target), options);
   Sha256 hash;
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::string_view line : {all.source[i], all.target[i]}) {
@@ -172,8 +176,9 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     d.valid = encode_pairs(source.subspan(n), target.subspan(n), c, tokenizers, false);
   }
   if (d.train.sentences() == 0)
-    throw Error(Exit::data, "Every pair is longer than data.max_length " +
-                                std::to_string(c.data.max_length) + " tokens.",
+    throw Error(Exit::data,
+                "Every pair is longer than data.max_length " + std::to_string(c.data.max_length) +
+                    " tokens.",
                 "--set data.max_length=" + std::to_string(2 * c.data.max_length));
   if (d.train.dropped > 0)
     d.notes.push_back("dropped " + std::to_string(d.train.dropped) +
@@ -193,8 +198,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
       any = any || training;
     });
     if (!any)
-      throw Error(Exit::data,
-                  "The text is too short: data.valid_fraction holds all of it out.", "more text");
+      throw Error(Exit::data, "The text is too short: data.valid_fraction holds all of it out.",
+                  "more text");
     TrainedTokenizer t = trainer.finish();
     tokenizers.target = std::move(t.tokenizer);
     d.notes.push_back(t.note);
@@ -217,11 +222,12 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.lowercase || s->unknown.count > 0;
   const std::size_t needed = 2;
   if (d.train.target.size() < needed)
-    throw Error(Exit::data, "The training text is too short: " +
-                                std::to_string(d.train.target.size()) + " tokens after holding out " +
-                                "the validation part.");
+    throw Error(Exit::data,
+                "The training text is too short: " + std::to_string(d.train.target.size()) +
+                    " tokens after holding out " + "the validation part.");
   if (c.data.has_validation() && d.valid.target.size() == 0)
-    throw Error(Exit::data, "The validation part is empty: the text is too short for data.valid_fraction.",
+    throw Error(Exit::data,
+                "The validation part is empty: the text is too short for data.valid_fraction.",
                 "--set data.valid_fraction=0");
   return d;
 }

@@ -11,7 +11,9 @@ constexpr int kTokens = 1024;  // source + target tokens of one forward pass
 
 }  // namespace
 
-double Evaluation::perplexity() const { return std::exp(loss()); }
+double Evaluation::perplexity() const {
+  return std::exp(loss());
+}
 
 double Evaluation::bits_per_byte(std::uint64_t bytes) const {
   return sums.plain / (std::numbers::ln2 * static_cast<double>(bytes));
@@ -35,7 +37,8 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values, std
   };
   std::vector<Worker> workers(pool.threads());
 
-  // Chunks have a fixed number of examples, so that their sums, added in order, are always the same.
+  // Chunks have a fixed number of examples, so that their sums, added in order, are always the
+  // same.
   Example first;
   std::int64_t longest = 1;
   for (std::int64_t i = 0; i < std::min<std::int64_t>(count, 16); ++i) {

@@ -1,9 +1,9 @@
 // The objective: which rows a model reads and which labels it is asked for, example by example.
 //
-// An Examples is a view on one Split under one objective. Text is cut into tiles, pairs are taken as
-// they are. In epoch 0, 1, 2, ... tiles start at a keyed offset and come in a keyed order, so that
-// (epoch, index) says everything; kEvaluation means offset 0, natural order, fixed masks. Immutable:
-// any thread may call it.
+// An Examples is a view on one Split under one objective. Text is cut into tiles, pairs are taken
+// as they are. In epoch 0, 1, 2, ... tiles start at a keyed offset and come in a keyed order, so
+// that (epoch, index) says everything; kEvaluation means offset 0, natural order, fixed masks.
+// Immutable: any thread may call it.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,8 @@ class Gradients {
   Pool* pool_;
   std::vector<ParamVec<float>> shards_;
   std::vector<Worker> workers_;
-  std::vector<LossSums> losses_;   // of each shard
-  std::vector<double> squares_;    // partial sums of the norm
+  std::vector<LossSums> losses_;  // of each shard
+  std::vector<double> squares_;   // partial sums of the norm
   std::vector<Profile*> profiles_;
   AttentionProbe<float>* probe_ = nullptr;
 };

@@ -1,5 +1,6 @@
-// The ids of a subword corpus beside the run, RUN/ids.bin, so that resuming need not tokenise again.
-// Only a convenience: a file that is missing, damaged or of other data is not used, and said to be.
+// The ids of a subword corpus beside the run, RUN/ids.bin, so that resuming need not tokenise
+// again. Only a convenience: a file that is missing, damaged or of other data is not used, and said
+// to be.
 //
 // Layout: 64 bytes key (SHA-256 of text, tokenizer and the data keys of the config), the splits,
 // 64 bytes SHA-256 of everything before.

@@ -31,7 +31,8 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   const double copies = 1 + moments + config.train.shards + (config.train.ema_decay > 0 ? 1 : 0);
   plan.parameters = 4.0 * static_cast<double>(model.table.size()) * copies;
 
-  const double rows = std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));
+  const double rows =
+      std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));
   const bool both = model.has_encoder() && model.has_decoder();
   const double side = both ? rows / 2 : rows;
   const double keys = std::min<double>(side, both ? longest / 2.0 : longest);

@@ -35,8 +35,7 @@ Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config) 
 template <class T>
 void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
                         ParamVec<T>& values, ParamVec<T>& gradients, ParamVec<T>* averaged,
-                        double ema_decay,
-                        const std::vector<Profile*>& profiles) {
+                        double ema_decay, const std::vector<Profile*>& profiles) {
   const double t = static_cast<double>(step);
   const T b1 = static_cast<T>(config_.betas[0]), b2 = static_cast<T>(config_.betas[1]);
   const T step_size = static_cast<T>(rate / (1.0 - std::pow(config_.betas[0], t)));

@@ -1,5 +1,5 @@
-// One sweep over all parameters per step: clipping, moments, decay, update, and the gradient is left
-// at zero for the next step.
+// One sweep over all parameters per step: clipping, moments, decay, update, and the gradient is
+// left at zero for the next step.
 //
 //   g <- g * clip                           clip = min(1, clip_norm / (norm + 1e-6))
 //   m <- b1 m + (1 - b1) g,  v <- b2 v + (1 - b2) g^2

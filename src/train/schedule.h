@@ -7,12 +7,14 @@
 
 namespace heed {
 
-// constant, linear, cosine, inverse_sqrt: learning_rate * step / warmup_steps up to warmup_steps, then
+// constant, linear, cosine, inverse_sqrt: learning_rate * step / warmup_steps up to warmup_steps,
+// then
 //   constant      learning_rate
 //   linear        straight down to min_learning_rate at decay_steps
 //   cosine        half a cosine down to min_learning_rate at decay_steps
 //   inverse_sqrt  learning_rate * sqrt(max(1, warmup_steps) / step)
-// noam: learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al. 2017)
+// noam: learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al.
+// 2017)
 double learning_rate(const OptimizerConfig& config, int d_model, std::int64_t step);
 
 }  // namespace heed

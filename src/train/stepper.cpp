@@ -43,16 +43,14 @@ StepResult Stepper::step(State& state) {
   StepBatch& next = batches_[1 - current_];
   StepResult result;
   result.tokens = batch.tokens;
-  result.sums = gradients_.run(values_, batch, config_.objective.label_smoothing, [&] {
-    batcher_.fill(state.step + 2, batch.after, next);
-  });
+  result.sums = gradients_.run(values_, batch, config_.objective.label_smoothing,
+                               [&] { batcher_.fill(state.step + 2, batch.after, next); });
   result.gradient_norm = gradients_.reduce();
   result.rate = learning_rate(config_.optimizer, config_.model.d_model, state.step + 1);
   result.finite = std::isfinite(result.sums.smoothed) && std::isfinite(result.gradient_norm);
   if (!result.finite) return result;
   // A young average follows quickly: it has little to average yet.
-  const double decay =
-      std::min(config_.train.ema_decay, (1.0 + state.step) / (10.0 + state.step));
+  const double decay = std::min(config_.train.ema_decay, (1.0 + state.step) / (10.0 + state.step));
   optimizer_.step(pool_, state.step + 1, result.rate,
                   clip_factor(config_.optimizer.clip_norm, result.gradient_norm), values_,
                   gradients_.sum(), averaged_ ? &*averaged_ : nullptr, decay,

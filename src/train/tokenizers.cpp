@@ -23,13 +23,12 @@ Tokenizers Tokenizers::load(const Checkpoint& checkpoint) {
     const bool source = name.starts_with(kSource);
     if (source) name.remove_prefix(kSource.size());
     if (name != kTokenizerJson && name != kTokenizerModel)
-      throw Error(Exit::store, (checkpoint.folder() / file.name).string() +
-                                   " is not a file that heed writes.");
+      throw Error(Exit::store,
+                  (checkpoint.folder() / file.name).string() + " is not a file that heed writes.");
     (source ? t.separate_source : t.target) =
         load_tokenizer(name, file.bytes, (checkpoint.folder() / file.name).string());
   }
-  if (!t.target)
-    throw Error(Exit::store, checkpoint.folder().string() + " has no tokenizer.");
+  if (!t.target) throw Error(Exit::store, checkpoint.folder().string() + " has no tokenizer.");
   return t;
 }
 

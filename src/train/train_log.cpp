@@ -15,7 +15,9 @@ std::string padded(const std::string& s, std::size_t width) {
 }
 
 // JSON has no NaN or infinity: null says that there is no number.
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+Json number(double x) {
+  return std::isfinite(x) ? Json(x) : Json(nullptr);
+}
 
 }  // namespace
 

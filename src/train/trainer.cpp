@@ -149,13 +149,13 @@ void Trainer::diverged(std::int64_t step) {
   const std::string run = shell_word(run_.path().string());
   run_.append_metrics(event_metrics(step, "diverged", text));
   log_.end_progress();
-  throw Error(Exit::diverged,
-              text + (saved_ < 0 ? " There is no checkpoint yet."
-                                 : " The checkpoints up to step " + std::to_string(saved_) +
-                                       " are good."),
-              "see it again: heed resume " + run + " --set train.log_every=1; go on more slowly: " +
-                  "heed resume " + run + " --set optimizer.learning_rate=" +
-                  format_scientific(config_.optimizer.learning_rate / 3));
+  throw Error(
+      Exit::diverged,
+      text + (saved_ < 0 ? " There is no checkpoint yet."
+                         : " The checkpoints up to step " + std::to_string(saved_) + " are good."),
+      "see it again: heed resume " + run + " --set train.log_every=1; go on more slowly: " +
+          "heed resume " + run + " --set optimizer.learning_rate=" +
+          format_scientific(config_.optimizer.learning_rate / 3));
 }
 
 double Trainer::eta_seconds() const {
@@ -210,8 +210,8 @@ bool Trainer::validate(bool counts) {
   const bool by_bleu = config_.train.select_by == SelectBy::bleu;
   if (by_bleu)
     line.bleu = validation_bleu(model_, stepper_.best_values(), data_.valid, tokenizers_, pool_);
-  const bool better = by_bleu ? state_.best_step < 0 || line.bleu > state_.best_metric
-                              : loss < state_.best_loss;
+  const bool better =
+      by_bleu ? state_.best_step < 0 || line.bleu > state_.best_metric : loss < state_.best_loss;
   const bool best = counts && better;
   if (best) {
     state_.best_loss = loss;
@@ -221,13 +221,12 @@ bool Trainer::validate(bool counts) {
     line.verdict = "new best";
   } else if (counts) {
     state_.stalled += 1;
-    line.verdict = "stalled " + std::to_string(state_.stalled) +
-                   (config_.train.patience > 0 ? "/" + std::to_string(config_.train.patience) : "") +
-                   " (best " +
-                   (by_bleu ? format_fixed(state_.best_metric, 2)
-                            : format_fixed(state_.best_loss, 4)) +
-                   " @ " +
-                   std::to_string(state_.best_step) + ")";
+    line.verdict =
+        "stalled " + std::to_string(state_.stalled) +
+        (config_.train.patience > 0 ? "/" + std::to_string(config_.train.patience) : "") +
+        " (best " +
+        (by_bleu ? format_fixed(state_.best_metric, 2) : format_fixed(state_.best_loss, 4)) +
+        " @ " + std::to_string(state_.best_step) + ")";
   } else {
     line.verdict = "not counted: the run was stopped between validations";
   }

@@ -1,7 +1,9 @@
-// The training loop: batch, gradients, optimizer, and now and then a line, a validation, a checkpoint.
+// The training loop: batch, gradients, optimizer, and now and then a line, a validation, a
+// checkpoint.
 //
 // All that a run is besides its config and data is the Stepper's numbers and a State; a checkpoint
-// holds exactly these, so a resumed run writes the bytes an uninterrupted one would have written. The loop runs on the calling thread; the pool's threads do the arithmetic.
+// holds exactly these, so a resumed run writes the bytes an uninterrupted one would have written.
+// The loop runs on the calling thread; the pool's threads do the arithmetic.
 #pragma once
 
 #include <optional>
@@ -61,7 +63,7 @@ class Trainer {
   Stepper stepper_;
   State state_;
 
-  std::int64_t previous_epoch_ = 0;  // of the cursor before the last step
+  std::int64_t previous_epoch_ = 0;           // of the cursor before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
   StepResult last_;
 

@@ -1,8 +1,8 @@
 #include "train/training_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -24,7 +24,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMaxSmallFile = 16u << 20;
 
-std::string origin_json(const std::string& folder, const Dataset& data, const std::string& command) {
+std::string origin_json(const std::string& folder, const Dataset& data,
+                        const std::string& command) {
   return Json{{"folder", folder}, {"data_sha256", data.hash}, {"command", command}}.dump(
              2, ' ', false, Json::error_handler_t::replace) +
          "\n";
@@ -35,7 +36,8 @@ Json read_origin(const fs::path& run) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return {};
   const Json j = Json::parse(read_file(path, kMaxSmallFile), nullptr, false);
-  if (!j.is_object()) throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.");
+  if (!j.is_object())
+    throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.");
   return j;
 }
 
@@ -72,7 +74,8 @@ double predicted_step_seconds(const Transformer& model, const Examples& examples
     best = std::min(
         best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
-  const double peak = 2.0 * n * n * n / best * std::min({threads, config.train.shards, available_cores()});
+  const double peak =
+      2.0 * n * n * n / best * std::min({threads, config.train.shards, available_cores()});
   constexpr double kShare = 0.65;  // of that speed a step usually reaches
   return flops / (peak * kShare);
 }
@@ -87,8 +90,8 @@ void say_start(Log& log, const RunConfig& c, const Transformer& model, const Dat
            std::to_string(c.model.decoder_layers) + " decoder layers, d_model " +
            std::to_string(c.model.d_model) + ", vocabulary " +
            n(static_cast<std::size_t>(tokenizers.target->size())));
-  std::string text = "data: " + n(data.train.target.size() + data.train.source.size()) +
-                     " training tokens";
+  std::string text =
+      "data: " + n(data.train.target.size() + data.train.source.size()) + " training tokens";
   if (data.train.pairs()) text += " in " + n(data.train.sentences()) + " pairs";
   if (c.data.has_validation())
     text += ", " + n(data.valid.target.size() + data.valid.source.size()) + " held out";
@@ -96,9 +99,9 @@ void say_start(Log& log, const RunConfig& c, const Transformer& model, const Dat
   text = "plan: ";
   if (c.train.max_steps > 0) {
     const double left = static_cast<double>(c.train.max_steps - done);
-    text += n(c.train.max_steps) + " steps of " + n(c.train.batch_tokens) +
-            " tokens, about " + format_duration(left * step_seconds) + " on " +
-            std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+    text += n(c.train.max_steps) + " steps of " + n(c.train.batch_tokens) + " tokens, about " +
+            format_duration(left * step_seconds) + " on " + std::to_string(threads) +
+            (threads == 1 ? " thread" : " threads");
   } else {
     text += "steps of " + n(c.train.batch_tokens) + " tokens on " + std::to_string(threads) +
             (threads == 1 ? " thread" : " threads");
@@ -164,9 +167,10 @@ struct Prepared {
 MemoryPlan plan_memory(const Prepared& p) {
   const Examples examples(p.data.train, p.config, p.tokenizers.target->size(),
                           p.tokenizers.target->mask_id());
-  const double ids = static_cast<double>(
-      (p.data.train.source.size() + p.data.valid.source.size()) * p.data.train.source.bytes_per_id() +
-      (p.data.train.target.size() + p.data.valid.target.size()) * p.data.train.target.bytes_per_id());
+  const double ids = static_cast<double>((p.data.train.source.size() + p.data.valid.source.size()) *
+                                             p.data.train.source.bytes_per_id() +
+                                         (p.data.train.target.size() + p.data.valid.target.size()) *
+                                             p.data.train.target.bytes_per_id());
   const MemoryPlan plan =
       predict_memory(p.model, p.config, p.threads, longest_example(examples), ids);
   check_memory(plan);
@@ -287,10 +291,11 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
   for (const DamagedCheckpoint& d : newest.damaged)
     log.warn("passed over a checkpoint: " + d.reason);
   if (!newest.checkpoint && !newest.damaged.empty())
-    throw Error(Exit::store,
-                "No checkpoint of " + quoted_path(run.path()) +
-                    " is whole; starting at step 0 would write over what is left of them.",
-                "the warnings above say what is wrong with each; restore a copy, or train a new run");
+    throw Error(
+        Exit::store,
+        "No checkpoint of " + quoted_path(run.path()) +
+            " is whole; starting at step 0 would write over what is left of them.",
+        "the warnings above say what is wrong with each; restore a copy, or train a new run");
   // A killed save may not have come to the links, even the one of the last step.
   if (newest.checkpoint) run.repair_links(newest.checkpoint->state());
   const std::int64_t done = newest.checkpoint ? newest.checkpoint->state().step : 0;
@@ -307,9 +312,8 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
     asked_path = newest.checkpoint->folder() / "config.json";
     asked_text = newest.checkpoint->config();
   }
-  const RunConfig before =
-      newest.checkpoint ? checkpoint_config(*newest.checkpoint)
-                        : parse_config(asked_text, asked_path.string());
+  const RunConfig before = newest.checkpoint ? checkpoint_config(*newest.checkpoint)
+                                             : parse_config(asked_text, asked_path.string());
   std::vector<std::string> sets = request.sets;
   if (request.max_steps > 0) sets.push_back("train.max_steps=" + std::to_string(request.max_steps));
   if (request.more > 0) sets.push_back("train.max_steps=" + std::to_string(done + request.more));
@@ -318,8 +322,9 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
     if (change.key == "train.threads") continue;
     const std::string text = change.key + " from " + change.before + " to " + change.after;
     if (change.on_resume == OnResume::refused)
-      throw Error(Exit::usage, "A resumed run cannot change " + text +
-                                   ": the steps already done would have been others.",
+      throw Error(Exit::usage,
+                  "A resumed run cannot change " + text +
+                      ": the steps already done would have been others.",
                   "heed train with --init-from " + shell_word(request.run));
     log.info("changed: " + text);
   }

@@ -20,7 +20,7 @@ struct TrainRequest {
   std::string init_from;          // another run, or empty
   bool force = false;             // an old run folder is renamed
   bool profile = false;
-  std::string command;            // as typed, for origin.json
+  std::string command;  // as typed, for origin.json
 };
 
 struct ResumeRequest {

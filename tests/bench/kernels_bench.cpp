@@ -102,9 +102,14 @@ void attention_head(benchmark::State& state) {
     head_forward(head, o.mat, workspace);
     head_backward<float>(head, o.mat, dq.mat, dk.mat, dv.mat, workspace);
   }
-  state.counters["GFLOP/s"] = benchmark::Counter(12e-9 * n * n * d, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(12e-9 * n * n * d, benchmark::Counter::kIsIterationInvariantRate);
 }
-BENCHMARK(attention_head)->Args({24, 64, 0})->Args({64, 32, 1})->Args({256, 64, 0})->Args({256, 64, 1});
+BENCHMARK(attention_head)
+    ->Args({24, 64, 0})
+    ->Args({64, 32, 1})
+    ->Args({256, 64, 0})
+    ->Args({256, 64, 1});
 
 // {rows, width}: one matrix of a decoding step.
 void decoding_product(benchmark::State& state) {
