@@ -8,7 +8,8 @@ namespace heed {
 
 int micro_batch_tokens(const RunConfig& config) {
   if (config.train.micro_batch_tokens > 0) return config.train.micro_batch_tokens;
-  return 1024;
+  // Enough rows for a product at full speed; what is kept for backward grows with them.
+  return 512;
 }
 
 Batcher::Batcher(const Examples& examples, const RunConfig& config)
