@@ -54,7 +54,7 @@ say "How well does it predict the text that was held out?"
 heed evaluate "$run"
 
 say "And what does it write?"
-heed sample "$run" --prompt "Once upon a time" --max-tokens 400 --seed 1
+heed sample "$run" --prompt "One day a hungry fox" --max-tokens 160 --temperature 0.5 --seed 2
 
 cat <<END
 
