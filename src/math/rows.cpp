@@ -323,10 +323,10 @@ RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothi
 }
 
 template <class T>
-void rotate(Mat<T> x, int n_heads, Mat<const T> table, const int* position, T direction) {
-  const int d_head = table.cols;
+void rotate(Mat<T> x, int n_heads, const Angles<T>& angles, const int* position, T direction) {
+  const int d_head = angles.table.cols;
   for (int r = 0; r < x.rows; ++r) {
-    const T* __restrict t = table.row(position[r]);
+    const T* __restrict t = angles.of(position[r]);
     for (int h = 0; h < n_heads; ++h) {
       T* __restrict p = x.row(r) + h * d_head;
       for (int c = 0; c < d_head; c += 2) {
@@ -354,7 +354,7 @@ void rotate(Mat<T> x, int n_heads, Mat<const T> table, const int* position, T di
   template void softmax(T*, int, int);                                                       \
   template RowLoss cross_entropy(const T*, int, int, double);                                \
   template RowLoss cross_entropy_backward(T*, int, int, double, T);                          \
-  template void rotate(Mat<T>, int, Mat<const T>, const int*, T);
+  template void rotate(Mat<T>, int, const Angles<T>&, const int*, T);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

@@ -39,7 +39,7 @@ template <class T>
 struct AttentionInput {
   Mat<const T> memory;  // cross: [memory rows, d_model], the encoder's output
   const Rows* memory_rows = nullptr;
-  Mat<const T> rotary;        // [positions, d_head] cos, sin pairs; empty: not rotary
+  Angles<T> rotary;           // [.., d_head] cos, sin pairs; empty: not rotary
   Cache<T>* cache = nullptr;  // decoding
 };
 

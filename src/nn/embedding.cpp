@@ -29,17 +29,24 @@ Embedding::Embedding(ParamTable& table, Param tokens_, const std::string& positi
                                  Fill::normal, 0.02);
 }
 
+PositionRange position_range(const Rows& rows) {
+  if (rows.positions.empty()) return {};
+  const auto [low, high] = std::minmax_element(rows.positions.begin(), rows.positions.end());
+  return {*low, *high - *low + 1};
+}
+
 template <class T>
-Mat<T> position_angles(Workspace& workspace, int positions, int d, bool cos_first) {
-  const Mat<T> table = workspace.rows<T>(positions, d);
+Angles<T> position_angles(Workspace& workspace, PositionRange range, int d, bool cos_first) {
+  const Mat<T> table = workspace.rows<T>(range.count, d);
   for (int c = 0; c < d; c += 2) {
     const double frequency = std::pow(10000.0, -static_cast<double>(c) / d);
-    for (int p = 0; p < positions; ++p) {
-      table(p, c + (cos_first ? 1 : 0)) = static_cast<T>(std::sin(p * frequency));
-      if (c + 1 < d) table(p, c + (cos_first ? 0 : 1)) = static_cast<T>(std::cos(p * frequency));
+    for (int p = 0; p < range.count; ++p) {
+      const double angle = (range.first + p) * frequency;
+      table(p, c + (cos_first ? 1 : 0)) = static_cast<T>(std::sin(angle));
+      if (c + 1 < d) table(p, c + (cos_first ? 0 : 1)) = static_cast<T>(std::cos(angle));
     }
   }
-  return table;
+  return {table, range.first};
 }
 
 template <class T>
@@ -48,20 +55,18 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Rows& rows) const {
   const Mat<const T> table = pass[tokens];
   const Mat<T> y = pass.workspace.template rows<T>(rows.count(), table.cols);
   WorkspaceScope scope(pass.workspace);
-  Mat<const T> position;
-  if (kind == Positions::learned) position = pass[positions];
-  if (kind == Positions::sinusoidal && rows.count() > 0) {
-    const int longest = *std::max_element(rows.positions.begin(), rows.positions.end()) + 1;
-    position = position_angles<T>(pass.workspace, longest, table.cols, false);
-  }
+  Angles<T> position;
+  if (kind == Positions::learned) position.table = pass[positions];
+  if (kind == Positions::sinusoidal)
+    position = position_angles<T>(pass.workspace, position_range(rows), table.cols, false);
   const T factor = static_cast<T>(scale);
   for (int r = 0; r < y.rows; ++r) {
     const T* __restrict from = table.row(rows.ids[r]);
     T* __restrict to = y.row(r);
-    if (position.empty()) {
+    if (position.table.empty()) {
       for (int c = 0; c < y.cols; ++c) to[c] = factor * from[c];
     } else {
-      const T* __restrict add = position.row(rows.positions[r]);
+      const T* __restrict add = position.of(rows.positions[r]);
       for (int c = 0; c < y.cols; ++c) to[c] = factor * from[c] + add[c];
     }
   }
@@ -87,9 +92,9 @@ void Embedding::backward(Pass<T>& pass, const Rows& rows, Mat<T> d) const {
   }
 }
 
-#define HEED_INSTANTIATE(T)                                        \
-  template Mat<T> position_angles(Workspace&, int, int, bool);     \
-  template Mat<T> Embedding::forward(Pass<T>&, const Rows&) const; \
+#define HEED_INSTANTIATE(T)                                                 \
+  template Angles<T> position_angles(Workspace&, PositionRange, int, bool); \
+  template Mat<T> Embedding::forward(Pass<T>&, const Rows&) const;          \
   template void Embedding::backward(Pass<T>&, const Rows&, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

@@ -30,9 +30,15 @@ struct Embedding {
   void backward(Pass<T>& pass, const Rows& rows, Mat<T> d) const;
 };
 
-// [positions, d]: sin(p / 10000^(2i/d)) at 2i, cos of the same at 2i + 1; `cos_first` swaps the two
-// (the table of rotary positions).
+// The places that rows stand at.
+struct PositionRange {
+  int first = 0, count = 0;
+};
+PositionRange position_range(const Rows& rows);
+
+// Row p: sin(p / 10000^(2i/d)) at 2i, cos of the same at 2i + 1; `cos_first` swaps the two (rotary
+// positions).
 template <class T>
-Mat<T> position_angles(Workspace& workspace, int positions, int d, bool cos_first);
+Angles<T> position_angles(Workspace& workspace, PositionRange range, int d, bool cos_first);
 
 }  // namespace heed

@@ -30,10 +30,8 @@ Mat<T> Stack::forward(Pass<T>& pass, Mat<T> x, const Rows& rows, AttentionInput<
                       StackSaved<T>& saved) const {
   saved.blocks.resize(blocks.size());
   saved.rotary = {};
-  if (rotary_width > 0 && rows.count() > 0) {
-    const int longest = *std::max_element(rows.positions.begin(), rows.positions.end()) + 1;
-    saved.rotary = position_angles<T>(pass.workspace, longest, rotary_width, true);
-  }
+  if (rotary_width > 0)
+    saved.rotary = position_angles<T>(pass.workspace, position_range(rows), rotary_width, true);
   input.rotary = saved.rotary;
   for (std::size_t i = 0; i < blocks.size(); ++i)
     x = blocks[i].forward(pass, x, rows, input, saved.blocks[i]);

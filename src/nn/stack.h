@@ -13,7 +13,7 @@ template <class T>
 struct StackSaved {
   std::vector<BlockSaved<T>> blocks;  // capacity is reused from step to step
   Mat<T> last, stats;                 // of the final norm
-  Mat<T> rotary;
+  Angles<T> rotary;
 };
 
 struct Stack {

@@ -1,5 +1,6 @@
 #include "train/ids_cache.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -56,6 +57,13 @@ class Reader {
     const std::uint64_t n = number();
     ok = ok && n <= bytes_.size() / x.bytes_per_id();
     if (ok) raw(x.resize(n), n * x.bytes_per_id());
+  }
+  // Ids of a vocabulary, sentences one after the other.
+  static bool sound(const Ids& x, const std::vector<std::uint64_t>& begin, int vocab) {
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (x[i] < 0 || x[i] >= vocab) return false;
+    return begin.empty() || (begin.front() == 0 && begin.back() == x.size() &&
+                             std::is_sorted(begin.begin(), begin.end()));
   }
   void begins(std::vector<std::uint64_t>& x) {
     const std::uint64_t n = number();
@@ -117,7 +125,13 @@ std::optional<Dataset> load_ids(const std::filesystem::path& path, const std::st
   Reader r(body.substr(kHash));
   r.split(d.train);
   r.split(d.valid);
-  if (!r.ok) return std::nullopt;
+  if (!r.ok || d.train.source_begin.size() != d.train.target_begin.size() ||
+      d.valid.source_begin.size() != d.valid.target_begin.size())
+    return std::nullopt;
+  for (const Split* s : {&d.train, &d.valid})
+    if (!Reader::sound(s->source, s->source_begin, tokenizers.source().size()) ||
+        !Reader::sound(s->target, s->target_begin, tokenizers.target->size()))
+      return std::nullopt;
   return d;
 }
 

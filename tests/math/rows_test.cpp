@@ -62,7 +62,7 @@ TYPED_TEST(RowPass, RotateTurnsPairsByThePositionsAngle) {
   const auto x = Buffer<T>::random(4, heads * d_head + 2, 1);
   for (int direction : {1, -1}) {
     Buffer<T> y = x;
-    rotate(y.mat(), heads, table.view(), position, static_cast<T>(direction));
+    rotate(y.mat(), heads, Angles<T>{table.view()}, position, static_cast<T>(direction));
     test::expect_near(
         y,
         [&](int r, int c) -> double {
@@ -74,7 +74,7 @@ TYPED_TEST(RowPass, RotateTurnsPairsByThePositionsAngle) {
                             : a * std::sin(angle) + b * std::cos(angle);
         },
         kRounding<T>);
-    rotate(y.mat(), heads, table.view(), position, static_cast<T>(-direction));
+    rotate(y.mat(), heads, Angles<T>{table.view()}, position, static_cast<T>(-direction));
     test::expect_near(
         y, [&](int r, int c) { return x(r, c); }, kRounding<T>);
   }

@@ -77,8 +77,7 @@ AttentionInput<T> attention_input(Pass<T>& pass, const In<T>& in, bool rotary) {
   input.memory = in.memory;
   input.memory_rows = &in.memory_rows;
   if (rotary) {
-    const int longest = *std::max_element(in.rows.positions.begin(), in.rows.positions.end()) + 1;
-    input.rotary = position_angles<T>(pass.workspace, longest, kWidth / 2, true);
+    input.rotary = position_angles<T>(pass.workspace, position_range(in.rows), kWidth / 2, true);
   }
   return input;
 }
