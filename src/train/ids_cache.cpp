@@ -49,7 +49,7 @@ class Reader {
   }
   void raw(void* p, std::size_t n) {
     ok = ok && n <= bytes_.size();
-    if (!ok) return;
+    if (!ok || n == 0) return;  // no source sentences: nothing to copy, and nowhere to
     std::memcpy(p, bytes_.data(), n);
     bytes_.remove_prefix(n);
   }
