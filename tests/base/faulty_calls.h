@@ -1,42 +1,18 @@
 // System calls that fail on request: the N-th one, once or for good, with a given reason.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <filesystem>
 #include <set>
-#include <stdexcept>
 #include <string>
 
 #include "base/system_calls.h"
 
 namespace heed {
-
-// A folder of its own for each test, removed at the end; in memory where that is possible.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = "/dev/shm/heed-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) {
-      name = ::testing::TempDir() + "heed-XXXXXX";
-      if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 class FaultyCalls : public SystemCalls {
  public:

@@ -6,6 +6,7 @@
 
 #include "base/faulty_calls.h"
 #include "base/folders.h"
+#include "base/temporary_folder.h"
 
 namespace heed {
 namespace {

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 
 namespace heed {
 namespace {
@@ -26,9 +27,8 @@ std::string contents(const std::string& path) {
 }
 
 struct TemporaryFile {
-  std::string path = testing::TempDir() + "heed_log_test.log";
-  TemporaryFile() { std::filesystem::remove(path); }
-  ~TemporaryFile() { std::filesystem::remove(path); }
+  TemporaryFolder folder;
+  const std::string path = folder.path() / "log";
 };
 
 // Both ends of a new terminal.

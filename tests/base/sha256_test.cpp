@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/faulty_calls.h"
 #include "base/folders.h"
+#include "base/temporary_folder.h"
 
 namespace heed {
 namespace {

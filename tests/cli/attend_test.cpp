@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/faulty_calls.h"
+#include "base/temporary_folder.h"
 
 namespace heed {
 namespace {

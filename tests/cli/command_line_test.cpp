@@ -8,6 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/temporary_folder.h"
+
 namespace heed {
 namespace {
 
@@ -35,8 +37,8 @@ Result heed(const std::string& args) {
 class ConfigFile : public testing::Test {
  protected:
   ConfigFile() { std::ofstream(path_) << "{\"data\": {\"train\": \"a.txt\"}}"; }
-  ~ConfigFile() override { std::filesystem::remove(path_); }
-  std::string path_ = testing::TempDir() + "heed_command_line_test.json";
+  TemporaryFolder folder_;
+  const std::string path_ = folder_.path() / "config.json";
 };
 
 TEST(CommandLine, NoArgumentsPrintHelp) {
@@ -100,10 +102,11 @@ TEST(CommandLine, ClosedOutputIsSilent) {
   // A pipe that nobody reads, and a stream that was never open.
   const Result piped = heed("config --schema 2>&1 > >(exec true) ");
   EXPECT_EQ(piped.out, "");
-  const Result pipe = heed("--help 2>/tmp/heed_stderr_test | true; echo ${PIPESTATUS[0]}");
+  const TemporaryFolder folder;
+  const std::string errors = folder.path() / "stderr";
+  const Result pipe = heed("--help 2>" + errors + " | true; echo ${PIPESTATUS[0]}");
   EXPECT_TRUE(pipe.out == "141\n" || pipe.out == "0\n") << pipe.out;  // 0: it was quicker
-  EXPECT_EQ(std::filesystem::file_size("/tmp/heed_stderr_test"), 0u);
-  std::filesystem::remove("/tmp/heed_stderr_test");
+  EXPECT_EQ(std::filesystem::file_size(errors), 0u);
   const Result closed = heed("--help 2>&1 >&-");
   EXPECT_EQ(closed.status, 0);
   EXPECT_EQ(closed.out, "");

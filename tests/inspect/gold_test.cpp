@@ -6,7 +6,7 @@
 #include <array>
 #include <fstream>
 
-#include "base/faulty_calls.h"
+#include "base/temporary_folder.h"
 #include "inspect/attention_scores.h"
 #include "text/tokenizers.h"
 #include "train/dataset.h"

@@ -75,7 +75,7 @@ TYPED_TEST(SameBits, RotateWhereverItsTableLies) {
         std::copy_n(angles.view().data, d_head, table);
         std::copy_n(row.view().data, cols, x);
         const int position = 0;
-        rotate<T>({x, 1, cols}, heads, {table, 1, d_head}, &position, T{1});
+        rotate<T>({x, 1, cols}, heads, Angles<T>{Mat<const T>{table, 1, d_head}}, &position, T{1});
         if (first.empty()) first.assign(x, x + cols);
         ASSERT_EQ(std::vector<T>(x, x + cols), first) << d_head << " columns, gap " << gap;
       }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/faulty_calls.h"
+#include "base/temporary_folder.h"
 #include "store/small_checkpoint.h"
 
 namespace heed {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 
-#include "base/faulty_calls.h"
+#include "base/temporary_folder.h"
 #include "store/run_writer.h"
 #include "store/small_checkpoint.h"
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/faulty_calls.h"
+#include "base/temporary_folder.h"
 #include "store/small_checkpoint.h"
 
 namespace heed {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/faulty_calls.h"
 #include "base/sha256.h"
+#include "base/temporary_folder.h"
 #include "store/small_checkpoint.h"
 
 namespace heed {

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 
 namespace heed {
 namespace {
@@ -18,14 +19,6 @@ using testing::HasSubstr;
 
 class Corpus : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "heed_corpus_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string file(const std::string& name, std::string_view bytes) const {
     const std::string path = folder_ + "/" + name;
     std::ofstream(path, std::ios::binary) << bytes;
@@ -44,7 +37,8 @@ class Corpus : public testing::Test {
     }
   }
 
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(Corpus, KeepsEveryByteOfATextAndJoinsFiles) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 #include "train/splits.h"
 
 namespace heed {
@@ -20,8 +21,6 @@ using testing::Not;
 
 class DatasetTest : public testing::Test {
  protected:
-  DatasetTest() { std::filesystem::create_directory(folder_); }
-  ~DatasetTest() override { std::filesystem::remove_all(folder_); }
   void file(const std::string& name, const std::string& text) {
     std::ofstream(folder_ + "/" + name, std::ios::binary) << text;
   }
@@ -44,7 +43,8 @@ class DatasetTest : public testing::Test {
     return tokenizers_.target->decode(ids);
   }
 
-  std::string folder_ = testing::TempDir() + "heed_dataset_test";
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
   Tokenizers tokenizers_;
 };
 

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "base/faulty_calls.h"
 #include "base/folders.h"
+#include "base/temporary_folder.h"
 #include "math/blas.h"
 #include "store/run_folder.h"
 #include "store/small_checkpoint.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/temporary_folder.h"
 #include "math/blas.h"
 #include "train/examples.h"
 #include "train/trained_model.h"
@@ -32,8 +33,8 @@ bool exact(const TrainedModel& m, const Example& e) {
 }
 
 double exact_share(const std::string& task) {
-  const std::string run = testing::TempDir() + "heed_toy_" + task;
-  std::filesystem::remove_all(run);
+  const TemporaryFolder folder;
+  const std::string run = folder.path() / task;
   prepare_blas();
   Log log({.quiet = true});
   TrainRequest request;
