@@ -2,79 +2,125 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <limits>
+
+#include "math/rows.h"
 
 namespace heed {
 namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-void normalize(std::vector<Candidate>& candidates) {
+struct Candidate {
+  int id;
+  double probability;
+};
+
+// Most probable first. Tokens that no rule can keep are left out, for the sorting's sake: if all
+// of less than (1 - top_p) / vocab go, the others sum to more than top_p.
+std::vector<Candidate> candidates_of(std::span<const float> row, const LogitsRules& rules) {
+  const int n = static_cast<int>(row.size());
+  const double nucleus = rules.top_k > 0 ? 0.0 : 0.5 * (1.0 - rules.top_p) / n;
+  const double least = std::max(nucleus, 0.5 * rules.min_p * largest(row.data(), n));
+  std::vector<Candidate> found;
+  for (int id = 0; id < n; ++id)
+    if (row[id] > 0 && row[id] >= least) found.push_back({id, row[id]});
+  const auto more_probable = [](const Candidate& a, const Candidate& b) {
+    return a.probability != b.probability ? a.probability > b.probability : a.id < b.id;
+  };
+  if (rules.top_k > 0 && found.size() > static_cast<std::size_t>(rules.top_k)) {
+    std::nth_element(found.begin(), found.begin() + rules.top_k, found.end(), more_probable);
+    found.resize(rules.top_k);
+  }
+  std::sort(found.begin(), found.end(), more_probable);
+  return found;
+}
+
+double sum_of(const std::vector<Candidate>& candidates) {
   double sum = 0;
   for (const Candidate& c : candidates) sum += c.probability;
-  for (Candidate& c : candidates) c.probability /= sum;
+  return sum;
 }
 
-bool more_probable(const Candidate& a, const Candidate& b) {
-  return a.probability != b.probability ? a.probability > b.probability : a.id < b.id;
-}
-
-// `candidates` is sorted. Every rule sees what the one before it left.
+// Every rule sees what the one before it left. Without top-k the row sums to 1 already.
 void cut(std::vector<Candidate>& candidates, const LogitsRules& rules) {
-  if (rules.top_k > 0 && candidates.size() > static_cast<std::size_t>(rules.top_k))
-    candidates.resize(rules.top_k);
-  normalize(candidates);
   if (rules.top_p < 1.0) {
+    const double enough = rules.top_p * (rules.top_k > 0 ? sum_of(candidates) : 1.0);
     double sum = 0;
     std::size_t n = 0;
-    while (n < candidates.size() && sum < rules.top_p) sum += candidates[n++].probability;
+    while (n < candidates.size() && sum < enough) sum += candidates[n++].probability;
     candidates.resize(std::max<std::size_t>(n, 1));
   }
   const double least = rules.min_p * candidates.front().probability;
   while (candidates.back().probability < least) candidates.pop_back();
-  normalize(candidates);
 }
 
 }  // namespace
 
-std::vector<Candidate> apply_rules(std::span<float> logits, const LogitsRules& rules,
-                                   const std::vector<bool>& occurred, std::span<const int> banned) {
+void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vector<bool>& occurred,
+                 std::span<const int> banned) {
+  const int n = static_cast<int>(row.size());
   if (rules.repetition_penalty != 1.0 && !occurred.empty()) {
     const float penalty = static_cast<float>(rules.repetition_penalty);
-    for (std::size_t id = 0; id < logits.size(); ++id)
-      if (occurred[id]) logits[id] = logits[id] > 0 ? logits[id] / penalty : logits[id] * penalty;
+    for (int id = 0; id < n; ++id)
+      if (occurred[id]) row[id] = row[id] > 0 ? row[id] / penalty : row[id] * penalty;
   }
-  for (const int id : banned) logits[id] = kNever;
-  const auto first = std::max_element(logits.begin(), logits.end());
-  if (rules.temperature == 0.0) return {{static_cast<int>(first - logits.begin()), 1.0}};
-
-  std::vector<Candidate> candidates;
-  candidates.reserve(logits.size());
-  const double largest = *first;
-  for (std::size_t id = 0; id < logits.size(); ++id)
-    if (logits[id] != kNever)
-      candidates.push_back(
-          {static_cast<int>(id), std::exp((logits[id] - largest) / rules.temperature)});
-  if (rules.top_k > 0 || rules.top_p < 1.0 || rules.min_p > 0.0) {
-    std::sort(candidates.begin(), candidates.end(), more_probable);
-    cut(candidates, rules);
-    std::sort(candidates.begin(), candidates.end(),
-              [](const Candidate& a, const Candidate& b) { return a.id < b.id; });
-  } else {
-    normalize(candidates);
+  for (const int id : banned) row[id] = kNever;
+  const float top = largest(row.data(), n);
+  if (rules.temperature == 0.0) {
+    const auto first = std::find(row.begin(), row.end(), top) - row.begin();
+    std::fill(row.begin(), row.end(), 0.0f);
+    row[first] = 1.0f;
+    return;
   }
-  return candidates;
+  if (rules.temperature != 1.0) {
+    const float inverse = static_cast<float>(1.0 / rules.temperature);
+    for (float& x : row) x = (x - top) * inverse;
+  }
+  softmax(row.data(), n, n);
+  for (const int id : banned) row[id] = 0.0f;
+  if (rules.top_k == 0 && rules.top_p == 1.0 && rules.min_p == 0.0) return;
+  std::vector<Candidate> kept = candidates_of(row, rules);
+  cut(kept, rules);
+  const double sum = sum_of(kept);
+  std::fill(row.begin(), row.end(), 0.0f);
+  for (const Candidate& c : kept) row[c.id] = static_cast<float>(c.probability / sum);
 }
 
-int draw(std::span<const Candidate> candidates, double u) {
-  assert(!candidates.empty());
-  double sum = 0;
-  for (const Candidate& c : candidates) {
-    sum += c.probability;
-    if (u < sum) return c.id;
+int draw(std::span<const float> probabilities, double u) {
+  // Block by block, then within one: the row of a large vocabulary is long to walk.
+  constexpr std::size_t kBlock = 64;
+  const std::size_t n = probabilities.size();
+  const auto block_sum = [&](std::size_t begin) {
+    const std::size_t end = std::min(n, begin + kBlock);
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t i = begin; i < end; ++i) sum += probabilities[i];
+    return static_cast<double>(sum);
+  };
+  double total = 0;
+  for (std::size_t begin = 0; begin < n; begin += kBlock) total += block_sum(begin);
+  const double place = u * total;
+
+  std::size_t block = 0;  // the one that holds it; by rounding, the last one that is not empty
+  double before = 0, sum_before = 0;
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
+    const double sum = block_sum(begin);
+    if (sum > 0) {
+      block = begin;
+      before = sum_before;
+      if (sum_before + sum > place) break;
+    }
+    sum_before += sum;
   }
-  return candidates.back().id;  // rounding
+  int last = -1;
+  for (std::size_t i = block; i < std::min(n, block + kBlock); ++i) {
+    if (probabilities[i] == 0) continue;
+    last = static_cast<int>(i);
+    if ((before += probabilities[i]) > place) break;
+  }
+  assert(last >= 0);
+  return last;
 }
 
 }  // namespace heed

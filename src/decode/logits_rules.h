@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "math/mat.h"
-
 namespace heed {
 
 struct LogitsRules {
@@ -18,18 +16,13 @@ struct LogitsRules {
   double repetition_penalty = 1.0;  // tokens that occurred: positive logits / this, others * this
 };
 
-struct Candidate {
-  int id;
-  double probability;
-};
+// In place: the row of logits becomes the probabilities of the tokens that may come next, 0 for
+// those that may not. `occurred` marks [vocab] the tokens that the penalty is for (may be empty:
+// none); `banned` ids never come. Of equally probable tokens at an edge the lower ids stay.
+void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vector<bool>& occurred,
+                 std::span<const int> banned);
 
-// The tokens that may come next, in the order of their ids; probabilities sum to 1. Changes the
-// logits. `occurred` marks [vocab] the tokens that the penalty is for (may be empty: none);
-// `banned` ids never come. Of equally probable tokens at an edge the lower ids stay.
-std::vector<Candidate> apply_rules(std::span<float> logits, const LogitsRules& rules,
-                                   const std::vector<bool>& occurred, std::span<const int> banned);
-
-// The candidate whose share of [0, 1) holds u.
-int draw(std::span<const Candidate> candidates, double u);
+// The token whose share of [0, 1) holds u. Never one of probability 0.
+int draw(std::span<const float> probabilities, double u);
 
 }  // namespace heed

@@ -70,9 +70,9 @@ class Group {
 
  private:
   int choose(int s, std::span<float> logits, int position) const {
-    const auto candidates = apply_rules(logits, request_.rules, occurred_[s], request_.banned);
+    apply_rules(logits, request_.rules, occurred_[s], request_.banned);
     const std::uint64_t key = noise_key(request_.seed, Purpose::sample, first_ + s);
-    return draw(candidates, uniform01(key, static_cast<std::uint64_t>(position)));
+    return draw(logits, uniform01(key, static_cast<std::uint64_t>(position)));
   }
 
   // All samples begin alike: the first one is fed, the others are copied.

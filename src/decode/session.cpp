@@ -5,6 +5,20 @@
 #include "math/rows.h"
 
 namespace heed {
+namespace {
+
+// From so many slots per thread on, the slots are shared out: below, a thread would read all the
+// weights for a few rows.
+constexpr int kRowsToShare = 4;
+
+Pass<float> exact_pass(const ParamVec<float>& values, Workspace& workspace, Pool* pool) {
+  Pass<float> pass{.values = values, .workspace = workspace};
+  pass.exact_rows = true;
+  pass.pool = pool;
+  return pass;
+}
+
+}  // namespace
 
 Session::Session(const Transformer& model, const ParamVec<float>& values, Pool& pool, int slots,
                  int capacity)
@@ -13,15 +27,8 @@ Session::Session(const Transformer& model, const ParamVec<float>& values, Pool& 
       pool_(pool),
       cache_(model.config.decoder_layers, model.config.d_model, slots, capacity),
       lengths_(slots, 0),
-      workers_(pool.threads()) {
+      shares_(pool.threads()) {
   assert(model.has_decoder());
-}
-
-Pass<float> Session::pass() {
-  Pass<float> p{.values = values_, .workspace = workspace_};
-  p.exact_rows = true;
-  p.pool = &pool_;
-  return p;
 }
 
 void Session::read_sources(std::span<const std::vector<int>> sources) {
@@ -31,54 +38,68 @@ void Session::read_sources(std::span<const std::vector<int>> sources) {
   workspace_.rewind();
   const Mat<float> memory = workspace_.rows<float>(source_rows_.count(), model_.config.d_model);
   // One source at a time: several in parallel, or one with the pool's help.
-  const auto read = [&](int i, Workspace& workspace, Pool* pool) {
-    WorkspaceScope scope(workspace);
-    Pass<float> p{.values = values_, .workspace = workspace};
-    p.exact_rows = true;
-    p.pool = pool;
-    Rows rows;
-    rows.add_sequence(sources[i].data(), static_cast<int>(sources[i].size()));
-    StackSaved<float> saved;
-    copy_rows<float>(model_.encode(p, rows, saved),
+  const auto read = [&](int i, Share& share, Pool* pool) {
+    share.workspace.rewind();
+    Pass<float> pass = exact_pass(values_, share.workspace, pool);
+    share.rows.clear();
+    share.rows.add_sequence(sources[i].data(), static_cast<int>(sources[i].size()));
+    copy_rows<float>(model_.encode(pass, share.rows, share.saved),
                      memory.row_range(source_rows_.begin[i], source_rows_.begin[i + 1]));
   };
   const int n = source_rows_.sequences();
   if (n == 1) {
-    read(0, workspace_, &pool_);
+    read(0, shares_[0], &pool_);
   } else {
-    pool_.run(n, [&](int i, int worker) { read(i, workers_[worker], nullptr); });
+    pool_.run(n, [&](int i, int worker) { read(i, shares_[worker], nullptr); });
   }
-  Pass<float> p = pass();
-  model_.cache_memory(p, Mat<const float>(memory), cache_);
+  Pass<float> pass = exact_pass(values_, workspace_, &pool_);
+  model_.cache_memory(pass, Mat<const float>(memory), cache_);
 }
 
 Mat<float> Session::feed(std::span<const Feed> feeds) {
-  rows_.clear();
-  cache_.slot_of.clear();
-  cache_.source_of.clear();
+  const int n = static_cast<int>(feeds.size()), threads = pool_.threads();
+  workspace_.rewind();
+  const Mat<float> logits = workspace_.rows<float>(n, model_.target_vocab);
+  if (n < kRowsToShare * threads) {
+    decode(shares_[0], feeds, &pool_, logits);
+  } else {
+    pool_.run(threads, [&](int i, int) {
+      const int begin = n * i / threads, end = n * (i + 1) / threads;
+      decode(shares_[i], feeds.subspan(begin, end - begin), nullptr, logits.row_range(begin, end));
+    });
+  }
+  for (const Feed& f : feeds) lengths_[f.slot] += static_cast<int>(f.ids.size());
+  return logits;
+}
+
+void Session::decode(Share& share, std::span<const Feed> feeds, Pool* pool, Mat<float> logits) {
+  Rows& rows = share.rows;
+  rows.clear();
+  share.use.cache = &cache_;
+  share.use.slot_of.clear();
+  share.use.source_of.clear();
   for (const Feed& f : feeds) {
     const int n = static_cast<int>(f.ids.size());
     assert(n > 0 && lengths_[f.slot] + n <= capacity());
-    rows_.add_sequence(f.ids.data(), n, lengths_[f.slot]);
-    cache_.slot_of.push_back(f.slot);
-    cache_.source_of.push_back(f.source);
-    lengths_[f.slot] += n;
+    rows.add_sequence(f.ids.data(), n, lengths_[f.slot]);
+    share.use.slot_of.push_back(f.slot);
+    share.use.source_of.push_back(f.source);
   }
-  workspace_.rewind();
-  Pass<float> p = pass();
+  share.workspace.rewind();
+  Pass<float> pass = exact_pass(values_, share.workspace, pool);
   AttentionInput<float> input;
   input.memory_rows = &source_rows_;
-  input.cache = &cache_;
-  Mat<float> hidden = model_.decode(p, rows_, input, saved_);
-  if (rows_.count() > rows_.sequences()) {
-    const Mat<float> last = workspace_.rows<float>(rows_.sequences(), hidden.cols);
+  input.use = &share.use;
+  Mat<float> hidden = model_.decode(pass, rows, input, share.saved);
+  if (rows.count() > rows.sequences()) {
+    const Mat<float> last = share.workspace.rows<float>(rows.sequences(), hidden.cols);
     for (int i = 0; i < last.rows; ++i) {
-      const int r = rows_.begin[i + 1];
+      const int r = rows.begin[i + 1];
       copy_rows<float>(hidden.row_range(r - 1, r), last.row_range(i, i + 1));
     }
     hidden = last;
   }
-  return model_.logits(p, Mat<const float>(hidden));
+  model_.logits_into(pass, Mat<const float>(hidden), logits);
 }
 
 void Session::copy(int from, int to) {

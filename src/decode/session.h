@@ -2,9 +2,11 @@
 // slot of a key/value cache that is written in place.
 //
 // All passes go row by row (math/row_kernel.h): what a slot gives depends on what it was fed alone,
-// not on the other slots, on how its tokens were split over calls, or on the threads. A slot that
-// is not fed costs nothing. The session owns cache and workspace; model, values and pool must
-// outlive it. Used by one thread, which is the pool's caller.
+// not on the other slots, on how its tokens were split over calls, or on the threads. So many
+// slots are shared out, each thread taking its own through the whole decoder; few slots go
+// together, and the threads share each product. A slot that is not fed costs nothing. The session
+// owns cache and workspaces; model, values and pool must outlive it. Used by one thread, which is
+// the pool's caller.
 #pragma once
 
 #include <span>
@@ -39,17 +41,23 @@ class Session {
   void copy(int from, int to);  // `to` becomes what `from` is
 
  private:
-  Pass<float> pass();
+  // What one thread needs to take some of the slots through the decoder.
+  struct Share {
+    Workspace workspace;
+    Rows rows;
+    CacheUse<float> use;
+    StackSaved<float> saved;
+  };
+  void decode(Share& share, std::span<const Feed> feeds, Pool* pool, Mat<float> logits);
 
   const Transformer& model_;
   const ParamVec<float>& values_;
   Pool& pool_;
   Cache<float> cache_;
   std::vector<int> lengths_;  // of each slot
-  Rows source_rows_, rows_;
-  Workspace workspace_;
-  std::vector<Workspace> workers_;  // sources are read in parallel
-  StackSaved<float> saved_;
+  Rows source_rows_;
+  Workspace workspace_;        // of the caller: memory, logits
+  std::vector<Share> shares_;  // one per thread
 };
 
 }  // namespace heed

@@ -229,10 +229,7 @@ void layer_norm_backward(Mat<const T> x, Mat<const T> gain, Mat<const T> stats, 
   }
 }
 
-namespace {
-
-// The largest of x[0..n); NaN if the last is NaN or nothing else is seen: callers divide by sums
-// that NaN poisons anyway.
+// A NaN may be passed over: callers divide by sums that it poisons anyway.
 template <class T>
 T largest(const T* x, int n) {
   T m = x[0];
@@ -240,8 +237,6 @@ T largest(const T* x, int n) {
   for (int c = 0; c < n; ++c) m = x[c] > m ? x[c] : m;
   return m;
 }
-
-}  // namespace
 
 template <class T>
 void softmax(T* row, int visible, int cols) {
@@ -351,6 +346,7 @@ void rotate(Mat<T> x, int n_heads, const Angles<T>& angles, const int* position,
   template void layer_norm(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>);        \
   template void layer_norm_backward(Mat<const T>, Mat<const T>, Mat<const T>, Mat<const T>,  \
                                     Mat<T>, Mat<T>, Mat<T>);                                 \
+  template T largest(const T*, int);                                                         \
   template void softmax(T*, int, int);                                                       \
   template RowLoss cross_entropy(const T*, int, int, double);                                \
   template RowLoss cross_entropy_backward(T*, int, int, double, T);                          \

@@ -57,6 +57,10 @@ template <class T>
 void layer_norm_backward(Mat<const T> x, Mat<const T> gain, Mat<const T> stats, Mat<const T> dy,
                          Mat<T> dx, Mat<T> dgain, Mat<T> dbias);
 
+// The largest of x[0..n), n >= 1.
+template <class T>
+T largest(const T* x, int n);
+
 // In place: the first `visible` numbers of the row become their softmax, the rest 0.
 template <class T>
 void softmax(T* row, int visible, int cols);

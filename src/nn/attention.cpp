@@ -98,7 +98,7 @@ Mat<T> Attention::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
   const bool cross = kind == AttentionKind::cross;
   if (cross) {
     saved.q = in.slice(0, d).forward(pass, x);
-    if (!input.cache) {
+    if (!input.use) {
       const Mat<T> kv = in.slice(d, 2 * d).forward(pass, input.memory);
       saved.k = kv.col_range(0, d);
       saved.v = kv.col_range(d, 2 * d);
@@ -116,7 +116,7 @@ Mat<T> Attention::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
       rotate(saved.k, n_heads, input.rotary, rows.positions.data(), T{1});
     }
     saved.context = pass.workspace.template rows<T>(x.rows, d);
-    if (input.cache) {
+    if (input.use) {
       attend_cached(pass, rows, input, saved);
     } else {
       const Rows& key_rows = cross ? *input.memory_rows : rows;
@@ -185,18 +185,19 @@ void Attention::attend_cached(Pass<T>& pass, const Rows& rows, const AttentionIn
   const bool cross = kind == AttentionKind::cross;
   const T scale =
       ablation.scaled ? static_cast<T>(1.0 / std::sqrt(static_cast<double>(d_head()))) : T{1};
-  const int room = cross ? input.cache->cross(layer).rows : input.cache->capacity();
+  Cache<T>& cache = *input.use->cache;
+  const int room = cross ? cache.cross(layer).rows : cache.capacity();
   const int workers = pass.pool ? pass.pool->threads() : 1;
   const Mat<T> weights = pass.workspace.template rows<T>(workers, room);
   const auto attend_sequence = [&](int i, int worker) {
     const int begin = rows.begin[i], n = rows.length(i), past = rows.positions[begin];
     Mat<T> kv;
     if (cross) {
-      const int source = input.cache->source_of[i];
-      kv = input.cache->cross(layer).row_range(input.memory_rows->begin[source],
-                                               input.memory_rows->begin[source + 1]);
+      const int source = input.use->source_of[i];
+      kv = cache.cross(layer).row_range(input.memory_rows->begin[source],
+                                        input.memory_rows->begin[source + 1]);
     } else {
-      kv = input.cache->self(layer, input.cache->slot_of[i]).row_range(0, past + n);
+      kv = cache.self(layer, input.use->slot_of[i]).row_range(0, past + n);
       copy_rows<T>(saved.k.row_range(begin, begin + n),
                    kv.row_range(past, past + n).col_range(0, d));
       copy_rows<T>(saved.v.row_range(begin, begin + n),

@@ -39,8 +39,8 @@ template <class T>
 struct AttentionInput {
   Mat<const T> memory;  // cross: [memory rows, d_model], the encoder's output
   const Rows* memory_rows = nullptr;
-  Angles<T> rotary;           // [.., d_head] cos, sin pairs; empty: not rotary
-  Cache<T>* cache = nullptr;  // decoding
+  Angles<T> rotary;                  // [.., d_head] cos, sin pairs; empty: not rotary
+  const CacheUse<T>* use = nullptr;  // decoding
 };
 
 template <class T>

@@ -24,13 +24,18 @@ class Cache {
   // Copies the first `tokens` rows of every layer from one slot to another.
   void copy(int from, int to, int tokens);
 
-  std::vector<int> slot_of;    // sequence i of a pass lives in this slot
-  std::vector<int> source_of;  // and reads this sequence of the memory
-
  private:
   int layers_, d_model_, slots_, capacity_;
   int cross_rows_ = 0;
   std::vector<T> self_, cross_;
+};
+
+// What a pass uses of a cache.
+template <class T>
+struct CacheUse {
+  Cache<T>* cache = nullptr;
+  std::vector<int> slot_of;    // sequence i of the pass lives in this slot
+  std::vector<int> source_of;  // and reads this sequence of the memory
 };
 
 }  // namespace heed

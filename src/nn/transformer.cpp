@@ -103,14 +103,19 @@ void Transformer::cache_memory(Pass<T>& pass, Mat<const T> memory, Cache<T>& cac
 
 template <class T>
 Mat<T> Transformer::logits(Pass<T>& pass, Mat<const T> hidden) const {
-  Timed timed(pass.profile, Work::gemm_forward);
   const Mat<T> y = pass.workspace.template rows<T>(hidden.rows, output.rows);
+  logits_into(pass, hidden, y);
+  return y;
+}
+
+template <class T>
+void Transformer::logits_into(Pass<T>& pass, Mat<const T> hidden, Mat<T> y) const {
+  Timed timed(pass.profile, Work::gemm_forward);
   if (pass.exact_rows) {
     exact_linear(hidden, pass[output], Mat<const T>(), y, pass.pool);
   } else {
     gemm(T{1}, plain(hidden), transposed(pass[output]), T{0}, y);
   }
-  return y;
 }
 
 namespace {
@@ -194,6 +199,7 @@ LossSums train_micro_batch(const Transformer& model, Pass<T>& pass, const Batch&
   template Mat<T> Transformer::decode(Pass<T>&, const Rows&, const AttentionInput<T>&,            \
                                       StackSaved<T>&) const;                                      \
   template Mat<T> Transformer::logits(Pass<T>&, Mat<const T>) const;                              \
+  template void Transformer::logits_into(Pass<T>&, Mat<const T>, Mat<T>) const;                   \
   template LossSums Transformer::loss(Pass<T>&, Mat<const T>, const std::vector<int>&,            \
                                       const LossOptions&, Mat<T>, std::vector<double>*) const;    \
   template LossSums train_micro_batch(const Transformer&, Pass<T>&, const Batch&,                 \

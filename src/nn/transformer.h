@@ -77,6 +77,9 @@ struct Transformer {
   // [rows, d] -> [rows, vocab]
   template <class T>
   Mat<T> logits(Pass<T>& pass, Mat<const T> hidden) const;
+  // The same into y [rows, target_vocab].
+  template <class T>
+  void logits_into(Pass<T>& pass, Mat<const T> hidden, Mat<T> y) const;
 
   // Cross-entropy of the labelled rows, in chunks of rows, so that the logits of a whole batch are
   // never held. With dhidden [rows, d] (overwritten; empty: no gradient) also the gradient, added

@@ -2,17 +2,34 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 namespace heed {
 namespace {
+
+struct Candidate {
+  int id;
+  double probability;
+};
+
+// The tokens that may come.
+std::vector<Candidate> possible(std::span<const float> row) {
+  std::vector<Candidate> found;
+  for (std::size_t id = 0; id < row.size(); ++id)
+    if (row[id] > 0) found.push_back({static_cast<int>(id), row[id]});
+  return found;
+}
 
 std::vector<Candidate> apply(std::vector<double> probabilities, const LogitsRules& rules,
                              const std::vector<bool>& occurred = {},
                              const std::vector<int>& banned = {}) {
   std::vector<float> logits;
   for (const double p : probabilities) logits.push_back(static_cast<float>(std::log(p)));
-  return apply_rules(logits, rules, occurred, banned);
+  apply_rules(logits, rules, occurred, banned);
+  return possible(logits);
 }
 
 void expect(const std::vector<Candidate>& found, const std::vector<Candidate>& expected) {
@@ -58,20 +75,43 @@ TEST(LogitsRules, EachSeesWhatTheOneBeforeLeft) {
 
 TEST(LogitsRules, RepetitionPenaltyLowersWhatOccurred) {
   std::vector<float> logits{2.0f, -1.0f, 2.0f, -1.0f};
-  const auto found =
-      apply_rules(logits, {.repetition_penalty = 2.0}, {true, true, false, false}, {});
+  apply_rules(logits, {.repetition_penalty = 2.0}, {true, true, false, false}, {});
   const double sum = std::exp(1.) + std::exp(-2.) + std::exp(2.) + std::exp(-1.);
-  expect(found, {{0, std::exp(1.) / sum},
-                 {1, std::exp(-2.) / sum},
-                 {2, std::exp(2.) / sum},
-                 {3, std::exp(-1.) / sum}});
+  expect(possible(logits), {{0, std::exp(1.) / sum},
+                            {1, std::exp(-2.) / sum},
+                            {2, std::exp(2.) / sum},
+                            {3, std::exp(-1.) / sum}});
 }
 
 TEST(LogitsRules, DrawTakesTheShareThatHoldsU) {
-  const std::vector<Candidate> candidates{{3, 0.25}, {5, 0.5}, {9, 0.25}};
-  for (const auto& [u, id] :
-       {std::pair{0.0, 3}, {0.24, 3}, {0.25, 5}, {0.74, 5}, {0.75, 9}, {0.9999999, 9}})
-    EXPECT_EQ(draw(candidates, u), id) << u;
+  for (const int size : {10, 64, 1000}) {  // one block and many
+    std::vector<float> row(size, 0.0f);
+    const int a = size / 3, b = size / 2, c = size - 1;
+    row[a] = 0.25f, row[b] = 0.5f, row[c] = 0.25f;
+    for (const auto& [u, id] :
+         {std::pair{0.0, a}, {0.24, a}, {0.25, b}, {0.74, b}, {0.75, c}, {0.9999999, c}})
+      EXPECT_EQ(draw(row, u), id) << u << " of " << size;
+    row[c] = 0.0f;  // the sum is 0.75
+    EXPECT_EQ(draw(row, std::nextafter(1.0, 0.0)), b);
+  }
+}
+
+// Leaving out what no rule can keep before the sorting must not change what is kept.
+TEST(LogitsRules, ALongTailIsCutWhereItMustBe) {
+  std::vector<double> p(1000);
+  double sum = 0;
+  for (int i = 0; i < 1000; ++i) sum += p[i] = std::pow(0.97, (i * 7) % 1000);
+  for (double& x : p) x /= sum;
+  for (const double top_p : {0.5, 0.9, 0.999, 0.999999}) {
+    std::vector<double> sorted = p;
+    std::sort(sorted.rbegin(), sorted.rend());
+    double left = 0;
+    std::size_t n = 0;
+    while (left < top_p) left += sorted[n++];
+    const auto found = apply(p, {.top_p = top_p});
+    ASSERT_NEAR(found.size(), n, top_p > 0.99999 ? 3 : 0) << top_p;
+    EXPECT_NEAR(found.front().probability, p[0] / left, 1e-6);
+  }
 }
 
 }  // namespace

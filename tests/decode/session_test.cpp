@@ -54,18 +54,18 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryPosition,
                                                           Positions::rotary, Positions::none)));
 
 TEST(Session, ASlotDoesNotDependOnBatchSplitOrThreads) {
+  constexpr int kSlots = 13;  // enough to be shared out over three threads
   const DecodeModel m(Family::encoder_decoder);
-  const auto sources = test::some_sources(7, 11);
+  const auto sources = test::some_sources(kSlots, 11);
   const std::vector<int> target{1, 5, 7, 3};
-  std::vector<std::vector<float>> alone;
   for (int threads : {1, 3}) {
     Pool pool(threads);
-    Session many(m.model, m.values, pool, 7, 8);
+    Session many(m.model, m.values, pool, kSlots, 8);
     many.read_sources(sources);
     std::vector<Session::Feed> feeds;
-    for (int i = 0; i < 7; ++i) feeds.push_back({i, i, target});
+    for (int i = 0; i < kSlots; ++i) feeds.push_back({i, i, target});
     const Mat<float> together = many.feed(feeds);
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < kSlots; ++i) {
       Session one(m.model, m.values, pool, 1, 4);
       one.read_sources({&sources[i], 1});
       std::vector<float> last;

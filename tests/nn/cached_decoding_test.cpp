@@ -62,16 +62,16 @@ class Decoder {
   std::vector<T> feed(const std::vector<Part>& parts) {
     const WorkspaceScope scope(workspace_);
     Rows rows;
-    cache_.slot_of.clear();
-    cache_.source_of.clear();
+    use_.slot_of.clear();
+    use_.source_of.clear();
     for (const Part& p : parts) {
       rows.add_sequence(p.ids.data(), static_cast<int>(p.ids.size()), p.position);
-      cache_.slot_of.push_back(p.slot);
-      cache_.source_of.push_back(p.source);
+      use_.slot_of.push_back(p.slot);
+      use_.source_of.push_back(p.source);
     }
     AttentionInput<T> input;
     input.memory_rows = &source_;
-    input.cache = &cache_;
+    input.use = &use_;
     StackSaved<T> saved;
     const Mat<T> hidden = model_.decode(pass_, rows, input, saved);
     const Mat<T> l = model_.logits(pass_, Mat<const T>(hidden));
@@ -84,6 +84,7 @@ class Decoder {
   ParamVec<T> values_;
   Workspace workspace_;
   Cache<T> cache_;
+  CacheUse<T> use_{&cache_, {}, {}};
   Rows source_;
   Pass<T> pass_;
 };
