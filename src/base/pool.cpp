@@ -3,7 +3,11 @@
 #include <sched.h>
 
 #include <chrono>
+#include <string>
+#include <system_error>
 #include <utility>
+
+#include "base/error.h"
 
 namespace heed {
 namespace {
@@ -39,10 +43,20 @@ int available_cores() {
 Pool::Pool(int threads) {
   // With more threads than cores a spinning thread would steal the time of a working one.
   spin_ = threads <= available_cores();
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error& e) {
+    stop();
+    throw Error(Exit::usage, "cannot start " + std::to_string(threads) + " threads: " + e.what(),
+                "a smaller --threads");
+  }
 }
 
 Pool::~Pool() {
+  stop();
+}
+
+void Pool::stop() {
   stop_ = true;
   round_.fetch_add(1);
   round_.notify_all();

@@ -18,7 +18,8 @@ namespace heed {
 
 class Pool {
  public:
-  explicit Pool(int threads);  // threads >= 1, the caller included
+  // threads >= 1, the caller included. Error (usage) if the system does not give so many.
+  explicit Pool(int threads);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -40,6 +41,7 @@ class Pool {
   using Function = void (*)(void* context, int task, int worker);
   void run_tasks(int tasks, Function function, void* context);
   void work(int worker);
+  void stop();
   void take_tasks(int worker);
 
   std::vector<std::thread> workers_;

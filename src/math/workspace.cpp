@@ -25,6 +25,12 @@ Workspace::Block Workspace::allocate(std::size_t bytes) {
 
 void* Workspace::take(std::size_t bytes) {
   bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (block_ == 0 && used_ == 0 && blocks_.size() > 1) {
+    // Empty and fragmented: one block of the whole size serves this round without seams.
+    const std::size_t total = this->bytes();
+    blocks_.clear();
+    blocks_.push_back(allocate(total));
+  }
   while (block_ < blocks_.size() && used_ + bytes > blocks_[block_].size) {
     ++block_;
     used_ = 0;
@@ -40,12 +46,6 @@ void* Workspace::take(std::size_t bytes) {
 void Workspace::rewind(Mark mark) {
   block_ = mark.block;
   used_ = mark.used;
-  if (block_ == 0 && used_ == 0 && blocks_.size() > 1) {
-    // Empty and fragmented: one block of the whole size serves the next round without seams.
-    const std::size_t total = bytes();
-    blocks_.clear();
-    blocks_.push_back(allocate(total));
-  }
 }
 
 std::size_t Workspace::bytes() const {

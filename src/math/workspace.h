@@ -22,7 +22,12 @@ class Workspace {
   Mat<T> rows(int rows, int cols) {
     return {static_cast<T*>(take(sizeof(T) * static_cast<std::size_t>(rows) * cols)), rows, cols};
   }
-  // The same, filled with zeros.
+  // The same for a row of more than an int counts.
+  template <class T>
+  T* numbers(std::size_t n) {
+    return static_cast<T*>(take(sizeof(T) * n));
+  }
+  // Like rows(), filled with zeros.
   template <class T>
   Mat<T> zeros(int rows, int cols);
 

@@ -58,7 +58,7 @@ void for_heads(const Attention& a, const Rows& rows, const Rows& key_rows,
   const int d = a.d_head();
   const T scale =
       a.ablation.scaled ? static_cast<T>(1.0 / std::sqrt(static_cast<double>(d))) : T{1};
-  T* p = s.weights.data;
+  T* p = s.weights;
   for (int i = 0; i < rows.sequences(); ++i) {
     const int n = rows.length(i), m = key_rows.length(i);
     for (int h = 0; h < a.n_heads; ++h) {
@@ -120,8 +120,7 @@ Mat<T> Attention::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
       attend_cached(pass, rows, input, saved);
     } else {
       const Rows& key_rows = cross ? *input.memory_rows : rows;
-      saved.weights = pass.workspace.template rows<T>(
-          1, static_cast<int>(weights_size(n_heads, rows, key_rows)));
+      saved.weights = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
       for_heads<T>(*this, rows, key_rows, saved, [&](const AttentionHead<T>& head, int i, int h) {
         const Mat<T> o = saved.context.row_range(rows.begin[i], rows.begin[i + 1])
                              .col_range(h * d_head(), (h + 1) * d_head());

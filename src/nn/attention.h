@@ -45,9 +45,9 @@ struct AttentionInput {
 
 template <class T>
 struct AttentionSaved {
-  Mat<T> q, k, v;  // windows on the projections, rotated
-  Mat<T> weights;  // the P_h of all sequences, packed one after the other
-  Mat<T> context;  // [rows, d_model], the input of W_o
+  Mat<T> q, k, v;        // windows on the projections, rotated
+  T* weights = nullptr;  // the P_h of all sequences, packed one after the other
+  Mat<T> context;        // [rows, d_model], the input of W_o
 };
 
 struct Attention {

@@ -38,6 +38,8 @@ void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
                         double ema_decay, const std::vector<Profile*>& profiles) {
   const double t = static_cast<double>(step);
   const T b1 = static_cast<T>(config_.betas[0]), b2 = static_cast<T>(config_.betas[1]);
+  // Not 1 - b in T: at 0.9999 that is off by more than a ten-thousandth.
+  const T a1 = static_cast<T>(1.0 - config_.betas[0]), a2 = static_cast<T>(1.0 - config_.betas[1]);
   const T step_size = static_cast<T>(rate / (1.0 - std::pow(config_.betas[0], t)));
   const T root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(config_.betas[1], t)));
   const T eps = static_cast<T>(config_.eps), factor = static_cast<T>(clip);
@@ -52,8 +54,8 @@ void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
       for (std::size_t i = begin; i < end; ++i) {
         const T d = g[i] * factor;
         g[i] = 0;
-        m[i] = b1 * m[i] + (T{1} - b1) * d;
-        v[i] = b2 * v[i] + (T{1} - b2) * d * d;
+        m[i] = b1 * m[i] + a1 * d;
+        v[i] = b2 * v[i] + a2 * d * d;
         w[i] = keep * w[i] - step_size * m[i] / (std::sqrt(v[i]) * root + eps);
       }
     } else {
@@ -64,8 +66,8 @@ void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
     }
     if (averaged) {
       T* __restrict e = averaged->data();
-      const T stay = static_cast<T>(ema_decay);
-      for (std::size_t i = begin; i < end; ++i) e[i] = stay * e[i] + (T{1} - stay) * w[i];
+      const T stay = static_cast<T>(ema_decay), come = static_cast<T>(1.0 - ema_decay);
+      for (std::size_t i = begin; i < end; ++i) e[i] = stay * e[i] + come * w[i];
     }
   };
 
