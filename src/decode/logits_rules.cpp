@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <numeric>
 
 #include "math/rows.h"
 
@@ -42,10 +43,10 @@ double sum_of(const std::vector<Candidate>& candidates) {
   return sum;
 }
 
-// Every rule sees what the one before it left. Without top-k the row sums to 1 already.
-void cut(std::vector<Candidate>& candidates, const LogitsRules& rules) {
+// Every rule sees what the one before it left: top-p a row, or a top-k of it, that sums to `total`.
+void cut(std::vector<Candidate>& candidates, const LogitsRules& rules, double total) {
   if (rules.top_p < 1.0) {
-    const double enough = rules.top_p * (rules.top_k > 0 ? sum_of(candidates) : 1.0);
+    const double enough = rules.top_p * total;
     double sum = 0;
     std::size_t n = 0;
     while (n < candidates.size() && sum < enough) sum += candidates[n++].probability;
@@ -81,7 +82,7 @@ void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vect
   for (const int id : banned) row[id] = 0.0f;
   if (rules.top_k == 0 && rules.top_p == 1.0 && rules.min_p == 0.0) return;
   std::vector<Candidate> kept = candidates_of(row, rules);
-  cut(kept, rules);
+  cut(kept, rules, rules.top_k > 0 ? sum_of(kept) : std::accumulate(row.begin(), row.end(), 0.0));
   const double sum = sum_of(kept);
   std::fill(row.begin(), row.end(), 0.0f);
   for (const Candidate& c : kept) row[c.id] = static_cast<float>(c.probability / sum);
