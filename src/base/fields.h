@@ -46,7 +46,6 @@ struct Range {
 };
 inline constexpr Range kAny{};
 inline constexpr Range kFraction{0.0, 1.0, false, true};  // [0, 1)
-inline constexpr Range kPositive{0.0, std::numeric_limits<double>::infinity(), true, false};
 
 // Would another value change what the finished steps computed?
 enum class OnResume {

@@ -144,6 +144,10 @@ void Log::warn(std::string_view line) {
   loggers_->write(spdlog::level::warn, "warning: " + std::string(line));
 }
 
+void Log::only_file(std::string_view line) {
+  if (loggers_->file) loggers_->file->info(spdlog::string_view_t(line.data(), line.size()));
+}
+
 void Log::progress(const Progress& progress) {
   loggers_->terminal->draw(progress);
 }

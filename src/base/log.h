@@ -41,6 +41,7 @@ class Log {
 
   void info(std::string_view line);
   void warn(std::string_view line);  // "warning: " is put before it
+  void only_file(std::string_view line);  // what the terminal gets otherwise
 
   // Draws the bar, at most ten times a second; does nothing without a terminal or when quiet.
   void progress(const Progress& progress);

@@ -16,6 +16,7 @@
 #include "inspect/heat_map.h"
 #include "math/blas.h"
 #include "train/trained_model.h"
+#include "train/translation.h"
 
 namespace heed {
 namespace {
@@ -53,6 +54,7 @@ void add_options(CommandLine& line, Request& r) {
           ->type_name("FILE");
   line.app()
       .add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
+      ->check(CLI::NonNegativeNumber)
       ->needs(gold);
 }
 
@@ -83,8 +85,9 @@ std::vector<int> own_output(const TrainedModel& t, const std::vector<int>& sourc
   request.target_length = t.config.objective.target_length;
   request.max_tokens = longest_target(t.config) - 1;  // <s> takes a place
   request.rules.temperature = 0;
-  request.banned = {Tokenizer::kUnk, Tokenizer::kBos};
-  if (!request.to_end) request.banned.push_back(Tokenizer::kEos);
+  request.banned = request.to_end
+                       ? banned_in_targets(*t.tokenizers.target)
+                       : std::vector<int>{Tokenizer::kUnk, Tokenizer::kBos, Tokenizer::kEos};
   if (source != framed_source(t.config, {}) || request.to_end) request.prompt = source;
   std::vector<int> ids;
   if (request.max_tokens == 0) return ids;

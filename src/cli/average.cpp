@@ -12,15 +12,15 @@ namespace heed {
 Exit run_average(CommandLine& line) {
   AverageRequest request;
   bool json = false;
-  line.add_run(request.run);
+  line.add_run_folder(request.run);
   auto* last = line.app()
                    .add_option("--last", request.last, "average the newest N checkpoints")
                    ->default_str("")
-                   ->check(CLI::PositiveNumber);
+                   ->check(CLI::Range(1, 1'000'000));
   auto* best = line.app()
                    .add_option("--best", request.best, "average the N with the best validation")
                    ->default_str("")
-                   ->check(CLI::PositiveNumber)
+                   ->check(CLI::Range(1, 1'000'000))
                    ->excludes(last);
   line.add_json(json);
   line.app().footer(

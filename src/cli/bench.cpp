@@ -21,9 +21,7 @@ Exit run_bench_command(CommandLine& line) {
   bool json = false;
   line.add_config(path);
   line.add_sets(sets);
-  line.app()
-      .add_option("--steps", steps, "steps to measure (default: about six seconds of them)")
-      ->check(CLI::PositiveNumber);
+  line.add_steps("--steps", steps, "steps to measure (default: about six seconds of them)");
   line.add_threads(threads);
   line.add_json(json);
   if (!line.parse()) return Exit::ok;

@@ -13,12 +13,17 @@ CommandLine::CommandLine(const Command& command, std::vector<std::string> args)
       app_(std::make_unique<CLI::App>(command.summary, name_)) {
   app_->option_defaults()->always_capture_default();
   app_->set_help_flag("-h,--help", "print this and exit");
+  app_->add_flag("--quiet,-q", quiet_, "only warnings and errors on standard error");
 }
 
 CommandLine::~CommandLine() = default;
 
 void CommandLine::add_run(std::string& run) {
   app_->add_option("RUN", run, "run folder or checkpoint folder")->required()->type_name("PATH");
+}
+
+void CommandLine::add_run_folder(std::string& run) {
+  app_->add_option("RUN", run, "run folder")->required()->type_name("PATH");
 }
 
 void CommandLine::add_checkpoint(std::string& checkpoint) {
@@ -47,8 +52,12 @@ void CommandLine::add_json(bool& json) {
   app_->add_flag("--json", json, "machine-readable output");
 }
 
-void CommandLine::add_quiet(bool& quiet) {
-  app_->add_flag("--quiet,-q", quiet, "only warnings and errors on standard error");
+CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps,
+                                    const std::string& text) {
+  // train.max_steps takes twice that.
+  return app_->add_option(name, steps, text)
+      ->default_str("")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{500'000'000'000}));
 }
 
 bool CommandLine::parse() {

@@ -15,6 +15,7 @@
 // Defaults shown by --help are the variables' initial values. Only cli/*.cpp include CLI11.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }
 
 namespace heed {
@@ -44,16 +46,20 @@ class CommandLine {
   CLI::App& app() { return *app_; }  // for the options that only this command has
 
   // Options that several commands share; the variables must live until parse().
-  void add_run(std::string& run);                 // RUN, required
+  void add_run(std::string& run);                 // RUN, required: a run or a checkpoint
+  void add_run_folder(std::string& run);          // RUN, required: a run
   void add_checkpoint(std::string& checkpoint);   // --checkpoint last|best|step-N|PATH
   void add_config(std::string& config);           // CONFIG, required
   void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number
   void add_threads(int& threads);                 // --threads N; 0 as the config says
   void add_json(bool& json);
-  void add_quiet(bool& quiet);
+  // A whole number from 1, 0 standing for "not given" and not shown.
+  CLI::Option* add_steps(const std::string& name, std::int64_t& steps, const std::string& text);
 
   // False: help was asked for and printed; return Exit::ok. Error (Exit::usage) on a wrong option.
   bool parse();
+
+  bool quiet() const { return quiet_; }  // --quiet, which every command has
 
   // The whole line as it was typed, for origin.json: "heed train a.json --set 'data.train=a b'"
   std::string as_typed() const;
@@ -61,6 +67,7 @@ class CommandLine {
  private:
   std::string name_;
   std::vector<std::string> args_;
+  bool quiet_ = false;
   std::unique_ptr<CLI::App> app_;
 };
 

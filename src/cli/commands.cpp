@@ -55,6 +55,7 @@ std::string version_text() {
 
 Exit run_command(const std::vector<std::string>& args) {
   const std::string name = args.empty() ? "--help" : args.front();
+  if (name == "help" && args.size() > 1) return run_command({args[1], "--help"});
   if (name == "--help" || name == "-h" || name == "help") {
     print(overview());
     return Exit::ok;

@@ -10,7 +10,6 @@
 #include "math/blas.h"
 #include "text/bleu.h"
 #include "text/chrf.h"
-#include "text/corpus.h"
 #include "train/evaluator.h"
 #include "train/strided.h"
 #include "train/trained_model.h"
@@ -65,7 +64,10 @@ Split load_split(const Options& o, TrainedModel& m, Log& log) {
   } else if (!o.source.empty()) {
     split = load_parallel(o.source, o.target, m.config, m.tokenizers);
   } else {
-    split = load_dataset(m.config, m.data_folder, m.tokenizers).valid;
+    Dataset data = load_dataset(m.config, m.data_folder, m.tokenizers);
+    if (data.hash.all() != m.state.data_hash)
+      log.warn("the data is not what the run was trained on: the files have changed since");
+    split = std::move(data.valid);
   }
   if (split.unknown.count > 0) log.info(split.unknown.summary());
   return split;
@@ -84,8 +86,7 @@ Evaluation measure(const Options& o, const TrainedModel& m, const Split& split, 
 }
 
 void measure_translations(const Options& o, const TrainedModel& m, Pool& pool, Json& result) {
-  const ReadOptions options{m.config.tokenizer.type == TokenizerConfig::byte,
-                            m.config.data.lowercase};
+  const ReadOptions options = read_options(m.config);
   TextPairs pairs;
   if (o.source.empty()) {
     pairs = validation_pairs(m.config, m.data_folder);
@@ -145,7 +146,6 @@ std::string data_name(const Options& o) {
 Exit run_evaluate(CommandLine& line) {
   std::string run, checkpoint;
   int threads = 0;
-  bool quiet = false;
   Options o;
   CLI::App& app = line.app();
   line.add_run(run);
@@ -170,12 +170,11 @@ Exit run_evaluate(CommandLine& line) {
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
   line.add_threads(threads);
   line.add_json(o.json);
-  line.add_quiet(quiet);
   app.footer(kNotes);
   if (!line.parse()) return Exit::ok;
 
   prepare_blas();
-  Log log({.quiet = quiet});
+  Log log({.quiet = line.quiet()});
   TrainedModel m = load_trained_model(run, checkpoint);
   check_options(o, m);
   const Split split = load_split(o, m, log);

@@ -7,41 +7,12 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/prompt.h"
 #include "decode/best_tokens.h"
 #include "math/blas.h"
-#include "text/corpus.h"
-#include "text/utf8.h"
+#include "train/model_text.h"
 #include "train/trained_model.h"
 
 namespace heed {
-namespace {
-
-// <s> and the text, as in training. Error (data) on what has no id.
-std::vector<int> encode_masked(std::string text, const TrainedModel& m) {
-  const Tokenizer& tokenizer = *m.tokenizers.target;
-  if (m.config.data.lowercase) {
-    std::string lower;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t mask = std::min(text.find(Tokenizer::kMaskText, at), text.size());
-      lower += to_lower(std::string_view(text).substr(at, mask - at));
-      if (mask < text.size()) lower += Tokenizer::kMaskText;
-      at = mask + Tokenizer::kMaskText.size();
-    }
-    text = lower;
-  }
-  for (std::size_t at = 0; at < text.size();) {  // what stands between the masks
-    const std::size_t mask = std::min(text.find(Tokenizer::kMaskText, at), text.size());
-    encode_known(text.substr(at, mask - at), tokenizer, m.config, "the text");
-    at = mask + Tokenizer::kMaskText.size();
-  }
-  std::vector<int> ids = tokenizer.encode_with_mask(text);
-  ids.insert(ids.begin(), Tokenizer::kBos);
-  return ids;
-}
-
-}  // namespace
-
 Exit run_fill(CommandLine& line) {
   std::string run, checkpoint, text;
   int top_k = 5;
@@ -64,7 +35,8 @@ Exit run_fill(CommandLine& line) {
   if (m.config.objective.type != ObjectiveType::masked_lm)
     throw Error(Exit::usage, "this model was not trained on masked words (masked_lm).",
                 "heed sample " + run);
-  const std::vector<int> ids = encode_masked(text, m);
+  std::vector<int> ids = encode_known(text, tokenizer, m.config, "the text");
+  ids.insert(ids.begin(), Tokenizer::kBos);  // as in training
   if (std::find(ids.begin(), ids.end(), tokenizer.mask_id()) == ids.end())
     throw Error(Exit::usage, "the text has no [MASK].",
                 "heed fill " + run + " \"the [MASK] barked\"");

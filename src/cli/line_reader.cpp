@@ -32,6 +32,7 @@ std::vector<std::string> LineReader::read(std::size_t n) {
   std::string line;
   while (lines.size() < n && std::getline(*in_, line)) {
     ++number_;
+    if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     if (line.ends_with('\r')) line.pop_back();
     if (!options_.any_bytes) check_utf8(line, name_ + ", line " + std::to_string(number_));
     lines.push_back(options_.lowercase ? to_lower(line) : line);

@@ -14,7 +14,9 @@
 #include "decode/sampling.h"
 #include "decode/text_stream.h"
 #include "math/blas.h"
+#include "train/model_text.h"
 #include "train/trained_model.h"
+#include "train/translation.h"
 
 namespace heed {
 namespace {
@@ -33,7 +35,7 @@ constexpr const char* kNotes =
 
 struct Options {
   std::string prompt, prompt_file;
-  bool has_prompt = false, has_prompt_file = false, json = false, quiet = false;
+  bool has_prompt = false, has_prompt_file = false, json = false;
   std::vector<std::string> stops;
   SampleRequest request;
 };
@@ -53,10 +55,10 @@ void check_rules(const LogitsRules& r) {
 
 std::string read_prompt(const Options& o) {
   if (o.has_prompt) return o.prompt;
-  if (o.has_prompt_file)
+  if (o.has_prompt_file && o.prompt_file != "-")
     return without_final_newline(
         read_file(o.prompt_file, kMaxPrompt, InputFile::Links::follow, Exit::data));
-  return without_final_newline(piped_input());
+  return without_final_newline(o.has_prompt_file ? all_of_input() : piped_input());
 }
 
 // The ids that never come, and what the model can read and write at a time.
@@ -67,12 +69,11 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
   r.prompt = encode_known(prompt, m.tokenizers.source(), m.config, "the prompt");
   r.source_length = objective.source_length;
   r.target_length = objective.target_length;
-  r.banned = {Tokenizer::kUnk, Tokenizer::kBos};
-  if (m.tokenizers.target->mask_id() >= 0) r.banned.push_back(m.tokenizers.target->mask_id());
   if (!r.to_end) {
-    r.banned.push_back(Tokenizer::kEos);
+    r.banned = {Tokenizer::kUnk, Tokenizer::kBos, Tokenizer::kEos};
     return;
   }
+  r.banned = banned_in_targets(*m.tokenizers.target);
   if (prompt.find('\n') != std::string::npos)
     throw Error(Exit::data, "the prompt has several lines; this model samples translations of one.",
                 "heed translate");
@@ -178,7 +179,7 @@ Exit run_sample(CommandLine& line) {
   auto* prompt_option = app.add_option("--prompt", o.prompt,
                                        "text to continue (default: standard input if it is a pipe "
                                        "or a file, else nothing)");
-  auto* file_option = app.add_option("--prompt-file", o.prompt_file, "the same from a file")
+  auto* file_option = app.add_option("--prompt-file", o.prompt_file, "the same from a file; - is standard input")
                           ->type_name("PATH")
                           ->excludes(prompt_option);
   app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
@@ -199,18 +200,20 @@ Exit run_sample(CommandLine& line) {
       ->expected(1)
       ->default_str("")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--seed", r.seed, "of the draws");
+  app.add_option("--seed", r.seed, "of the draws")->check(CLI::NonNegativeNumber);
   line.add_threads(threads);
   line.add_json(o.json);
-  line.add_quiet(o.quiet);
   app.footer(kNotes);
   if (!line.parse()) return Exit::ok;
   o.has_prompt = prompt_option->count() > 0;
   o.has_prompt_file = file_option->count() > 0;
   check_rules(r.rules);
+  for (const std::string& stop : o.stops)
+    if (stop.empty())
+      throw Error(Exit::usage, "--stop: expected a text, found an empty one.", "heed sample --help");
 
   prepare_blas();
-  Log log({.quiet = o.quiet});
+  Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   if (!m.model.has_decoder())
     throw Error(Exit::usage, "a masked_lm model does not continue text: it fills in masked words.",

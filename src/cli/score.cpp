@@ -74,7 +74,7 @@ void print_score(const Line& line, const std::vector<double>& token_log_probs, c
 
 Exit run_score(CommandLine& line) {
   std::string run, checkpoint, source, target;
-  bool json = false, quiet = false, tokens = false;
+  bool json = false, tokens = false;
   int threads = 0;
   line.add_run(run);
   line.add_checkpoint(checkpoint);
@@ -88,12 +88,11 @@ Exit run_score(CommandLine& line) {
   line.app().add_flag("--tokens", tokens, "under each line's number, each token's");
   line.add_threads(threads);
   line.add_json(json);
-  line.add_quiet(quiet);
   line.app().footer(kNotes);
   if (!line.parse()) return Exit::ok;
 
   prepare_blas();
-  Log log({.quiet = quiet});
+  Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   const ObjectiveType type = m.config.objective.type;
   if (type == ObjectiveType::seq2seq && source.empty())
@@ -102,8 +101,7 @@ Exit run_score(CommandLine& line) {
     throw Error(Exit::usage, "this model reads one text: --source does not apply.");
   if (source == "-" && target == "-")
     throw Error(Exit::usage, "--source and --target cannot both be standard input.");
-  const ReadOptions options{m.tokenizers.target->type() == TokenizerConfig::byte,
-                            m.config.data.lowercase};
+  const ReadOptions options = read_options(m.config);
   const std::vector<std::string> targets = read_lines(target, options);
   std::vector<std::string> sources(targets.size());
   if (!source.empty()) sources = read_lines(source, options);
@@ -111,12 +109,15 @@ Exit run_score(CommandLine& line) {
     throw Error(Exit::data, source + " has " + std::to_string(sources.size()) + " lines, " +
                                 target + " has " + std::to_string(targets.size()) + ".");
 
+  Unknown unknown;
   Pool pool(thread_count(threads, m.config));
   for (std::size_t begin = 0; begin < targets.size(); begin += kLines) {
     const std::size_t end = std::min(targets.size(), begin + kLines);
     std::vector<Line> lines;
     std::vector<Example> examples;
     for (std::size_t i = begin; i < end; ++i) {
+      unknown += m.tokenizers.source().unknown(sources[i]);
+      unknown += m.tokenizers.target->unknown(targets[i]);
       lines.push_back(read_line(m, sources[i], targets[i]));
       for (const Example& e : lines.back().examples) {
         check_positions(m.config, e, "line " + std::to_string(i + 1));
@@ -136,6 +137,7 @@ Exit run_score(CommandLine& line) {
     }
     flush_output();
   }
+  if (unknown.count > 0) log.info("scored as <unk>: " + unknown.summary());
   return Exit::ok;
 }
 

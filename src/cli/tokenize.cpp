@@ -3,12 +3,13 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
 #include "cli/command.h"
+#include "cli/line_reader.h"
 #include "cli/output.h"
 #include "store/run_folder.h"
-#include "text/corpus.h"
-#include "text/utf8.h"
-#include "train/dataset.h"
+#include "train/model_text.h"
+#include "train/trained_model.h"
 
 namespace heed {
 
@@ -23,20 +24,20 @@ Exit run_tokenize(CommandLine& line) {
   line.add_json(json);
   line.app().footer(
       "Reads lines from standard input and prints the tokens of each, separated by spaces; spaces\n"
-      "in a token are shown as U+2581. With --json, an object per line: ids, tokens.");
+      "in a token are shown as U+2581. For masked models [MASK] is one token. With --json, an object per line: ids, tokens.");
   if (!line.parse()) return Exit::ok;
 
-  const Checkpoint opened = Checkpoint::open(find_checkpoint(run, checkpoint));
-  const RunConfig config =
-      parse_config(opened.config(), (opened.folder() / "config.json").string());
+  Log log({.quiet = line.quiet()});
+  const Checkpoint opened = open_checkpoint(run, checkpoint);
+  const RunConfig config = checkpoint_config(opened);
   const Tokenizers tokenizers = Tokenizers::load(opened);
   const Tokenizer& tokenizer = source ? tokenizers.source() : *tokenizers.target;
-  std::string text;
-  for (std::size_t number = 1; std::getline(std::cin, text); ++number) {
-    if (tokenizer.type() != TokenizerConfig::byte)
-      check_utf8(text, "standard input, line " + std::to_string(number));
-    if (config.data.lowercase) text = to_lower(text);
-    const std::vector<int> encoded = tokenizer.encode(text);
+  LineReader reader("-", {.any_bytes = tokenizer.type() == TokenizerConfig::byte});
+  Unknown unknown;
+  for (std::vector<std::string> lines; !(lines = reader.read(1)).empty();) {
+    const std::string text = model_text(lines.front(), config);
+    const std::vector<int> encoded = encode_with_masks(text, tokenizer);
+    unknown += unknown_beside_masks(text, tokenizer);
     std::vector<std::string> tokens;
     for (const int id : encoded) {
       tokens.push_back(tokenizer.piece(id));
@@ -53,6 +54,7 @@ Exit run_tokenize(CommandLine& line) {
     }
     if (std::cin.rdbuf()->in_avail() <= 0) flush_output();  // somebody may be waiting
   }
+  if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
   return Exit::ok;
 }
 

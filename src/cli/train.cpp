@@ -1,63 +1,76 @@
-// heed train CONFIG
+// heed train CONFIG, heed resume RUN
 #include "train/training_run.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "math/blas.h"
 
 namespace heed {
 namespace {
 
-constexpr std::int64_t kMostSteps =
-    500'000'000'000;  // of an option; train.max_steps takes twice that
+constexpr const char* kNotes =
+    "With --json, one object at the end: run, step, best_loss and best_step (null without a\n"
+    "validation), seconds, reason (finished, early_stopping, stop_at, signal, time, already_done).";
+
+void add_shared(CommandLine& line, std::int64_t& stop_at, bool& profile, bool& json) {
+  line.add_steps("--stop-at", stop_at, "save and stop after this step, as a signal would");
+  line.app().add_flag("--profile", profile, "say in the end where the time went");
+  line.add_json(json);
+  line.app().footer(kNotes);
+}
+
+Exit finish(const RunResult& r, bool json) {
+  using Json = nlohmann::ordered_json;
+  const State& s = r.state;
+  if (json)
+    print(Json{{"run", r.run},
+               {"step", s.step},
+               {"best_loss", std::isfinite(s.best_loss) ? Json(s.best_loss) : Json()},
+               {"best_step", std::isfinite(s.best_loss) ? Json(s.best_step) : Json()},
+               {"seconds", r.seconds},
+               {"reason", r.reason}}
+              .dump(-1, ' ', false, Json::error_handler_t::replace) +
+          "\n");
+  return r.exit;
+}
 
 }  // namespace
 
 Exit run_train(CommandLine& line) {
   TrainRequest request;
-  bool quiet = false;
+  bool json = false;
   line.add_config(request.config);
   line.app().add_option("--run", request.run, "run folder (default: runs/<config name>)");
   line.add_sets(request.sets);
   line.add_threads(request.threads);
-  line.app()
-      .add_option("--stop-at", request.stop_at, "save and stop after this step, as a signal would")
-      ->check(CLI::PositiveNumber);
   line.app().add_option("--init-from", request.init_from,
                         "start at step 0 with the weights and tokenizer of this run");
-  line.app().add_flag("--profile", request.profile, "say in the end where the time went");
   line.app().add_flag("--force", request.force, "rename an existing run folder to NAME.old-K");
-  line.add_quiet(quiet);
+  add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
   request.command = line.as_typed();
   prepare_blas();
-  Log log({.quiet = quiet});
-  return train_run(request, log);
+  Log log({.quiet = line.quiet()});
+  return finish(train_run(request, log), json);
 }
 
 Exit run_resume(CommandLine& line) {
   ResumeRequest request;
-  bool quiet = false;
-  line.add_run(request.run);
-  auto* max_steps = line.app()
-                        .add_option("--max-steps", request.max_steps, "train up to this step")
-                        ->check(CLI::Range(std::int64_t{1}, kMostSteps));
-  line.app()
-      .add_option("--more", request.more, "train this many steps more")
-      ->check(CLI::Range(std::int64_t{1}, kMostSteps))
-      ->excludes(max_steps);
+  bool json = false;
+  line.add_run_folder(request.run);
+  auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
+  line.add_steps("--more", request.more, "train this many steps more")->excludes(max_steps);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
-  line.app()
-      .add_option("--stop-at", request.stop_at, "save and stop after this step, as a signal would")
-      ->check(CLI::PositiveNumber);
-  line.app().add_flag("--profile", request.profile, "say in the end where the time went");
-  line.add_quiet(quiet);
+  add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
   prepare_blas();
-  Log log({.quiet = quiet});
-  return resume_run(request, log);
+  Log log({.quiet = line.quiet()});
+  return finish(resume_run(request, log), json);
 }
 
 }  // namespace heed

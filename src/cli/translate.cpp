@@ -26,20 +26,6 @@ constexpr const char* kNotes =
     "per\n"
     "line: line, source, translation, score, logprob, ids, and with --n-best all in n_best.";
 
-Unknown& operator+=(Unknown& sum, const Unknown& u) {
-  constexpr std::size_t kKinds = 20;
-  sum.count += u.count;
-  sum.more_kinds = sum.more_kinds || u.more_kinds;
-  for (const std::string& kind : u.kinds) {
-    if (std::find(sum.kinds.begin(), sum.kinds.end(), kind) != sum.kinds.end()) continue;
-    if (sum.kinds.size() < kKinds)
-      sum.kinds.push_back(kind);
-    else
-      sum.more_kinds = true;
-  }
-  return sum;
-}
-
 nlohmann::ordered_json as_json(const Translation& t) {
   return {{"translation", to_valid_utf8(t.text)},
           {"score", t.score},
@@ -77,7 +63,7 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
 Exit run_translate(CommandLine& line) {
   std::string run, checkpoint, input = "-";
   int threads = 0;
-  bool json = false, quiet = false;
+  bool json = false;
   BeamOptions beam;
   CLI::App& app = line.app();
   line.add_run(run);
@@ -95,7 +81,6 @@ Exit run_translate(CommandLine& line) {
       ->check(CLI::Range(0, 1'000'000));
   line.add_threads(threads);
   line.add_json(json);
-  line.add_quiet(quiet);
   app.footer(kNotes);
   if (!line.parse()) return Exit::ok;
   if (!(beam.length_penalty >= 0) || !std::isfinite(beam.length_penalty))
@@ -106,7 +91,7 @@ Exit run_translate(CommandLine& line) {
                                  std::to_string(beam.beam_size) + ".");
 
   prepare_blas();
-  Log log({.quiet = quiet});
+  Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   if (m.config.objective.type != ObjectiveType::seq2seq)
     throw Error(Exit::usage, "this model was trained on text and does not translate.",

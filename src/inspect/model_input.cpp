@@ -1,30 +1,11 @@
 #include "inspect/model_input.h"
 
-#include <algorithm>
-
 #include "base/error.h"
-#include "text/corpus.h"
-#include "text/utf8.h"
 #include "train/dataset.h"
+#include "train/model_text.h"
 
 namespace heed {
 namespace {
-
-std::vector<int> known_tokens(const RunConfig& config, const Tokenizer& tokenizer,
-                              std::string_view text, const std::string& name) {
-  if (config.tokenizer.type != TokenizerConfig::byte) check_utf8(text, name);
-  std::string lowered;
-  if (config.data.lowercase) text = lowered = to_lower(text);
-  const bool masked = config.objective.type == ObjectiveType::masked_lm;
-  const auto ids = masked ? tokenizer.encode_with_mask(text) : tokenizer.encode(text);
-  if (std::find(ids.begin(), ids.end(), Tokenizer::kUnk) == ids.end()) return ids;
-  std::string rest(text);
-  if (masked)
-    for (std::size_t at; (at = rest.find(Tokenizer::kMaskText)) != std::string::npos;)
-      rest.erase(at, Tokenizer::kMaskText.size());
-  throw Error(Exit::data, name + " has " + tokenizer.unknown(rest).summary() + ".",
-              "words and characters of the text that the model was trained on");
-}
 
 void check_length(const std::vector<int>& ids, int longest, const std::string& name) {
   if (static_cast<int>(ids.size()) > longest)
@@ -91,14 +72,14 @@ std::vector<int> source_ids(const RunConfig& config, const Tokenizers& tokenizer
                 config.objective.type == ObjectiveType::prefix_lm
                     ? "--target alone, which is read as the beginning of a text"
                     : "");
-  auto ids = framed_source(config, known_tokens(config, tokenizers.source(), text, name));
+  auto ids = framed_source(config, encode_known(text, tokenizers.source(), config, name));
   check_length(ids, longest_source(config), name);
   return ids;
 }
 
 std::vector<int> target_ids(const RunConfig& config, const Tokenizers& tokenizers,
                             std::string_view text, const std::string& name) {
-  auto ids = framed_target(known_tokens(config, *tokenizers.target, text, name));
+  auto ids = framed_target(encode_known(text, *tokenizers.target, config, name));
   check_length(ids, longest_target(config), name);
   return ids;
 }

@@ -61,9 +61,12 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   if (w.ids.empty()) throw Error(Exit::data, "\"" + printable(given) + "\" has no tokens.");
   if (std::find(w.ids.begin(), w.ids.end(), Tokenizer::kUnk) != w.ids.end()) {
     const std::string similar = similar_words(e.tokenizer, w.word);
+    const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
     throw Error(Exit::data,
                 "\"" + printable(given) + "\" has " + e.tokenizer.unknown(w.word).summary() + ".",
-                similar.empty() ? "a word of the training text" : similar);
+                analogy           ? "spaces around + and - for an analogy: king - man + woman"
+                : similar.empty() ? "a word of the training text"
+                                  : similar);
   }
   w.vector.assign(static_cast<std::size_t>(e.table.cols), 0.0);
   for (const int id : w.ids)

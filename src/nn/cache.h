@@ -15,7 +15,6 @@ class Cache {
   Cache(int layers, int d_model, int slots, int capacity);
 
   int capacity() const { return capacity_; }
-  int slots() const { return slots_; }
   // [capacity, 2 d_model]: keys, then values, of self-attention.
   Mat<T> self(int layer, int slot);
   // [memory rows, 2 d_model] of cross-attention, computed once per source; empty before.

@@ -132,6 +132,30 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
               "no " + meant + " in \"" + run.string() + "\"; " + what_exists(checkpoints));
 }
 
+Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
+  const fs::path folder = find_checkpoint(run, which);
+  try {
+    return Checkpoint::open(folder);
+  } catch (const Error& e) {
+    std::error_code error;
+    if (!fs::is_directory(run / "checkpoints", error)) throw;
+    const std::optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
+    if (!whole) throw Error(e.exit(), e.what(), "a copy; no other checkpoint of the run is whole");
+    throw Error(e.exit(), e.what(),
+                "--checkpoint step-" + std::to_string(whole->state().step) + ", which is whole");
+  }
+}
+
+void require_run_folder(const fs::path& run) {
+  std::error_code error;
+  if (fs::is_directory(run / "checkpoints", error) && path_exists(run / "config.json")) return;
+  throw Error(Exit::store,
+              '"' + run.string() +
+                  "\" is not a run of heed (a folder with checkpoints/ and config.json); it is left "
+                  "alone",
+              "another --run");
+}
+
 NewestCheckpoint newest_checkpoint(const fs::path& run) {
   checkpoints_of(run);
   NewestCheckpoint result;

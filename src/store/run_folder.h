@@ -24,6 +24,13 @@ std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 std::filesystem::path find_checkpoint(const std::filesystem::path& run,
                                       const std::string& which = "");
 
+// Opens the checkpoint that is meant. The Error (Exit::store) on a damaged one says which newest
+// step of the run is whole.
+Checkpoint open_checkpoint(const std::filesystem::path& run, const std::string& which = "");
+
+// Error (Exit::store) unless this is a run: a folder with checkpoints/ and config.json.
+void require_run_folder(const std::filesystem::path& run);
+
 struct DamagedCheckpoint {
   std::filesystem::path folder;
   std::string reason;

@@ -32,9 +32,8 @@ fs::path parent_or_here(const fs::path& path) {
 
 // Renames an old run to NAME.old-K. Nobody may be writing it.
 void move_away(const fs::path& run, SystemCalls& calls) {
-  std::optional<RunLock> lock;
-  std::error_code error;
-  if (fs::is_directory(run, error)) lock.emplace(run);
+  require_run_folder(run);
+  const RunLock lock(run);
   fs::path free;
   for (int k = 1; free.empty(); ++k) {
     fs::path name = run;

@@ -25,7 +25,8 @@ struct MetricsCut {
 class RunWriter {
  public:
   // A new run folder. An existing path is an Error (Exit::usage), or with `force` renamed to
-  // NAME.old-K, K the first free number (an Error if another process is writing it).
+  // NAME.old-K, K the first free number. An Error if another process is writing it, or if it is no
+  // run (Exit::store).
   static RunWriter create(const std::filesystem::path& run, bool force,
                           SystemCalls& calls = system_calls());
   // An existing run, to go on with: takes the lock and removes what killed saves left behind.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -19,12 +18,13 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 20;
 
-class InputFile {
+// A file or standard input ("-"), read in blocks.
+class TextFile {
  public:
-  explicit InputFile(const std::string& path) : path_(path) {
+  explicit TextFile(const std::string& path) : path_(path) {
     fd_ = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0 && errno == ENOENT) {
-      throw Error(Exit::data, path + ": no such file.", "check the path in the config");
+      throw Error(Exit::data, path + ": no such file.", "check the path");
     }
     if (fd_ < 0) fail();
     struct stat info;
@@ -37,9 +37,9 @@ class InputFile {
       size_ = S_ISREG(info.st_mode) ? static_cast<std::size_t>(info.st_size) : 0;
     }
   }
-  ~InputFile() { ::close(fd_); }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+  ~TextFile() { ::close(fd_); }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
 
   std::size_t size() const { return size_; }  // 0 if it has none (a pipe)
 
@@ -123,7 +123,7 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
     buffer.erase(0, end);
   };
   for (const std::string& path : paths) {
-    const InputFile file(path);
+    const TextFile file(path);
     Utf8Checker checker(path);
     std::size_t valid = buffer.size();  // what an earlier file left is checked
     bool empty = true;
@@ -144,16 +144,11 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
   std::size_t size = 0;
-  for (const std::string& path : paths) size += InputFile(path).size();
+  for (const std::string& path : paths) size += TextFile(path).size();
   std::string text;
   text.reserve(size);
   scan_text(paths, options, [&](std::string_view chunk) { text += chunk; });
   return text;
-}
-
-std::size_t split_text(std::string_view text, double valid_fraction) {
-  const double cut = std::floor(static_cast<double>(text.size()) * (1 - valid_fraction));
-  return utf8_floor(text, static_cast<std::size_t>(std::max(cut, 0.0)));
 }
 
 void check_utf8(std::string_view text, const std::string& where) {

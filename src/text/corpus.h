@@ -1,7 +1,8 @@
 // Reading corpora: one text (a file or several, one after the other), or sentence pairs (two files
 // of parallel lines, or one TSV file). Nothing is printed and nothing is changed but line ends: in
 // pairs a \r before the \n is dropped; in a text every byte stays. The memory used is about the
-// files' size. Errors (Exit::data) name the file and, where there is one, the line.
+// files' size. A byte order mark at the start of lines or pairs is dropped; in a text it stays.
+// Errors (Exit::data) name the file and, where there is one, the line.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace heed {
+
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 struct ReadOptions {
   bool any_bytes = false;  // tokenizer `byte`: invalid UTF-8 is data
@@ -28,10 +31,6 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
 
 // The concatenated files as one string.
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options);
-
-// Where the last `valid_fraction` of a text begins: floor(bytes * (1 - f)), moved back to the start
-// of a character.
-std::size_t split_text(std::string_view text, double valid_fraction);
 
 // Sentence i of one side stands for sentence i of the other. The views point into memory that the
 // Pairs own; moving keeps them valid.

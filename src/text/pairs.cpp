@@ -32,7 +32,9 @@ std::string at_line(const std::string& path, std::size_t index) {
 }
 
 std::string read_one(const std::string& path, const ReadOptions& options) {
-  return read_text(std::array{path}, options);
+  std::string text = read_text(std::array{path}, options);
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
 }
 
 }  // namespace

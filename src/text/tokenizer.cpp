@@ -38,6 +38,20 @@ std::string Unknown::summary() const {
          (more_kinds ? ", ..." : "");
 }
 
+Unknown& Unknown::operator+=(const Unknown& more) {
+  count += more.count;
+  more_kinds = more_kinds || more.more_kinds;
+  for (const std::string& kind : more.kinds) {
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+    if (kinds.size() < kMaxKinds) {
+      kinds.push_back(kind);
+    } else {
+      more_kinds = true;
+    }
+  }
+  return *this;
+}
+
 std::vector<int> Tokenizer::encode(std::string_view text) const {
   std::vector<int> ids;
   scan(text, [&](const Token& token) { ids.push_back(token.id); });

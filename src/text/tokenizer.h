@@ -39,6 +39,8 @@ struct Unknown {
   bool more_kinds = false;         // there were more than were kept
   // "3 unknown tokens: 'é' (U+00E9), 'x'" ; empty if there are none
   std::string summary() const;
+  static constexpr std::size_t kMaxKinds = 20;
+  Unknown& operator+=(const Unknown& more);  // keeps at most kMaxKinds
 };
 
 class Tokenizer {
@@ -70,7 +72,7 @@ class Tokenizer {
   // without a mask.
   std::vector<int> encode_with_mask(std::string_view text) const;
   // At most max_kinds distinct ones are kept; all are counted.
-  Unknown unknown(std::string_view text, std::size_t max_kinds = 20) const;
+  Unknown unknown(std::string_view text, std::size_t max_kinds = Unknown::kMaxKinds) const;
 
   // What `id` adds to a text whose last token that gave something was `previous` (-1: none yet).
   // Special ids add nothing. Bytes: a character may be spread over several byte tokens.

@@ -3,10 +3,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "math/blas.h"
 #include "nn/flops.h"
@@ -14,10 +14,6 @@
 
 namespace heed {
 namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double median(std::vector<double> x) {
   if (x.empty()) return 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "store/checkpoint.h"
+#include "text/corpus.h"
 #include "text/tokenizer.h"
 #include "train/ids.h"
 #include "train/run_config.h"
@@ -42,11 +43,22 @@ struct Tokenizers {
   static Tokenizers load(const Checkpoint& checkpoint);
 };
 
+// SHA-256 of the text that was read.
+struct DataHash {
+  std::string data;         // of what data.train, source + target or pairs name
+  std::string valid;        // of held-out files of their own; "" without
+  std::string all() const;  // of both: a run is resumed with the same only
+  bool operator==(const DataHash&) const = default;
+};
+
 struct Dataset {
   Split train, valid;
-  std::string hash;                // SHA-256 of the text that was read
+  DataHash hash;
   std::vector<std::string> notes;  // for the log
 };
+
+// How the files that a config names are read.
+ReadOptions read_options(const RunConfig& config);
 
 // The files a config names, relative to `folder`. Empty `tokenizers` are trained, else used.
 Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokenizers& tokenizers);
@@ -57,7 +69,11 @@ Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
 Split load_parallel(const std::string& source, const std::string& target, const RunConfig& config,
                     const Tokenizers& tokenizers);
 
-// SHA-256 of the text that load_dataset would read: has the data changed?
-std::string hash_dataset(const RunConfig& config, const std::string& folder);
+// The pairs that a config names, a held-out tail included, and its held-out files of their own.
+Pairs read_training_pairs(const RunConfig& config, const std::string& folder);
+Pairs read_valid_pairs(const RunConfig& config, const std::string& folder);
+
+// Of the text that load_dataset would read: has the data changed?
+DataHash hash_dataset(const RunConfig& config, const std::string& folder);
 
 }  // namespace heed

@@ -28,8 +28,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
                      .gradients = &shards_[task],
-                     .profile = profiles_.empty() ? nullptr : profiles_[worker_index],
-                     .probe = task == 0 ? probe_ : nullptr};
+                     .profile = profiles_.empty() ? nullptr : profiles_[worker_index]};
     LossSums sums;
     for (int i = 0; i < batch.used[task]; ++i)
       sums += train_micro_batch(*model_, pass, batch.shards[task][i], options, worker.saved);
@@ -80,12 +79,6 @@ Profile Gradients::profile() const {
   Profile sum;
   for (const Worker& w : workers_)
     for (std::size_t i = 0; i < sum.ns.size(); ++i) sum.ns[i] += w.profile.ns[i];
-  return sum;
-}
-
-std::size_t Gradients::workspace_bytes() const {
-  std::size_t sum = 0;
-  for (const Worker& w : workers_) sum += w.workspace.bytes();
   return sum;
 }
 

@@ -29,9 +29,6 @@ class Gradients {
   Profile profile() const;
   void enable_profile();
   const std::vector<Profile*>& profiles() const { return profiles_; }  // of each worker; empty: off
-  // Shown the attention weights of the first shard, or null.
-  void set_probe(AttentionProbe<float>* probe) { probe_ = probe; }
-  std::size_t workspace_bytes() const;
 
  private:
   struct Worker {
@@ -46,7 +43,6 @@ class Gradients {
   std::vector<LossSums> losses_;  // of each shard
   std::vector<double> squares_;   // partial sums of the norm
   std::vector<Profile*> profiles_;
-  AttentionProbe<float>* probe_ = nullptr;
 };
 
 }  // namespace heed

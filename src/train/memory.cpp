@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-// Numbers kept per row of one block: see nn/block.h.
+// Numbers kept per row of one block: what the Saved structs of its layers hold.
 double block_row(const ModelConfig& c, bool cross, double keys) {
   const double d = c.d_model, weights = c.n_heads * keys;
   const double norm = d + 2;
@@ -46,7 +46,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   return plan;
 }
 
-double available_memory() {
+double available_memory(const std::string& cgroup) {
   double available = 1e18;
   std::ifstream info("/proc/meminfo");
   for (std::string key, unit; info >> key;) {
@@ -56,10 +56,15 @@ double available_memory() {
     if (key == "MemAvailable:") available = kib * 1024;
   }
   double limit = 0, used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
-      std::ifstream("/sys/fs/cgroup/memory.current") >> used)
-    available = std::min(available, std::max(0.0, limit - used));
-  return available;
+  if (!(std::ifstream(cgroup + "/memory.max") >> limit) ||
+      !(std::ifstream(cgroup + "/memory.current") >> used))
+    return available;
+  // The kernel gives back cached pages of files before it refuses memory.
+  std::ifstream stat(cgroup + "/memory.stat");
+  double bytes = 0;
+  for (std::string key; stat >> key >> bytes;)
+    if (key == "inactive_file" || key == "active_file") used -= bytes;
+  return std::min(available, std::max(0.0, limit - std::max(0.0, used)));
 }
 
 void check_memory(const MemoryPlan& plan) {
@@ -70,7 +75,8 @@ void check_memory(const MemoryPlan& plan) {
                   "moments and gradients " + format_bytes(plan.parameters) + ", activations " +
                   format_bytes(plan.activations) + "), but " + format_bytes(available) +
                   " are available.",
-              "a smaller model, fewer train.shards, or a smaller train.micro_batch_tokens");
+              "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
+              "train.shards, or a smaller train.micro_batch_tokens");
 }
 
 }  // namespace heed

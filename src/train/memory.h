@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "nn/transformer.h"
 #include "train/run_config.h"
@@ -20,8 +21,9 @@ struct MemoryPlan {
 MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
                           int longest, double ids);
 
-// Bytes that may still be taken: the machine's available memory, or less under a cgroup limit.
-double available_memory();
+// Bytes that may still be taken: the machine's available memory, or less under the limit of a
+// cgroup (v2; `cgroup` is its folder), whose cached pages of files count as free.
+double available_memory(const std::string& cgroup = "/sys/fs/cgroup");
 
 // Error (memory) if the plan does not fit.
 void check_memory(const MemoryPlan& plan);

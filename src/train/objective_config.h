@@ -1,6 +1,7 @@
 // What the model learns to predict: the section `objective` of a config. Plain values.
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace heed {
@@ -18,5 +19,7 @@ struct ObjectiveConfig {
 };
 
 std::vector<Field> fields(ObjectiveConfig& c);
+
+const std::string& objective_name(ObjectiveType type);  // as a config has it
 
 }  // namespace heed

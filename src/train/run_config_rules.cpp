@@ -49,10 +49,7 @@ void check_data(const DataConfig& d) {
 // Whether the objective, the halves of the model and the data go together.
 void check_objective(const RunConfig& c) {
   const ObjectiveType type = c.objective.type;
-  const std::string name = type == ObjectiveType::prefix_lm   ? "prefix_lm"
-                           : type == ObjectiveType::causal_lm ? "causal_lm"
-                           : type == ObjectiveType::masked_lm ? "masked_lm"
-                                                              : "seq2seq";
+  const std::string& name = objective_name(type);
   const bool encoder = type != ObjectiveType::causal_lm, decoder = type != ObjectiveType::masked_lm;
   const auto layers = [&](const char* key, int found, bool wanted) {
     require((found > 0) == wanted, "objective.type " + name + " needs " + key +

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "store/run_folder.h"
-#include "train/training_run.h"
+#include "train/origin.h"
 
 namespace heed {
 
@@ -31,7 +31,7 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint) {
 }
 
 TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint) {
-  TrainedModel t = load_trained_model(Checkpoint::open(find_checkpoint(run, checkpoint)));
+  TrainedModel t = load_trained_model(open_checkpoint(run, checkpoint));
   t.data_folder = data_folder(run);
   if (t.data_folder.empty()) t.data_folder = data_folder(t.folder.string());
   return t;

@@ -1,9 +1,9 @@
 #include "train/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
@@ -11,10 +11,6 @@
 
 namespace heed {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // What the next log line needs of the steps since the last one.
 constexpr const char* kLossSum = "loss_sum";
@@ -33,28 +29,30 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
       log_(log),
       examples_(data.train, config, tokenizers.target->size(), tokenizers.target->mask_id()),
       stepper_(config, model, examples_, pool),
-      started_(now()),
-      last_line_time_(now()) {
+      started_(seconds_now()),
+      last_line_time_(seconds_now()) {
   if (config.data.has_validation())
     valid_examples_.emplace(data.valid, config, tokenizers.target->size(),
                             tokenizers.target->mask_id());
   state_.seed = config.seed;
-  state_.data_hash = data.hash;
+  state_.data_hash = data.hash.all();
 }
 
-void Trainer::start_from(const Checkpoint& weights) {
-  weights.load_model(tensor_slots(model_.table, stepper_.values()));
+void Trainer::start_from(const ParamVec<float>& weights) {
+  std::copy(weights.data(), weights.data() + weights.size(), stepper_.values().data());
   stepper_.copy_values_to_average();
+  save();
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
   checkpoint.load_model(stepper_.model_slots());
   checkpoint.load_training(stepper_.training_slots());
   state_ = checkpoint.state();
-  if (state_.data_hash != data_.hash)
+  if (const std::string hash = data_.hash.all(); state_.data_hash != hash)
     throw Error(Exit::data,
-                "The training data is not what this run was trained on: its SHA-256 is " +
-                    data_.hash.substr(0, 12) + "..., the checkpoint says " +
+                "The data (training or held-out) is not what this run was trained on: its SHA-256 "
+                "is " +
+                    hash.substr(0, 12) + "..., the checkpoint says " +
                     state_.data_hash.substr(0, 12) + "...",
                 "restore the file, or train a new run with --init-from");
   validated_ = saved_ = state_.step;
@@ -81,17 +79,17 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
   if (t.patience > 0 && state_.stalled >= t.patience) return Stop::early;
   if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
   if (stop_signal() != 0) return Stop::signal;
-  if (t.max_minutes > 0 && now() - started_ >= 60 * t.max_minutes) return Stop::time;
+  if (t.max_minutes > 0 && seconds_now() - started_ >= 60 * t.max_minutes) return Stop::time;
   return std::nullopt;
 }
 
 Stop Trainer::run(std::int64_t stop_at) {
-  last_line_time_ = now();
+  last_line_time_ = seconds_now();
   std::optional<Stop> stop = reason_to_stop(stop_at);
   while (!stop) {
-    const double begin = now();
+    const double begin = seconds_now();
     step();
-    loop_seconds_ += now() - begin;
+    loop_seconds_ += seconds_now() - begin;
     ++steps_done_;
     if (is_due(config_.train.log_every)) log_line();
     bool save_now = is_due(config_.train.save_every);
@@ -118,7 +116,10 @@ Stop Trainer::run(std::int64_t stop_at) {
 void Trainer::step() {
   previous_epoch_ = state_.cursor.epoch;
   last_ = stepper_.step(state_);
-  if (!last_.finite) diverged(state_.step + 1);
+  if (!last_.finite)
+    diverged(state_.step + 1, std::isfinite(last_.sums.smoothed)
+                                  ? "the gradient norm (too large for a float)"
+                                  : "the loss");
   state_.sums[kLossSum] += last_.sums.plain;
   state_.sums[kLabelSum] += static_cast<double>(last_.sums.tokens);
   tokens_since_line_ += last_.tokens;
@@ -134,14 +135,13 @@ std::string Trainer::first_bad(const ParamVec<float>& numbers) const {
   return "";
 }
 
-void Trainer::diverged(std::int64_t step) {
+// `otherwise`: what is not finite if no single tensor is to blame.
+void Trainer::diverged(std::int64_t step, const std::string& otherwise) {
   const std::string value = first_bad(stepper_.values());
   const std::string gradient = first_bad(stepper_.gradients().sum());
   const std::string where = !value.empty()      ? "the values of " + value
                             : !gradient.empty() ? "the gradient of " + gradient
-                            : std::isfinite(last_.sums.smoothed)
-                                ? "the gradient norm (too large for a float)"
-                                : "the loss";
+                                                : otherwise;
   const std::string text =
       "Training diverged at step " + std::to_string(step) + ": NaN or infinity in " + where +
       " (loss " + format_fixed(last_.sums.plain / std::max<double>(1, last_.sums.tokens), 4) +
@@ -173,14 +173,14 @@ void Trainer::log_line() {
   line.gradient_norm = last_.gradient_norm;
   line.learning_rate = last_.rate;
   line.tokens_per_second =
-      static_cast<double>(tokens_since_line_) / std::max(1e-9, now() - last_line_time_);
-  line.seconds = now() - started_;
+      static_cast<double>(tokens_since_line_) / std::max(1e-9, seconds_now() - last_line_time_);
+  line.seconds = seconds_now() - started_;
   line.eta_seconds = eta_seconds();
   log_.info(train_line(line));
   run_.append_metrics(train_metrics(line));
   state_.sums.clear();
   tokens_since_line_ = 0;
-  last_line_time_ = now();
+  last_line_time_ = seconds_now();
 }
 
 void Trainer::show_progress() {
@@ -195,7 +195,7 @@ void Trainer::show_progress() {
 // True if this is a new best, which is then to be saved. `counts`: may it be?
 bool Trainer::validate(bool counts) {
   if (!valid_examples_) return false;
-  const double begin = now();
+  const double begin = seconds_now();
   ValidLine line;
   line.step = state_.step;
   line.evaluation = evaluate(model_, stepper_.best_values(), *valid_examples_, pool_);
@@ -207,6 +207,7 @@ bool Trainer::validate(bool counts) {
                    ? 0
                    : data_.valid.target_bytes;
   const double loss = line.evaluation.loss();
+  if (!std::isfinite(loss)) diverged(state_.step, "the validation loss");
   const bool by_bleu = config_.train.select_by == SelectBy::bleu;
   if (by_bleu)
     line.bleu = validation_bleu(model_, stepper_.best_values(), data_.valid, tokenizers_, pool_);
@@ -233,13 +234,13 @@ bool Trainer::validate(bool counts) {
   validated_ = state_.step;
   log_.info(valid_line(line));
   run_.append_metrics(valid_metrics(line));
-  last_line_time_ += now() - begin;
+  last_line_time_ += seconds_now() - begin;
   return best;
 }
 
 void Trainer::save() {
-  const double begin = now();
-  if (!first_bad(stepper_.values()).empty()) diverged(state_.step);
+  const double begin = seconds_now();
+  if (!first_bad(stepper_.values()).empty()) diverged(state_.step, "");
   if (!valid_examples_) state_.best_step = state_.step;
   CheckpointContents c;
   c.model = stepper_.model_views();
@@ -249,7 +250,7 @@ void Trainer::save() {
   c.state = state_;
   run_.save(c, config_.train.keep_last);
   saved_ = state_.step;
-  last_line_time_ += now() - begin;
+  last_line_time_ += seconds_now() - begin;
 }
 
 }  // namespace heed

@@ -28,7 +28,8 @@ class Trainer {
 
   // Instead of a start at step 0 from the seed:
   void restore(const Checkpoint& checkpoint);
-  void start_from(const Checkpoint& weights);  // --init-from
+  // From these weights; saved at once as step 0, for they are nowhere else in the run.
+  void start_from(const ParamVec<float>& weights);
 
   // Trains until the config, `stop_at` (0: none) or a signal says stop, and saves. Error (diverged)
   // leaves the checkpoints as they are.
@@ -42,7 +43,7 @@ class Trainer {
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   void step();
   std::string first_bad(const ParamVec<float>& numbers) const;
-  [[noreturn]] void diverged(std::int64_t step);
+  [[noreturn]] void diverged(std::int64_t step, const std::string& otherwise);
   void log_line();
   void show_progress();
   bool validate(bool counts);

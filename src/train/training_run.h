@@ -1,5 +1,4 @@
-// Starting and continuing a run: reads config and data, makes or opens the run folder, says what is
-// going to happen, trains, and says what happened.
+// Starting and continuing a run: reads config and data, makes or opens the run folder, and trains.
 #pragma once
 
 #include <string>
@@ -7,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "store/state.h"
 #include "train/run_config.h"
 
 namespace heed {
@@ -33,11 +33,17 @@ struct ResumeRequest {
   bool profile = false;
 };
 
-// Exit::ok, interrupted or terminated. Errors leave every earlier run and checkpoint as it was.
-Exit train_run(const TrainRequest& request, Log& log);
-Exit resume_run(const ResumeRequest& request, Log& log);
+struct RunResult {
+  Exit exit = Exit::ok;  // ok, interrupted or terminated
+  std::string run;       // folder
+  std::string reason;    // "finished", "early_stopping", "stop_at", "signal", "time", "already_done"
+  State state;           // where training stands
+  double seconds = 0;    // of this process
+};
 
-// The folder that a run's relative data paths start from (origin.json), or "" if it is not known.
-std::string data_folder(const std::string& run);
+// Errors leave every earlier run and checkpoint as it was; once there is a train.log they stand in
+// it too.
+RunResult train_run(const TrainRequest& request, Log& log);
+RunResult resume_run(const ResumeRequest& request, Log& log);
 
 }  // namespace heed

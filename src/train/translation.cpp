@@ -2,12 +2,15 @@
 
 #include "base/error.h"
 #include "text/bleu.h"
-#include "text/corpus.h"
 
 namespace heed {
 
-std::vector<int> banned_in_targets() {
-  return {Tokenizer::kUnk, Tokenizer::kBos};
+std::vector<int> banned_in_targets(const Tokenizer& tokenizer) {
+  std::vector<int> banned{Tokenizer::kUnk, Tokenizer::kBos};
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
+    if (tokenizer.text_after(-1, id).find_first_of("\n\r") != std::string::npos)
+      banned.push_back(id);
+  return banned;
 }
 
 std::vector<std::vector<Translation>> translate(const Transformer& model,
@@ -15,7 +18,7 @@ std::vector<std::vector<Translation>> translate(const Transformer& model,
                                                 const Tokenizers& tokenizers, Pool& pool,
                                                 const std::vector<std::string>& lines,
                                                 BeamOptions options, std::size_t first_line) {
-  options.banned = banned_in_targets();
+  options.banned = banned_in_targets(*tokenizers.target);
   std::vector<std::vector<int>> sources;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     sources.push_back(tokenizers.source().encode(lines[i]));
@@ -50,23 +53,17 @@ double validation_bleu(const Transformer& model, const ParamVec<float>& values, 
   }
   BeamOptions options;
   options.beam_size = 1;
-  options.banned = banned_in_targets();
+  options.banned = banned_in_targets(*tokenizers.target);
   std::vector<std::string> hypotheses;
   for (const auto& found : beam_search(model, values, pool, sources, options))
-    hypotheses.push_back(tokenizers.target->decode(found.front().ids));
+    hypotheses.push_back(found.empty() ? "" : tokenizers.target->decode(found.front().ids));
   return corpus_bleu(hypotheses, references, {.tokens = BleuTokens::none}).score;
 }
 
 TextPairs validation_pairs(const RunConfig& c, const std::string& folder) {
-  const ReadOptions options{c.tokenizer.type == TokenizerConfig::byte, c.data.lowercase};
-  const DataConfig& d = c.data;
-  const bool own = d.has_valid_files();
-  const std::string& tsv = own ? d.valid_pairs : d.pairs;
-  const Pairs all =
-      !tsv.empty() ? read_tsv(resolve_path(folder, tsv), options)
-                   : read_parallel(resolve_path(folder, own ? d.valid_source : d.source),
-                                   resolve_path(folder, own ? d.valid_target : d.target), options);
-  const std::size_t first = own ? 0 : split_pairs(all.size(), d.valid_fraction);
+  const bool own = c.data.has_valid_files();
+  const Pairs all = own ? read_valid_pairs(c, folder) : read_training_pairs(c, folder);
+  const std::size_t first = own ? 0 : split_pairs(all.size(), c.data.valid_fraction);
   TextPairs pairs;
   for (std::size_t i = first; i < all.size(); ++i) {
     pairs.source.emplace_back(all.source[i]);

@@ -17,8 +17,8 @@ struct Translation {
   double score;
 };
 
-// What a search for translations may not write.
-std::vector<int> banned_in_targets();
+// What a translation may not hold: <unk>, <s>, and whatever would end its line.
+std::vector<int> banned_in_targets(const Tokenizer& tokenizer);
 
 // For each line its options.n_best translations, best first; an empty line has none. Words without
 // an id are read as <unk>; options.banned is filled in here. Error (data) on a line longer than the
