@@ -1,7 +1,7 @@
 // JSON as people and strangers write it, read strictly: `//` comments are allowed; a key that
-// stands twice, nesting beyond 32 levels, more than 1 MB, invalid UTF-8 and numbers that do not fit
-// a double are errors. Whatever the bytes, the result is a JsonText or an Error (Exit::usage) that
-// names file, line and column.
+// stands twice or has more than 64 bytes, nesting beyond 16 levels, more than 256 KiB, invalid
+// UTF-8 and numbers that do not fit a double are errors. Whatever the bytes, the result is a
+// JsonText or an Error (Exit::usage) that names file, line and column.
 #pragma once
 
 #include <map>

@@ -40,7 +40,7 @@ class Log {
   void open_file(const std::string& path);
 
   void info(std::string_view line);
-  void warn(std::string_view line);  // "warning: " is put before it
+  void warn(std::string_view line);       // "warning: " is put before it
   void only_file(std::string_view line);  // what the terminal gets otherwise
 
   // Draws the bar, at most ten times a second; does nothing without a terminal or when quiet.

@@ -14,8 +14,8 @@ class LineReader {
   // "-" is standard input. Error (data) if there is no such file.
   LineReader(const std::string& path, const ReadOptions& options);
 
-  // The next at most n lines, without \n or \r\n (and a byte order mark before the first); empty at the end. Typed lines come one at a time.
-  // Error (data) naming file and line on invalid UTF-8.
+  // The next at most n lines, without \n or \r\n (and a byte order mark before the first); empty at
+  // the end. Typed lines come one at a time. Error (data) naming file and line on invalid UTF-8.
   std::vector<std::string> read(std::size_t n);
 
  private:

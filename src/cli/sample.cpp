@@ -179,9 +179,10 @@ Exit run_sample(CommandLine& line) {
   auto* prompt_option = app.add_option("--prompt", o.prompt,
                                        "text to continue (default: standard input if it is a pipe "
                                        "or a file, else nothing)");
-  auto* file_option = app.add_option("--prompt-file", o.prompt_file, "the same from a file; - is standard input")
-                          ->type_name("PATH")
-                          ->excludes(prompt_option);
+  auto* file_option =
+      app.add_option("--prompt-file", o.prompt_file, "the same from a file; - is standard input")
+          ->type_name("PATH")
+          ->excludes(prompt_option);
   app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
       ->check(CLI::Range(1, 100'000'000));
   app.add_option("--num-samples,-n", r.num_samples, "how many samples")
@@ -210,7 +211,8 @@ Exit run_sample(CommandLine& line) {
   check_rules(r.rules);
   for (const std::string& stop : o.stops)
     if (stop.empty())
-      throw Error(Exit::usage, "--stop: expected a text, found an empty one.", "heed sample --help");
+      throw Error(Exit::usage, "--stop: expected a text, found an empty one.",
+                  "heed sample --help");
 
   prepare_blas();
   Log log({.quiet = line.quiet()});

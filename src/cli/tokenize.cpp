@@ -24,7 +24,8 @@ Exit run_tokenize(CommandLine& line) {
   line.add_json(json);
   line.app().footer(
       "Reads lines from standard input and prints the tokens of each, separated by spaces; spaces\n"
-      "in a token are shown as U+2581. For masked models [MASK] is one token. With --json, an object per line: ids, tokens.");
+      "in a token are shown as U+2581. For masked models [MASK] is one token. With --json, an "
+      "object per line: ids, tokens.");
   if (!line.parse()) return Exit::ok;
 
   Log log({.quiet = line.quiet()});

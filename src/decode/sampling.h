@@ -1,11 +1,13 @@
 // Drawing texts from a model, many at a time, for every family with a decoder.
 //
-//   text (encoder-decoder)  the source is the last `source_length` tokens, or <s> alone; the
-//   decoder
-//                           starts at <s>. After `target_length` tokens both start anew.
-//   text (decoder alone)    the decoder reads <s> and the prompt. When it holds `target_length`
-//                           tokens it starts anew with the last half of them.
-//   to_end                  the prompt is a whole source; the decoder writes until </s>.
+//   encoder-decoder, text  the source is the last `source_length` tokens, or <s>
+//                          alone; the decoder starts at <s>. After `target_length`
+//                          tokens both start anew.
+//   decoder alone, text    the decoder reads <s> and the prompt. When it holds
+//                          `target_length` tokens it starts anew with the last
+//                          half of them.
+//   to_end                 the prompt is a whole source; the decoder writes until
+//                          </s>.
 //
 // A token is drawn as a pure function of the seed, the number of the sample, its place in the
 // sample, and what came before: sample i is the same whatever is drawn beside it.

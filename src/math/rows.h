@@ -65,9 +65,8 @@ T largest(const T* x, int n);
 template <class T>
 void softmax(T* row, int visible, int cols);
 
-// One row of logits under the smoothed cross-entropy
-//   loss = (1 - eps) (lse - l_y) + eps (lse - mean l),   lse = log sum exp l        (eps/K over all
-//   K)
+// One row of logits under the smoothed cross-entropy (eps/K over all K):
+//   loss = (1 - eps) (lse - l_y) + eps (lse - mean l),   lse = log sum exp l
 struct RowLoss {
   double smoothed, plain;  // nats; plain is -log p(label)
   bool correct;            // the label is the first of the largest logits

@@ -46,8 +46,8 @@ inline double fast_exp(double x) {
   return std::exp(x);
 }
 
-// The standard normal distribution: cdf = (1 + erf(x / sqrt 2)) / 2 and pdf = exp(-x^2/2) / sqrt(2
-// pi).
+// The standard normal distribution:
+//   cdf = (1 + erf(x / sqrt 2)) / 2,   pdf = exp(-x^2/2) / sqrt(2 pi)
 template <class T>
 struct Normal {
   T cdf, pdf;

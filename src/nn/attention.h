@@ -1,10 +1,11 @@
 // Multi-head attention (Vaswani et al. 2017, section 3.2), self- and cross-, causal or not.
 //
-//   [Q K V] = x [W_q W_k W_v]ᵀ + b              one product for all three (cross: Q from x, K V
-//   from memory) P_h = softmax(Q_h K_hᵀ / sqrt(d_head))      per sequence and head; causal: query i
-//   of n over
-//                                               m keys sees the first m - n + i + 1 of them
+//   [Q K V] = x [W_q W_k W_v]ᵀ + b
+//   P_h = softmax(Q_h K_hᵀ / sqrt(d_head))
 //   y = [P_1 V_1 .. P_H V_H] W_oᵀ + b_o
+//
+// Q, K and V are one product; in cross-attention Q is from x, K and V from the memory. P_h is per
+// sequence and head; causal: query i of n over m keys sees the first m - n + i + 1 of them.
 //
 // Only attention sees sequences; everything else sees rows. While decoding, keys and values of
 // earlier tokens come from a Cache, and the same code serves prompt and single step.

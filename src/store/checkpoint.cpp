@@ -166,10 +166,6 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
   return checkpoint;
 }
 
-std::vector<TensorEntry> Checkpoint::model_tensors() const {
-  return list_safetensors(folder_ / kModel);
-}
-
 void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
   read_safetensors(folder_ / kModel, slots);
 }

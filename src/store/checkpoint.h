@@ -55,7 +55,6 @@ class Checkpoint {
   // All files that are none of the others, in the order of their names.
   const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }
 
-  std::vector<TensorEntry> model_tensors() const;
   void load_model(std::span<const TensorSlot> slots) const;
   // An Error if there is none.
   void load_training(std::span<const TensorSlot> slots) const;

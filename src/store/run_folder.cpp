@@ -149,11 +149,12 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
 void require_run_folder(const fs::path& run) {
   std::error_code error;
   if (fs::is_directory(run / "checkpoints", error) && path_exists(run / "config.json")) return;
-  throw Error(Exit::store,
-              '"' + run.string() +
-                  "\" is not a run of heed (a folder with checkpoints/ and config.json); it is left "
-                  "alone",
-              "another --run");
+  throw Error(
+      Exit::store,
+      '"' + run.string() +
+          "\" is not a run of heed (a folder with checkpoints/ and config.json); it is left "
+          "alone",
+      "another --run");
 }
 
 NewestCheckpoint newest_checkpoint(const fs::path& run) {

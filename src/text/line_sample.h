@@ -1,6 +1,7 @@
-// A random sample of lines of bounded size, drawn while the text goes by: kept are the lines whose
-// hashes of (seed, number of the line) are smallest. The same for the same seed and lines; order is
-// kept. Owns copies of what it keeps.
+// A random sample of lines of bounded size, drawn while the text goes by. Every line gets a hash of
+// (seed, its number); whenever the kept ones exceed the bound, those of the greatest hashes go, and
+// a line longer than the bound is never kept. The same for the same seed and lines; order is kept.
+// Owns copies of what it keeps.
 #pragma once
 
 #include <cstddef>

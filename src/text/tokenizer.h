@@ -10,8 +10,11 @@
 //   byte     one id per byte; any bytes at all
 //   word     one id per whitespace-separated word and per newline; decode puts one space between
 //            words and none beside a newline
-//   bpe      SentencePiece pieces with byte fallback; nothing is unknown, and decode(encode(x)) ==
-//   x unigram  for every x (for char: for every x of known characters)
+//   bpe      SentencePiece pieces with byte fallback; nothing is unknown
+//   unigram  the same, pieces chosen by another rule
+//
+// decode(encode(x)) == x for every x with byte, bpe and unigram; with char for every x of known
+// characters.
 #pragma once
 
 #include <cstddef>

@@ -185,11 +185,4 @@ TrainedTokenizer TokenizerTrainer::finish() {
   return trained;
 }
 
-TrainedTokenizer train_tokenizer(const TokenizerConfig& config, bool with_mask, std::uint64_t seed,
-                                 std::span<const std::string_view> texts) {
-  TokenizerTrainer trainer(config, with_mask, seed);
-  for (const std::string_view text : texts) trainer.add(text);
-  return trainer.finish();
-}
-
 }  // namespace heed

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,9 +37,5 @@ class TokenizerTrainer {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// All of it at once.
-TrainedTokenizer train_tokenizer(const TokenizerConfig& config, bool with_mask, std::uint64_t seed,
-                                 std::span<const std::string_view> texts);
 
 }  // namespace heed

@@ -1,5 +1,5 @@
-// The two kinds of data that dataset.h speaks of, each in its own file. Paths that a config names are
-// relative to `folder`.
+// The two kinds of data that dataset.h speaks of, each in its own file. Paths that a config names
+// are relative to `folder`.
 #pragma once
 
 #include <string>

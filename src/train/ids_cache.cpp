@@ -10,6 +10,8 @@
 namespace heed {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t kHash = 64;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;
 
@@ -86,6 +88,15 @@ class Reader {
   std::string_view bytes_;
 };
 
+constexpr const char* kIdsFile = "ids.bin";
+
+// Subword ids are kept beside the run; characters, bytes and words are as quick to make as to read.
+bool keeps_ids(const RunConfig& c) {
+  return (c.tokenizer.type == TokenizerConfig::bpe ||
+          c.tokenizer.type == TokenizerConfig::unigram) &&
+         !c.data.has_valid_files();
+}
+
 }  // namespace
 
 std::string ids_cache_key(const std::string& data_hash, const RunConfig& c,
@@ -133,6 +144,30 @@ std::optional<Dataset> load_ids(const std::filesystem::path& path, const std::st
         !Reader::sound(s->target, s->target_begin, tokenizers.target->size()))
       return std::nullopt;
   return d;
+}
+
+void keep_ids(const fs::path& run, const RunConfig& config, const Dataset& data,
+              const Tokenizers& tokenizers, Log& log) {
+  if (!keeps_ids(config)) return;
+  try {
+    save_ids(run / kIdsFile, ids_cache_key(data.hash.data, config, tokenizers), data);
+  } catch (const Error& e) {
+    log.warn(std::string("resuming will tokenise again: ") + e.what());
+  }
+}
+
+Dataset load_kept_dataset(const RunConfig& config, const fs::path& run, const std::string& folder,
+                          Tokenizers& tokenizers, Log& log) {
+  if (!keeps_ids(config) || !tokenizers.target) return load_dataset(config, folder, tokenizers);
+  const DataHash hash = hash_dataset(config, folder);
+  const fs::path path = run / kIdsFile;
+  const std::string key = ids_cache_key(hash.data, config, tokenizers);
+  if (std::optional<Dataset> kept = load_ids(path, key, tokenizers)) {
+    kept->hash = hash;
+    return std::move(*kept);
+  }
+  log.info("ids.bin is missing or of other data: the text is tokenised again");
+  return load_dataset(config, folder, tokenizers);
 }
 
 }  // namespace heed

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/log.h"
 #include "train/dataset.h"
 
 namespace heed {
@@ -23,5 +24,12 @@ void save_ids(const std::filesystem::path& path, const std::string& key, const D
 // Nothing if the file is not whole or has another key.
 std::optional<Dataset> load_ids(const std::filesystem::path& path, const std::string& key,
                                 const Tokenizers& tokenizers);
+
+// After loading the data of a new run; failing to write is a warning, the run goes on without.
+void keep_ids(const std::filesystem::path& run, const RunConfig& config, const Dataset& data,
+              const Tokenizers& tokenizers, Log& log);
+// load_dataset(), or what keep_ids() left if the data is still the same.
+Dataset load_kept_dataset(const RunConfig& config, const std::filesystem::path& run,
+                          const std::string& folder, Tokenizers& tokenizers, Log& log);
 
 }  // namespace heed

@@ -70,13 +70,13 @@ double available_memory(const std::string& cgroup) {
 void check_memory(const MemoryPlan& plan) {
   const double available = available_memory();
   if (plan.total() <= available) return;
-  throw Error(Exit::memory,
-              "Training needs about " + format_bytes(plan.total()) + " of memory (parameters, " +
-                  "moments and gradients " + format_bytes(plan.parameters) + ", activations " +
-                  format_bytes(plan.activations) + "), but " + format_bytes(available) +
-                  " are available.",
-              "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
-              "train.shards, or a smaller train.micro_batch_tokens");
+  throw Error(
+      Exit::memory,
+      "Training needs about " + format_bytes(plan.total()) + " of memory (parameters, " +
+          "moments and gradients " + format_bytes(plan.parameters) + ", activations " +
+          format_bytes(plan.activations) + "), but " + format_bytes(available) + " are available.",
+      "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
+      "train.shards, or a smaller train.micro_batch_tokens");
 }
 
 }  // namespace heed

@@ -3,7 +3,7 @@
 // A RunConfig from load_config or parse_config is valid and complete: cross-key rules hold and what
 // was left open (attention_dropout, weight_decay, decay_steps, model.max_length, valid_fraction) is
 // resolved, so that dumping and reading it again gives the same. All errors are Exit::usage and
-// name the file and line (or the --set) and the key.
+// name the key; those about one key alone also name the file and line, or the --set.
 #pragma once
 
 #include <cstdint>

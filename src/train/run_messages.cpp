@@ -124,6 +124,28 @@ void say_end(Log& log, Stop stop, const State& s, const std::string& run, double
     log.info("go on: heed resume " + shell_word(run));
 }
 
+const char* reason_name(Stop stop) {
+  switch (stop) {
+    case Stop::finished:
+      return "finished";
+    case Stop::early:
+      return "early_stopping";
+    case Stop::asked:
+      return "stop_at";
+    case Stop::signal:
+      return "signal";
+    case Stop::time:
+      return "time";
+  }
+  return "";
+}
+
+void say_cut(Log& log, const MetricsCut& cut) {
+  if (cut.later + cut.damaged > 0)
+    log.info("metrics.jsonl: dropped " + std::to_string(cut.later) + " lines of later steps and " +
+             std::to_string(cut.damaged) + " torn ones");
+}
+
 void say_profile(Log& log, const Profile& profile) {
   double total = 0;
   for (std::uint64_t ns : profile.ns) total += static_cast<double>(ns);

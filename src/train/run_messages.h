@@ -26,9 +26,12 @@ MemoryPlan plan_memory(const PreparedRun& run);
 // Model, data and plan, `done` steps being behind.
 void say_start(Log& log, const PreparedRun& run, const MemoryPlan& memory, std::int64_t done);
 
+const char* reason_name(Stop stop);  // for RunResult
+
 // Why training ended, the best so far, and how to go on.
 void say_end(Log& log, Stop stop, const State& state, const std::string& run, double seconds);
 
+void say_cut(Log& log, const MetricsCut& cut);  // if anything was dropped
 void say_profile(Log& log, const Profile& profile);
 
 }  // namespace heed

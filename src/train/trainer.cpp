@@ -15,6 +15,8 @@ namespace {
 // What the next log line needs of the steps since the last one.
 constexpr const char* kLossSum = "loss_sum";
 constexpr const char* kLabelSum = "label_sum";
+// A signal cut the validation of the last step off: it is made up for on resuming.
+constexpr const char* kValidationDue = "validation_due";
 
 }  // namespace
 
@@ -85,6 +87,10 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 
 Stop Trainer::run(std::int64_t stop_at) {
   last_line_time_ = seconds_now();
+  if (state_.sums.erase(kValidationDue) > 0) {
+    validate(true);
+    save();
+  }
   std::optional<Stop> stop = reason_to_stop(stop_at);
   while (!stop) {
     const double begin = seconds_now();
@@ -198,7 +204,13 @@ bool Trainer::validate(bool counts) {
   const double begin = seconds_now();
   ValidLine line;
   line.step = state_.step;
-  line.evaluation = evaluate(model_, stepper_.best_values(), *valid_examples_, pool_);
+  const bool at_the_end = reason_to_stop(0) == Stop::finished;
+  const auto signalled = [at_the_end] { return !at_the_end && stop_signal() != 0; };
+  line.evaluation = evaluate(model_, stepper_.best_values(), *valid_examples_, pool_, signalled);
+  if (line.evaluation.sums.tokens == 0 && signalled()) {
+    if (counts) state_.sums[kValidationDue] = 1;
+    return false;
+  }
   if (line.evaluation.sums.tokens == 0) {
     log_.warn("no validation: not one token of the held-out part is masked");
     return false;

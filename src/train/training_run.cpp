@@ -19,36 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxConfigFile = 16u << 20;
 
-// Subword ids are kept beside the run; characters, bytes and words are as quick to make as to read.
-bool keeps_ids(const RunConfig& c) {
-  return (c.tokenizer.type == TokenizerConfig::bpe ||
-          c.tokenizer.type == TokenizerConfig::unigram) &&
-         !c.data.has_valid_files();
-}
-
-void try_to_keep_ids(const fs::path& path, const RunConfig& config, const Dataset& data,
-                     const Tokenizers& tokenizers, Log& log) {
-  try {
-    save_ids(path, ids_cache_key(data.hash.data, config, tokenizers), data);
-  } catch (const Error& e) {
-    log.warn(std::string("resuming will tokenise again: ") + e.what());
-  }
-}
-
-Dataset load_dataset_of_run(const RunConfig& config, const fs::path& run, const std::string& folder,
-                            Tokenizers& tokenizers, Log& log) {
-  if (!keeps_ids(config) || !tokenizers.target) return load_dataset(config, folder, tokenizers);
-  const DataHash hash = hash_dataset(config, folder);
-  const fs::path path = run / "ids.bin";
-  const std::string key = ids_cache_key(hash.data, config, tokenizers);
-  if (std::optional<Dataset> kept = load_ids(path, key, tokenizers)) {
-    kept->hash = hash;
-    return std::move(*kept);
-  }
-  log.info("ids.bin is missing or of other data: the text is tokenised again");
-  return load_dataset(config, folder, tokenizers);
-}
-
 void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::string& run) {
   const auto differs = [&](const std::string& key) {
     throw Error(Exit::usage, "--init-from " + run + ": its " + key + " is not this config's.");
@@ -67,22 +37,6 @@ RunResult with_errors_in_log(Log& log, Work&& work) {
     log.only_file(std::string("error: ") + e.what());
     throw;
   }
-}
-
-const char* reason_name(Stop stop) {
-  switch (stop) {
-    case Stop::finished:
-      return "finished";
-    case Stop::early:
-      return "early_stopping";
-    case Stop::asked:
-      return "stop_at";
-    case Stop::signal:
-      return "signal";
-    case Stop::time:
-      return "time";
-  }
-  return "";
 }
 
 // What both ways of training end in.
@@ -170,13 +124,6 @@ std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) 
   return "";
 }
 
-void cut_metrics(RunWriter& run, std::int64_t step, Log& log) {
-  const MetricsCut cut = run.cut_metrics(step);
-  if (cut.later + cut.damaged > 0)
-    log.info("metrics.jsonl: dropped " + std::to_string(cut.later) + " lines of later steps and " +
-             std::to_string(cut.damaged) + " torn ones");
-}
-
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
   const double begin = seconds_now();
   NewestCheckpoint newest = newest_checkpoint(run.path());
@@ -205,7 +152,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (checkpoint) {
     const std::string why = already(config.train, checkpoint->state(), request.stop_at);
     if (!why.empty()) {
-      cut_metrics(run, done, log);
+      say_cut(log, run.cut_metrics(done));
       log.info(why + "; nothing to do");
       return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
               seconds_now() - begin};
@@ -218,7 +165,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const std::string folder = data_folder(request.run);
   Tokenizers tokenizers;
   if (checkpoint) tokenizers = Tokenizers::load(*checkpoint);
-  const Dataset data = load_dataset_of_run(config, run.path(), folder, tokenizers, log);
+  const Dataset data = load_kept_dataset(config, run.path(), folder, tokenizers, log);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(request.threads, config);
   watch_signals();
@@ -229,7 +176,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   Trainer trainer(config, model, data, tokenizers, run, pool, log);
   if (checkpoint) trainer.restore(*checkpoint);
   if (request.profile) trainer.stepper().gradients().enable_profile();
-  cut_metrics(run, done, log);
+  say_cut(log, run.cut_metrics(done));
   run.write_config(dump_config(config));
   log.info("resuming at step " + std::to_string(done));
   return train_to_the_end({trainer, run, request.stop_at, request.profile, begin}, log);
@@ -278,7 +225,7 @@ RunResult train_run(const TrainRequest& request, Log& log) {
 
   log.open_file((run.path() / "train.log").string());
   return with_errors_in_log(log, [&] {
-    if (keeps_ids(config)) try_to_keep_ids(run.path() / "ids.bin", config, data, tokenizers, log);
+    keep_ids(run.path(), config, data, tokenizers, log);
     say_start(log, prepared, memory, 0);
     Pool pool(threads);
     Trainer trainer(config, model, data, tokenizers, run, pool, log);

@@ -36,9 +36,9 @@ struct ResumeRequest {
 struct RunResult {
   Exit exit = Exit::ok;  // ok, interrupted or terminated
   std::string run;       // folder
-  std::string reason;    // "finished", "early_stopping", "stop_at", "signal", "time", "already_done"
-  State state;           // where training stands
-  double seconds = 0;    // of this process
+  std::string reason;  // "finished", "early_stopping", "stop_at", "signal", "time", "already_done"
+  State state;         // where training stands
+  double seconds = 0;  // of this process
 };
 
 // Errors leave every earlier run and checkpoint as it was; once there is a train.log they stand in

@@ -161,6 +161,69 @@ class Resume(RunsTest):
             self.assertFalse((self.folder / "misfit").exists(), change)
         self.train(config, "misfit", "--init-from", self.folder / "none", status=4)
 
+    def test_initial_weights_are_saved_before_the_first_step(self):
+        self.train(self.config(train__max_steps=6), "first")
+        weights = lambda path: self.files(path)["model.safetensors"]
+        first = weights(self.checkpoints("first") / "best")
+        self.train(self.config(train__keep_last=0), "second", "--init-from",
+                   self.folder / "first")
+        self.assertEqual(self.steps("second"), [0, 10, 20])
+        self.assertEqual(weights(self.checkpoints("second") / "step-00000000"), first)
+        # A run that was killed before its next save goes on from there.
+        shutil.copytree(self.folder / "second", self.folder / "killed", symlinks=True)
+        for step in (10, 20):
+            shutil.rmtree(self.checkpoints("killed") / f"step-{step:08}")
+        for link in ("best", "last"):
+            (self.checkpoints("killed") / link).unlink()
+        self.resume("killed", words="resuming at step 0")
+        for step in (10, 20):
+            self.same_checkpoint("second", "killed", step)
+
+    def test_a_run_can_start_again_from_its_own_weights(self):
+        self.train(self.config(train__max_steps=6))
+        first = self.files(self.checkpoints() / "best")["model.safetensors"]
+        self.train(self.config(train__max_steps=2, train__keep_last=0), "run", "--force",
+                   "--init-from", self.folder / "run")
+        self.assertEqual(
+            self.files(self.checkpoints() / "step-00000000")["model.safetensors"], first)
+        self.assertEqual(self.link("last", "run.old-1"), 6)
+
+    def test_force_moves_runs_only(self):
+        (self.folder / "notes").mkdir()
+        (self.folder / "notes" / "config.json").write_text("{}")
+        for path in ("notes", "a.txt"):
+            self.train(self.config(), path, "--force", status=4, words="not a run")
+            self.assertTrue((self.folder / path).exists())
+            self.assertFalse((self.folder / (path + ".old-1")).exists())
+
+    def test_a_finished_run_loses_its_torn_metrics_line(self):
+        self.train(self.config(train__max_steps=6))
+        path = self.folder / "run" / "metrics.jsonl"
+        whole = path.read_text()
+        path.write_text(whole + '{"kind":"tr')
+        self.resume("run", words=["dropped 0 lines of later steps and 1 torn", "nothing to do"])
+        self.assertEqual(path.read_text(), whole)
+
+    def test_nothing_to_do_is_said_as_it_is(self):
+        self.train(self.config())
+        before = self.snapshot()
+        self.resume("run", "--stop-at", 5, words="already at step 20 of 20")
+        self.resume("run", "--max-steps", 15, words="at step 20, past train.max_steps 15;")
+        self.resume("run", "--more", 10, "--stop-at", 5, words="at step 20, past --stop-at 5;")
+        self.assertEqual(self.snapshot(), before)
+        self.train(self.config(train__max_steps=0, train__max_epochs=1), "epochs")
+        self.resume("epochs", words=["already at step", "the end of epoch 1 of 1; nothing to do"])
+
+    def test_what_ends_a_run_stands_in_its_log(self):
+        """A validation loss that is not finite is a divergence, not a validation without a best."""
+        c = self.config(train__eval_every=1, optimizer={"type": "sgd", "learning_rate": 1e30,
+                                                        "schedule": "constant",
+                                                        "warmup_steps": 0})
+        r = self.train(c, status=5, words=["diverged at step 1", "the validation loss"])
+        self.assertNotIn("stalled", r.err)
+        log = (self.folder / "run" / "train.log").read_text()
+        self.assertIn("error: Training diverged at step 1", log)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from runs import HEED, RunsTest
+from runs import HEED, RunsTest, text
 
 LONG = {"train__max_steps": 1000000, "train__save_every": 0, "train__eval_every": 0,
         "train__log_every": 1}
@@ -48,6 +48,28 @@ class Signals(RunsTest):
         self.resume("run", "--stop-at", at + 5)
         self.train(config, "whole", "--stop-at", at + 5, "--threads", 1)
         self.same_checkpoint("run", "whole", at + 5)
+
+    def test_a_long_validation_is_cut_off_and_made_up_for(self):
+        (self.folder / "a.txt").write_text(text(30000))
+        config = self.config(data__valid_fraction=0.9, train__max_steps=4, train__eval_every=2,
+                             train__save_every=2, train__log_every=1, train__keep_last=0)
+        p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "1")
+        log = self.folder / "run" / "train.log"
+        for _ in range(1000):
+            if log.exists() and "step      2/4" in log.read_text():
+                break
+            time.sleep(0.005)
+        p.send_signal(signal.SIGINT)
+        _, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 130, err)
+        self.assertNotIn("valid", [e["kind"] for e in self.metrics()])
+        self.assertEqual(self.steps(), [2])
+        self.resume("run")
+        self.train(config, "whole")
+        for step in (2, 4):
+            self.same_checkpoint("run", "whole", step)
+        numbers = lambda run: [(e["step"], e["loss"]) for e in self.metrics(run, "valid")]
+        self.assertEqual(numbers("run"), numbers("whole"))
 
     def test_a_second_signal_quits_at_once(self):
         # Each step takes minutes, so the first signal alone would not end it soon.

@@ -35,6 +35,15 @@ class Writer : public ::testing::Test {
   fs::path run_ = folder_.path() / "deep" / "run";
 };
 
+TEST_F(Writer, WhatIsNoRunIsNeverMovedAway) {
+  fs::create_directories(run_ / "checkpoints");
+  EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }), HasSubstr("not a run of heed"));
+  fs::remove(run_ / "checkpoints");
+  replace_file(run_ / "config.json", "{}");
+  EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }), HasSubstr("not a run of heed"));
+  EXPECT_EQ(names_in(run_.parent_path()).size(), 1u);
+}
+
 TEST_F(Writer, AnExistingRunIsRefusedOrWithForceRenamed) {
   { RunWriter::create(run_, false).write_config("first"); }
   EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),

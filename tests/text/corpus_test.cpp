@@ -106,11 +106,27 @@ TEST_F(Corpus, ChunksAreTheTextCutBetweenWordsOrCharacters) {
   }
 }
 
-TEST_F(Corpus, SplitsTheTailOffAtACharacter) {
-  EXPECT_EQ(split_text("0123456789", 0.1), 9u);
-  EXPECT_EQ(split_text("0123456789", 0.25), 7u);
-  EXPECT_EQ(split_text("0123456789", 0.0), 10u);
-  EXPECT_EQ(split_text("aää", 0.5), 1u);  // floor(2.5) = 2 is inside the first ä
+TEST_F(Corpus, AByteOrderMarkIsNoPartOfLinesButOfATextItIs) {
+  const std::string source = file("bs", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n");
+  const Pairs pairs = read_parallel(source,
+                                    file("bt",
+                                         "\xEF\xBB\xBF"
+                                         "eins\nzwei\n"),
+                                    {});
+  EXPECT_EQ(pairs.source[0], "one");
+  EXPECT_EQ(pairs.source[1], "\xEF\xBB\xBFtwo");  // only at the start of a file
+  EXPECT_EQ(pairs.target[0], "eins");
+  EXPECT_EQ(read_tsv(file("bp",
+                          "\xEF\xBB\xBF"
+                          "a\tb\n"),
+                     {})
+                .source[0],
+            "a");
+  EXPECT_EQ(read_lines(source, {})[0], "one");
+  EXPECT_EQ(read_text(std::array{source}, {}).substr(0, 6), "\xEF\xBB\xBFone");
+}
+
+TEST_F(Corpus, SplitsTheTailOff) {
   EXPECT_EQ(split_pairs(10, 0.25), 7u);
   EXPECT_EQ(split_pairs(29000, 0.1), 26100u);
 }

@@ -60,7 +60,7 @@ TEST(TokenizerTrainer, SamplesAtMostTheBytesAskedFor) {
   config.sample_bytes = 2000;
   const std::string text = training_text();
   const auto trained = [&](std::uint64_t seed) {
-    return train_tokenizer(config, false, seed, std::array{std::string_view(text)});
+    return train_tokenizer(config, false, seed, text);
   };
   EXPECT_THAT(trained(1).note, HasSubstr("a sample of 19"));  // 19.. bytes
   EXPECT_EQ(trained(1).tokenizer->serialize(), trained(1).tokenizer->serialize());

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "text/piece_model.h"
 #include "text/texts.h"
-#include "text/tokenizer_trainer.h"
+#include "text/tokenizers.h"
 
 namespace heed {
 namespace {
@@ -107,8 +107,7 @@ TEST(TokenizerFile, EveryFlippedBitAndEveryTruncationIsRefusedOrSound) {
                           TokenizerConfig::unigram}) {
     config.type = type;
     const std::string text = "the cat sat on the mat\nthe dög sat\n";
-    const auto tokenizer =
-        train_tokenizer(config, true, 1, std::array{std::string_view(text)}).tokenizer;
+    const auto tokenizer = train_tokenizer(config, true, 1, text).tokenizer;
     const std::string bytes = tokenizer->serialize();
     const auto attempt = [&](const std::string& damaged) {
       try {

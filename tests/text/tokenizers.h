@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,9 +16,16 @@ namespace heed {
 
 using Type = TokenizerConfig::Type;
 
+inline TrainedTokenizer train_tokenizer(const TokenizerConfig& config, bool with_mask,
+                                        std::uint64_t seed, std::string_view text) {
+  TokenizerTrainer trainer(config, with_mask, seed);
+  trainer.add(text);
+  return trainer.finish();
+}
+
 inline std::unique_ptr<Tokenizer> train(TokenizerConfig config, std::string_view text,
                                         bool mask = false) {
-  return train_tokenizer(config, mask, 1, std::array{text}).tokenizer;
+  return train_tokenizer(config, mask, 1, text).tokenizer;
 }
 
 inline std::unique_ptr<Tokenizer> train(Type type, std::string_view text, bool mask = false) {

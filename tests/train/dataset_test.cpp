@@ -97,6 +97,36 @@ TEST_F(DatasetTest, HeldOutFilesAreWhole) {
   EXPECT_THAT(d.notes, Contains(HasSubstr("validation data: 2 unknown")));
 }
 
+TEST_F(DatasetTest, TheHashKnowsHeldOutFilesToo) {
+  file("a.txt", "aabbccdd");
+  file("b.txt", "ab");
+  const RunConfig c = text_config({"data.valid=b.txt"});
+  const DataHash before = load(c).hash;
+  EXPECT_EQ(before, hash_dataset(c, folder_));
+  EXPECT_EQ(before.data, load(text_config({})).hash.all());
+  file("b.txt", "ba");
+  const DataHash after = load(c).hash;
+  EXPECT_EQ(before.data, after.data);
+  EXPECT_NE(before.valid, after.valid);
+  EXPECT_NE(before.all(), after.all());
+
+  file("a.tsv", "a b\tb a\n");
+  file("b.tsv", "a\tb\n");
+  const RunConfig pairs = pairs_config({"tokenizer.type=word", "data.valid_pairs=b.tsv"});
+  const DataHash first = load(pairs).hash;
+  EXPECT_EQ(first, hash_dataset(pairs, folder_));
+  file("b.tsv", "a\ta\n");
+  EXPECT_NE(first.all(), load(pairs).hash.all());
+}
+
+TEST_F(DatasetTest, PairTokenizersHaveNoNewline) {
+  file("a.tsv", "a b c\tx y\nb a\ty\n");
+  for (const std::string type : {"word", "char"}) {
+    load(pairs_config({"tokenizer.type=" + type, "data.valid_fraction=0"}));
+    EXPECT_EQ(tokenizers_.target->unknown("\n").count, 1u) << type;
+  }
+}
+
 TEST_F(DatasetTest, LowerCasingIsUnicodesAndLosesBytes) {
   file("a.txt", "ÄbÄbÄbÄbÄb");
   const Dataset d = load(text_config({"data.lowercase=true", "data.valid_fraction=0"}));

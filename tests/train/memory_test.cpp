@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/error.h"
+#include "base/temporary_folder.h"
 #include "train/splits.h"
 
 namespace heed {
@@ -33,6 +36,22 @@ TEST(Memory, GrowsWithLengthsThreadsAndData) {
   EXPECT_EQ(total(64, 100, 0), total(4, 100, 0));  // no more than shards at a time
 }
 
+TEST(Memory, CachedFilesOfAContainerCountAsFree) {
+  const TemporaryFolder folder;
+  const auto file = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path() / name) << text;
+  };
+  file("memory.max", "20000000\n");
+  file("memory.current", "19000000\n");
+  EXPECT_EQ(available_memory(folder.path()), 1e6);
+  file("memory.stat", "anon 2000000\ninactive_file 9000000\nslab 7\nactive_file 6000000\n");
+  EXPECT_EQ(available_memory(folder.path()), 16e6);
+  file("memory.current", "1000\n");  // read a little later than memory.stat
+  EXPECT_EQ(available_memory(folder.path()), 20e6);
+  file("memory.max", "max\n");
+  EXPECT_EQ(available_memory(folder.path()), available_memory("/nonexistent"));
+}
+
 TEST(Memory, APlanThatDoesNotFitIsAnError) {
   EXPECT_GT(available_memory(), 1e6);
   EXPECT_LT(available_memory(), 1e15);
@@ -43,6 +62,7 @@ TEST(Memory, APlanThatDoesNotFitIsAnError) {
   } catch (const Error& e) {
     EXPECT_EQ(e.exit(), Exit::memory);
     EXPECT_THAT(e.what(), testing::HasSubstr("available"));
+    EXPECT_THAT(e.what(), testing::HasSubstr("tokenizer.vocab_size"));
   }
 }
 

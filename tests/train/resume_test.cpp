@@ -34,13 +34,13 @@ class Resume : public ::testing::Test {
     request.config = folder_.path() / "config.json";
     request.run = run_;
     request.threads = 1;
-    EXPECT_EQ(train_run(request, log_), Exit::ok);
+    EXPECT_EQ(train_run(request, log_).exit, Exit::ok);
   }
   Exit resume() {
     ResumeRequest request;
     request.run = run_;
     request.threads = 1;
-    return resume_run(request, log_);
+    return resume_run(request, log_).exit;
   }
   fs::path checkpoint(const std::string& name) const { return run_ / "checkpoints" / name; }
   std::vector<std::string> names() const { return names_in(run_ / "checkpoints"); }

@@ -40,7 +40,7 @@ double exact_share(const std::string& task) {
   TrainRequest request;
   request.config = HEED_SOURCE_DIR "/configs/" + task + ".json";
   request.run = run;
-  EXPECT_EQ(train_run(request, log), Exit::ok);
+  EXPECT_EQ(train_run(request, log).exit, Exit::ok);
   const TrainedModel m = load_trained_model(run, "best");
   const std::string data = HEED_SOURCE_DIR "/data/" + task + ".test.";
   const Split split = load_parallel(data + "source", data + "target", m.config, m.tokenizers);

@@ -1,0 +1,243 @@
+"""What each command that uses a model prints, checked against the others and against plain arithmetic."""
+import json
+import math
+import struct
+import unittest
+
+from runs import RunsTest, read_tensors, text
+
+SMALL = {"model__d_model": 16, "train__max_steps": 12, "train__eval_every": 0,
+         "train__save_every": 4, "train__keep_last": 0}
+
+
+def floats(path):
+    header, body = read_tensors(path)
+    return {name: struct.unpack(f"<{(e['data_offsets'][1] - e['data_offsets'][0]) // 4}f",
+                                body[e["data_offsets"][0]:e["data_offsets"][1]])
+            for name, e in header.items() if name != "__metadata__"}
+
+
+class Commands(RunsTest):
+    def out(self, *args, **kw):
+        return self.check(*args, **kw).out
+
+    def json(self, *args, **kw):
+        return [json.loads(line) for line in self.out(*args, "--json", **kw).splitlines()]
+
+    def test_evaluate(self):
+        self.train(self.config(**SMALL))
+        e, = self.json("evaluate", "run")
+        self.assertEqual(list(e), ["data", "step", "loss", "perplexity", "accuracy",
+                                   "bits_per_byte", "tokens", "bytes"])
+        self.assertAlmostEqual(e["perplexity"], math.exp(e["loss"]), places=9)
+        self.assertAlmostEqual(e["bits_per_byte"],
+                               e["loss"] * e["tokens"] / (math.log(2) * e["bytes"]), places=9)
+        size = (self.folder / "a.txt").stat().st_size
+        self.assertEqual(e["bytes"], size - int(size * 0.9))
+        self.assertEqual(e["loss"], self.metrics(kind="valid")[-1]["loss"])
+        self.assertIn(f"{e['perplexity']:.3f}", self.out("evaluate", "run"))
+        (self.folder / "b.txt").write_text(text(50, 7))
+        other, = self.json("evaluate", "run", "--data", self.folder / "b.txt")
+        self.assertEqual(other["bytes"], (self.folder / "b.txt").stat().st_size)
+        r = self.check("evaluate", "run", "--data", "none.txt", status=3, words="none.txt")
+        self.assertNotIn("config", r.err)
+
+    def test_score(self):
+        for family in ("causal_lm", "prefix_lm", "masked_lm"):
+            with self.subTest(family=family):
+                self.train(self.config(family=family, **SMALL), family)
+                lines = "the mill\nhe saw a river and he saw that\n\nwater\u00e9\n"
+                r = self.check("score", family, "--target", "-", "--json", stdin=lines)
+                found = [json.loads(l) for l in r.out.splitlines()]
+                self.assertEqual(len(found), 4)
+                for line in found:
+                    self.assertAlmostEqual(line["logprob"], sum(line["token_logprobs"]), places=9)
+                    self.assertEqual(len(line["ids"]), len(line["token_logprobs"]))
+                    self.assertEqual(line["bos_id"], 1)
+                self.assertIn("1 unknown token: '\u00e9'", r.err)
+                plain = self.out("score", family, "--target", "-", stdin=lines).splitlines()
+                self.assertEqual(plain, [f"{line['logprob']:.6f}" for line in found])
+                tokens = self.out("score", family, "--target", "-", "--tokens", stdin=lines)
+                rows = [row for row in tokens.splitlines() if row.startswith("\t")]
+                self.assertEqual([row.split("\t")[1] for row in rows],
+                                 [f"{x:.6f}" for line in found for x in line["token_logprobs"]])
+
+    def test_tokenize(self):
+        self.train(self.config(family="masked_lm", **SMALL), "masked")
+        r = self.check("tokenize", "masked", "--json", stdin="\ufeffa [MASK]\r\nb\u00e9\u00e9\n")
+        first, second = map(json.loads, r.out.splitlines())
+        self.assertEqual(first["tokens"], ["a", " ", "[MASK]"])
+        self.assertEqual(first["ids"][2], 3)
+        self.assertEqual(second["tokens"], ["<unk>"] * 3)  # no b in WORDS
+        self.assertEqual(r.err.count("unknown token"), 1)
+        self.assertNotIn("read as", self.check("tokenize", "masked", stdin="a\n").err)
+        self.train(self.config(tokenizer={"type": "word"}, **SMALL), "words")
+        self.assertEqual(self.out("tokenize", "words", stdin="the old\nmill\n"), "the old\nmill\n")
+        ids = self.out("tokenize", "words", "--ids", stdin="the old\n").split()
+        self.assertEqual(ids, [str(i) for i in self.json("tokenize", "words",
+                                                         stdin="the old\n")[0]["ids"]])
+
+    def test_sample(self):
+        self.train(self.config(family="causal_lm", **SMALL))
+        args = ("sample", "run", "--prompt", "the ", "--max-tokens", 20)
+        three = self.json(*args, "--num-samples", 3)
+        self.assertEqual([s["sample"] for s in three], [0, 1, 2])
+        self.assertEqual(self.json(*args, "--num-samples", 1), three[:1])
+        self.assertEqual(self.json(*args, "--num-samples", 3, "--threads", 2), three)
+        self.assertNotEqual(self.json(*args, "--seed", 2), three[:1])
+        self.assertEqual(list(three[0]), ["sample", "prompt", "text", "ids", "tokens"])
+        self.assertEqual(self.out(*args).rstrip("\n"), ("the " + three[0]["text"]).rstrip("\n"))
+        piped = self.json("sample", "run", "--prompt-file", "-", "--max-tokens", 20,
+                          stdin="the \n")
+        self.assertEqual(piped, three[:1])
+        self.check("sample", "run", "--seed", -1, status=2, words="--seed")
+        self.check("sample", "run", "--stop", "", status=2, words="--stop")
+        self.check("sample", "run", "--prompt-file", "none", status=3, words="none")
+
+    def test_translate(self):
+        self.train(self.config(family="seq2seq", **{**SMALL, "train__max_steps": 60}))
+        lines = (self.folder / "a.source").read_text().splitlines()[:40]
+        lines.insert(3, "")
+        source = self.folder / "in"
+        source.write_text("\ufeff" + "".join(l + "\n" for l in lines))
+        one = self.out("translate", "run", "--input", source)
+        self.assertEqual(one.count("\n"), len(lines))
+        self.assertEqual(one.splitlines()[3], "")
+        self.assertEqual(self.out("translate", "run", stdin=source.read_text()), one)
+        each = [self.out("translate", "run", stdin=l + "\n") for l in lines[:5]]
+        self.assertEqual("".join(each), "".join(l + "\n" for l in one.splitlines()[:5]))
+        self.assertEqual([j["translation"] for j in self.json("translate", "run", "--input", source)],
+                         one.splitlines())
+        best = self.out("translate", "run", "--input", source, "--n-best", 3, "--length-penalty",
+                        0).splitlines()
+        rows = [row.split(" ||| ") for row in best if " |||  ||| " not in row]
+        self.assertGreater(len(rows), 2 * len(lines))
+        self.assertEqual([int(r[0]) for r in rows], sorted(int(r[0]) for r in rows))
+        (self.folder / "s").write_text("".join(lines[int(r[0])] + "\n" for r in rows))
+        (self.folder / "t").write_text("".join(r[1] + "\n" for r in rows))
+        scores = self.out("score", "run", "--source", "s", "--target", "t").split()
+        for row, score in zip(rows, scores):
+            self.assertAlmostEqual(float(row[2]), float(score), delta=1e-4)
+
+    def test_a_translation_is_one_line_whatever_the_tokenizer(self):
+        """The weights of a text model, which writes newlines where it can."""
+        for kind in ("char", "byte", "word", "bpe"):
+            with self.subTest(tokenizer=kind):
+                tokenizer = {"type": kind, **({"vocab_size": 300} if kind == "bpe" else {})}
+                (self.folder / "n.txt").write_text("\n\na b\r\n \n" * 200)
+                self.train(self.config(data={"train": "n.txt"}, tokenizer=tokenizer,
+                                       train__max_steps=40, model__max_length=40), kind + "1")
+                (self.folder / "s").write_text("a\nb\na b\n" * 5)
+                (self.folder / "t").write_text("b\na\nb a\n" * 5)
+                config = self.config(
+                    family="seq2seq", data={"source": "s", "target": "t", "max_length": 39},
+                    model__max_length=40)
+                raw = json.loads(config.read_text())
+                raw["tokenizer"] = tokenizer
+                raw["train"]["max_steps"] = 1
+                raw["optimizer"]["learning_rate"] = 1e-9
+                config.write_text(json.dumps(raw))
+                self.train(config, kind, "--init-from", self.folder / (kind + "1"))
+                for beam in (1, 4):
+                    out = self.out("translate", kind, "--beam-size", beam, stdin="a\nb\na b\n")
+                    self.assertEqual(out.count("\n"), 3, out)
+                    self.assertNotIn("\r", out)
+                self.assertEqual(self.out("sample", kind, "--prompt", "a").count("\n"), 1)
+
+    def test_fill(self):
+        self.train(self.config(family="masked_lm", tokenizer={"type": "word"}, **SMALL))
+        j, = self.json("fill", "run", "the [MASK] saw [MASK]", "--top-k", 3)
+        self.assertEqual(j["ids"].count(3), 2)
+        for mask in j["masks"]:
+            self.assertEqual(j["ids"][mask["position"]], 3)
+            p = [c["probability"] for c in mask["candidates"]]
+            self.assertEqual(len(p), 3)
+            self.assertEqual(p, sorted(p, reverse=True))
+            self.assertLessEqual(sum(p), 1)
+            self.assertTrue(all(c["id"] > 3 for c in mask["candidates"]))
+        self.check("fill", "run", "the xyz [MASK]", status=3, words="xyz")
+
+    def test_fill_and_attend_of_lower_cased_data(self):
+        self.train(self.config(family="masked_lm", tokenizer={"type": "word"},
+                               data__lowercase=True, **SMALL))
+        j, = self.json("fill", "run", "The [MASK] SAW")
+        self.assertEqual(len(j["masks"]), 1)
+        a, = self.json("attend", "run", "--source", "The [MASK] SAW")
+        self.assertEqual(a["source_tokens"], ["<s>", "the", "[MASK]", "saw"])
+
+    def test_average(self):
+        self.train(self.config(**SMALL))
+        a, = self.json("average", "run", "--last", 3)
+        self.assertEqual(a["steps"], [4, 8, 12])
+        mean = floats(self.checkpoints() / "average-4-12" / "model.safetensors")
+        steps = [floats(self.checkpoints() / f"step-{s:08}" / "model.safetensors")
+                 for s in (4, 8, 12)]
+        for name, values in mean.items():
+            for i in range(0, len(values), 7):
+                self.assertAlmostEqual(values[i], sum(s[name][i] for s in steps) / 3, delta=1e-6)
+        self.json("evaluate", "run", "--checkpoint", "average-4-12")
+
+    def test_bench(self):
+        j, = self.json("bench", self.config(), "--steps", 2, "--threads", 1)
+        self.assertEqual(list(j), ["tokens_per_second", "steps_per_second", "gflop_per_step",
+                                   "gflops", "sgemm_gflops", "utilisation", "peak_rss_mib",
+                                   "steps", "threads", "breakdown"])
+        self.assertEqual((j["steps"], j["threads"]), (2, 1))
+        self.assertAlmostEqual(sum(j["breakdown"].values()), 1, places=6)
+        self.assertAlmostEqual(j["utilisation"], j["gflops"] / j["sgemm_gflops"], places=3)
+
+    def test_train_and_resume_in_json(self):
+        j, = self.json("train", self.config(train__eval_every=5, train__max_steps=10), "--run",
+                       "run", "--stop-at", 5)
+        self.assertEqual(list(j), ["run", "step", "best_loss", "best_step", "seconds", "reason"])
+        self.assertEqual((j["run"], j["step"], j["best_step"], j["reason"]),
+                         ("run", 5, 5, "stop_at"))
+        j, = self.json("resume", "run")
+        self.assertEqual((j["step"], j["reason"]), (10, "finished"))
+        self.assertEqual(j["best_loss"], self.state(10)["best_loss"])
+        again, = self.json("resume", "run")
+        self.assertEqual((again["step"], again["reason"]), (10, "already_done"))
+
+    def test_options(self):
+        for command in ("train", "resume", "evaluate", "sample", "translate", "score", "fill",
+                        "inspect", "tokenize", "gradcheck", "average", "bench", "attend",
+                        "neighbors", "config"):
+            shown = self.out(command, "--help")
+            self.assertIn("--quiet", shown)
+            self.assertEqual(self.out("help", command), shown)
+        for command in ("resume", "average"):
+            self.assertNotIn("checkpoint folder", self.out(command, "--help"))
+        for command in ("train", "resume", "bench"):
+            for line in self.out(command, "--help").splitlines():
+                if line.strip().startswith(("--stop-at", "--steps", "--more", "--max-steps")):
+                    self.assertNotIn("=0", line)
+        c = self.config()
+        for args in (("train", c, "--stop-at", 0), ("bench", c, "--steps", 0),
+                     ("average", "run", "--last", 0)):
+            r = self.check(*args, status=2, words=[str(args[-2]), "1"])
+            self.assertNotIn("e+", r.err)
+        self.train(self.config(tokenizer={"type": "word"}, **SMALL))
+        self.check("neighbors", "run", "the-a+old", status=3, words="spaces")
+
+    def test_a_damaged_best_names_a_whole_step(self):
+        self.train(self.config(**SMALL))
+        model = self.checkpoints() / "step-00000012" / "model.safetensors"
+        model.write_bytes(model.read_bytes()[:-1])
+        for command in ("evaluate", "sample", "inspect", "tokenize"):
+            self.check(command, "run", status=4, words=["step-00000012", "--checkpoint step-8"])
+
+    def test_changed_held_out_data(self):
+        (self.folder / "v.txt").write_text(text(60, 3))
+        self.train(self.config(data={"train": "a.txt", "valid": "v.txt"}), "run", "--stop-at", 4)
+        origin = json.loads((self.folder / "run" / "origin.json").read_text())
+        self.assertEqual(len(origin["valid_sha256"]), 64)
+        self.assertNotIn("changed since", self.check("evaluate", "run").err)
+        (self.folder / "v.txt").write_text(text(60, 4))
+        self.resume("run", status=3, words="SHA-256")
+        self.check("evaluate", "run", words=["warning", "changed since"])
+        log = (self.folder / "run" / "train.log").read_text()
+        self.assertIn("error: The data (training or held-out)", log)
+
+
+if __name__ == "__main__":
+    unittest.main()
