@@ -58,7 +58,8 @@ TEST_F(Writer, AnExistingRunIsRefusedOrWithForceRenamed) {
 }
 
 TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
-  const RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = RunWriter::create(run_, false);
+  writer.write_config("{}");
   EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }, Exit::usage),
               HasSubstr("is writing"));
   EXPECT_THAT(error_of([&] { RunWriter::open(run_); }, Exit::usage), HasSubstr("is writing"));
