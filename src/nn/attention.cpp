@@ -19,6 +19,11 @@ InitRule ablated(InitRule rule, Projection projection) {
 
 }  // namespace
 
+const char* attention_name(AttentionKind kind) {
+  constexpr const char* kNames[] = {"encoder", "decoder", "cross"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 Attention::Attention(ParamTable& table, const std::string& name, AttentionKind kind_, int layer_,
                      const ModelConfig& config, const InitRule& init, const InitRule& out_init)
     : kind(kind_),

@@ -10,6 +10,7 @@
 // earlier tokens come from a Cache, and the same code serves prompt and single step.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "nn/cache.h"
@@ -19,6 +20,9 @@
 namespace heed {
 
 enum class AttentionKind { encoder_self, decoder_self, cross };
+inline constexpr std::array kAttentionKinds = {AttentionKind::encoder_self,
+                                               AttentionKind::decoder_self, AttentionKind::cross};
+const char* attention_name(AttentionKind kind);  // "encoder", "decoder", "cross"
 
 // Shown the weights of every (layer, head, sequence) of a forward pass that is not exact_rows.
 template <class T>

@@ -20,6 +20,16 @@ double now() {
 constexpr const char* kLossSum = "loss_sum";
 constexpr const char* kLabelSum = "label_sum";
 
+// The learning record stands in every log line, but in no more than one of so many steps: one costs
+// about as much as a tenth of a step.
+constexpr std::int64_t kRecordSteps = 10;
+
+std::optional<Examples> held_out(const RunConfig& config, const Dataset& data,
+                                 const Tokenizers& tokenizers) {
+  if (!config.data.has_validation()) return std::nullopt;
+  return Examples(data.valid, config, tokenizers.target->size(), tokenizers.target->mask_id());
+}
+
 }  // namespace
 
 Trainer::Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
@@ -32,12 +42,12 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
       pool_(pool),
       log_(log),
       examples_(data.train, config, tokenizers.target->size(), tokenizers.target->mask_id()),
+      valid_examples_(held_out(config, data, tokenizers)),
       stepper_(config, model, examples_, pool),
+      record_(model, config.seed, valid_examples_ ? *valid_examples_ : examples_),
       started_(now()),
       last_line_time_(now()) {
-  if (config.data.has_validation())
-    valid_examples_.emplace(data.valid, config, tokenizers.target->size(),
-                            tokenizers.target->mask_id());
+  if (auto other = other_initial_weights(model, run.path())) record_.began_with(std::move(*other));
   state_.seed = config.seed;
   state_.data_hash = data.hash;
 }
@@ -45,6 +55,8 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
 void Trainer::start_from(const Checkpoint& weights) {
   weights.load_model(tensor_slots(model_.table, stepper_.values()));
   stepper_.copy_values_to_average();
+  write_safetensors(run_.path() / kInitialWeights, tensor_views(model_.table, stepper_.values()));
+  record_.began_with(*other_initial_weights(model_, run_.path()));
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
@@ -67,11 +79,18 @@ double Trainer::epoch() const {
          (n > 0 ? static_cast<double>(state_.cursor.index) / static_cast<double>(n) : 0.0);
 }
 
-// Did the last step end on the grid of `interval`?
-bool Trainer::is_due(const Interval& interval) const {
+// Does step `step`, which leaves the cursor `after`, end on the grid of `interval`?
+bool Trainer::is_due(const Interval& interval, std::int64_t step, const Cursor& after) const {
   if (interval.count == 0) return false;
-  if (!interval.epochs) return state_.step % interval.count == 0;
-  return state_.cursor.epoch / interval.count != previous_epoch_ / interval.count;
+  if (!interval.epochs) return step % interval.count == 0;
+  return after.epoch / interval.count != previous_epoch_ / interval.count;
+}
+
+bool Trainer::is_recorded(std::int64_t step, const Cursor& after) const {
+  Interval every = config_.train.log_every;
+  if (!every.epochs && every.count > 0)
+    every.count *= (kRecordSteps + every.count - 1) / every.count;
+  return step == config_.train.max_steps || is_due(every, step, after);
 }
 
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
@@ -117,8 +136,12 @@ Stop Trainer::run(std::int64_t stop_at) {
 
 void Trainer::step() {
   previous_epoch_ = state_.cursor.epoch;
-  last_ = stepper_.step(state_);
+  last_ = stepper_.step(state_, [this](const Cursor& after) {
+    if (is_recorded(state_.step + 1, after))
+      record_.before_update(stepper_.values(), stepper_.gradients().sum());
+  });
   if (!last_.finite) diverged(state_.step + 1);
+  learning_ = record_.after_update(stepper_.values(), pool_);
   state_.sums[kLossSum] += last_.sums.plain;
   state_.sums[kLabelSum] += static_cast<double>(last_.sums.tokens);
   tokens_since_line_ += last_.tokens;
@@ -176,6 +199,7 @@ void Trainer::log_line() {
       static_cast<double>(tokens_since_line_) / std::max(1e-9, now() - last_line_time_);
   line.seconds = now() - started_;
   line.eta_seconds = eta_seconds();
+  line.learning = learning_;
   log_.info(train_line(line));
   run_.append_metrics(train_metrics(line));
   state_.sums.clear();

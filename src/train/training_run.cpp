@@ -340,6 +340,12 @@ Exit resume_run(const ResumeRequest& request, Log& log) {
       return Exit::ok;
     }
   } else {
+    std::error_code ignored;
+    if (fs::exists(run.path() / kInitialWeights, ignored))
+      throw Error(Exit::store,
+                  "The run " + quoted_path(run.path()) +
+                      " began with another run's weights and has no checkpoint yet.",
+                  "train it again: " + text_of(read_origin(run.path()), "command") + " --force");
     log.info("no checkpoint yet: starting at step 0");
   }
 
