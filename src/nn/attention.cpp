@@ -116,7 +116,7 @@ Mat<T> Attention::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
   }
   {
     Timed timed(pass.profile, Work::attention);
-    if (!cross && !input.rotary.table.empty()) {
+    if (turns(input)) {
       rotate(saved.q, n_heads, input.rotary, rows.positions.data(), T{1});
       rotate(saved.k, n_heads, input.rotary, rows.positions.data(), T{1});
     }
@@ -168,7 +168,7 @@ void Attention::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
       head_backward<T>(head, window(dcontext, rows), window(dq, rows), window(dk, key_rows),
                        window(dv, key_rows), pass.workspace);
     });
-    if (!cross && !input.rotary.table.empty()) {
+    if (turns(input)) {
       rotate(dq, n_heads, input.rotary, rows.positions.data(), T{-1});
       rotate(dk, n_heads, input.rotary, rows.positions.data(), T{-1});
     }

@@ -82,6 +82,11 @@ struct Attention {
   void cache_memory(Pass<T>& pass, Mat<const T> memory, Cache<T>& cache) const;
 
  private:
+  // Are queries and keys rotated?
+  template <class T>
+  bool turns(const AttentionInput<T>& input) const {
+    return kind != AttentionKind::cross && ablation.positions && !input.rotary.table.empty();
+  }
   template <class T>
   void attend_cached(Pass<T>& pass, const Rows& rows, const AttentionInput<T>& input,
                      AttentionSaved<T>& saved) const;
