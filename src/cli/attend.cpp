@@ -9,11 +9,11 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "decode/sampling.h"
 #include "inspect/attention_json.h"
 #include "inspect/attention_page.h"
 #include "inspect/attention_scores.h"
 #include "inspect/heat_map.h"
+#include "inspect/own_output.h"
 #include "math/blas.h"
 #include "train/trained_model.h"
 #include "train/translation.h"
@@ -77,31 +77,6 @@ void check_selection(const Request& r, const ModelConfig& model) {
            std::to_string(layers - 1) + ".");
 }
 
-// What the model writes when it always takes the most probable token.
-std::vector<int> own_output(const TrainedModel& t, const std::vector<int>& source) {
-  SampleRequest request;
-  request.to_end = t.config.objective.type == ObjectiveType::seq2seq;
-  request.source_length = t.config.objective.source_length;
-  request.target_length = t.config.objective.target_length;
-  request.max_tokens = longest_target(t.config) - 1;  // <s> takes a place
-  request.rules.temperature = 0;
-  request.banned = request.to_end
-                       ? banned_in_targets(*t.tokenizers.target)
-                       : std::vector<int>{Tokenizer::kUnk, Tokenizer::kBos, Tokenizer::kEos};
-  if (source != framed_source(t.config, {}) || request.to_end) request.prompt = source;
-  std::vector<int> ids;
-  if (request.max_tokens == 0) return ids;
-  Pool pool(1);
-  draw_samples(
-      t.model, t.values, pool, request,
-      [&](int, int id) {
-        if (id != Tokenizer::kEos) ids.push_back(id);
-        return id != Tokenizer::kEos;
-      },
-      [](int) {});
-  return ids;
-}
-
 ModelInput read_input(const Request& r, const TrainedModel& t) {
   const bool encoder = t.model.has_encoder(), decoder = t.model.has_decoder();
   if (!r.source && !r.target)
@@ -126,8 +101,10 @@ ModelInput read_input(const Request& r, const TrainedModel& t) {
   } else {
     throw Error(Exit::usage, "--target needs its --source.");
   }
-  input.target = r.target ? target_ids(t.config, t.tokenizers, *r.target, "--target")
-                          : framed_target(own_output(t, input.source));
+  input.target =
+      r.target
+          ? target_ids(t.config, t.tokenizers, *r.target, "--target")
+          : framed_target(own_output(t, input.source, longest_target(t.config) - 1));  // <s> too
   return input;
 }
 

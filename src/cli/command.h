@@ -94,5 +94,6 @@ Exit run_translate(CommandLine& line);
 Exit run_config(CommandLine& line);
 Exit run_attend(CommandLine& line);
 Exit run_neighbors(CommandLine& line);
+Exit run_report(CommandLine& line);
 
 }  // namespace heed

@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"bench", "measure how fast training is on this machine", run_bench_command},
     {"attend", "show where each head of each layer looks", run_attend},
     {"neighbors", "list the nearest tokens of words in the embedding", run_neighbors},
+    {"report", "write one page with all that is known of a run", run_report},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };
 

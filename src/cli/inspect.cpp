@@ -7,6 +7,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "inspect/parameters.h"
+#include "inspect/run_metrics.h"
+#include "train/learning_record.h"
 #include "train/trained_model.h"
 
 namespace heed {
@@ -27,6 +29,54 @@ std::string right(const std::string& s, std::size_t width) {
   return std::string(width > s.size() ? width - s.size() : 1, ' ') + s;
 }
 
+// A value of the record as people read it; null is a number that was none.
+std::string value_text(const nlohmann::ordered_json& x, int digits) {
+  return x.is_number() ? format_fixed(x.get<double>(), digits) : "nan";
+}
+
+void print_matrices(const nlohmann::ordered_json& record) {
+  std::size_t width = 8;
+  for (const auto& [name, m] : record["matrices"].items()) width = std::max(width, name.size() + 2);
+  print(left("matrix", width) + right("gradient", 12) + right("norm", 10) + right("update", 10) +
+        right("cosine", 9) + "\n");
+  for (const auto& [name, m] : record["matrices"].items())
+    print(left(name, width) + right(value_text(m["gradient_norm"], 5), 12) +
+          right(value_text(m["weight_norm"], 3), 10) + right(value_text(m["update_ratio"], 5), 10) +
+          right(value_text(m["cosine"], 3), 9) + "\n");
+}
+
+void print_entropy(const nlohmann::ordered_json& record) {
+  constexpr std::size_t kName = 20;
+  for (const auto& [kind, e] : record["entropy"].items()) {
+    std::size_t layer = 0;
+    for (const auto& heads : e["heads"]) {
+      if (layer == 0) {
+        std::string line = "\n" + left("entropy (nats)", kName) + right("uniform", 9);
+        for (std::size_t h = 0; h < heads.size(); ++h)
+          line += right("head " + std::to_string(h), 9);
+        print(line + "\n");
+      }
+      std::string line = left(kind + ", layer " + std::to_string(layer++), kName) +
+                         right(value_text(e["uniform"], 3), 9);
+      for (const auto& x : heads) line += right(value_text(x, 3), 9);
+      print(line + "\n");
+    }
+  }
+}
+
+void print_learning(const nlohmann::ordered_json& records) {
+  if (records.empty()) return;
+  const auto& last = records.back();
+  print(
+      "\nLearning record of step " + std::to_string(last["step"].get<std::int64_t>()) +
+      " (--json has all " + std::to_string(records.size()) + ").\n" +
+      "gradient: its norm before clipping; update: how far the step moved the matrix, as a share\n"
+      "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
+      "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n");
+  print_matrices(last);
+  print_entropy(last);
+}
+
 }  // namespace
 
 Exit run_inspect(CommandLine& line) {
@@ -37,7 +87,10 @@ Exit run_inspect(CommandLine& line) {
   line.add_json(json);
   if (!line.parse()) return Exit::ok;
   const TrainedModel m = load_trained_model(run, checkpoint);
-  const std::vector<ParameterRow> rows = parameter_table(m.model, m.values, m.config.seed);
+  const std::filesystem::path folder = run_of_checkpoint(m.folder);
+  const std::vector<ParameterRow> rows =
+      parameter_table(m.model, m.values, initial_weights(m.model, m.config.seed, folder));
+  const nlohmann::ordered_json learning = learning_records(read_metrics(folder, m.state.step));
   if (json) {
     nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
     for (const ParameterRow& r : rows)
@@ -52,7 +105,8 @@ Exit run_inspect(CommandLine& line) {
     print(nlohmann::ordered_json{{"checkpoint", m.folder.string()},
                                  {"step", m.state.step},
                                  {"parameters", m.model.table.size()},
-                                 {"tensors", tensors}}
+                                 {"tensors", tensors},
+                                 {"learning", learning}}
               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
           "\n");
     return Exit::ok;
@@ -69,6 +123,7 @@ Exit run_inspect(CommandLine& line) {
     print(left(r.name, width) + right(shape_text(r.shape), 12) +
           right(format_fixed(r.norm, 3), 10) + right(format_fixed(r.initial_norm, 3), 10) +
           right(format_fixed(r.distance, 3), 10) + right(format_fixed(r.cosine, 3), 9) + "\n");
+  print_learning(learning);
   return Exit::ok;
 }
 

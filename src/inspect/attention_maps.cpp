@@ -55,11 +55,6 @@ AttentionMap empty_map(int layers, int heads, std::size_t queries, std::size_t k
 
 }  // namespace
 
-const char* attention_name(AttentionKind kind) {
-  constexpr const char* kNames[] = {"encoder", "decoder", "cross"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 Mat<float> AttentionMap::head(int layer, int head) {
   const std::size_t size = static_cast<std::size_t>(queries) * keys;
   return {weights.data() + (static_cast<std::size_t>(layer) * heads + head) * size, queries, keys};

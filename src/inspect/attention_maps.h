@@ -20,10 +20,6 @@
 
 namespace heed {
 
-inline constexpr std::array kAttentionKinds = {AttentionKind::encoder_self,
-                                               AttentionKind::decoder_self, AttentionKind::cross};
-const char* attention_name(AttentionKind kind);  // "encoder", "decoder", "cross"
-
 // All heads of one kind of attention. Owns its numbers; empty if the model has no such kind.
 struct AttentionMap {
   int layers = 0, heads = 0, queries = 0, keys = 0;

@@ -2,7 +2,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <string_view>
+
+#include "inspect/page.h"
 
 namespace heed {
 
@@ -27,12 +28,6 @@ nlohmann::json json_of(const AttentionMap& map, AttentionKind kind) {
 
 }  // namespace
 
-std::string json_for_script(std::string json) {
-  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
-    json.replace(at, 1, "\\u003c");
-  return json;
-}
-
 std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
                            const AttentionMaps& maps) {
   nlohmann::json data{
@@ -44,12 +39,7 @@ std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
   for (const AttentionKind kind : kAttentionKinds)
     if (const AttentionMap& map = map_of(maps, kind); !map.empty())
       data["kinds"].push_back(json_of(map, kind));
-  constexpr std::string_view kPlace = "{{data}}";
-  std::string html = attention_page_html;
-  html.replace(
-      html.find(kPlace), kPlace.size(),
-      json_for_script(data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
-  return html;
+  return filled_page(attention_page_html, {{"data", json_for_script(data)}});
 }
 
 }  // namespace heed

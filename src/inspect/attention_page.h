@@ -17,7 +17,4 @@ struct AttentionPage {
 std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
                            const AttentionMaps& maps);
 
-// JSON that may stand in a <script> element, whatever its strings hold: "<" becomes "\u003c".
-std::string json_for_script(std::string json);
-
 }  // namespace heed

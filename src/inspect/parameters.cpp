@@ -2,12 +2,12 @@
 
 #include <cmath>
 
+#include "train/learning_record.h"
+
 namespace heed {
 
 std::vector<ParameterRow> parameter_table(const Transformer& model, const ParamVec<float>& values,
-                                          std::uint64_t seed) {
-  ParamVec<float> initial(values.size());
-  initialize(model.table, seed, initial);
+                                          const ParamVec<float>& initial) {
   std::vector<ParameterRow> rows;
   for (const ParamInfo& info : model.table.infos()) {
     const float* a = values.data() + info.param.offset;
@@ -29,7 +29,7 @@ std::vector<ParameterRow> parameter_table(const Transformer& model, const ParamV
     row.norm = std::sqrt(aa);
     row.initial_norm = std::sqrt(bb);
     row.distance = std::sqrt(dd);
-    row.cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
+    row.cosine = cosine(aa, bb, ab);
     row.mean = sum / n;
     row.deviation = std::sqrt(std::max(0.0, aa / n - row.mean * row.mean));
     rows.push_back(row);

@@ -1,5 +1,5 @@
 // The parameter table of a trained model: how large every tensor is and how far training has moved
-// it. The initial values are not stored anywhere: they are redrawn from the seed.
+// it since step 0.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,6 @@ struct ParameterRow {
 };
 
 std::vector<ParameterRow> parameter_table(const Transformer& model, const ParamVec<float>& values,
-                                          std::uint64_t seed);
+                                          const ParamVec<float>& initial);
 
 }  // namespace heed

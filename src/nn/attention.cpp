@@ -19,6 +19,11 @@ InitRule ablated(InitRule rule, Projection projection) {
 
 }  // namespace
 
+const char* attention_name(AttentionKind kind) {
+  constexpr const char* kNames[] = {"encoder", "decoder", "cross"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 Attention::Attention(ParamTable& table, const std::string& name, AttentionKind kind_, int layer_,
                      const ModelConfig& config, const InitRule& init, const InitRule& out_init)
     : kind(kind_),
@@ -111,7 +116,7 @@ Mat<T> Attention::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
   }
   {
     Timed timed(pass.profile, Work::attention);
-    if (!cross && !input.rotary.table.empty()) {
+    if (turns(input)) {
       rotate(saved.q, n_heads, input.rotary, rows.positions.data(), T{1});
       rotate(saved.k, n_heads, input.rotary, rows.positions.data(), T{1});
     }
@@ -163,7 +168,7 @@ void Attention::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
       head_backward<T>(head, window(dcontext, rows), window(dq, rows), window(dk, key_rows),
                        window(dv, key_rows), pass.workspace);
     });
-    if (!cross && !input.rotary.table.empty()) {
+    if (turns(input)) {
       rotate(dq, n_heads, input.rotary, rows.positions.data(), T{-1});
       rotate(dk, n_heads, input.rotary, rows.positions.data(), T{-1});
     }

@@ -11,6 +11,7 @@
 // earlier tokens come from a Cache, and the same code serves prompt and single step.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "nn/cache.h"
@@ -20,6 +21,9 @@
 namespace heed {
 
 enum class AttentionKind { encoder_self, decoder_self, cross };
+inline constexpr std::array kAttentionKinds = {AttentionKind::encoder_self,
+                                               AttentionKind::decoder_self, AttentionKind::cross};
+const char* attention_name(AttentionKind kind);  // "encoder", "decoder", "cross"
 
 // Shown the weights of every (layer, head, sequence) of a forward pass that is not exact_rows.
 template <class T>
@@ -79,6 +83,11 @@ struct Attention {
   void cache_memory(Pass<T>& pass, Mat<const T> memory, Cache<T>& cache) const;
 
  private:
+  // Are queries and keys rotated?
+  template <class T>
+  bool turns(const AttentionInput<T>& input) const {
+    return kind != AttentionKind::cross && ablation.positions && !input.rotary.table.empty();
+  }
   template <class T>
   void attend_cached(Pass<T>& pass, const Rows& rows, const AttentionInput<T>& input,
                      AttentionSaved<T>& saved) const;

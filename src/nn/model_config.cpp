@@ -16,6 +16,8 @@ std::vector<Field> fields(AttentionConfig& c) {
       {"key", projection(c.key), "W_K likewise"},
       {"value", projection(c.value), "W_V likewise"},
       {"scaled", &c.scaled, "divide scores by sqrt(d_head)"},
+      {"positions", &c.positions,
+       "false: rotary positions leave this self-attention alone; it sees a bag of words"},
   };
 }
 

@@ -25,7 +25,8 @@ struct AttentionConfig {
   Projection query = Projection::learned;
   Projection key = Projection::learned;
   Projection value = Projection::learned;
-  bool scaled = true;  // divide scores by sqrt(d_head)
+  bool scaled = true;     // divide scores by sqrt(d_head)
+  bool positions = true;  // rotary: rotate queries and keys
 };
 
 struct AttentionKinds {

@@ -84,17 +84,21 @@ double initial_value(const ParamInfo& info, std::uint64_t key, std::uint64_t i) 
 }  // namespace
 
 template <class T>
+void initialize(const ParamInfo& info, std::uint64_t seed, T* to) {
+  const std::uint64_t key = noise_key(seed, Purpose::init, name_key(info.name));
+  for (std::size_t i = 0; i < info.param.size(); ++i)
+    to[i] = static_cast<T>(initial_value(info, key, i));
+}
+
+template <class T>
 void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values) {
-  for (const ParamInfo& info : table.infos()) {
-    const std::uint64_t key = noise_key(seed, Purpose::init, name_key(info.name));
-    T* p = values.data() + info.param.offset;
-    for (std::size_t i = 0; i < info.param.size(); ++i)
-      p[i] = static_cast<T>(initial_value(info, key, i));
-  }
+  for (const ParamInfo& info : table.infos())
+    initialize(info, seed, values.data() + info.param.offset);
 }
 
 template class ParamVec<float>;
 template class ParamVec<double>;
+template void initialize(const ParamInfo&, std::uint64_t, float*);
 template void initialize(const ParamTable&, std::uint64_t, ParamVec<float>&);
 template void initialize(const ParamTable&, std::uint64_t, ParamVec<double>&);
 

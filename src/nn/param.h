@@ -72,7 +72,9 @@ class ParamVec {
   std::size_t size_ = 0;
 };
 
-// Initial values: a pure function of the table and the seed.
+// Initial values: a pure function of the table and the seed. Those of one tensor go to `to`.
+template <class T>
+void initialize(const ParamInfo& info, std::uint64_t seed, T* to);
 template <class T>
 void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values);
 

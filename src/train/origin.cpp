@@ -13,28 +13,32 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMaxFile = 16u << 20;
 
-}  // namespace
-
-std::string origin_json(const std::string& folder, const DataHash& hash,
-                        const std::string& command) {
-  Json origin{{"folder", folder}, {"data_sha256", hash.data}};
-  if (!hash.valid.empty()) origin["valid_sha256"] = hash.valid;
-  origin["command"] = command;
-  return origin.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string text_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-std::string data_folder(const std::string& run) {
+}  // namespace
+
+std::string origin_json(const Origin& origin) {
+  Json json{{"folder", origin.folder}, {"data_sha256", origin.hash.data}};
+  if (!origin.hash.valid.empty()) json["valid_sha256"] = origin.hash.valid;
+  if (!origin.init_from.empty()) json["init_from"] = origin.init_from;
+  json["command"] = origin.command;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Origin read_origin(const std::string& run) {
   std::error_code ignored;
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
     const fs::path path = folder / "origin.json";
     if (!fs::exists(path, ignored)) continue;
-    const Json origin = Json::parse(read_file(path, kMaxFile), nullptr, false);
-    if (!origin.is_object())
+    const Json json = Json::parse(read_file(path, kMaxFile), nullptr, false);
+    if (!json.is_object())
       throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.");
-    const auto found = origin.find("folder");
-    return found != origin.end() && found->is_string() ? found->get<std::string>() : "";
+    return {text_of(json, "folder"), {}, text_of(json, "init_from"), text_of(json, "command")};
   }
-  return "";
+  return {};
 }
 
 }  // namespace heed

@@ -1,5 +1,5 @@
 // origin.json of a run: where it comes from. The folder that the data's relative paths start from,
-// what the data was, and the command line.
+// what the data was, the run whose weights it began with, and the command line.
 #pragma once
 
 #include <string>
@@ -8,11 +8,16 @@
 
 namespace heed {
 
-std::string origin_json(const std::string& folder, const DataHash& hash,
-                        const std::string& command);
+struct Origin {
+  std::string folder;     // "" if it is not known
+  DataHash hash;          // written only
+  std::string init_from;  // of --init-from, or ""
+  std::string command;
+};
 
-// The folder that a run's or checkpoint's relative data paths start from, or "" if it is not known.
-// Error (store) on a damaged file.
-std::string data_folder(const std::string& run);
+std::string origin_json(const Origin& origin);
+
+// Of a run or one of its checkpoints; all empty where there is none. Error (store) on a damaged file.
+Origin read_origin(const std::string& run);
 
 }  // namespace heed

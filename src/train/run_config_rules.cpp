@@ -77,6 +77,14 @@ void check_model(const ModelConfig& m) {
                                           number(m.n_heads) + " heads for a width of " +
                                           number(m.d_model) + ".");
   const int d_head = m.d_model / m.n_heads;
+  const AttentionKinds& a = m.attention;
+  require(a.cross.positions,
+          "model.attention.cross.positions: cross-attention never has positions.");
+  require(
+      m.positions == Positions::rotary || (a.encoder_self.positions && a.decoder_self.positions),
+      "model.attention.*.positions takes rotary positions away; those of model.positions are "
+      "added to the embedding, once for all attention.",
+      "--set model.positions=rotary, or model.positions=none");
   require(m.positions != Positions::rotary || d_head % 2 == 0,
           "rotary positions turn pairs of numbers: model.d_model / model.n_heads must be even; "
           "found " +

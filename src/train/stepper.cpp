@@ -37,7 +37,7 @@ void Stepper::copy_values_to_average() {
   if (averaged_) std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
 }
 
-StepResult Stepper::step(State& state) {
+StepResult Stepper::step(State& state, const BeforeUpdate& before_update) {
   if (!filled_) batcher_.fill(state.step + 1, state.cursor, batches_[current_]);
   const StepBatch& batch = batches_[current_];
   StepBatch& next = batches_[1 - current_];
@@ -49,6 +49,7 @@ StepResult Stepper::step(State& state) {
   result.rate = learning_rate(config_.optimizer, config_.model.d_model, state.step + 1);
   result.finite = std::isfinite(result.sums.smoothed) && std::isfinite(result.gradient_norm);
   if (!result.finite) return result;
+  if (before_update) before_update(batch.after);
   // A young average follows quickly: it has little to average yet.
   const double decay = std::min(config_.train.ema_decay, (1.0 + state.step) / (10.0 + state.step));
   optimizer_.step(pool_, state.step + 1, result.rate,

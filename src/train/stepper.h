@@ -3,6 +3,7 @@
 // has been seen. The next batch is put together while this one is computed.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "store/safetensors.h"
@@ -26,7 +27,10 @@ class Stepper {
   Stepper(const RunConfig& config, const Transformer& model, const Examples& examples, Pool& pool);
 
   // The step after `state.step`, from its cursor; moves step, cursor and tokens_seen on.
-  StepResult step(State& state);
+  // `before_update`, if given, is called when the gradient is summed (and finite) and the values
+  // are still the old ones; `after` is the cursor that the step will leave.
+  using BeforeUpdate = std::function<void(const Cursor& after)>;
+  StepResult step(State& state, const BeforeUpdate& before_update = {});
 
   ParamVec<float>& values() { return values_; }
   // What validation, samples and exported models use: the averaged weights where there are any.

@@ -1,6 +1,8 @@
 #include "train/train_log.h"
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
@@ -19,6 +21,32 @@ Json number(double x) {
   return std::isfinite(x) ? Json(x) : Json(nullptr);
 }
 
+// Six digits: a record has many numbers.
+Json rounded(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return number(std::strtod(text, nullptr));
+}
+
+Json json_of(const Learning& learning) {
+  Json matrices = Json::object(), entropy = Json::object();
+  for (const MatrixLearning& m : learning.matrices)
+    matrices[m.name] = {{"gradient_norm", rounded(m.gradient_norm)},
+                        {"weight_norm", rounded(m.weight_norm)},
+                        {"update_ratio", rounded(m.update_ratio)},
+                        {"cosine", rounded(m.cosine)}};
+  for (const KindEntropy& kind : learning.entropy) {
+    Json layers = Json::array();
+    for (const std::vector<double>& heads : kind.heads) {
+      Json row = Json::array();
+      for (const double x : heads) row.push_back(rounded(x));
+      layers.push_back(row);
+    }
+    entropy[attention_name(kind.kind)] = {{"uniform", rounded(kind.uniform)}, {"heads", layers}};
+  }
+  return {{"matrices", matrices}, {"entropy", entropy}};
+}
+
 }  // namespace
 
 std::string train_line(const TrainLine& l) {
@@ -34,16 +62,17 @@ std::string train_line(const TrainLine& l) {
 }
 
 std::string train_metrics(const TrainLine& l) {
-  return Json{{"kind", "train"},
-              {"step", l.step},
-              {"epoch", number(l.epoch)},
-              {"loss", number(l.loss)},
-              {"perplexity", number(std::exp(l.loss))},
-              {"gradient_norm", number(l.gradient_norm)},
-              {"learning_rate", number(l.learning_rate)},
-              {"tokens_per_second", number(l.tokens_per_second)},
-              {"seconds", number(l.seconds)}}
-      .dump();
+  Json j{{"kind", "train"},
+         {"step", l.step},
+         {"epoch", number(l.epoch)},
+         {"loss", number(l.loss)},
+         {"perplexity", number(std::exp(l.loss))},
+         {"gradient_norm", number(l.gradient_norm)},
+         {"learning_rate", number(l.learning_rate)},
+         {"tokens_per_second", number(l.tokens_per_second)},
+         {"seconds", number(l.seconds)}};
+  if (l.learning) j["learning"] = json_of(*l.learning);
+  return j.dump();
 }
 
 std::string valid_line(const ValidLine& l) {

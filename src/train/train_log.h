@@ -1,10 +1,12 @@
 // What training tells: the lines of train.log and the objects of metrics.jsonl.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "store/state.h"
 #include "train/evaluator.h"
+#include "train/learning_record.h"
 
 namespace heed {
 
@@ -15,6 +17,7 @@ struct TrainLine {
   double gradient_norm = 0, learning_rate = 0, tokens_per_second = 0;
   double seconds = 0;  // since the process started
   double eta_seconds = -1;
+  std::optional<Learning> learning;  // metrics only, where the line is a recorded one
 };
 std::string train_line(const TrainLine& line);
 std::string train_metrics(const TrainLine& line);

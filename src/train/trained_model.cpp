@@ -32,8 +32,8 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint) {
 
 TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint) {
   TrainedModel t = load_trained_model(open_checkpoint(run, checkpoint));
-  t.data_folder = data_folder(run);
-  if (t.data_folder.empty()) t.data_folder = data_folder(t.folder.string());
+  t.data_folder = read_origin(run).folder;
+  if (t.data_folder.empty()) t.data_folder = read_origin(t.folder.string()).folder;
   return t;
 }
 

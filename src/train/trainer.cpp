@@ -18,6 +18,16 @@ constexpr const char* kLabelSum = "label_sum";
 // A signal cut the validation of the last step off: it is made up for on resuming.
 constexpr const char* kValidationDue = "validation_due";
 
+// The learning record stands in every log line, but in no more than one of so many steps: one costs
+// about as much as a tenth of a step.
+constexpr std::int64_t kRecordSteps = 10;
+
+std::optional<Examples> held_out(const RunConfig& config, const Dataset& data,
+                                 const Tokenizers& tokenizers) {
+  if (!config.data.has_validation()) return std::nullopt;
+  return Examples(data.valid, config, tokenizers.target->size(), tokenizers.target->mask_id());
+}
+
 }  // namespace
 
 Trainer::Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
@@ -30,12 +40,12 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
       pool_(pool),
       log_(log),
       examples_(data.train, config, tokenizers.target->size(), tokenizers.target->mask_id()),
+      valid_examples_(held_out(config, data, tokenizers)),
       stepper_(config, model, examples_, pool),
+      record_(model, config.seed, valid_examples_ ? *valid_examples_ : examples_),
       started_(seconds_now()),
       last_line_time_(seconds_now()) {
-  if (config.data.has_validation())
-    valid_examples_.emplace(data.valid, config, tokenizers.target->size(),
-                            tokenizers.target->mask_id());
+  if (auto other = other_initial_weights(model, run.path())) record_.began_with(std::move(*other));
   state_.seed = config.seed;
   state_.data_hash = data.hash.all();
 }
@@ -43,6 +53,8 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
 void Trainer::start_from(const ParamVec<float>& weights) {
   std::copy(weights.data(), weights.data() + weights.size(), stepper_.values().data());
   stepper_.copy_values_to_average();
+  write_safetensors(run_.path() / kInitialWeights, tensor_views(model_.table, stepper_.values()));
+  record_.began_with(*other_initial_weights(model_, run_.path()));
   save();
 }
 
@@ -67,11 +79,18 @@ double Trainer::epoch() const {
          (n > 0 ? static_cast<double>(state_.cursor.index) / static_cast<double>(n) : 0.0);
 }
 
-// Did the last step end on the grid of `interval`?
-bool Trainer::is_due(const Interval& interval) const {
+// Does step `step`, which leaves the cursor `after`, end on the grid of `interval`?
+bool Trainer::is_due(const Interval& interval, std::int64_t step, const Cursor& after) const {
   if (interval.count == 0) return false;
-  if (!interval.epochs) return state_.step % interval.count == 0;
-  return state_.cursor.epoch / interval.count != previous_epoch_ / interval.count;
+  if (!interval.epochs) return step % interval.count == 0;
+  return after.epoch / interval.count != previous_epoch_ / interval.count;
+}
+
+bool Trainer::is_recorded(std::int64_t step, const Cursor& after) const {
+  Interval every = config_.train.log_every;
+  if (!every.epochs && every.count > 0)
+    every.count *= (kRecordSteps + every.count - 1) / every.count;
+  return step == config_.train.max_steps || is_due(every, step, after);
 }
 
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
@@ -121,11 +140,15 @@ Stop Trainer::run(std::int64_t stop_at) {
 
 void Trainer::step() {
   previous_epoch_ = state_.cursor.epoch;
-  last_ = stepper_.step(state_);
+  last_ = stepper_.step(state_, [this](const Cursor& after) {
+    if (is_recorded(state_.step + 1, after))
+      record_.before_update(stepper_.values(), stepper_.gradients().sum());
+  });
   if (!last_.finite)
     diverged(state_.step + 1, std::isfinite(last_.sums.smoothed)
                                   ? "the gradient norm (too large for a float)"
                                   : "the loss");
+  learning_ = record_.after_update(stepper_.values(), pool_);
   state_.sums[kLossSum] += last_.sums.plain;
   state_.sums[kLabelSum] += static_cast<double>(last_.sums.tokens);
   tokens_since_line_ += last_.tokens;
@@ -182,6 +205,7 @@ void Trainer::log_line() {
       static_cast<double>(tokens_since_line_) / std::max(1e-9, seconds_now() - last_line_time_);
   line.seconds = seconds_now() - started_;
   line.eta_seconds = eta_seconds();
+  line.learning = learning_;
   log_.info(train_line(line));
   run_.append_metrics(train_metrics(line));
   state_.sums.clear();

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "store/run_writer.h"
 #include "train/dataset.h"
+#include "train/learning_record.h"
 #include "train/run_config.h"
 #include "train/stepper.h"
 #include "train/train_log.h"
@@ -28,7 +29,8 @@ class Trainer {
 
   // Instead of a start at step 0 from the seed:
   void restore(const Checkpoint& checkpoint);
-  // From these weights; saved at once as step 0, for they are nowhere else in the run.
+  // From these weights; saved at once as step 0, for they are nowhere else in the run, and kept for
+  // the learning record, which outlives that checkpoint.
   void start_from(const ParamVec<float>& weights);
 
   // Trains until the config, `stop_at` (0: none) or a signal says stop, and saves. Error (diverged)
@@ -39,7 +41,11 @@ class Trainer {
   Stepper& stepper() { return stepper_; }
 
  private:
-  bool is_due(const Interval& interval) const;
+  bool is_due(const Interval& interval) const {
+    return is_due(interval, state_.step, state_.cursor);
+  }
+  bool is_due(const Interval& interval, std::int64_t step, const Cursor& after) const;
+  bool is_recorded(std::int64_t step, const Cursor& after) const;
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   void step();
   std::string first_bad(const ParamVec<float>& numbers) const;
@@ -62,11 +68,13 @@ class Trainer {
   Examples examples_;
   std::optional<Examples> valid_examples_;
   Stepper stepper_;
+  LearningRecord record_;
   State state_;
 
   std::int64_t previous_epoch_ = 0;           // of the cursor before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
   StepResult last_;
+  std::optional<Learning> learning_;  // of the last step, if it is recorded
 
   // Speed, for people only: wall time never enters the state.
   double started_, last_line_time_, loop_seconds_ = 0;

@@ -158,11 +158,17 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
               seconds_now() - begin};
     }
   } else {
+    const Origin origin = read_origin(request.run);
+    if (!origin.init_from.empty())
+      throw Error(Exit::store,
+                  "The run " + quoted_path(run.path()) + " was to begin with the weights of " +
+                      quoted(origin.init_from) + " and was stopped before they were saved in it.",
+                  "train it again, with --force: " + origin.command);
     log.info("no checkpoint yet: starting at step 0");
   }
   for (const std::string& change : changes) log.info("changed: " + change);
 
-  const std::string folder = data_folder(request.run);
+  const std::string folder = read_origin(request.run).folder;
   Tokenizers tokenizers;
   if (checkpoint) tokenizers = Tokenizers::load(*checkpoint);
   const Dataset data = load_kept_dataset(config, run.path(), folder, tokenizers, log);
@@ -220,7 +226,7 @@ RunResult train_run(const TrainRequest& request, Log& log) {
   }
   RunWriter run = RunWriter::create(run_path, request.force);
   // The config last: with it the folder can be resumed.
-  run.write_origin(origin_json(folder, data.hash, request.command));
+  run.write_origin(origin_json({folder, data.hash, request.init_from, request.command}));
   run.write_config(dump_config(config));
 
   log.open_file((run.path() / "train.log").string());

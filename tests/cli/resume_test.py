@@ -214,6 +214,19 @@ class Resume(RunsTest):
         self.train(self.config(train__max_steps=0, train__max_epochs=1), "epochs")
         self.resume("epochs", words=["already at step", "the end of epoch 1 of 1; nothing to do"])
 
+    def test_weights_of_another_run_that_were_never_saved_are_not_made_up(self):
+        self.train(self.config())
+        self.train(self.config("again", seed=7), "again", "--init-from", self.folder / "run",
+                   "--stop-at", 3)
+        # As if the process had been killed before its step 0 was saved.
+        for name in ("checkpoints", "last", "best"):
+            path = self.folder / "again" / name
+            if path.is_symlink():
+                path.unlink()
+            elif path.exists():
+                shutil.rmtree(path)
+        self.resume("again", status=6, words=["was to begin with the weights of", "--force"])
+
     def test_what_ends_a_run_stands_in_its_log(self):
         """A validation loss that is not finite is a divergence, not a validation without a best."""
         c = self.config(train__eval_every=1, optimizer={"type": "sgd", "learning_rate": 1e30,

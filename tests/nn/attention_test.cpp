@@ -125,6 +125,27 @@ TEST(RowKeys, NameTheSequenceAndThePosition) {
   EXPECT_TRUE(none.row_keys.empty());
 }
 
+// model.attention.decoder_self.positions: false
+TEST(AttentionPositions, CanBeTakenFromOneKind) {
+  ModelConfig config = test::tiny_config(test::Family::decoder_only);
+  const auto last_row = [&](Positions positions, bool of_attention) {
+    config.positions = positions;
+    config.attention.decoder_self.positions = of_attention;
+    const Transformer model(config, 7, 7);
+    const ParamVec<double> values = test::lively_values<double>(model, 1);
+    Workspace workspace;
+    Pass<double> pass{.values = values, .workspace = workspace};
+    TransformerSaved<double> saved;
+    Batch batch;
+    const int ids[] = {1, 2, 3, 4};
+    batch.target.add_sequence(ids, 4);
+    const Mat<double> y = model.forward(pass, batch, saved);
+    return std::vector<double>(y.row(3), y.row(3) + y.cols);
+  };
+  EXPECT_EQ(last_row(Positions::rotary, false), last_row(Positions::none, true));
+  EXPECT_NE(last_row(Positions::rotary, true), last_row(Positions::none, true));
+}
+
 // A probe sees every head of every sequence, as it is used: rows sum to 1, masked cells are 0.
 class Recorder : public AttentionProbe<double> {
  public:

@@ -168,11 +168,12 @@ TEST_P(Layer, ASequenceDoesNotSeeItsNeighbours) {
 std::vector<LayerRow> layer_rows() {
   using enum AttentionKind;
   constexpr auto kPre = NormPlacement::pre, kPost = NormPlacement::post;
-  AttentionConfig uniform, frozen, unscaled;
+  AttentionConfig uniform, frozen, unscaled, unturned;
   uniform.uniform = true;
   frozen.query = frozen.key = Projection::identity;
   frozen.value = Projection::random;
   unscaled.scaled = false;
+  unturned.positions = false;
   // Longer than the blocks in which queries are handled.
   LayerRow many_queries = attention_row("attention_causal_long", decoder_self);
   many_queries.lengths = {67, 2};
@@ -190,6 +191,7 @@ std::vector<LayerRow> layer_rows() {
       attention_row("attention_cross", cross),
       attention_row("attention_self_rotary", encoder_self, {}, true),
       attention_row("attention_causal_rotary", decoder_self, {}, true),
+      attention_row("attention_causal_rotary_unturned", decoder_self, unturned, true),
       attention_row("attention_self_uniform", encoder_self, uniform),
       attention_row("attention_causal_uniform", decoder_self, uniform),
       attention_row("attention_cross_uniform", cross, uniform),

@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from browser import Browser
+from checks import FOCUS, check, check_looks, finish, pictures_folder
 
 HOSTILE = ["</script><script>document.title='hacked'</script>", "<img/src=x/onerror=alert(1)>", "<!--", "&amp;"]
 CONFIG = {
@@ -23,38 +24,6 @@ CONFIG = {
     "model": {"d_model": 16, "n_heads": 4, "d_ff": 16, "encoder_layers": 2, "decoder_layers": 2},
     "train": {"max_steps": 2},
 }
-
-# Every element with text of its own: its colour against the first opaque background beneath it.
-CONTRAST = """(() => {
-  const rgb = (s) => s.match(/[\\d.]+/g).map(Number);
-  const light = (c) => c.slice(0, 3).map((x) => (x /= 255) <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
-  let worst = [99, ""];
-  for (const e of document.querySelectorAll("body *")) {
-    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
-    if (["SCRIPT", "STYLE"].includes(e.tagName)) continue;
-    let below = e;
-    while (below && (rgb(getComputedStyle(below).backgroundColor)[3] ?? 1) === 0) below = below.parentElement;
-    const a = light(rgb(getComputedStyle(e).color)), b = light(rgb(getComputedStyle(below).backgroundColor));
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < worst[0]) worst = [ratio, e.tagName + " " + e.textContent.slice(0, 40)];
-  }
-  return worst;
-})()"""
-FOCUS = """(() => {
-  const e = document.activeElement, style = getComputedStyle(e);
-  return [e.closest("[id]")?.id ?? "", e.tagName, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
-    (e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent).trim()];
-})()"""
-
-failures = 0
-
-
-def check(holds, what):
-    global failures
-    if not holds:
-        failures += 1
-        print("FAILED:", what)
 
 
 def make_page(heed, folder):
@@ -66,22 +35,6 @@ def make_page(heed, folder):
     page = folder / "page.html"
     subprocess.run([heed, "attend", folder / "run", "--source", text, "--target", text, "--html", page], check=True)
     return page
-
-
-def check_looks(browser, page, pictures):
-    for width in (360, 1440):
-        for dark in (False, True):
-            name = f"{width} px, {'dark' if dark else 'light'}"
-            browser.open(page, width, dark=dark)
-            browser.value("document.querySelector('details').open = true")
-            check(browser.requests == [page.resolve().as_uri()], f"{name}: requests {browser.requests}")
-            check(not browser.errors, f"{name}: {browser.errors}")
-            check(browser.value("document.documentElement.scrollWidth") <= width, f"{name}: scrolls sideways")
-            ratio, where = browser.value(CONTRAST)
-            check(ratio >= 4.5, f"{name}: contrast {ratio:.2f} at {where}")
-            print(f"{name}: least contrast {ratio:.2f} : 1")
-            if pictures:
-                browser.screenshot(pictures / f"attention-{width}-{'dark' if dark else 'light'}.png")
 
 
 def check_keyboard(browser, page):
@@ -132,15 +85,11 @@ def check_keyboard(browser, page):
 
 def main():
     heed = pathlib.Path(sys.argv[1]).resolve()
-    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    if pictures:
-        pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         page = make_page(heed, pathlib.Path(folder))
-        check_looks(browser, page, pictures)
+        check_looks(browser, page, pictures_folder(), "attention")
         check_keyboard(browser, page)
-    print("the page is fine" if failures == 0 else f"{failures} failed")
-    sys.exit(failures > 0)
+    finish()
 
 
 if __name__ == "__main__":

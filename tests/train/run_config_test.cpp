@@ -126,6 +126,8 @@ TEST(RunConfig, RulesBetweenKeys) {
       {kText, {"data.valid=b", "data.valid_fraction=0.2"}, "data.valid_fraction exclude"},
       {kText, {"model.n_heads=3"}, "model.n_heads must divide model.d_model; found 3 heads"},
       {kText, {"model.d_model=12", "model.positions=rotary"}, "must be even; found 3"},
+      {kText, {"model.attention.decoder_self.positions=false"}, "takes rotary positions away"},
+      {kText, {"model.attention.cross.positions=false"}, "cross-attention never has positions"},
       {kText, {"model.d_model=9", "model.n_heads=3"}, "model.d_model must be even; found 9"},
       {kText, {"model.encoder_layers=0"}, "prefix_lm needs model.encoder_layers of at least 1"},
       {kText, {"model.decoder_layers=0"}, "prefix_lm needs model.decoder_layers of at least 1"},

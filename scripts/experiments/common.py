@@ -1,0 +1,155 @@
+"""What the experiments share: training variants with heed, reading what it says, and tables.
+
+Every experiment is a program without arguments that it needs:
+
+    scripts/experiments/NAME.py [--heed PROGRAM] [--seeds N] [--keep FOLDER]
+
+It trains its variants (all seeds of each), prints a table in Markdown and what the table shows. A cell with several
+seeds is "mean (least to largest)". Runs go to a temporary folder, or to FOLDER, where finished ones are used again.
+"""
+import argparse
+import array
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT / "data"
+SIDES = ("source", "target")
+
+
+class Lab:
+    def __init__(self, about, seeds):
+        parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--heed", default=os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
+        parser.add_argument("--seeds", type=int, default=seeds, help=f"trainings of each variant (default: {seeds})")
+        parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder")
+        options = parser.parse_args()
+        self.program = pathlib.Path(options.heed).resolve()
+        self.seeds = range(1, options.seeds + 1)
+        self.temporary = None if options.keep else tempfile.TemporaryDirectory(prefix="heed-experiment-")
+        self.folder = (options.keep or pathlib.Path(self.temporary.name)).resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.started = time.monotonic()
+
+    def heed(self, *arguments):
+        done = subprocess.run([self.program, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{sys.argv[0]}: heed {' '.join(map(str, arguments))} failed")
+        return done.stdout
+
+    def json(self, *arguments):
+        return json.loads(self.heed(*arguments, "--json"))
+
+    def train(self, name, config, seed):
+        """The run of a config; keys are written like model__d_model or as whole sections."""
+        run = self.folder / f"{name}-{seed}"
+        done = self.folder / f"{name}-{seed}.done"
+        if done.exists():
+            return run
+        path = self.folder / f"{name}-{seed}.json"
+        path.write_text(json.dumps({"seed": seed, **config}))
+        print(f"training {name}, seed {seed}", file=sys.stderr)
+        self.heed("train", path, "--run", run, "--force", "--quiet")
+        done.touch()
+        return run
+
+    def untrained(self, name, config, seed):
+        """The same model before training: one step that moves nothing."""
+        still = {**config, "optimizer": {"type": "sgd", "learning_rate": 1e-30, "schedule": "constant"},
+                 "train": {**config["train"], "max_steps": 1}}
+        return self.train(name + "-untrained", still, seed)
+
+    def done(self):
+        print(f"\n{time.monotonic() - self.started:.0f} seconds", file=sys.stderr)
+
+
+def merged(config, changes):
+    """config with keys of its sections changed: {"model": {"attention": ...}}"""
+    out = dict(config)
+    for key, value in changes.items():
+        out[key] = merged(out.get(key, {}), value) if isinstance(value, dict) else value
+    return out
+
+
+def task_config(task, steps):
+    """A small encoder-decoder on data/TASK.*, one layer a side."""
+    data = {f"{valid}{side}": str(DATA / f"{task}.{valid.rstrip('_') or 'train'}.{side}")
+            for valid in ("", "valid_") for side in SIDES}
+    return {
+        "data": data, "tokenizer": {"type": "char" if task == "dates" else "word"},
+        "model": {"d_model": 64, "n_heads": 2, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1,
+                  "norm": "post", "tie": "none", "dropout": 0},
+        "objective": {"type": "seq2seq"},
+        "optimizer": {"learning_rate": 5e-3, "schedule": "cosine", "warmup_steps": 30},
+        "train": {"batch_tokens": 1500, "max_steps": steps, "log_every": 50, "eval_every": 100,
+                  "save_every": 100, "keep_last": 1},
+    }
+
+
+def fables_config(objective, steps, **model):
+    """A small model of the fables, word by word, decoder alone or encoder alone."""
+    layers = {"causal_lm": {"encoder_layers": 0, "decoder_layers": 2},
+              "masked_lm": {"encoder_layers": 2, "decoder_layers": 0}}[objective]
+    return {
+        "data": {"train": str(DATA / "fables.txt"), "valid_fraction": 0.1},
+        "tokenizer": {"type": "word"},
+        "model": {"d_model": 64, "n_heads": 4, "d_ff": 256, **layers, "positions": "rotary", "dropout": 0.1, **model},
+        "objective": {"type": objective, "source_length": 96, "target_length": 96},
+        "optimizer": {"learning_rate": 5e-3, "schedule": "cosine", "warmup_steps": 30},
+        "train": {"batch_tokens": 2048, "max_steps": steps, "log_every": 50, "eval_every": 100,
+                  "save_every": 100, "keep_last": 1},
+    }
+
+
+def test_files(task):
+    return [f for side in SIDES for f in (f"--{side}", DATA / f"{task}.test.{side}")]
+
+
+def best_head(scores, measure="trained"):
+    """Of the heads of one kind of attention, the one with the most mass on gold."""
+    return max(scores["heads"], key=lambda h: h[measure]["mass"]["value"])
+
+
+def weights(run, which="best"):
+    """The tensors of a checkpoint, by name, as flat arrays."""
+    raw = (run / "checkpoints" / which / "model.safetensors").read_bytes()
+    start = 8 + int.from_bytes(raw[:8], "little")
+    out = {}
+    for name, t in json.loads(raw[8:start]).items():
+        if name != "__metadata__":
+            begin, end = t["data_offsets"]
+            out[name] = array.array("f", raw[start + begin:start + end])
+    return out
+
+
+def cosine(a, b):
+    return sum(x * y for x, y in zip(a, b)) / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def cell(values, digits=3):
+    """"mean (least to largest)" of one number for each seed."""
+    values = list(values)
+    text = f"{mean(values):.{digits}f}"
+    if len(values) > 1:
+        text += f" ({min(values):.{digits}f} to {max(values):.{digits}f})"
+    return text
+
+
+def table(head, rows):
+    rows = [head, *rows]
+    widths = [max(len(str(r[i])) for r in rows) for i in range(len(head))]
+    for n, row in enumerate(rows):
+        print("| " + " | ".join(str(x).ljust(w) for x, w in zip(row, widths)) + " |")
+        if n == 0:
+            print("|" + "|".join("-" * (w + 2) for w in widths) + "|")

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Attention returns one summed vector: isn't it lost which word mattered?
+
+On reversed lines it is known which source token decides each target token. Asks three witnesses to name it: the largest
+weight, the largest contribution ||weight * V W_O||, both summed over the heads of cross-attention, and an experiment on
+the model itself: replace one source token by another and see which target token loses the most log-probability. If the
+sum had lost the word, the experiment could not find it. Controls: the untrained model, and guessing (one over length).
+"""
+import json
+
+from common import DATA, Lab, cell, mean, table, task_config
+
+LINES = 60
+
+
+def largest(values):
+    return max(range(len(values)), key=values.__getitem__)
+
+
+def by_attention(lab, run, lines):
+    """Share of target tokens whose gold source token has the largest weight, and the largest contribution."""
+    right = {"weight": [], "contribution": []}
+    for source, target in lines:
+        maps = lab.json("attend", run, "--source", source, "--target", target, "--contributions")
+        n = len(target.split())
+        for measure, key in (("weight", "cross"), ("contribution", "contribution_cross")):
+            for t in range(n):
+                sums = [sum(head[t][s] for head in maps[key][0]) for s in range(n + 1)]
+                right[measure].append(largest(sums) == n - 1 - t)
+    return mean(right["weight"]), mean(right["contribution"])
+
+
+def by_replacing(lab, run, lines):
+    """The same for the source token whose replacement costs the target token the most log-probability."""
+    sources, targets = [], []
+    for source, target in lines:
+        tokens = source.split()
+        for s in range(-1, len(tokens)):  # -1: nothing is replaced
+            changed = [str((int(x) + 7) % 20) if i == s else x for i, x in enumerate(tokens)]
+            sources.append(" ".join(changed))
+            targets.append(target)
+    files = [lab.folder / f"replaced.{side}" for side in ("source", "target")]
+    for file, texts in zip(files, (sources, targets)):
+        file.write_text("".join(t + "\n" for t in texts))
+    scored = [json.loads(line)["token_logprobs"] for line in
+              lab.heed("score", run, "--source", files[0], "--target", files[1], "--json").splitlines()]
+    right, at = [], 0
+    for source, _ in lines:
+        n = len(source.split())
+        whole, replaced = scored[at], scored[at + 1:at + 1 + n]
+        at += n + 1
+        for t in range(n):
+            right.append(largest([whole[t] - r[t] for r in replaced]) == n - 1 - t)
+    return mean(right)
+
+
+def main():
+    lab = Lab(__doc__, seeds=3)
+    texts = [(DATA / f"reverse.test.{side}").read_text().splitlines()[:LINES] for side in ("source", "target")]
+    lines = list(zip(*texts))
+    config = task_config("reverse", 500)
+    guess = mean(1 / len(s.split()) for s, _ in lines for _ in s.split())
+    rows = {w: [[], []] for w in ("largest weight", "largest contribution", "replacing a token")}
+    for seed in lab.seeds:
+        for column, run in enumerate((lab.train("reverse", config, seed), lab.untrained("reverse", config, seed))):
+            weight, contribution = by_attention(lab, run, lines)
+            for name, value in zip(rows, (weight, contribution, by_replacing(lab, run, lines))):
+                rows[name][column].append(value)
+    print(f"How often each names the source token that decides ({LINES} test lines, reversing).\n")
+    table(("witness", "trained", "untrained", "guessing"),
+          [(name, cell(a), cell(b), f"{guess:.3f}") for name, (a, b) in rows.items()])
+    lab.done()
+
+
+if __name__ == "__main__":
+    main()

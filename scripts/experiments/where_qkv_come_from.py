@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Where do Q, K and V come from? Are W_Q, W_K and W_V trained like any other weight? Are they equal?
+
+Q, K and V are the same rows (in self-attention) times three matrices. Trains a model to reverse lines and looks at the
+matrices: the gradients they got, how far they moved, and how alike they are, beside how alike they were when drawn.
+"""
+from common import Lab, cell, cosine, table, task_config, weights
+
+ATTENTIONS = {"encoder, itself": "encoder.layers.0.self_attn", "decoder, itself": "decoder.layers.0.self_attn",
+              "decoder to encoder": "decoder.layers.0.cross_attn"}
+PARTS = {"W_Q": "q_proj", "W_K": "k_proj", "W_V": "v_proj", "W_O": "out_proj"}
+OTHERS = {"feed-forward, first": "encoder.layers.0.fc1.weight", "embedding (source)": "source_embed.weight"}
+
+
+def main():
+    lab = Lab(__doc__, seeds=3)
+    config = task_config("reverse", 500)
+    runs = [lab.train("reverse", config, seed) for seed in lab.seeds]
+    starts = [weights(lab.untrained("reverse", config, seed)) for seed in lab.seeds]
+    ends = [weights(run) for run in runs]
+    reports = [lab.json("inspect", run) for run in runs]
+    tensors = [{t["name"]: t for t in r["tensors"]} for r in reports]
+
+    print("How training treats each matrix: gradient norm at the first record (step 50), distance moved as a share of")
+    print("the initial norm, cosine between first and last value.\n")
+    rows = []
+    for title, prefix in ATTENTIONS.items():
+        for part, name in PARTS.items():
+            rows.append((f"{title}: {part}", f"{prefix}.{name}.weight"))
+    rows += list(OTHERS.items())
+
+    def first_gradient(report, name):
+        matrix = report["learning"][0]["matrices"].get(name)
+        return matrix and matrix["gradient_norm"]
+
+    shown = []
+    for title, name in rows:
+        gradients = [first_gradient(r, name) for r in reports]
+        shown.append((title, cell(gradients, 4) if None not in gradients else "not recorded",
+                      cell((t[name]["distance"] / t[name]["initial_norm"] for t in tensors), 2),
+                      cell((t[name]["cosine"] for t in tensors), 2)))
+    table(("matrix", "gradient", "moved", "cosine to start"), shown)
+
+    print("\nHow alike the three are: cosine between the matrices as vectors, and, as control, when they were drawn.\n")
+    shown = []
+    for title, prefix in ATTENTIONS.items():
+        for a, b in (("W_Q", "W_K"), ("W_Q", "W_V"), ("W_K", "W_V")):
+            pair = [f"{prefix}.{PARTS[x]}.weight" for x in (a, b)]
+            shown.append((f"{title}: {a} and {b}", cell(cosine(w[pair[0]], w[pair[1]]) for w in ends),
+                          cell(cosine(w[pair[0]], w[pair[1]]) for w in starts)))
+    table(("pair", "trained", "when drawn"), shown)
+    lab.done()
+
+
+if __name__ == "__main__":
+    main()

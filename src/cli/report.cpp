@@ -1,0 +1,39 @@
+// heed report RUN
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "inspect/report_page.h"
+#include "inspect/run_metrics.h"
+#include "math/blas.h"
+
+namespace heed {
+
+Exit run_report(CommandLine& line) {
+  std::string run, output;
+  line.add_run(run);
+  line.app()
+      .add_option("--output,--html", output, "the file to write (default: standard output)")
+      ->type_name("FILE");
+  line.app().footer(
+      "One HTML page that loads nothing: curves, texts written at every kept checkpoint, where "
+      "the\n"
+      "heads look through training, the learning record, parameters and config. The probe text is\n"
+      "the beginning of what was held out; train.keep_last says how many checkpoints there are.");
+  if (!line.parse()) return Exit::ok;
+  prepare_blas();
+  const Report report = make_report(run);
+  const std::string page = report_page(report, read_metrics(report.folder, report.last_step));
+  if (output.empty()) {
+    print(page);
+    return Exit::ok;
+  }
+  OutputFile file(output);
+  file.write(page);
+  file.finish();
+  return Exit::ok;
+}
+
+}  // namespace heed

@@ -1,0 +1,15 @@
+// The page of `heed report` (src/inspect/report_page.html). Everything but the maps is plain HTML
+// and SVG, there without script; the maps are drawn by the page. It loads nothing.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "inspect/report.h"
+
+namespace heed {
+
+// `metrics`: see read_metrics().
+std::string report_page(const Report& report, const nlohmann::ordered_json& metrics);
+
+}  // namespace heed

@@ -1,0 +1,20 @@
+// metrics.jsonl of a run, for those who look at it afterwards.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+namespace heed {
+
+// The run folder that a checkpoint belongs to: RUN/checkpoints/step-N, or an exported one.
+std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint);
+
+// An array of the events up to `step`, oldest first. Lines that are torn or no events are left out;
+// empty if there is no such file.
+nlohmann::ordered_json read_metrics(const std::filesystem::path& run, std::int64_t step);
+
+// The learning records among them: [{"step", "matrices", "entropy"}].
+nlohmann::ordered_json learning_records(const nlohmann::ordered_json& metrics);
+
+}  // namespace heed

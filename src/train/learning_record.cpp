@@ -1,0 +1,170 @@
+#include "train/learning_record.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "store/safetensors.h"
+
+namespace heed {
+namespace {
+
+bool is_recorded(const ParamInfo& info) {
+  const auto has = [&](const char* part) { return info.name.find(part) != std::string::npos; };
+  return !info.vector && (has("_attn.") || has("embed"));
+}
+
+double squares(const float* x, std::size_t n) {
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * x[i];
+  return sum;
+}
+
+// Adds up the entropies of the rows that it sees: - sum p ln p.
+class EntropyProbe : public AttentionProbe<float> {
+ public:
+  explicit EntropyProbe(std::vector<KindEntropy>& entropy) : entropy_(entropy) {}
+
+  void see(const Seen& seen) override {
+    KindEntropy& kind = *std::find_if(entropy_.begin(), entropy_.end(),
+                                      [&](const KindEntropy& k) { return k.kind == seen.kind; });
+    const bool first = seen.layer == 0 && seen.head == 0;
+    double sum = 0;
+    for (int q = 0; q < seen.weights.rows; ++q) {
+      const float* p = seen.weights.row(q);
+      float row = 0;  // p ln p is 0 at p = 0
+      for (int k = 0; k < seen.weights.cols; ++k) row -= p[k] > 0 ? p[k] * std::log(p[k]) : 0.0f;
+      sum += row;
+      const int visible = seen.kind == AttentionKind::decoder_self ? q + 1 : seen.weights.cols;
+      if (first) kind.uniform += std::log(visible);
+    }
+    kind.heads[seen.layer][seen.head] += sum;
+    if (first) rows_[static_cast<std::size_t>(seen.kind)] += seen.weights.rows;
+  }
+
+  void divide_by_rows() {
+    for (KindEntropy& kind : entropy_) {
+      const double rows = rows_[static_cast<std::size_t>(kind.kind)];
+      kind.uniform /= rows;
+      for (std::vector<double>& heads : kind.heads)
+        for (double& head : heads) head /= rows;
+    }
+  }
+
+ private:
+  std::vector<KindEntropy>& entropy_;
+  std::array<double, 3> rows_{};
+};
+
+}  // namespace
+
+double cosine(double aa, double bb, double ab) {
+  return aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
+}
+
+std::vector<KindEntropy> attention_entropy(const Transformer& model, const ParamVec<float>& values,
+                                           const Batch& batch, Workspace& workspace) {
+  const auto none = [&](const Stack& stack) {
+    return std::vector<std::vector<double>>(stack.blocks.size(),
+                                            std::vector<double>(model.config.n_heads));
+  };
+  std::vector<KindEntropy> entropy;
+  if (model.has_encoder()) entropy.push_back({AttentionKind::encoder_self, 0, none(model.encoder)});
+  if (model.has_decoder()) entropy.push_back({AttentionKind::decoder_self, 0, none(model.decoder)});
+  if (model.has_encoder() && model.has_decoder())
+    entropy.push_back({AttentionKind::cross, 0, none(model.decoder)});
+  EntropyProbe probe(entropy);
+  WorkspaceScope scope(workspace);
+  Pass<float> pass{.values = values, .workspace = workspace, .probe = &probe};
+  TransformerSaved<float> saved;
+  model.forward(pass, batch, saved);
+  probe.divide_by_rows();
+  return entropy;
+}
+
+std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
+                                                     const std::filesystem::path& run) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(run / kInitialWeights, ignored)) return std::nullopt;
+  ParamVec<float> values(model.table.size());
+  read_safetensors(run / kInitialWeights, tensor_slots(model.table, values));
+  return values;
+}
+
+ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
+                                const std::filesystem::path& run) {
+  if (auto other = other_initial_weights(model, run)) return std::move(*other);
+  ParamVec<float> values(model.table.size());
+  initialize(model.table, seed, values);
+  return values;
+}
+
+LearningRecord::LearningRecord(const Transformer& model, std::uint64_t seed, const Examples& probe)
+    : model_(&model), seed_(seed) {
+  for (const ParamInfo& info : model.table.infos())
+    if (is_recorded(info)) matrices_.push_back(&info);
+  Example e;
+  int tokens = 0;
+  for (std::int64_t i = 0; i < probe.count(Examples::kEvaluation); ++i) {
+    probe.make(Examples::kEvaluation, i, e);
+    tokens += e.tokens();
+    if (i > 0 && tokens > kProbeTokens) break;
+    if (model.has_encoder())
+      probe_.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()));
+    if (model.has_decoder())
+      probe_.target.add_sequence(e.target.data(), static_cast<int>(e.target.size()));
+  }
+}
+
+void LearningRecord::before_update(const ParamVec<float>& values,
+                                   const ParamVec<float>& gradients) {
+  learning_ = {};
+  for (const ParamInfo* info : matrices_) {
+    const Param& p = info->param;
+    const float* from = values.data() + p.offset;
+    before_.emplace_back(from, from + p.size());
+    learning_.matrices.push_back(
+        {info->name, std::sqrt(squares(gradients.data() + p.offset, p.size()))});
+  }
+}
+
+std::optional<Learning> LearningRecord::after_update(const ParamVec<float>& values, Pool& pool) {
+  if (before_.empty()) return std::nullopt;
+  const int n = static_cast<int>(matrices_.size());
+  pool.run(n + 1, [&](int task, int) {
+    if (task > 0) return measure(task - 1, values);
+    if (probe_.source.count() + probe_.target.count() > 0)
+      learning_.entropy = attention_entropy(*model_, values, probe_, workspace_);
+  });
+  before_.clear();
+  return std::move(learning_);
+}
+
+void LearningRecord::measure(std::size_t i, const ParamVec<float>& values) {
+  const Param& p = matrices_[i]->param;
+  const float* now = values.data() + p.offset;
+  const std::vector<float>& before = before_[i];
+  std::vector<float> drawn;
+  const float* initial = nullptr;
+  if (initial_) {
+    initial = initial_->data() + p.offset;
+  } else {
+    drawn.resize(p.size());
+    initialize(*matrices_[i], seed_, drawn.data());
+    initial = drawn.data();
+  }
+  double aa = 0, bb = 0, ab = 0, moved = 0;
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    const double a = now[k], b = initial[k], d = a - before[k];
+    aa += a * a;
+    bb += b * b;
+    ab += a * b;
+    moved += d * d;
+  }
+  const double length = squares(before.data(), p.size());
+  MatrixLearning& m = learning_.matrices[i];
+  m.weight_norm = std::sqrt(aa);
+  m.update_ratio = length > 0 ? std::sqrt(moved / length) : 0;
+  m.cosine = cosine(aa, bb, ab);
+}
+
+}  // namespace heed

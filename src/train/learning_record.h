@@ -1,0 +1,81 @@
+// What a step does to attention: the learning record of metrics.jsonl.
+//
+// For every W_Q, W_K, W_V, W_O and every embedding table: the gradient's norm (before clipping),
+// the weight's norm (after the step), how far the step moved it as a share of its norm, and the
+// cosine between it and its initial value. For every head: the entropy of a row of its attention,
+// mean over the rows of a fixed small batch of the held-out text, beside that of uniform attention
+// over the same keys. All of the weights that are trained, not of their average.
+//
+// Initial values are not kept but redrawn from the seed; a run that began with other weights
+// (--init-from) has them in RUN/initial.safetensors. Begun and ended by the training thread, which
+// lends the pool; the numbers don't depend on its threads.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/transformer.h"
+#include "train/examples.h"
+
+namespace heed {
+
+struct MatrixLearning {
+  std::string name;
+  double gradient_norm = 0, weight_norm = 0;  // L2
+  double update_ratio = 0;                    // |after - before| / |before|; 0 if that was zero
+  double cosine = 1;                          // between now and initial; see cosine()
+};
+struct KindEntropy {
+  AttentionKind kind;
+  double uniform = 0;                      // nats, of uniform attention
+  std::vector<std::vector<double>> heads;  // [layer][head] nats
+};
+struct Learning {
+  std::vector<MatrixLearning> matrices;
+  std::vector<KindEntropy> entropy;
+};
+
+class LearningRecord {
+ public:
+  // At most so many tokens are read for the entropies (one sequence at least).
+  static constexpr int kProbeTokens = 256;
+
+  // `probe`: what the entropies are measured on. The model must outlive the record.
+  LearningRecord(const Transformer& model, std::uint64_t seed, const Examples& probe);
+  void began_with(ParamVec<float> initial) { initial_ = std::move(initial); }
+
+  void before_update(const ParamVec<float>& values, const ParamVec<float>& gradients);
+  // The record of the update since before_update(), or nothing if that was not called.
+  std::optional<Learning> after_update(const ParamVec<float>& values, Pool& pool);
+
+ private:
+  void measure(std::size_t i, const ParamVec<float>& values);
+
+  const Transformer* model_;
+  std::uint64_t seed_;
+  Batch probe_;
+  Workspace workspace_;
+  std::vector<const ParamInfo*> matrices_;
+  std::optional<ParamVec<float>> initial_;
+  std::vector<std::vector<float>> before_;  // their values; empty: no update is watched
+  Learning learning_;
+};
+
+// Of two tensors with these squared norms and this inner product: 1 if both are zero, 0 if one is.
+double cosine(double aa, double bb, double ab);
+
+// Mean entropy of a row of each head on a batch, for each kind that the model has.
+std::vector<KindEntropy> attention_entropy(const Transformer& model, const ParamVec<float>& values,
+                                           const Batch& batch, Workspace& workspace);
+
+inline constexpr const char* kInitialWeights = "initial.safetensors";
+// The weights that a run began with, if it began with others than the seed's.
+std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
+                                                     const std::filesystem::path& run);
+// These, or the seed's.
+ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
+                                const std::filesystem::path& run);
+
+}  // namespace heed

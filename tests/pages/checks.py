@@ -1,0 +1,67 @@
+"""What is checked of every page that heed writes."""
+import pathlib
+import sys
+
+# Every element with text of its own: its colour against the first opaque background beneath it.
+CONTRAST = """(() => {
+  const rgb = (s) => s.match(/[\\d.]+/g).map(Number);
+  const light = (c) => c.slice(0, 3).map((x) => (x /= 255) <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
+  let worst = [99, ""];
+  for (const e of document.querySelectorAll("body *")) {
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
+    if (["SCRIPT", "STYLE"].includes(e.tagName)) continue;
+    let below = e;
+    while (below && (rgb(getComputedStyle(below).backgroundColor)[3] ?? 1) === 0) below = below.parentElement;
+    const style = getComputedStyle(e), a = light(rgb(e.tagName === "text" ? style.fill : style.color));
+    const b = light(rgb(getComputedStyle(below).backgroundColor));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < worst[0]) worst = [ratio, e.tagName + " " + e.textContent.slice(0, 40)];
+  }
+  return worst;
+})()"""
+FOCUS = """(() => {
+  const e = document.activeElement, style = getComputedStyle(e);
+  return [e.closest("[id]")?.id ?? "", e.tagName, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+    (e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent).trim()];
+})()"""
+
+failures = 0
+
+
+def check(holds, what):
+    global failures
+    if not holds:
+        failures += 1
+        print("FAILED:", what)
+
+
+def pictures_folder():
+    """The folder named on the command line, made if need be, or None."""
+    if len(sys.argv) < 3:
+        return None
+    folder = pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def check_looks(browser, page, pictures, title):
+    """No request, no script error, no sideways scrolling, contrast: narrow and wide, light and dark."""
+    for width in (360, 1440):
+        for dark in (False, True):
+            name = f"{width} px, {'dark' if dark else 'light'}"
+            browser.open(page, width, dark=dark)
+            if pictures:
+                browser.screenshot(pictures / f"{title}-{width}-{'dark' if dark else 'light'}.png")
+            browser.value("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+            check(browser.requests == [page.resolve().as_uri()], f"{name}: requests {browser.requests}")
+            check(not browser.errors, f"{name}: {browser.errors}")
+            check(browser.value("document.documentElement.scrollWidth") <= width, f"{name}: scrolls sideways")
+            ratio, where = browser.value(CONTRAST)
+            check(ratio >= 4.5, f"{name}: contrast {ratio:.2f} at {where}")
+            print(f"{name}: least contrast {ratio:.2f} : 1")
+
+
+def finish():
+    print("the page is fine" if failures == 0 else f"{failures} failed")
+    sys.exit(failures > 0)
