@@ -101,61 +101,56 @@ void drop_add_backward(Mat<const T> dy, Mat<T> dbranch, Mat<T> bias_sums, const 
 
 namespace {
 
+template <class T>
+struct ValueAndSlope {
+  T value, slope;
+};
+
 struct Relu {
   template <class T>
-  static T value(T u) {
-    return u > T{0} ? u : (u <= T{0} ? T{0} : u);  // NaN stays NaN
-  }
-  template <class T>
-  static T slope(T u) {
-    return u > T{0} ? T{1} : T{0};
+  static ValueAndSlope<T> at(T u) {
+    return {u > T{0} ? u : (u <= T{0} ? T{0} : u),  // NaN stays NaN
+            u > T{0} ? T{1} : T{0}};
   }
 };
 
 // gelu(u) = u Phi(u);  gelu'(u) = Phi(u) + u phi(u)
 struct Gelu {
   template <class T>
-  static T value(T u) {
-    return u * standard_normal(u).cdf;
-  }
-  template <class T>
-  static T slope(T u) {
+  static ValueAndSlope<T> at(T u) {
     const Normal<T> n = standard_normal(u);
-    return n.cdf + u * n.pdf;
+    return {u * n.cdf, n.cdf + u * n.pdf};
   }
 };
 
 // silu(u) = u s(u), s the logistic function;  silu'(u) = s + u s (1 - s)
 struct Silu {
   template <class T>
-  static T value(T u) {
-    return u / (T{1} + fast_exp(-u));
-  }
-  template <class T>
-  static T slope(T u) {
+  static ValueAndSlope<T> at(T u) {
     const T s = T{1} / (T{1} + fast_exp(-u));
-    return s + u * s * (T{1} - s);
+    return {u * s, s + u * s * (T{1} - s)};
   }
 };
 
 template <class F, class T>
-void activate_with(Mat<const T> u, Mat<T> h, const Dropout& dropout) {
+void activate_as(Mat<const T> u, Mat<T> h, const Dropout& dropout) {
   for_rows<T>(u.rows, dropout, [&](int r, auto keep) {
     const T* __restrict p = u.row(r);
     T* __restrict q = h.row(r);
-    for (int c = 0; c < u.cols; ++c) q[c] = keep(c) * F::value(p[c]);
+    for (int c = 0; c < u.cols; ++c) q[c] = keep(c) * F::at(p[c]).value;
   });
 }
 
 template <class F, class T>
-void activate_backward_with(Mat<const T> u, Mat<T> d, Mat<T> bias_sums, const Dropout& dropout) {
+void activate_with_slope_as(Mat<T> u, Mat<T> h, const Dropout& dropout) {
   for_rows<T>(u.rows, dropout, [&](int r, auto keep) {
-    const T* __restrict p = u.row(r);
-    T* __restrict q = d.row(r);
-    T* __restrict s = bias_sums.data;
+    T* __restrict p = u.row(r);
+    T* __restrict q = h.row(r);
     for (int c = 0; c < u.cols; ++c) {
-      q[c] *= keep(c) * F::slope(p[c]);
-      s[c] += q[c];
+      const auto f = F::at(p[c]);
+      const T k = keep(c);
+      q[c] = k * f.value;
+      p[c] = k * f.slope;
     }
   });
 }
@@ -164,17 +159,29 @@ void activate_backward_with(Mat<const T> u, Mat<T> d, Mat<T> bias_sums, const Dr
 
 template <class T>
 void activate(Activation f, Mat<const T> u, Mat<T> h, const Dropout& dropout) {
-  if (f == Activation::relu) return activate_with<Relu>(u, h, dropout);
-  if (f == Activation::gelu) return activate_with<Gelu>(u, h, dropout);
-  activate_with<Silu>(u, h, dropout);
+  if (f == Activation::relu) return activate_as<Relu>(u, h, dropout);
+  if (f == Activation::gelu) return activate_as<Gelu>(u, h, dropout);
+  activate_as<Silu>(u, h, dropout);
 }
 
 template <class T>
-void activate_backward(Activation f, Mat<const T> u, Mat<T> d, Mat<T> bias_sums,
-                       const Dropout& dropout) {
-  if (f == Activation::relu) return activate_backward_with<Relu>(u, d, bias_sums, dropout);
-  if (f == Activation::gelu) return activate_backward_with<Gelu>(u, d, bias_sums, dropout);
-  activate_backward_with<Silu>(u, d, bias_sums, dropout);
+void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout) {
+  if (f == Activation::relu) return activate_with_slope_as<Relu>(u, h, dropout);
+  if (f == Activation::gelu) return activate_with_slope_as<Gelu>(u, h, dropout);
+  activate_with_slope_as<Silu>(u, h, dropout);
+}
+
+template <class T>
+void activate_backward(Mat<const T> slope, Mat<T> d, Mat<T> bias_sums) {
+  T* __restrict s = bias_sums.data;
+  for (int r = 0; r < d.rows; ++r) {
+    const T* __restrict p = slope.row(r);
+    T* __restrict q = d.row(r);
+    for (int c = 0; c < d.cols; ++c) {
+      q[c] *= p[c];
+      s[c] += q[c];
+    }
+  }
 }
 
 template <class T>
@@ -333,23 +340,24 @@ void rotate(Mat<T> x, int n_heads, const Angles<T>& angles, const int* position,
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                                  \
-  template void set_zero(Mat<T>);                                                            \
-  template void copy_rows(Mat<const T>, Mat<T>);                                             \
-  template void fill_rows(Mat<const T>, Mat<T>);                                             \
-  template void add_column_sums(Mat<const T>, Mat<T>);                                       \
-  template void drop_in_place(Mat<T>, const Dropout&);                                       \
-  template void drop_add(Mat<T>, Mat<const T>, const Dropout&);                              \
-  template void drop_add_backward(Mat<const T>, Mat<T>, Mat<T>, const Dropout&);             \
-  template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&);                  \
-  template void activate_backward(Activation, Mat<const T>, Mat<T>, Mat<T>, const Dropout&); \
-  template void layer_norm(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>);        \
-  template void layer_norm_backward(Mat<const T>, Mat<const T>, Mat<const T>, Mat<const T>,  \
-                                    Mat<T>, Mat<T>, Mat<T>);                                 \
-  template T largest(const T*, int);                                                         \
-  template void softmax(T*, int, int);                                                       \
-  template RowLoss cross_entropy(const T*, int, int, double);                                \
-  template RowLoss cross_entropy_backward(T*, int, int, double, T);                          \
+#define HEED_INSTANTIATE(T)                                                                 \
+  template void set_zero(Mat<T>);                                                           \
+  template void copy_rows(Mat<const T>, Mat<T>);                                            \
+  template void fill_rows(Mat<const T>, Mat<T>);                                            \
+  template void add_column_sums(Mat<const T>, Mat<T>);                                      \
+  template void drop_in_place(Mat<T>, const Dropout&);                                      \
+  template void drop_add(Mat<T>, Mat<const T>, const Dropout&);                             \
+  template void drop_add_backward(Mat<const T>, Mat<T>, Mat<T>, const Dropout&);            \
+  template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&);                 \
+  template void activate_with_slope(Activation, Mat<T>, Mat<T>, const Dropout&);            \
+  template void activate_backward(Mat<const T>, Mat<T>, Mat<T>);                            \
+  template void layer_norm(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>);       \
+  template void layer_norm_backward(Mat<const T>, Mat<const T>, Mat<const T>, Mat<const T>, \
+                                    Mat<T>, Mat<T>, Mat<T>);                                \
+  template T largest(const T*, int);                                                        \
+  template void softmax(T*, int, int);                                                      \
+  template RowLoss cross_entropy(const T*, int, int, double);                               \
+  template RowLoss cross_entropy_backward(T*, int, int, double, T);                         \
   template void rotate(Mat<T>, int, const Angles<T>&, const int*, T);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

@@ -43,10 +43,13 @@ void drop_add_backward(Mat<const T> dy, Mat<T> dbranch, Mat<T> bias_sums, const 
 enum class Activation { relu, gelu, silu };
 template <class T>
 void activate(Activation f, Mat<const T> u, Mat<T> h, const Dropout& dropout);
-// In place: d holds the gradient of h and becomes that of u; bias_sums += its column sums.
+// The same h once more, for backward, together with its slope: in place, u becomes dh/du.
 template <class T>
-void activate_backward(Activation f, Mat<const T> u, Mat<T> d, Mat<T> bias_sums,
-                       const Dropout& dropout);
+void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout);
+// In place: d holds the gradient of h and becomes that of u, d * slope; bias_sums += its column
+// sums.
+template <class T>
+void activate_backward(Mat<const T> slope, Mat<T> d, Mat<T> bias_sums);
 
 // LayerNorm, biased variance, eps 1e-5: y = (x - mean) / sqrt(var + eps) * gain + bias.
 // stats [rows, 2] keeps mean and 1 / sqrt(var + eps) of each row. y may be x.

@@ -21,20 +21,17 @@ FeedForward::FeedForward(ParamTable& table, const std::string& prefix, const Mod
       site(name_key(prefix + ".fc1")) {}
 
 template <class T>
-Mat<T> FeedForward::hidden(Pass<T>& pass, Mat<const T> u, const Rows& rows) const {
-  Timed timed(pass.profile, Work::norms_activations);
-  const Mat<T> h = pass.workspace.template rows<T>(u.rows, u.cols);
-  activate(activation, u, h, dropout(*this, rows));
-  return h;
-}
-
-template <class T>
 Mat<T> FeedForward::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
                             FeedForwardSaved<T>& saved) const {
   saved.u = fc1.forward(pass, x);
   const Mat<T> y = pass.workspace.template rows<T>(x.rows, fc2.weight.rows);
   WorkspaceScope scope(pass.workspace);
-  fc2.forward_into(pass, Mat<const T>(hidden(pass, Mat<const T>(saved.u), rows)), y);
+  const Mat<T> h = pass.workspace.template rows<T>(saved.u.rows, saved.u.cols);
+  {
+    Timed timed(pass.profile, Work::norms_activations);
+    activate(activation, Mat<const T>(saved.u), h, dropout(*this, rows));
+  }
+  fc2.forward_into(pass, Mat<const T>(h), y);
   return y;
 }
 
@@ -43,12 +40,17 @@ template <class T>
 void FeedForward::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
                            const FeedForwardSaved<T>& saved, Mat<const T> dy, Mat<T> dx) const {
   WorkspaceScope scope(pass.workspace);
-  const Mat<const T> u = saved.u;
+  const Mat<T> u = saved.u;
+  const Mat<T> h = pass.workspace.template rows<T>(u.rows, u.cols);
   const Mat<T> d = pass.workspace.template zeros<T>(u.rows, u.cols);
-  fc2.backward_products(pass, Mat<const T>(hidden(pass, u, rows)), dy, d);
   {
     Timed timed(pass.profile, Work::norms_activations);
-    activate_backward(activation, u, d, pass.gradient(fc1.bias), dropout(*this, rows));
+    activate_with_slope(activation, u, h, dropout(*this, rows));
+  }
+  fc2.backward_products(pass, Mat<const T>(h), dy, d);
+  {
+    Timed timed(pass.profile, Work::norms_activations);
+    activate_backward(Mat<const T>(u), d, pass.gradient(fc1.bias));
   }
   fc1.backward_products(pass, x, Mat<const T>(d), dx);
 }

@@ -10,7 +10,9 @@ namespace heed {
 
 template <class T>
 struct FeedForwardSaved {
-  Mat<T> u;  // [rows, d_ff], before f; drop(f(u)) is cheaper to make again than to keep
+  // [rows, d_ff], before f; drop(f(u)) is cheaper to make again than to keep. Backward leaves the
+  // slope here.
+  Mat<T> u;
 };
 
 struct FeedForward {
@@ -28,11 +30,6 @@ struct FeedForward {
   template <class T>
   void backward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const FeedForwardSaved<T>& saved,
                 Mat<const T> dy, Mat<T> dx) const;
-
- private:
-  // drop(f(u))
-  template <class T>
-  Mat<T> hidden(Pass<T>& pass, Mat<const T> u, const Rows& rows) const;
 };
 
 }  // namespace heed

@@ -51,8 +51,11 @@ TYPED_TEST(Activations, ForwardAndBackwardWithAndWithoutDropout) {
       // gelu in float: the error function's bound, 1.5e-7 / 2, times u.
       test::expect_near(
           h, [&](int r, int c) { return keep(r, c) * value(f, u(r, c)); }, 3 * kRounding<T>);
-      Buffer<T> du = dh, bias_sums = bias;
-      activate_backward(f, u.view(), du.mat(), bias_sums.mat(), d);
+      Buffer<T> du = dh, bias_sums = bias, again(rows, cols), slopes = u;
+      activate_with_slope(f, slopes.mat(), again.mat(), d);
+      test::expect_near(
+          again, [&](int r, int c) { return h(r, c); }, kRounding<T>);
+      activate_backward(slopes.view(), du.mat(), bias_sums.mat());
       test::expect_near(
           du, [&](int r, int c) { return keep(r, c) * dh(r, c) * slope(f, u(r, c)); },
           std::max(3 * kRounding<T>, 1e-10));
@@ -80,9 +83,11 @@ TYPED_TEST(Activations, NanStaysNanAndFarOutIsFinite) {
     EXPECT_EQ(h(0, 1), T{1e4});
     EXPECT_NEAR(h(0, 2), 0, 1e-30);
     EXPECT_EQ(h(0, 3), 0);
-    Buffer<T> d(1, 4), sums(1, 4);
+    Buffer<T> d(1, 4), sums(1, 4), again(1, 4);
     d.fill(T{1});
-    activate_backward(f, u.view(), d.mat(), sums.mat(), {});
+    activate_with_slope(f, u.mat(), again.mat(), {});
+    EXPECT_TRUE(std::isnan(again(0, 0)));
+    activate_backward(u.view(), d.mat(), sums.mat());
     EXPECT_NEAR(d(0, 1), 1, 1e-6);
     EXPECT_NEAR(d(0, 2), 0, 1e-30);
   }
