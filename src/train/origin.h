@@ -17,7 +17,8 @@ struct Origin {
 
 std::string origin_json(const Origin& origin);
 
-// Of a run or one of its checkpoints; all empty where there is none. Error (store) on a damaged file.
+// Of a run or one of its checkpoints; all empty where there is none. Error (store) on a damaged
+// file.
 Origin read_origin(const std::string& run);
 
 }  // namespace heed

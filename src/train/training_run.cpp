@@ -162,7 +162,8 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     if (!origin.init_from.empty())
       throw Error(Exit::store,
                   "The run " + quoted_path(run.path()) + " was to begin with the weights of " +
-                      quoted_path(origin.init_from) + " and was stopped before they were saved in it.",
+                      quoted_path(origin.init_from) +
+                      " and was stopped before they were saved in it.",
                   "train it again, with --force: " + origin.command);
     log.info("no checkpoint yet: starting at step 0");
   }
