@@ -25,7 +25,8 @@ Exit run_average(CommandLine& line) {
   line.add_json(json);
   line.app().footer(
       "Writes checkpoints/average-A-B, A and B being the first and the last step. It can be used\n"
-      "with --checkpoint average-A-B, but not resumed. train.keep_last says how many there are.");
+      "with --checkpoint average-A-B, but not resumed. train.keep_last says how many there are,\n"
+      "besides the best, which counts as any other.");
   if (!line.parse()) return Exit::ok;
   if (last->count() + best->count() == 0)
     throw Error(Exit::usage, "expected --last N or --best N.", "heed average --help");

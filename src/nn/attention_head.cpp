@@ -52,8 +52,9 @@ void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace) {
   });
 }
 
-// dV += drop(P)ᵀ dO,  dP = drop(dO Vᵀ),  dS = P (dP - rowsum(P dP)),
+// With D = drop(P):  dV += Dᵀ dO,  dD = dO Vᵀ,  dS = D dD - P rowsum(D dD),
 // dQ += scale dS K,  dK += scale dSᵀ Q
+// (dP is the gradient of D under the same mask, so P dP = D dD: the mask is needed once.)
 template <class T>
 void head_backward(const AttentionHead<T>& h, Mat<const T> d_o, Mat<T> dq, Mat<T> dk, Mat<T> dv,
                    Workspace& workspace) {
@@ -62,25 +63,25 @@ void head_backward(const AttentionHead<T>& h, Mat<const T> d_o, Mat<T> dq, Mat<T
     const int n = end - begin;
     const Mat<const T> p = h.p.row_range(begin, end).col_range(0, keys);
     const Mat<const T> d_out = d_o.row_range(begin, end);
-    Mat<T> buffer = workspace.rows<T>(n, keys);
     Mat<const T> dropped = p;
     if (h.dropout.on()) {
+      const Mat<T> buffer = workspace.rows<T>(n, keys);
       copy_rows(p, buffer);
       drop_in_place(buffer, rows_from(h.dropout, begin));
       dropped = buffer;
     }
     gemm(T{1}, transposed(dropped), plain(d_out), T{1}, dv.row_range(0, keys));
     if (h.uniform) return;
-    Mat<T> ds = buffer;
+    const Mat<T> ds = workspace.rows<T>(n, keys);
     gemm(T{1}, plain(d_out), transposed(h.v.row_range(0, keys)), T{0}, ds);
-    drop_in_place(ds, rows_from(h.dropout, begin));
     for (int i = 0; i < n; ++i) {
       const T* __restrict weight = p.row(i);
+      const T* __restrict kept = dropped.row(i);
       T* __restrict d = ds.row(i);
-      T dot = 0;
-#pragma omp simd reduction(+ : dot)
-      for (int j = 0; j < keys; ++j) dot += weight[j] * d[j];
-      for (int j = 0; j < keys; ++j) d[j] = weight[j] * (d[j] - dot);
+      T sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int j = 0; j < keys; ++j) sum += kept[j] * d[j];
+      for (int j = 0; j < keys; ++j) d[j] = kept[j] * d[j] - weight[j] * sum;
     }
     gemm(h.scale, plain(ds), plain(h.k.row_range(0, keys)), T{1}, dq.row_range(begin, end));
     gemm(h.scale, transposed(ds), plain(h.q.row_range(begin, end)), T{1}, dk.row_range(0, keys));

@@ -1,5 +1,8 @@
 #include "train/dataset.h"
 
+#include <filesystem>
+
+#include "base/error.h"
 #include "base/sha256.h"
 #include "train/dataset_kinds.h"
 
@@ -11,6 +14,17 @@ std::string DataHash::all() const {
 
 ReadOptions read_options(const RunConfig& c) {
   return {c.tokenizer.type == TokenizerConfig::byte, c.data.lowercase};
+}
+
+std::string data_path(const std::string& folder, const std::string& written) {
+  namespace fs = std::filesystem;
+  const std::string path = resolve_path(folder, written);
+  std::error_code ignored;
+  if (fs::is_other(fs::status(path, ignored)))
+    throw Error(Exit::data,
+                path + ": is a pipe or a device; expected a file, which can be read again.",
+                "write its text to a file first");
+  return path;
 }
 
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {

@@ -8,6 +8,9 @@
 
 namespace heed {
 
+// Error (data) on a pipe or a device: data is read more than once, and again on resuming.
+std::string data_path(const std::string& folder, const std::string& written);
+
 // text_dataset.cpp
 Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);

@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> resolved(const std::vector<std::string>& paths,
                                   const std::string& folder) {
   std::vector<std::string> r;
-  for (const std::string& p : paths) r.push_back(resolve_path(folder, p));
+  for (const std::string& p : paths) r.push_back(data_path(folder, p));
   return r;
 }
 

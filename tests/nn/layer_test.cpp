@@ -191,7 +191,7 @@ std::vector<LayerRow> layer_rows() {
       attention_row("attention_cross", cross),
       attention_row("attention_self_rotary", encoder_self, {}, true),
       attention_row("attention_causal_rotary", decoder_self, {}, true),
-      attention_row("attention_causal_rotary_unturned", decoder_self, unturned, true),
+      attention_row("attention_causal_unturned", decoder_self, unturned, true),
       attention_row("attention_self_uniform", encoder_self, uniform),
       attention_row("attention_causal_uniform", decoder_self, uniform),
       attention_row("attention_cross_uniform", cross, uniform),

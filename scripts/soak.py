@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""A day's worth of steps in minutes: trains a tiny model for very many steps and watches it.
+
+    scripts/soak.py [--heed PROGRAM] [--steps N]
+
+Fails if memory grows, if the steps get slower, or if the log has a gap, a repetition or a torn line. Prints what it saw.
+The run is stopped and resumed once on the way.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+LOG_EVERY = 1000
+CONFIG = {
+    "data": {"train": str(ROOT / "data" / "fables.txt"), "valid_fraction": 0.1},
+    "tokenizer": {"type": "char"},
+    "model": {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 0, "decoder_layers": 1, "dropout": 0.1},
+    "objective": {"type": "causal_lm", "target_length": 16},
+    "optimizer": {"learning_rate": 1e-3, "schedule": "constant"},
+    "train": {"batch_tokens": 64, "log_every": LOG_EVERY, "eval_every": 50000, "save_every": 20000},
+}
+
+
+def resident_mib(process):
+    for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return None
+
+
+def watch(command):
+    """Runs it; its memory, sampled ten times a second."""
+    process, memory = subprocess.Popen(command), []
+    while process.poll() is None:
+        time.sleep(0.1)
+        try:
+            memory.append(resident_mib(process))
+        except OSError:
+            break
+    if process.wait() != 0:
+        sys.exit(f"{' '.join(map(str, command))} ended with {process.returncode}")
+    return [m for m in memory if m]
+
+
+def check(memory, lines, steps):
+    """What is wrong, as sentences."""
+    trained = [l for l in lines if l["kind"] == "train"]
+    speed = [l["tokens_per_second"] for l in trained]
+    tenth = max(1, len(speed) // 10)
+    early, late = (statistics.median(s) for s in (speed[tenth:2 * tenth], speed[-tenth:]))
+    settled, end = memory[len(memory) // 10], memory[-1]
+    print(f"{steps:,} steps, {len(lines):,} lines of metrics, {len(memory):,} samples of memory")
+    print(f"memory: {settled:.1f} MiB after a tenth, {end:.1f} at the end, {max(memory):.1f} at most")
+    print(f"speed: {early:,.0f} tokens/s in the second tenth, {late:,.0f} in the last (medians)")
+    if end > settled + 2:
+        yield f"memory grew from {settled:.1f} to {end:.1f} MiB"
+    if late < 0.8 * early:
+        yield f"the steps got slower: {early:.0f} to {late:.0f} tokens/s"
+    if [l["step"] for l in trained] != list(range(LOG_EVERY, steps + 1, LOG_EVERY)):
+        yield "the steps of the train lines are not the expected ones"
+    evaluated = [l["step"] for l in lines if l["kind"] == "valid"]
+    if evaluated != sorted(set(evaluated)):
+        yield "validations are repeated or out of order"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heed", default=ROOT / "build" / "heed", type=pathlib.Path)
+    parser.add_argument("--steps", default=1_000_000, type=int, help="default: a million; a multiple of 1000")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="heed-soak-") as folder:
+        folder, heed = pathlib.Path(folder), options.heed.resolve()
+        config, run = folder / "soak.json", folder / "run"
+        CONFIG["train"]["max_steps"] = options.steps
+        config.write_text(json.dumps(CONFIG))
+        stop = options.steps // 3
+        memory = watch([heed, "train", config, "--run", run, "--stop-at", str(stop), "--quiet"])
+        print(f"stopped at step {stop:,} with {memory[-1]:.1f} MiB")
+        memory = watch([heed, "resume", run, "--quiet"])
+        lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        wrong = list(check(memory, lines, options.steps))
+    for w in wrong:
+        print("WRONG: " + w)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
