@@ -2,34 +2,37 @@
 
 The text stands exactly once in the file. Short texts survive edits of their surroundings.
 """
-ROWS, HEAD, ATTENTION = "src/math/rows.cpp", "src/nn/attention_head.cpp", "src/nn/attention.cpp"
+ROWS, DROPOUT, MASK = "src/math/rows.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
+ACTIVATION, NORM = "src/math/activation.cpp", "src/math/layer_norm.cpp"
+SOFTMAX, ROTARY = "src/math/softmax.cpp", "src/math/rotary.cpp"
+HEAD, ATTENTION = "src/nn/attention_head.cpp", "src/nn/attention.cpp"
 KERNEL, LINEAR, FEED_FORWARD = "src/math/row_kernel.cpp", "src/nn/linear.cpp", "src/nn/feed_forward.cpp"
 RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.cpp"
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 OPTIMIZER = "src/train/optimizer.cpp"
 
 MUTATIONS = [
-    ("dropout: kept numbers are not scaled", ROWS, "static_cast<T>(1.0 / (1.0 - d.rate))", "T{1}"),
-    ("dropout: all sites share a mask", ROWS, "combine(d.row_keys[r], d.site)", "d.row_keys[r]"),
+    ("dropout: kept numbers are not scaled", MASK, "static_cast<T>(1.0 / (1.0 - d.rate))", "T{1}"),
+    ("dropout: all sites share a mask", MASK, "combine(d.row_keys[r], d.site)", "d.row_keys[r]"),
     ("column sums: a row is left out", ROWS, "(c[j] + d[j])", "(c[j])"),
-    ("residual sum: x is left out", ROWS, "p[c] = q[c] + keep(c) * p[c]", "p[c] = keep(c) * p[c]"),
-    ("residual backward: no mask", ROWS, "p[c] = keep(c) * d[c];", "p[c] = d[c];"),
-    ("activation backward: no mask", ROWS, "p[c] = k * f.slope;", "p[c] = f.slope;"),
-    ("gelu': u phi(u) is missing", ROWS, "n.cdf + u * n.pdf}", "n.cdf}"),
-    ("silu': factor 1 - s is missing", ROWS, "s + u * s * (T{1} - s)", "s + u * s"),
-    ("relu': slope 1 everywhere", ROWS, "u > T{0} ? T{1} : T{0}};", "T{1}};"),
-    ("norm: another eps", ROWS, "T{1e-5}", "T{1e-3}"),
-    ("norm: no bias", ROWS, "* inverse * g[c] + b[c];", "* inverse * g[c];"),
-    ("norm backward: mean(e) is missing", ROWS, "d[c] * g[c] - e_mean - h * eh_mean", "d[c] * g[c] - h * eh_mean"),
-    ("norm backward: sign of h mean(e h)", ROWS, "- e_mean - h * eh_mean", "- e_mean + h * eh_mean"),
-    ("norm backward: overwrites dx", ROWS, "q[c] += inverse *", "q[c] = inverse *"),
-    ("norm backward: dgain without h", ROWS, "dg[c] += d[c] * h;", "dg[c] += d[c];"),
-    ("softmax: largest is not subtracted", ROWS, "fast_exp(row[c] - m)", "fast_exp(row[c])"),
-    ("loss gradient: smoothing of the others", ROWS, "logits[c] * factor - floor", "logits[c] * factor"),
-    ("loss gradient: smoothing of the label", ROWS, "scale * (1 - smoothing)", "scale"),
-    ("smoothed loss: mean logit is missing", ROWS, "(lse - s.logits / classes)", "lse"),
-    ("rotate: backward turns forward", ROWS, "direction * t[c + 1]", "t[c + 1]"),
-    ("rotate: sign", ROWS, "fuse(a, cosine, -(b * sine))", "fuse(a, cosine, b * sine)"),
+    ("residual sum: x is left out", DROPOUT, "p[c] = q[c] + keep(c) * p[c]", "p[c] = keep(c) * p[c]"),
+    ("residual backward: no mask", DROPOUT, "p[c] = keep(c) * d[c];", "p[c] = d[c];"),
+    ("activation backward: no mask", ACTIVATION, "p[c] = k * f.slope;", "p[c] = f.slope;"),
+    ("gelu': u phi(u) is missing", ACTIVATION, "n.cdf + u * n.pdf}", "n.cdf}"),
+    ("silu': factor 1 - s is missing", ACTIVATION, "s + u * s * (T{1} - s)", "s + u * s"),
+    ("relu': slope 1 everywhere", ACTIVATION, "u > T{0} ? T{1} : T{0}};", "T{1}};"),
+    ("norm: another eps", NORM, "T{1e-5}", "T{1e-3}"),
+    ("norm: no bias", NORM, "* inverse * g[c] + b[c];", "* inverse * g[c];"),
+    ("norm backward: mean(e) is missing", NORM, "d[c] * g[c] - e_mean - h * eh_mean", "d[c] * g[c] - h * eh_mean"),
+    ("norm backward: sign of h mean(e h)", NORM, "- e_mean - h * eh_mean", "- e_mean + h * eh_mean"),
+    ("norm backward: overwrites dx", NORM, "q[c] += inverse *", "q[c] = inverse *"),
+    ("norm backward: dgain without h", NORM, "dg[c] += d[c] * h;", "dg[c] += d[c];"),
+    ("softmax: largest is not subtracted", SOFTMAX, "fast_exp(row[c] - m)", "fast_exp(row[c])"),
+    ("loss gradient: smoothing of the others", SOFTMAX, "logits[c] * factor - floor", "logits[c] * factor"),
+    ("loss gradient: smoothing of the label", SOFTMAX, "scale * (1 - smoothing)", "scale"),
+    ("smoothed loss: mean logit is missing", SOFTMAX, "(lse - s.logits / classes)", "lse"),
+    ("rotate: backward turns forward", ROTARY, "direction * t[c + 1]", "t[c + 1]"),
+    ("rotate: sign", ROTARY, "fuse(a, cosine, -(b * sine))", "fuse(a, cosine, b * sine)"),
     ("row kernel: no bias", KERNEL, "+ (b ? b[j] : T{0})", ""),
     ("cached attention: no scale", KERNEL, "weights[j] *= scale;", ";"),
     ("linear: no bias", LINEAR, "fill_rows(pass[bias], y);", "set_zero(y);"),

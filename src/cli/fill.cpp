@@ -38,7 +38,7 @@ Exit run_fill(CommandLine& line) {
   std::vector<int> ids = encode_known(text, tokenizer, m.config, "the text");
   ids.insert(ids.begin(), Tokenizer::kBos);  // as in training
   if (std::find(ids.begin(), ids.end(), tokenizer.mask_id()) == ids.end())
-    throw Error(Exit::usage, "the text has no [MASK].",
+    throw Error(Exit::data, "the text has no [MASK].",
                 "heed fill " + run + " \"the [MASK] barked\"");
   const int longest = m.config.objective.source_length + 1;
   if (static_cast<int>(ids.size()) > longest)

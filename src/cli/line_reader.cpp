@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
@@ -38,6 +39,8 @@ std::vector<std::string> LineReader::read(std::size_t n) {
     lines.push_back(options_.lowercase ? to_lower(line) : line);
     if (interactive_) break;
   }
+  if (in_->bad() || (in_ == &std::cin && std::ferror(stdin)))
+    throw_file_error("read", name_, errno, Exit::data);
   return lines;
 }
 

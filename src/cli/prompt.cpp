@@ -3,13 +3,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <iterator>
+
+#include "base/error.h"
 
 namespace heed {
 
 std::string all_of_input() {
-  return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+  if (std::ferror(stdin))
+    throw Error(Exit::data, std::string("cannot read standard input: ") + std::strerror(errno));
+  return text;
 }
 
 std::string piped_input() {
@@ -21,6 +29,7 @@ std::string piped_input() {
 
 std::string without_final_newline(std::string text) {
   if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
   return text;
 }
 

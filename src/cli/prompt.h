@@ -10,7 +10,7 @@ std::string all_of_input();
 // The same if something is piped or redirected into it, else "".
 std::string piped_input();
 
-// A prompt from a file or a pipe ends where its last line does: one final newline is dropped.
+// A prompt from a file or a pipe ends where its last line does: one final \n or \r\n is dropped.
 std::string without_final_newline(std::string text);
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -201,7 +202,8 @@ Exit run_sample(CommandLine& line) {
       ->expected(1)
       ->default_str("")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--seed", r.seed, "of the draws")->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", r.seed, "of the draws")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   line.add_threads(threads);
   line.add_json(o.json);
   app.footer(kNotes);

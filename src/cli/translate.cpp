@@ -36,10 +36,7 @@ nlohmann::ordered_json as_json(const Translation& t) {
 void print_json(std::size_t number, const std::string& source,
                 const std::vector<Translation>& found, bool n_best) {
   nlohmann::ordered_json j{{"line", number}, {"source", to_valid_utf8(source)}};
-  if (found.empty())
-    j["translation"] = "";
-  else
-    j.update(as_json(found.front()));
+  j.update(as_json(found.empty() ? Translation{} : found.front()));
   if (n_best) {
     j["n_best"] = nlohmann::ordered_json::array();
     for (const Translation& t : found) j["n_best"].push_back(as_json(t));

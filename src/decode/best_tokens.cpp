@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "math/rows.h"
+#include "math/softmax.h"
 
 namespace heed {
 

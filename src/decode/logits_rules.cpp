@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "math/rows.h"
+#include "math/softmax.h"
 
 namespace heed {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "math/rows.h"
+#include "math/softmax.h"
 #include "math/vec.h"
 
 namespace heed {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/noise.h"
+#include "math/rotary.h"
 #include "math/row_kernel.h"
 #include "math/rows.h"
 #include "nn/attention_head.h"

@@ -14,6 +14,7 @@
 #include <array>
 #include <string>
 
+#include "math/rotary.h"
 #include "nn/cache.h"
 #include "nn/linear.h"
 #include "nn/model_config.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "math/blas.h"
+#include "math/rows.h"
+#include "math/softmax.h"
 
 namespace heed {
 namespace {

@@ -1,7 +1,8 @@
 // The heart: one head of one sequence, forward and backward, on windows of the packed rows.
 #pragma once
 
-#include "math/rows.h"
+#include "math/dropout.h"
+#include "math/mat.h"
 #include "math/workspace.h"
 
 namespace heed {

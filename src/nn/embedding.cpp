@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "base/noise.h"
-#include "math/rows.h"
+#include "math/dropout.h"
+#include "math/rotary.h"
 
 namespace heed {
 namespace {

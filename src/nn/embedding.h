@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "math/rotary.h"
 #include "nn/linear.h"
 #include "nn/model_config.h"
 

@@ -1,7 +1,8 @@
 #include "nn/feed_forward.h"
 
 #include "base/noise.h"
-#include "math/rows.h"
+#include "math/activation.h"
+#include "math/dropout.h"
 
 namespace heed {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "math/rows.h"  // Activation
+#include "math/activation.h"
 
 namespace heed {
 

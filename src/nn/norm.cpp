@@ -1,6 +1,6 @@
 #include "nn/norm.h"
 
-#include "math/rows.h"
+#include "math/layer_norm.h"
 
 namespace heed {
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/noise.h"
+#include "math/dropout.h"
 #include "math/rows.h"
 #include "nn/model_config.h"
 #include "nn/norm.h"

@@ -6,6 +6,7 @@
 #include "math/blas.h"
 #include "math/row_kernel.h"
 #include "math/rows.h"
+#include "math/softmax.h"
 
 namespace heed {
 namespace {

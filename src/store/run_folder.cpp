@@ -72,6 +72,8 @@ fs::path checkpoints_of(const fs::path& run) {
   }
   std::error_code error;
   if (fs::is_directory(run / "checkpoints", error)) return run / "checkpoints";
+  if (error == std::errc::permission_denied)
+    throw Error(Exit::store, '"' + run.string() + "\" cannot be read: " + error.message());
   if (looks_like_checkpoint(run)) {
     throw Error(Exit::store, '"' + run.string() + "\" is a checkpoint, expected a run folder",
                 "the folder that has checkpoints/ in it");

@@ -21,7 +21,7 @@ constexpr std::size_t kBlock = 1 << 20;
 // A file or standard input ("-"), read in blocks.
 class TextFile {
  public:
-  explicit TextFile(const std::string& path) : path_(path) {
+  explicit TextFile(const std::string& path) : path_(path == "-" ? "standard input" : path) {
     fd_ = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0 && errno == ENOENT) {
       throw Error(Exit::data, path + ": no such file.", "check the path");
@@ -31,7 +31,7 @@ class TextFile {
     if (::fstat(fd_, &info) == 0) {
       if (S_ISDIR(info.st_mode)) {
         ::close(fd_);
-        throw Error(Exit::data, path + ": is a directory; expected a text file.",
+        throw Error(Exit::data, path_ + ": is a directory; expected a text file.",
                     "name a file in it");
       }
       size_ = S_ISREG(info.st_mode) ? static_cast<std::size_t>(info.st_size) : 0;

@@ -20,7 +20,9 @@ Split encode_pairs(std::span<const std::string_view> source,
   const auto limit = static_cast<std::size_t>(c.data.max_length);
   for (std::size_t i = 0; i < source.size(); ++i) {
     source_encoder.encode(source[i], s.source);
+    const std::uint64_t of_source = s.unknown.count;
     target_encoder.encode(target[i], s.target);
+    s.lossy = s.lossy || s.unknown.count > of_source;
     const std::size_t longest =
         std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
     if (!drop_long && c.model.positions == Positions::learned &&
@@ -41,7 +43,6 @@ Split encode_pairs(std::span<const std::string_view> source,
     s.target_begin.push_back(s.target.size());
     s.target_bytes += target[i].size() + 1;
   }
-  s.lossy = s.lossy || s.unknown.count > 0;
   return s;
 }
 

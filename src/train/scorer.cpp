@@ -25,11 +25,14 @@ TokenIds with_bos(TokenIds ids) {
 // The encoder reads what comes before a tile: of the source and the line's earlier tokens.
 Example prefix_tile(const ObjectiveConfig& o, const TokenIds& source, const TokenIds& line,
                     std::size_t begin, std::size_t end) {
-  TokenIds before = source;
-  before.insert(before.end(), line.begin(), line.begin() + static_cast<std::ptrdiff_t>(begin));
-  const std::size_t window = std::min<std::size_t>(before.size(), o.source_length);
+  const auto length = static_cast<std::size_t>(o.source_length);
+  const std::size_t of_line = std::min(begin, length);
+  const std::size_t of_source = std::min(source.size(), length - of_line);
   Example e;
-  e.source = window == 0 ? TokenIds{kBos} : part(before, before.size() - window, before.size());
+  e.source = part(source, source.size() - of_source, source.size());
+  e.source.insert(e.source.end(), line.begin() + static_cast<std::ptrdiff_t>(begin - of_line),
+                  line.begin() + static_cast<std::ptrdiff_t>(begin));
+  if (e.source.empty()) e.source = {kBos};
   e.target = with_bos(part(line, begin, end - 1));
   e.labels = part(line, begin, end);
   return e;

@@ -17,6 +17,8 @@ constexpr const char* kLossSum = "loss_sum";
 constexpr const char* kLabelSum = "label_sum";
 // A signal cut the validation of the last step off: it is made up for on resuming.
 constexpr const char* kValidationDue = "validation_due";
+// The best is that of the end of the run, which was between validations.
+constexpr const char* kBestOfEnd = "best_of_end";
 
 // The learning record stands in every log line, but in no more than one of so many steps: one costs
 // about as much as a tenth of a step.
@@ -111,6 +113,11 @@ Stop Trainer::run(std::int64_t stop_at) {
     save();
   }
   std::optional<Stop> stop = reason_to_stop(stop_at);
+  if (!stop && state_.sums.erase(kBestOfEnd) > 0) {
+    state_.best_loss = State{}.best_loss;
+    state_.best_metric = State{}.best_metric;
+    state_.best_step = State{}.best_step;
+  }
   while (!stop) {
     const double begin = seconds_now();
     step();
@@ -124,16 +131,22 @@ Stop Trainer::run(std::int64_t stop_at) {
     show_progress();
   }
   log_.end_progress();
-  // The end of the run is logged and validated; the end of a part of it only if it would have been
-  // anyway, so that going on gives what an uninterrupted run gives.
-  const bool whole = *stop == Stop::finished || *stop == Stop::early;
-  if ((whole || *stop == Stop::time) && state_.sums[kLabelSum] > 0) {
+  // The end of a run is logged and validated, but counts as an interval's end only if it is one, so
+  // that going on (--max-steps) gives what an uninterrupted run gives.
+  const bool ended = *stop == Stop::finished || *stop == Stop::early || *stop == Stop::time;
+  if (ended && state_.sums[kLabelSum] > 0) {
     const std::map<std::string, double> sums = state_.sums;
     log_line();
-    if (!whole) state_.sums = sums;
+    state_.sums = sums;
   }
-  if ((*stop == Stop::finished || *stop == Stop::time) && validated_ != state_.step)
-    validate(*stop == Stop::finished);
+  if (ended && validated_ != state_.step) {
+    // The first validation of a run that ends before eval_every is its best until it goes on.
+    const bool first = *stop == Stop::finished && state_.best_step < 0;
+    if (validate(first)) {
+      state_.sums[kBestOfEnd] = 1;
+      state_.stalled = 0;
+    }
+  }
   if (saved_ != state_.step) save();
   return *stop;
 }
@@ -265,7 +278,7 @@ bool Trainer::validate(bool counts) {
         (by_bleu ? format_fixed(state_.best_metric, 2) : format_fixed(state_.best_loss, 4)) +
         " @ " + std::to_string(state_.best_step) + ")";
   } else {
-    line.verdict = "not counted: the run was stopped between validations";
+    line.verdict = "not counted: the run ended between validations";
   }
   validated_ = state_.step;
   log_.info(valid_line(line));

@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "base/noise.h"
+#include "math/activation.h"
 #include "math/blas.h"
+#include "math/dropout.h"
+#include "math/layer_norm.h"
 #include "math/row_kernel.h"
-#include "math/rows.h"
+#include "math/softmax.h"
 #include "nn/attention_head.h"
 #include "train/optimizer.h"
 

@@ -1,10 +1,12 @@
 """What each command that uses a model prints, checked against the others and against plain arithmetic."""
 import json
 import math
+import os
 import struct
+import subprocess
 import unittest
 
-from runs import RunsTest, read_tensors, text
+from runs import HEED, RunsTest, read_tensors, text
 
 SMALL = {"model__d_model": 16, "train__max_steps": 12, "train__eval_every": 0,
          "train__save_every": 4, "train__keep_last": 0}
@@ -41,6 +43,28 @@ class Commands(RunsTest):
         self.assertEqual(other["bytes"], (self.folder / "b.txt").stat().st_size)
         r = self.check("evaluate", "run", "--data", "none.txt", status=3, words="none.txt")
         self.assertNotIn("config", r.err)
+
+    def test_an_unknown_word_of_the_source_does_not_spoil_bits_per_byte(self):
+        self.train(self.config(family="seq2seq", **SMALL))
+        (self.folder / "t").write_text("the miller\n")
+        for source, there in (("the old\n", True), ("the ocean\n", True)):
+            (self.folder / "s").write_text(source)
+            e, = self.json("evaluate", "run", "--source", "s", "--target", "t")
+            self.assertEqual("bits_per_byte" in e, there, source)
+        (self.folder / "t").write_text("the ocean\n")
+        e, = self.json("evaluate", "run", "--source", "s", "--target", "t")
+        self.assertNotIn("bits_per_byte", e)
+
+    def test_lines_that_cannot_be_read_are_an_error(self):
+        self.train(self.config(family="seq2seq", **SMALL))
+        for command in (["translate", "run"], ["tokenize", "run"], ["score", "run", "--source", "-", "--target", "a.target"]):
+            folder = os.open(self.folder, os.O_RDONLY)
+            done = subprocess.run([HEED, *command], stdin=folder, capture_output=True, text=True, cwd=self.folder)
+            os.close(folder)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("standard input", done.stderr)
+        found = self.check("translate", "run", "--json", stdin="\n").out
+        self.assertEqual(json.loads(found), {"line": 0, "source": "", "translation": "", "score": 0, "logprob": 0, "ids": []})
 
     def test_score(self):
         for family in ("causal_lm", "prefix_lm", "masked_lm"):

@@ -227,6 +227,31 @@ class Resume(RunsTest):
                 shutil.rmtree(path)
         self.resume("again", status=4, words=["was to begin with the weights of", "--force"])
 
+    def test_an_end_between_validations_leaves_no_trace_when_the_run_is_extended(self):
+        """Neither best, nor patience, nor the averages of the log: max_steps 7, then 20, is 20."""
+        c = dict(train__eval_every=4, train__log_every=5, train__save_every=20)
+        self.train(self.config(**c), "straight")
+        for end in (3, 7):
+            run = f"parts{end}"
+            self.train(self.config(**{**c, "train__max_steps": end}), run)
+            self.assertIn("not counted" if end == 7 else "new best", (self.folder / run / "train.log").read_text())
+            self.assertEqual(self.link("best", run), 4 if end == 7 else 3)
+            self.resume(run, "--max-steps", 20)
+            self.same_but_config(run, "straight", 20)
+            same = lambda r: [{k: v for k, v in m.items() if k in ("step", "loss", "best")}
+                              for m in self.metrics(r) if m["kind"] != "event" and m["step"] != end]
+            self.assertEqual(same(run), same("straight"))
+
+    def same_but_config(self, one, other, step):
+        """config.json is that of the last resume, also in state.json's checksums."""
+        a, b = (self.files(self.checkpoints(r) / f"step-{step:08}") for r in (one, other))
+        for name in ("model.safetensors", "training.safetensors"):
+            self.assertEqual(a[name], b[name], name)
+        states = [json.loads(f["state.json"]) for f in (a, b)]
+        for state in states:
+            del state["files"], state["checksum"]
+        self.assertEqual(*states)
+
     def test_what_ends_a_run_stands_in_its_log(self):
         """A validation loss that is not finite is a divergence, not a validation without a best."""
         # The held-out text has a character that no training step sees; its vector is made too large.

@@ -1,6 +1,8 @@
 // Activations and LayerNorm against formulas in double and against differences.
+#include "math/activation.h"
 #include "math/buffer.h"
-#include "math/rows.h"
+#include "math/dropout.h"
+#include "math/layer_norm.h"
 
 namespace heed {
 namespace {

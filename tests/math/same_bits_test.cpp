@@ -3,8 +3,12 @@
 // than those in between.
 #include <functional>
 
+#include "math/activation.h"
 #include "math/buffer.h"
-#include "math/rows.h"
+#include "math/dropout.h"
+#include "math/layer_norm.h"
+#include "math/rotary.h"
+#include "math/softmax.h"
 
 namespace heed {
 namespace {

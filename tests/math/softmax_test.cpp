@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "math/buffer.h"
-#include "math/rows.h"
+#include "math/softmax.h"
 
 namespace heed {
 namespace {

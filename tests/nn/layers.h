@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/activation.h"
 #include "math/rows.h"
 #include "nn/any_layer.h"
 #include "nn/transformer.h"

@@ -1,0 +1,21 @@
+// The function between the two layers of a feed-forward block, fused with its dropout. One sweep
+// each.
+#pragma once
+
+#include "math/dropout.h"
+
+namespace heed {
+
+// h = dropout(f(u)) with f one of relu, gelu (exact), silu.
+enum class Activation { relu, gelu, silu };
+template <class T>
+void activate(Activation f, Mat<const T> u, Mat<T> h, const Dropout& dropout);
+// The same h once more, for backward, together with its slope: in place, u becomes dh/du.
+template <class T>
+void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout);
+// In place: d holds the gradient of h and becomes that of u, d * slope; bias_sums += its column
+// sums.
+template <class T>
+void activate_backward(Mat<const T> slope, Mat<T> d, Mat<T> bias_sums);
+
+}  // namespace heed

@@ -1,0 +1,59 @@
+// Dropout without stored masks, fused with what stands beside it. Each function is one sweep that
+// the compiler vectorises. T is float or double.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/noise.h"
+#include "math/mat.h"
+
+namespace heed {
+
+// Inverted dropout for one site: element (r, c) survives with probability 1 - rate, scaled by
+// 1 / (1 - rate); decided by noise32(combine(row_keys[r], site), c), so backward redraws it.
+struct Dropout {
+  double rate = 0.0;                        // 0: off
+  const std::uint64_t* row_keys = nullptr;  // [rows]
+  std::uint64_t site = 0;
+  bool on() const { return rate > 0.0 && row_keys != nullptr; }
+};
+
+// x = dropout(x), in place; its backward is itself.
+template <class T>
+void drop_in_place(Mat<T> x, const Dropout& dropout);
+// y = x + dropout(y), in place on y.
+template <class T>
+void drop_add(Mat<T> y, Mat<const T> x, const Dropout& dropout);
+// dbranch = dropout(dy); bias_sums += column sums of dbranch.
+template <class T>
+void drop_add_backward(Mat<const T> dy, Mat<T> dbranch, Mat<T> bias_sums, const Dropout& dropout);
+
+// Calls body(r, keep) for every row; keep(c) is the factor of column c: 0 or 1 / (1 - rate).
+template <class T>
+struct Keep {
+  std::uint64_t key;
+  std::uint32_t threshold;
+  T scale;
+  T operator()(int c) const {
+    return noise32(key, static_cast<std::uint32_t>(c)) >= threshold ? scale : T{0};
+  }
+};
+
+template <class T>
+struct KeepAll {
+  T operator()(int) const { return T{1}; }
+};
+
+template <class T, class Body>
+void for_rows(int rows, const Dropout& d, Body&& body) {
+  if (!d.on()) {
+    for (int r = 0; r < rows; ++r) body(r, KeepAll<T>{});
+    return;
+  }
+  const auto threshold = static_cast<std::uint32_t>(std::min(d.rate * 0x1.0p32, 0x1.0p32 - 1));
+  const T scale = static_cast<T>(1.0 / (1.0 - d.rate));
+  for (int r = 0; r < rows; ++r) body(r, Keep<T>{combine(d.row_keys[r], d.site), threshold, scale});
+}
+
+}  // namespace heed

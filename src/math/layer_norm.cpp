@@ -1,0 +1,67 @@
+#include "math/layer_norm.h"
+
+#include <cmath>
+
+namespace heed {
+
+template <class T>
+void layer_norm(Mat<const T> x, Mat<const T> gain, Mat<const T> bias, Mat<T> y, Mat<T> stats) {
+  const int n = x.cols;
+  const T* __restrict g = gain.data;
+  const T* __restrict b = bias.data;
+  for (int r = 0; r < x.rows; ++r) {
+    const T* p = x.row(r);
+    T sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int c = 0; c < n; ++c) sum += p[c];
+    const T mean = sum / n;
+#pragma omp simd reduction(+ : squares)
+    for (int c = 0; c < n; ++c) squares += (p[c] - mean) * (p[c] - mean);
+    const T inverse = T{1} / std::sqrt(squares / n + T{1e-5});
+    T* q = y.row(r);
+#pragma omp simd
+    for (int c = 0; c < n; ++c) q[c] = (p[c] - mean) * inverse * g[c] + b[c];
+    stats(r, 0) = mean;
+    stats(r, 1) = inverse;
+  }
+}
+
+// With h = (x - mean) / sigma and e = dy gain:  dx = (e - mean(e) - h mean(e h)) / sigma
+template <class T>
+void layer_norm_backward(Mat<const T> x, Mat<const T> gain, Mat<const T> stats, Mat<const T> dy,
+                         Mat<T> dx, Mat<T> dgain, Mat<T> dbias) {
+  const int n = x.cols;
+  const T* __restrict g = gain.data;
+  T* __restrict dg = dgain.data;
+  T* __restrict db = dbias.data;
+  for (int r = 0; r < x.rows; ++r) {
+    const T* __restrict p = x.row(r);
+    const T* __restrict d = dy.row(r);
+    T* __restrict q = dx.row(r);
+    const T mean = stats(r, 0), inverse = stats(r, 1);
+    T e_sum = 0, eh_sum = 0;
+#pragma omp simd reduction(+ : e_sum, eh_sum)
+    for (int c = 0; c < n; ++c) {
+      const T h = (p[c] - mean) * inverse, e = d[c] * g[c];
+      dg[c] += d[c] * h;
+      db[c] += d[c];
+      e_sum += e;
+      eh_sum += e * h;
+    }
+    const T e_mean = e_sum / n, eh_mean = eh_sum / n;
+    for (int c = 0; c < n; ++c) {
+      const T h = (p[c] - mean) * inverse;
+      q[c] += inverse * (d[c] * g[c] - e_mean - h * eh_mean);
+    }
+  }
+}
+
+#define HEED_INSTANTIATE(T)                                                                 \
+  template void layer_norm(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>);       \
+  template void layer_norm_backward(Mat<const T>, Mat<const T>, Mat<const T>, Mat<const T>, \
+                                    Mat<T>, Mat<T>, Mat<T>);
+HEED_INSTANTIATE(float)
+HEED_INSTANTIATE(double)
+#undef HEED_INSTANTIATE
+
+}  // namespace heed

@@ -1,0 +1,108 @@
+#include "math/softmax.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "math/vec.h"
+
+namespace heed {
+
+// A NaN may be passed over: callers divide by sums that it poisons anyway.
+template <class T>
+T largest(const T* x, int n) {
+  T m = x[0];
+#pragma omp simd reduction(max : m)
+  for (int c = 0; c < n; ++c) m = x[c] > m ? x[c] : m;
+  return m;
+}
+
+template <class T>
+void softmax(T* row, int visible, int cols) {
+  assert(visible >= 1 && visible <= cols);
+  const T m = largest(row, visible);
+  T sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int c = 0; c < visible; ++c) {
+    row[c] = fast_exp(row[c] - m);
+    sum += row[c];
+  }
+  const T inverse = T{1} / sum;
+  for (int c = 0; c < visible; ++c) row[c] *= inverse;
+  for (int c = visible; c < cols; ++c) row[c] = 0;
+}
+
+namespace {
+
+template <class T>
+struct Sums {
+  T largest;
+  double exps, logits;  // sum of exp(l - largest); sum of l
+};
+
+// Sums of up to a few thousand floats go in T by blocks, blocks in double.
+// `top` is the largest logit.
+template <class T, bool store>
+Sums<T> sum_logits(std::conditional_t<store, T*, const T*> l, int n, T top) {
+  Sums<T> s{top, 0, 0};
+  for (int begin = 0; begin < n; begin += 512) {
+    const int end = std::min(n, begin + 512);
+    T exps = 0, logits = 0;
+#pragma omp simd reduction(+ : exps, logits)
+    for (int c = begin; c < end; ++c) {
+      const T x = l[c];
+      const T e = fast_exp(x - s.largest);
+      if constexpr (store) l[c] = e;
+      logits += x;
+      exps += e;
+    }
+    s.exps += exps;
+    s.logits += logits;
+  }
+  return s;
+}
+
+template <class T>
+RowLoss row_loss(const Sums<T>& s, T label_logit, bool correct, int classes, double eps) {
+  const double lse = std::log(s.exps) + s.largest;
+  const double plain = lse - label_logit;
+  return {(1 - eps) * plain + eps * (lse - s.logits / classes), plain, correct};
+}
+
+template <class T>
+bool is_first_largest(const T* l, int label, T largest_logit) {
+  return l[label] == largest_logit && std::find(l, l + label, largest_logit) == l + label;
+}
+
+}  // namespace
+
+template <class T>
+RowLoss cross_entropy(const T* logits, int classes, int label, double smoothing) {
+  const Sums<T> s = sum_logits<T, false>(logits, classes, largest(logits, classes));
+  return row_loss(s, logits[label], is_first_largest(logits, label, s.largest), classes, smoothing);
+}
+
+template <class T>
+RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothing, T scale) {
+  const T label_logit = logits[label];
+  const T top = largest<T>(logits, classes);
+  // Before the sweep: afterwards the exps of near ties may be equal.
+  const bool correct = is_first_largest<T>(logits, label, top);
+  const Sums<T> s = sum_logits<T, true>(logits, classes, top);
+  const T factor = static_cast<T>(scale / s.exps);
+  const T floor = static_cast<T>(scale * smoothing / classes);
+  for (int c = 0; c < classes; ++c) logits[c] = logits[c] * factor - floor;
+  logits[label] -= static_cast<T>(scale * (1 - smoothing));
+  return row_loss(s, label_logit, correct, classes, smoothing);
+}
+
+#define HEED_INSTANTIATE(T)                                   \
+  template T largest(const T*, int);                          \
+  template void softmax(T*, int, int);                        \
+  template RowLoss cross_entropy(const T*, int, int, double); \
+  template RowLoss cross_entropy_backward(T*, int, int, double, T);
+HEED_INSTANTIATE(float)
+HEED_INSTANTIATE(double)
+#undef HEED_INSTANTIATE
+
+}  // namespace heed
