@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From nothing to a trained model: installs what is missing, builds heed, trains configs/quickstart.json with a
-# stop in the middle, resumes, evaluates and samples. Nothing that is already there is deleted: an older
-# runs/quickstart is renamed to runs/quickstart.old-K.
+# stop in the middle, resumes, evaluates and samples; then trains configs/reverse.json to show where it looks. Nothing
+# that is already there is deleted: an older runs/quickstart is renamed to runs/quickstart.old-K.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -56,12 +56,22 @@ heed evaluate "$run"
 say "And what does it write?"
 heed sample "$run" --prompt "One day a hungry fox" --max-tokens 160 --temperature 0.5 --seed 2
 
+say "Where does a transformer look? One that has learnt to write lines backwards must find each token in the source."
+reversed=$SECONDS
+heed train configs/reverse.json --run runs/reverse --force --quiet
+trained=$((trained + SECONDS - reversed))
+heed attend runs/reverse --source "3 17 9 12 5" --kind cross --head 0
+heed attend runs/reverse --source "3 17 9 12 5" --html runs/reverse/attention.html
+heed report "$run" --html "$run/report.html"
+
 cat <<END
 
 Everything is in $PWD/$run:
   config.json       the configuration with every default spelled out
   train.log         what you saw above; metrics.jsonl has the same figures for programs
   checkpoints/best  the best model: model.safetensors, its config and its tokenizer
+  report.html       curves, what it wrote and where it looked as it learnt: open it in a browser
+And the attention of the model that reverses: $PWD/runs/reverse/attention.html
 Building took $((built - started)) s, training $((trained - built)) s.
 
 Try next, from $PWD:
