@@ -28,11 +28,9 @@ void refuse_large_page(const AttentionMaps& maps) {
     }
   if (bytes > kMostPageBytes)
     throw Error(Exit::usage,
-                "The page would have " + format_bytes(bytes) + ", more than the " +
-                    format_bytes(kMostPageBytes) +
-                    " that browsers show well: it has every weight "
-                    "of every head.",
-                "a shorter --source or --target, or --json");
+                "The page would have " + format_bytes(bytes) + " of weights; the limit is " +
+                    format_bytes(kMostPageBytes) + ".",
+                "a shorter --source or --target; --json has no limit");
 }
 
 nlohmann::json json_of(const AttentionMap& map, AttentionKind kind) {

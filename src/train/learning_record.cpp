@@ -92,14 +92,10 @@ std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
     const std::string from = read_origin(run.string()).init_from;
     if (from.empty()) return std::nullopt;
     throw Error(Exit::store,
-                "The run began with the weights of " + quoted_path(from) +
-                    ", but the file that keeps "
-                    "them, " +
+                "The run began with the weights of " + quoted_path(from) + ", but " +
                     quoted_path(run / kInitialWeights) +
-                    ", is missing: there is nothing "
-                    "to compare its weights with.",
-                "restore the file; the weights of that run's checkpoint would do, if it still has "
-                "the one that this run began with");
+                    ", which keeps them, is missing: there is nothing to compare with.",
+                "restore that file");
   }
   ParamVec<float> values(model.table.size());
   read_safetensors(run / kInitialWeights, tensor_slots(model.table, values));

@@ -91,7 +91,7 @@ class LearningTest(RunsTest):
         config = self.config(train__log_every="1 epoch", train__max_steps=100, train__batch_tokens=400)
         self.train(config)
         lines, records = [e["step"] for e in self.metrics(kind="train")], sorted(self.records())
-        self.assertGreater(len(lines), 20)
+        self.assertGreater(len(lines), 10)
         self.assertGreaterEqual(len(records), 4)
         self.assertEqual(records[-1], 100)
         for one, next_one in zip(records[:-2], records[1:-1]):
