@@ -35,9 +35,9 @@ def main():
         losses[name] = [r["loss"] for r in results]
         rows.append((name, cell(losses[name]), cell((100 * r["accuracy"] for r in results), 1)))
     table(("attention", "loss", "next word right, %"), rows)
-    shows(*(f"With {name} the loss is {mean(losses[name]) - mean(losses['learned']):+.3f} from that of learned attention, "
-            f"whose seeds differ by {max(losses['learned']) - min(losses['learned']):.3f}."
-            for name in ("W_Q = W_K = W_V = I", "uniform weights")))
+    shows(*(f"With {name} the loss changes by {mean(losses[name]) - mean(losses['learned']):+.3f}."
+            for name in ("W_Q = W_K = W_V = I", "uniform weights")),
+          f"The seeds of learned attention differ by {max(losses['learned']) - min(losses['learned']):.3f}.")
 
     print("\nAfter the last step: the embedding beside the matrices of both layers (means).\n")
     tensors = [[t for t in lab.json("inspect", run, *LAST)["tensors"] if t["name"].endswith(".weight")]
