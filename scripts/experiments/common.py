@@ -4,8 +4,9 @@ Every experiment is a program without arguments that it needs:
 
     scripts/experiments/NAME.py [--heed PROGRAM] [--seeds N] [--keep FOLDER]
 
-It trains its variants (all seeds of each), prints a table in Markdown and what the table shows. A cell with several
-seeds is "mean (least to largest)". Runs go to a temporary folder, or to FOLDER, where finished ones are used again.
+It trains its variants (all seeds of each), prints a table in Markdown and, computed from its numbers, what the table
+shows. A cell with several seeds is "mean (least to largest)". Runs go to a temporary folder, or to FOLDER, where a
+finished one is used again if its config and the program's version are still the same.
 """
 import argparse
 import array
@@ -16,11 +17,14 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 SIDES = ("source", "target")
+# For measures on held-out text: the best checkpoint was chosen by its loss on that very text.
+LAST = ("--checkpoint", "last")
 
 
 class Lab:
@@ -36,6 +40,7 @@ class Lab:
         self.folder = (options.keep or pathlib.Path(self.temporary.name)).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.started = time.monotonic()
+        self.version = self.heed("--version")
 
     def heed(self, *arguments):
         done = subprocess.run([self.program, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
@@ -50,13 +55,15 @@ class Lab:
         """The run of a config; keys are written like model__d_model or as whole sections."""
         run = self.folder / f"{name}-{seed}"
         done = self.folder / f"{name}-{seed}.done"
-        if done.exists():
+        text = json.dumps({"seed": seed, **config})
+        if done.exists() and done.read_text() == self.version + text:
             return run
+        done.unlink(missing_ok=True)
         path = self.folder / f"{name}-{seed}.json"
-        path.write_text(json.dumps({"seed": seed, **config}))
+        path.write_text(text)
         print(f"training {name}, seed {seed}", file=sys.stderr)
         self.heed("train", path, "--run", run, "--force", "--quiet")
-        done.touch()
+        done.write_text(self.version + text)
         return run
 
     def untrained(self, name, config, seed):
@@ -84,9 +91,9 @@ def task_config(task, steps):
     return {
         "data": data, "tokenizer": {"type": "char" if task == "dates" else "word"},
         "model": {"d_model": 64, "n_heads": 2, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1,
-                  "norm": "post", "tie": "none", "dropout": 0},
+                  "norm": "pre", "tie": "none", "dropout": 0},
         "objective": {"type": "seq2seq"},
-        "optimizer": {"learning_rate": 5e-3, "schedule": "cosine", "warmup_steps": 30},
+        "optimizer": {"learning_rate": 1e-2, "schedule": "cosine", "warmup_steps": 30},
         "train": {"batch_tokens": 1500, "max_steps": steps, "log_every": 50, "eval_every": 100,
                   "save_every": 100, "keep_last": 1},
     }
@@ -144,6 +151,11 @@ def cell(values, digits=3):
     if len(values) > 1:
         text += f" ({min(values):.{digits}f} to {max(values):.{digits}f})"
     return text
+
+
+def shows(*sentences):
+    """What a table shows, after it."""
+    print("\n" + textwrap.fill(" ".join(sentences), 118))
 
 
 def table(head, rows):

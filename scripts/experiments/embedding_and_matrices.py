@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """How do W_Q, W_K, W_V differ from the embedding? Is king near queen? What if W_Q = W_K = W_V = I?
 
-Trains a decoder on the fables, word by word, with and without these matrices. Then looks up pairs of words of one sort in
-the embedding: at which rank of all words is the second among the neighbours of the first? Controls: the same pairs before
-training, and the middle rank, which is chance.
+Trains a decoder on the fables, word by word, with and without these matrices, and measures the last step of each run.
+Then looks up pairs of words of one sort in the embedding: at which rank of all words is the second among the neighbours of
+the first? Controls: the same pairs before training, and the middle rank, which is chance.
 """
-from common import Lab, cell, fables_config, mean, merged, table
+from common import LAST, Lab, cell, fables_config, mean, merged, shows, table
 
 PAIRS = ["king queen", "man woman", "boy girl", "he she", "him her", "fox wolf", "was were", "said asked"]
 IDENTITY = {"query": "identity", "key": "identity", "value": "identity"}
@@ -19,7 +19,7 @@ VARIANTS = {
 
 def rank(lab, run, pair):
     first, second = pair.split()
-    found = lab.json("neighbors", run, first, "--top-k", 100000)
+    found = lab.json("neighbors", run, first, "--top-k", 100000, *LAST)
     return next(i for i, n in enumerate(found["queries"][0]["neighbors"]) if n["token"].strip() == second) + 1
 
 
@@ -29,28 +29,43 @@ def main():
                              merged(fables_config("causal_lm", 300), {"model": {"attention": attention}}), seed)
                    for seed in lab.seeds] for name, attention in VARIANTS.items()}
     print("The next word of the fables (decoder alone, 2 layers, 4 heads, 300 steps), held-out stories.\n")
-    rows = []
+    rows, losses = [], {}
     for name, trained in runs.items():
-        results = [lab.json("evaluate", run) for run in trained]
-        rows.append((name, cell(r["loss"] for r in results), cell((100 * r["accuracy"] for r in results), 1)))
+        results = [lab.json("evaluate", run, *LAST) for run in trained]
+        losses[name] = [r["loss"] for r in results]
+        rows.append((name, cell(losses[name]), cell((100 * r["accuracy"] for r in results), 1)))
     table(("attention", "loss", "next word right, %"), rows)
+    shows(*(f"With {name} the loss changes by {mean(losses[name]) - mean(losses['learned']):+.3f}."
+            for name in ("W_Q = W_K = W_V = I", "uniform weights")),
+          f"The seeds of learned attention differ by {max(losses['learned']) - min(losses['learned']):.3f}.")
 
-    print("\nThe record of the last step: the embedding beside the matrices of both layers (means).\n")
-    records = [lab.json("inspect", run)["learning"][-1]["matrices"] for run in runs["learned"]]
-    rows = []
+    print("\nAfter the last step: the embedding beside the matrices of both layers (means).\n")
+    tensors = [[t for t in lab.json("inspect", run, *LAST)["tensors"] if t["name"].endswith(".weight")]
+               for run in runs["learned"]]
+    rows, grown = [], {}
     for title, part in (("embedding", "embed"), ("W_Q", ".q_proj"), ("W_K", ".k_proj"), ("W_V", ".v_proj"),
                         ("W_O", ".out_proj")):
-        of = [[m for name, m in r.items() if part in name] for r in records]
-        rows.append((title, *(cell((mean(m[key] for m in ms) for ms in of), 3)
-                              for key in ("weight_norm", "cosine"))))
-    table(("matrix", "norm", "cosine to start"), rows)
+        of = [[t for t in ts if part in t["name"]] for ts in tensors]
+        grown[title] = mean(t["norm"] / t["initial_norm"] for ts in of for t in ts)
+        rows.append((title, *(cell((mean(t[key] for t in ts) for ts in of), 3)
+                              for key in ("norm", "initial_norm", "cosine"))))
+    table(("matrix", "norm", "norm at start", "cosine to start"), rows)
+    least, most = min(grown, key=grown.get), max(grown, key=grown.get)
+    shows(f"The norm of {most} grew the most, {grown[most]:.2f} times, that of {least} the least, "
+          f"{grown[least]:.2f} times.")
 
     print("\nRank of the second word among the neighbours of the first in the embedding (1: the nearest).\n")
     still = [lab.untrained("fables-learned", fables_config("causal_lm", 300), seed) for seed in lab.seeds]
     words = len(lab.json("neighbors", still[0], "king", "--top-k", 100000)["queries"][0]["neighbors"])
-    rows = [(pair, *(cell((rank(lab, run, pair) for run in group), 0) for group in (runs["learned"], still)),
-             f"{(words + 1) / 2:.0f}") for pair in PAIRS]
-    table(("pair", "trained", "untrained", "chance"), rows)
+    ranks = {pair: [[rank(lab, run, pair) for run in group] for group in (runs["learned"], still)] for pair in PAIRS}
+    chance = (words + 1) / 2
+    table(("pair", "trained", "untrained", "chance"),
+          [(pair, *(cell(of, 0) for of in both), f"{chance:.0f}") for pair, both in ranks.items()])
+    nearer = [pair for pair, (trained, before) in ranks.items() if max(trained) < min(before)]
+    shows(f"In all seeds {len(nearer)} of {len(PAIRS)} pairs are nearer than before training in any"
+          f"{': ' + ', '.join(nearer) if nearer else ''}.",
+          f"The mean rank over pairs and seeds is {mean(mean(t) for t, _ in ranks.values()):.0f}; before training it was "
+          f"{mean(mean(b) for _, b in ranks.values()):.0f}, by chance it is {chance:.0f}.")
     lab.done()
 
 

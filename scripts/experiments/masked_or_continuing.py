@@ -2,30 +2,28 @@
 """What changes if the objective is masked words (BERT) instead of continuing (GPT)?
 
 Trains the same two layers on the fables, word by word, as an encoder that fills in masked words and as a decoder that
-continues. Their losses are about different questions; what can be compared is where they look: the share of attention
-on earlier words, on the word itself and on later ones, beside uniform attention and the untrained model.
+continues, and measures the last step of each run. Their losses are about different questions; what can be compared is
+where they look: the share of attention on earlier words, on the word itself and on later ones, beside uniform attention
+over the same rows and the untrained model.
 """
-from common import DATA, Lab, cell, fables_config, mean, table
+from common import DATA, LAST, Lab, cell, fables_config, mean, shows, table
 
 SENTENCES = 40
 LENGTH = 24  # words
 
 
 def shares(lab, run, kind, texts):
-    """Mean over heads and rows of the weight on earlier tokens, the token itself, later ones."""
-    sums = [[], [], []]
+    """Mean over heads and rows of the weight on earlier tokens, the token itself, later ones; and that of uniform weights."""
+    sums, uniform = [[], [], []], [[], [], []]
     for text in texts:
-        for layer in lab.json("attend", run, "--source", text)[kind]:
+        for layer in lab.json("attend", run, "--source", text, *LAST)[kind]:
             for head in layer:
                 for q, row in enumerate(head):
-                    for values, x in zip(sums, (sum(row[:q]), row[q], sum(row[q + 1:]))):
+                    n = q + 1 if kind == "decoder" else len(row)
+                    for values, x in zip(sums + uniform, (sum(row[:q]), row[q], sum(row[q + 1:]),
+                                                          q / n, 1 / n, (n - 1 - q) / n)):
                         values.append(x)
-    return [mean(s) for s in sums]
-
-
-def uniform(kind, n):
-    rows = [(q / (q + 1), 1 / (q + 1), 0) if kind == "decoder" else (q / n, 1 / n, (n - 1 - q) / n) for q in range(n)]
-    return [mean(r[i] for r in rows) for i in range(3)]
+    return [mean(s) for s in sums], [mean(u) for u in uniform]
 
 
 def main():
@@ -35,20 +33,28 @@ def main():
     texts = [" ".join(s.split(" ")[:LENGTH]) for s in stories][:SENTENCES]
     print(f"Where the two look: mean weight over heads and rows, {len(texts)} beginnings of held-out stories. Loss and")
     print("accuracy are of the masked words, or of the next word: not the same question.\n")
-    rows = []
+    rows, looks = [], {}
     for title, objective, kind in (("continuing", "causal_lm", "decoder"), ("masked words", "masked_lm", "encoder")):
         config = fables_config(objective, 300)
         runs = [lab.train(objective, config, seed) for seed in lab.seeds]
         still = [lab.untrained(objective, config, seed) for seed in lab.seeds]
-        results = [lab.json("evaluate", run) for run in runs]
+        results = [lab.json("evaluate", run, *LAST) for run in runs]
         for name, group in (("trained", runs), ("untrained", still)):
-            of = [shares(lab, run, kind, texts) for run in group]
+            measured = [shares(lab, run, kind, texts) for run in group]
+            of, uniform = [m[0] for m in measured], measured[0][1]
+            looks[objective, name] = [mean(o[i] for o in of) for i in range(3)]
+            looks[objective, "uniform"] = uniform
             scores = [cell(r["loss"] for r in results), cell((100 * r["accuracy"] for r in results), 1)] \
                 if name == "trained" else ["", ""]
             rows.append((f"{title}, {name}", *scores, *(cell(o[i] for o in of) for i in range(3))))
-        n = len(lab.json("attend", runs[0], "--source", texts[0])[kind][0][0])
-        rows.append((f"{title}, uniform", "", "", *(f"{x:.3f}" for x in uniform(kind, n))))
+        rows.append((f"{title}, uniform", "", "", *(f"{x:.3f}" for x in uniform)))
     table(("objective", "loss", "right, %", "on earlier", "on itself", "on later"), rows)
+    masked, causal = ({n: looks[o, n] for n in ("trained", "untrained", "uniform")} for o in ("masked_lm", "causal_lm"))
+    shows(f"The model of masked words has {100 * masked['trained'][2]:.0f} % of its attention on later words (untrained "
+          f"{100 * masked['untrained'][2]:.0f} %, uniform {100 * masked['uniform'][2]:.0f} %); the one that continues cannot "
+          f"look there.",
+          f"On the word itself: {100 * masked['trained'][1]:.0f} % (uniform {100 * masked['uniform'][1]:.0f} %) and "
+          f"{100 * causal['trained'][1]:.0f} % (uniform {100 * causal['uniform'][1]:.0f} %).")
     lab.done()
 
 

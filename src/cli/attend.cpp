@@ -14,7 +14,10 @@
 #include "inspect/attention_scores.h"
 #include "inspect/heat_map.h"
 #include "inspect/own_output.h"
+#include "inspect/run_metrics.h"
 #include "math/blas.h"
+#include "train/learning_record.h"
+#include "train/origin.h"
 #include "train/trained_model.h"
 #include "train/translation.h"
 
@@ -135,8 +138,9 @@ void write_page(const Request& r, const TrainedModel& t, const InputTokens& toke
     if (!map_of(maps, kind).empty() && (r.kind.empty() || r.kind == attention_name(kind)))
       page.kind = kind;
   page.layer = std::min(page.layer, map_of(maps, page.kind).layers - 1);
+  const std::string html = attention_page(page, tokens, maps);
   OutputFile file(r.html);
-  file.write(attention_page(page, tokens, maps));
+  file.write(html);
   file.finish();
 }
 
@@ -147,11 +151,16 @@ void score(const Request& r, const TrainedModel& t) {
                 "and --json only.");
   if (!r.source) throw Error(Exit::usage, "Expected --source, the file that --gold is about.");
   const GoldFiles files{r.gold, *r.source, r.target.value_or(""), r.limit};
-  ParamVec<float> untrained(t.model.table.size());
-  initialize(t.model.table, t.config.seed, untrained);
+  const std::filesystem::path run = run_of_checkpoint(t.folder);
+  const ParamVec<float> untrained = initial_weights(t.model, t.config.seed, run);
+  const std::string from = read_origin(run.string()).init_from;
   std::vector<KindScores> scores;
-  for (const GoldSet& set : read_gold(files, t.config, t.tokenizers))
+  for (GoldSet& set : read_gold(files, t.config, t.tokenizers)) {
+    if (!from.empty())
+      set.notes.push_back("\"untrained\" are the weights that this run began with, those of " +
+                          quoted_path(from));
     scores.push_back(score_heads(t.model, t.values, untrained, set));
+  }
   print(r.json ? scores_json(scores) : scores_table(scores));
 }
 

@@ -64,12 +64,14 @@ void print_entropy(const nlohmann::ordered_json& record) {
   }
 }
 
-void print_learning(const nlohmann::ordered_json& records) {
-  if (records.empty()) return;
-  const auto& last = records.back();
+void print_learning(const nlohmann::ordered_json& last, bool averaged) {
+  if (last.is_null()) return;
   print(
       "\nLearning record of step " + std::to_string(last["step"].get<std::int64_t>()) +
-      " (--json has all " + std::to_string(records.size()) + ").\n" +
+      " (--json has those of all steps).\n" +
+      (averaged ? "It is of the weights that are trained, not of their average (train.ema_decay), "
+                  "which the\ntable above is of.\n"
+                : "") +
       "gradient: its norm before clipping; update: how far the step moved the matrix, as a share\n"
       "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
       "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n");
@@ -90,8 +92,8 @@ Exit run_inspect(CommandLine& line) {
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
   const std::vector<ParameterRow> rows =
       parameter_table(m.model, m.values, initial_weights(m.model, m.config.seed, folder));
-  const nlohmann::ordered_json learning = learning_records(read_metrics(folder, m.state.step));
   if (json) {
+    nlohmann::ordered_json metrics = read_metrics(folder, m.state.step);
     nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
     for (const ParameterRow& r : rows)
       tensors.push_back({{"name", r.name},
@@ -106,7 +108,7 @@ Exit run_inspect(CommandLine& line) {
                                  {"step", m.state.step},
                                  {"parameters", m.model.table.size()},
                                  {"tensors", tensors},
-                                 {"learning", learning}}
+                                 {"learning", take_learning_records(metrics)}}
               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
           "\n");
     return Exit::ok;
@@ -123,7 +125,7 @@ Exit run_inspect(CommandLine& line) {
     print(left(r.name, width) + right(shape_text(r.shape), 12) +
           right(format_fixed(r.norm, 3), 10) + right(format_fixed(r.initial_norm, 3), 10) +
           right(format_fixed(r.distance, 3), 10) + right(format_fixed(r.cosine, 3), 9) + "\n");
-  print_learning(learning);
+  print_learning(last_learning_record(folder, m.state.step), m.config.train.ema_decay > 0);
   return Exit::ok;
 }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/format.h"
 #include "inspect/page.h"
 
 namespace heed {
@@ -12,9 +14,28 @@ extern const char* const attention_page_html;  // attention_page.html
 namespace {
 
 // Weights in ten-thousandths and flat, so that the page stays small.
+int shown(float weight) {
+  return static_cast<int>(std::lround(10000.0 * weight));
+}
+
+// Before anything of it is written.
+void refuse_large_page(const AttentionMaps& maps) {
+  double bytes = 0;
+  for (const AttentionMap& map : maps)
+    for (const float w : map.weights) {
+      const int x = shown(w);
+      bytes += x < 10 ? 2 : x < 100 ? 3 : x < 1000 ? 4 : x < 10000 ? 5 : 6;  // with a comma
+    }
+  if (bytes > kMostPageBytes)
+    throw Error(Exit::usage,
+                "The page would have " + format_bytes(bytes) + " of weights; the limit is " +
+                    format_bytes(kMostPageBytes) + ".",
+                "a shorter --source or --target; --json has no limit");
+}
+
 nlohmann::json json_of(const AttentionMap& map, AttentionKind kind) {
   std::vector<int> weights;
-  for (const float w : map.weights) weights.push_back(static_cast<int>(std::lround(10000.0 * w)));
+  for (const float w : map.weights) weights.push_back(shown(w));
   std::vector<double> lengths;
   for (const float x : map.lengths) lengths.push_back(std::round(10000.0 * x) / 10000.0);
   return {{"name", attention_name(kind)},
@@ -30,6 +51,7 @@ nlohmann::json json_of(const AttentionMap& map, AttentionKind kind) {
 
 std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
                            const AttentionMaps& maps) {
+  refuse_large_page(maps);
   nlohmann::json data{
       {"about", page.about},
       {"start", {{"kind", attention_name(page.kind)}, {"layer", page.layer}, {"head", page.head}}},

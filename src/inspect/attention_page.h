@@ -14,6 +14,10 @@ struct AttentionPage {
   int layer = 0, head = 0;
 };
 
+// A page has every weight of every head; browsers are slow with larger ones.
+inline constexpr double kMostPageBytes = 30 << 20;
+
+// Error (usage) if the weights would take more than that.
 std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
                            const AttentionMaps& maps);
 

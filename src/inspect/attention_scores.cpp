@@ -10,19 +10,25 @@ namespace heed {
 namespace {
 
 constexpr int kResamples = 1000;
+// Of fewer groups the resamples say little about others like them.
+constexpr std::size_t kLeastGroups = 10;
 
 // Sums over links, from which all three figures follow.
 struct Sums {
-  double links = 0, mass = 0, correct = 0, gold = 0;
+  double links = 0, mass = 0, correct = 0, gold = 0, any_mass = 0, any_correct = 0;
   void add(const Sums& o, double times) {
     links += times * o.links;
     mass += times * o.mass;
     correct += times * o.correct;
     gold += times * o.gold;
+    any_mass += times * o.any_mass;
+    any_correct += times * o.any_correct;
   }
   double mean_mass() const { return mass / links; }
   double accuracy() const { return correct / links; }
   double aer() const { return 1.0 - 2.0 * correct / (links + gold); }
+  double mean_any_mass() const { return any_mass / links; }
+  double any_accuracy() const { return any_correct / links; }
 };
 
 using Series = std::vector<Sums>;  // by group
@@ -31,21 +37,20 @@ struct HeadSeries {
   Series trained, untrained, shuffled;
 };
 
-Sums link_sums(Mat<const float> weights, int query, const std::vector<int>& keys) {
-  const float* row = weights.row(query);
+Sums link_sums(Mat<const float> weights, const GoldLink& link) {
+  const float* row = weights.row(link.query);
   const float most = *std::max_element(row, row + weights.cols);
-  const auto ties = std::count(row, row + weights.cols, most);
-  Sums sums{.links = 1, .gold = static_cast<double>(keys.size())};
-  for (const int key : keys) {
+  const auto share = 1.0 / static_cast<double>(std::count(row, row + weights.cols, most));
+  Sums sums{.links = 1, .gold = static_cast<double>(link.keys.size())};
+  for (const int key : link.keys) {
     sums.mass += row[key];
-    if (row[key] == most) sums.correct += 1.0 / static_cast<double>(ties);
+    if (row[key] == most) sums.correct += share;
+  }
+  for (const int key : link.any) {
+    sums.any_mass += row[key];
+    if (row[key] == most) sums.any_correct += share;
   }
   return sums;
-}
-
-bool disjoint(const std::vector<int>& a, const std::vector<int>& b) {
-  return std::none_of(a.begin(), a.end(),
-                      [&](int x) { return std::binary_search(b.begin(), b.end(), x); });
 }
 
 // Mean over the wrong answers; no links if there are none.
@@ -53,14 +58,16 @@ Sums shuffled_sums(Mat<const float> weights, const GoldLink& link,
                    const std::vector<std::vector<int>>& decoys) {
   Sums sum, mean;
   for (const auto& decoy : decoys)
-    if (disjoint(decoy, link.keys)) sum.add(link_sums(weights, link.query, decoy), 1.0);
+    if (disjoint(decoy, link.keys)) sum.add(link_sums(weights, {link.query, decoy, decoy}), 1.0);
   if (sum.links > 0) mean.add(sum, 1.0 / sum.links);
   return mean;
 }
 
 Sums uniform_sums(const GoldLink& link, int keys, bool causal) {
-  const double share = static_cast<double>(link.keys.size()) / (causal ? link.query + 1 : keys);
-  return {1, share, share, static_cast<double>(link.keys.size())};
+  const double visible = causal ? link.query + 1 : keys;
+  const auto gold = static_cast<double>(link.keys.size()),
+             any = static_cast<double>(link.any.size());
+  return {1, gold / visible, gold / visible, gold, any / visible, any / visible};
 }
 
 // Turns series into scores; all of them see the same resamples.
@@ -77,16 +84,21 @@ class Bootstrap {
   Score score(const Series& series) const {
     const Sums whole = weighted(series, std::vector<std::uint16_t>(series.size(), 1));
     if (whole.links == 0) return {};
-    std::vector<double> mass, accuracy, aer;
-    for (const auto& times : times_) {
-      const Sums sums = weighted(series, times);
-      if (sums.links == 0) continue;  // none of the drawn groups has a link
-      mass.push_back(sums.mean_mass());
-      accuracy.push_back(sums.accuracy());
-      aer.push_back(sums.aer());
-    }
-    return {static_cast<std::size_t>(std::llround(whole.links)), estimate(whole.mean_mass(), mass),
-            estimate(whole.accuracy(), accuracy), estimate(whole.aer(), aer)};
+    std::vector<Sums> resampled;
+    const auto scored = std::count_if(series.begin(), series.end(),
+                                      [](const Sums& group) { return group.links > 0; });
+    if (static_cast<std::size_t>(scored) >= kLeastGroups)
+      for (const auto& times : times_)
+        if (const Sums sums = weighted(series, times); sums.links > 0) resampled.push_back(sums);
+    const auto estimate = [&](double (Sums::*figure)() const) {
+      return estimate_of((whole.*figure)(), resampled, figure);
+    };
+    return {static_cast<std::size_t>(std::llround(whole.links)),
+            estimate(&Sums::mean_mass),
+            estimate(&Sums::accuracy),
+            estimate(&Sums::aer),
+            estimate(&Sums::mean_any_mass),
+            estimate(&Sums::any_accuracy)};
   }
 
  private:
@@ -95,13 +107,17 @@ class Bootstrap {
     for (std::size_t g = 0; g < series.size(); ++g) sums.add(series[g], times[g]);
     return sums;
   }
-  static Estimate estimate(double value, std::vector<double>& resampled) {
-    std::sort(resampled.begin(), resampled.end());
+  static Estimate estimate_of(double value, const std::vector<Sums>& resampled,
+                              double (Sums::*figure)() const) {
+    if (resampled.empty()) return {value, std::nullopt};
+    std::vector<double> figures;
+    for (const Sums& sums : resampled) figures.push_back((sums.*figure)());
+    std::sort(figures.begin(), figures.end());
     const auto at = [&](double share) {
-      return resampled[static_cast<std::size_t>(
-          std::llround(share * static_cast<double>(resampled.size() - 1)))];
+      return figures[static_cast<std::size_t>(
+          std::llround(share * static_cast<double>(figures.size() - 1)))];
     };
-    return {value, at(0.025), at(0.975)};
+    return {value, Interval95{at(0.025), at(0.975)}};
   }
 
   std::vector<std::vector<std::uint16_t>> times_;
@@ -129,7 +145,7 @@ KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
   const Series zeros(groups);
   std::vector<HeadSeries> series(static_cast<std::size_t>(layers) * heads, {zeros, zeros, zeros});
   Series uniform = zeros;
-  KindScores scores{gold.kind, 0, groups, gold.group_name, {}, {}, gold.notes};
+  KindScores scores{gold.kind, 0, groups, gold.group_name, false, {}, {}, gold.notes};
   Workspace workspace;
   for (std::size_t e = 0; e < gold.examples.size(); ++e) {
     const GoldExample& example = gold.examples[e];
@@ -139,20 +155,23 @@ KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
     const AttentionMap& map = map_of(maps, gold.kind);
     for (const GoldLink& link : example.links) {
       ++scores.links;
+      if (!link.any.empty()) scores.mentions = true;
       uniform[g].add(uniform_sums(link, map.keys, gold.kind == AttentionKind::decoder_self), 1);
       for (int layer = 0; layer < layers; ++layer)
         for (int head = 0; head < heads; ++head) {
           HeadSeries& s = series[static_cast<std::size_t>(layer) * heads + head];
           const Mat<const float> weights = map.head(layer, head);
-          s.trained[g].add(link_sums(weights, link.query, link.keys), 1);
-          s.untrained[g].add(
-              link_sums(map_of(before, gold.kind).head(layer, head), link.query, link.keys), 1);
+          s.trained[g].add(link_sums(weights, link), 1);
+          s.untrained[g].add(link_sums(map_of(before, gold.kind).head(layer, head), link), 1);
           s.shuffled[g].add(shuffled_sums(weights, link, example.decoys), 1);
         }
     }
   }
   const Bootstrap bootstrap(groups);
   scores.uniform = bootstrap.score(uniform);
+  if (groups < kLeastGroups)
+    scores.notes.push_back("no intervals: fewer than " + std::to_string(kLeastGroups) + " " +
+                           gold.group_name);
   for (int layer = 0; layer < layers; ++layer)
     for (int head = 0; head < heads; ++head) {
       const HeadSeries& s = series[static_cast<std::size_t>(layer) * heads + head];

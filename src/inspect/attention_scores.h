@@ -2,16 +2,21 @@
 //
 //   mass      weight on the gold keys, mean over the links
 //   accuracy  how often the key with the largest weight is gold (equal largest ones share the
-//   point) aer       alignment error rate (Och and Ney 2003), one key per link proposed, all gold
-//   sure:
+//             point)
+//   aer       alignment error rate (Och and Ney 2003), one key per link proposed, all gold sure:
 //             1 - 2 |proposed and gold| / (|proposed| + |gold|)
 //
-// Controls: the same head of the untrained model (initial values redrawn from the seed); uniform
-// attention over the visible keys; and shuffled positions, the trained head scored against the gold
-// of the line's other positions (the story's other nouns), mean over all of them disjoint from the
-// right one. Intervals: 95 %, 1000 bootstrap resamples of lines or stories, the same for all heads.
+// For pronouns gold is the nearest noun of the referent; any_mass and any_accuracy count every
+// earlier mention of it as right.
+//
+// Controls: the same head with the weights that the run began with; uniform attention over the
+// visible keys; and shuffled positions, the trained head scored against the gold of the line's
+// other positions (the nouns of the story's other referents), mean over all of them disjoint from
+// the right one; links without such are left out. Intervals: 95 %, 1000 bootstrap resamples of
+// lines or stories, the same for all heads; none where fewer than ten of these have a link.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +24,17 @@
 
 namespace heed {
 
+struct Interval95 {
+  double low = 0, high = 0;
+};
 struct Estimate {
-  double value = 0, low = 0, high = 0;
+  double value = 0;
+  std::optional<Interval95> interval;
 };
 struct Score {
   std::size_t links = 0;  // 0: nothing to score
   Estimate mass, accuracy, aer;
+  Estimate any_mass, any_accuracy;  // pronouns only
 };
 struct HeadScore {
   int layer, head;
@@ -34,6 +44,7 @@ struct KindScores {
   AttentionKind kind;
   std::size_t links = 0, groups = 0;
   std::string group_name;
+  bool mentions = false;  // are the any_ figures meant?
   Score uniform;
   std::vector<HeadScore> heads;  // layer by layer
   std::vector<std::string> notes;
@@ -46,7 +57,7 @@ KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
 std::string scores_table(const std::vector<KindScores>& scores);
 // {"kinds": [{"kind", "links", "groups", "group", "uniform", "heads": [{"layer", "head", "trained",
 // "untrained", "shuffled"}], "notes"}]}; a score is {"links", "mass", "accuracy", "aer"}, each of
-// these {"value", "low", "high"}.
+// these {"value", "low", "high"} (null: no interval); of pronouns "any_mass", "any_accuracy" too.
 std::string scores_json(const std::vector<KindScores>& scores);
 
 }  // namespace heed

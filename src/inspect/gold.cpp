@@ -24,6 +24,11 @@ void note_unknown(GoldSet& set) {
 
 }  // namespace
 
+bool disjoint(const std::vector<int>& a, const std::vector<int>& b) {
+  return std::none_of(a.begin(), a.end(),
+                      [&](int x) { return std::binary_search(b.begin(), b.end(), x); });
+}
+
 GoldLine::GoldLine(const std::string& file, std::size_t number, const std::string& text)
     : place_(file + ":" + std::to_string(number)),
       json_(nlohmann::json::parse(text, nullptr, false)) {

@@ -5,7 +5,8 @@
 // of target token t is about query row t of cross-attention. A token has the gold of every unit
 // (word or character) that it overlaps; tokens without gold are not scored. Pronouns: the query
 // rows of self-attention are those that read the pronoun's tokens, the keys those that read the
-// noun's. The input is the story up to the pronoun, as much of it as fits.
+// noun's; "mentions", where the file has them, are the other right answers: earlier nouns of the
+// same referent. The input is the story up to the pronoun, as much of it as fits.
 //
 // Every line is checked against the texts it belongs to; what does not fit is an Error (Exit::data)
 // that names file and line. What is left out (too long, noun out of reach) is counted in the notes.
@@ -29,16 +30,20 @@ struct GoldFiles {
 struct GoldLink {
   int query;              // this row
   std::vector<int> keys;  // should look at these: ascending, not empty
+  std::vector<int> any;   // pronouns: all mentions of the referent in reach, ascending; `keys` too
 };
 
 struct GoldExample {
   ModelInput input;
   std::vector<GoldLink> links;
   // Wrong answers of the right sort, visible to every link: gold of other positions of the line,
-  // other nouns of the story.
+  // nouns of the story's other referents.
   std::vector<std::vector<int>> decoys;
   int group = 0;  // examples of one group (line, story) are not independent of each other
 };
+
+// Both ascending: have they no row in common?
+bool disjoint(const std::vector<int>& a, const std::vector<int>& b);
 
 // The examples for one kind of attention.
 struct GoldSet {

@@ -22,6 +22,7 @@ class GoldLine {
   GoldLine(const std::string& file, std::size_t number, const std::string& text);
 
   [[noreturn]] void fail(const std::string& what) const;  // "FILE:LINE: what"
+  bool has(const char* key) const { return json_.contains(key); }
   const nlohmann::json& at(const char* key) const;
   // A whole number of at least 0 and below `limit`.
   std::size_t index(const nlohmann::json& value, std::size_t limit, const char* what) const;

@@ -86,7 +86,6 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
       line.fail("\"line\" must be " + std::to_string(i) + ": one object for each line, in order.");
     const auto source = tokenizers.source().encode_with_offsets(pairs.source[i]);
     const auto target = tokenizers.target->encode_with_offsets(pairs.target[i]);
-    const auto aligned = aligned_tokens(line, pairs.source[i], pairs.target[i], source, target);
     GoldExample example;
     example.input = {framed_source(config, ids_of(source)), framed_target(ids_of(target))};
     example.input.target.pop_back();  // the last token is predicted, not read
@@ -96,10 +95,11 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
       ++too_long;
       continue;
     }
+    const auto aligned = aligned_tokens(line, pairs.source[i], pairs.target[i], source, target);
     for (std::size_t t = 0; t < aligned.size(); ++t) {
       if (aligned[t].empty()) continue;
       const std::vector<int> keys(aligned[t].begin(), aligned[t].end());
-      example.links.push_back({static_cast<int>(t), keys});
+      example.links.push_back({static_cast<int>(t), keys, {}});
       if (std::find(example.decoys.begin(), example.decoys.end(), keys) == example.decoys.end())
         example.decoys.push_back(keys);
     }

@@ -33,10 +33,10 @@ struct Story {
   }
 };
 
-// One pronoun, with what it and others of its story refer to, as tokens.
+// One pronoun, what it refers to and every earlier mention of that, as tokens.
 struct Pronoun {
   Span at;
-  std::vector<Span> noun;
+  std::vector<Span> noun, mentions;
 };
 
 // The rows of these tokens where the stack reads story tokens [begin, end) from row `shift` on;
@@ -53,7 +53,18 @@ std::vector<int> rows_of(const std::vector<Span>& spans, Span window, std::size_
   return rows;
 }
 
-// The input ends with the pronoun; `spans` are of other nouns of the story.
+// The rows of those mentions that the stack reads, and of the noun.
+std::vector<int> right_rows(const Pronoun& pronoun, const std::vector<int>& noun, Span window,
+                            std::size_t shift) {
+  std::vector<int> right = noun;
+  for (const Span& mention : pronoun.mentions)
+    for (const int row : rows_of({mention}, window, shift)) right.push_back(row);
+  std::sort(right.begin(), right.end());
+  right.erase(std::unique(right.begin(), right.end()), right.end());
+  return right;
+}
+
+// The input ends with the pronoun; `others` are all of its story.
 GoldExample example_of(const Story& story, const Pronoun& pronoun,
                        const std::vector<Pronoun>& others, AttentionKind kind,
                        const RunConfig& config) {
@@ -77,11 +88,12 @@ GoldExample example_of(const Story& story, const Pronoun& pronoun,
   }
   const std::vector<int> keys = rows_of(pronoun.noun, window, shift);
   if (keys.empty() || pronoun.at.begin < window.begin) return example;
+  const std::vector<int> right = right_rows(pronoun, keys, window, shift);
   for (const int query : rows_of({pronoun.at}, window, shift))
-    example.links.push_back({query, keys});
+    example.links.push_back({query, keys, right});
   for (const Pronoun& other : others) {
     const auto rows = rows_of(other.noun, {window.begin, pronoun.at.begin}, shift);
-    if (!rows.empty() &&
+    if (!rows.empty() && disjoint(rows, right) &&
         std::find(example.decoys.begin(), example.decoys.end(), rows) == example.decoys.end())
       example.decoys.push_back(rows);
   }
@@ -110,10 +122,13 @@ class PronounReader {
         line.fail(std::string(what) + " lies outside its story.");
       return story.tokens_of(span);
     };
-    pronoun = {tokens_of(line.at("pronoun"), "\"pronoun\""), {}};
+    pronoun = {tokens_of(line.at("pronoun"), "\"pronoun\""), {}, {}};
     for (const nlohmann::json& noun : line.array(line.at("noun"), "\"noun\""))
       pronoun.noun.push_back(tokens_of(noun, "\"noun\""));
     if (pronoun.noun.empty()) line.fail("\"noun\" must not be empty.");
+    if (line.has("mentions"))
+      for (const nlohmann::json& mention : line.array(line.at("mentions"), "\"mentions\""))
+        pronoun.mentions.push_back(tokens_of(mention, "\"mentions\""));
     return next;
   }
 

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kCells = 1'500'000;  // numbers of all maps: about 2 MB of the page
-constexpr int kPairs = 4;                  // prompts of a model of pairs
-constexpr int kWritten = 60;               // tokens at most
-constexpr double kTemperature = 0.7;       // of texts; translations are the most probable ones
+constexpr std::size_t kMapBytes = 3'000'000;  // of the page, for the maps of all steps
+constexpr int kPairs = 4;                     // prompts of a model of pairs
+constexpr int kWritten = 60;                  // tokens at most
+constexpr double kTemperature = 0.7;          // of texts; translations are the most probable ones
 
 // What is asked at every step.
 struct Question {
@@ -35,12 +35,39 @@ void shorten(std::vector<T>& x, int n) {
   if (static_cast<int>(x.size()) > n) x.resize(n);
 }
 
+// So many a side that the maps of all steps, a byte for each weight and that in base64, fit.
 int tokens_that_fit(const ModelConfig& c) {
-  const std::size_t kinds = (c.encoder_layers > 0 ? c.encoder_layers : 0) +
-                            c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
+  const std::size_t attentions =
+      c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
+  const std::size_t maps = attentions * c.n_heads * (kReportSteps + 1);  // and before training
   int n = kReportTokens;
-  while (n > 4 && kinds * c.n_heads * n * n * 2 > kCells) n /= 2;
+  while (n > 4 && maps * n * n * 4 / 3 > kMapBytes) --n;
   return n;
+}
+
+// The tile whose maps are shown: the second, since the first of a text has nothing before it; of
+// masked words the first from there on with a mask among its first n tokens.
+std::int64_t tile_to_ask(const Examples& examples, bool masked, int n) {
+  const std::int64_t count = examples.count(Examples::kEvaluation);
+  const std::int64_t second = std::min<std::int64_t>(1, count - 1);
+  Example e;
+  for (std::int64_t i = second; masked && i < count; ++i) {
+    examples.make(Examples::kEvaluation, i, e);
+    shorten(e.labels, n);
+    if (std::ranges::any_of(e.labels, [](int label) { return label >= 0; })) return i;
+  }
+  return second;
+}
+
+// The text from the beginning of a tile on, `most` tokens of it if there are so many.
+std::vector<int> text_from(const Examples& examples, std::int64_t tile, std::size_t most) {
+  std::vector<int> text;
+  Example e;
+  for (; tile < examples.count(Examples::kEvaluation) && text.size() < most; ++tile) {
+    examples.make(Examples::kEvaluation, tile, e);
+    text.insert(text.end(), e.labels.begin(), e.labels.end());
+  }
+  return text;
 }
 
 std::string pieces(const std::vector<int>& ids, const Tokenizer& tokenizer) {
@@ -56,8 +83,8 @@ Question ask(const TrainedModel& m, const Examples& examples, Report& report) {
   const int n = tokens_that_fit(m.config.model);
   Question q;
   Example e;
-  // The first tile of a text has nothing before it.
-  examples.make(Examples::kEvaluation, std::min<std::int64_t>(1, count - 1), e);
+  const std::int64_t tile = tile_to_ask(examples, type == ObjectiveType::masked_lm, n);
+  examples.make(Examples::kEvaluation, tile, e);
   q.map = {e.source, e.target};
   if (type == ObjectiveType::seq2seq) {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kPairs); ++i) {
@@ -83,9 +110,12 @@ Question ask(const TrainedModel& m, const Examples& examples, Report& report) {
     // The beginning of the tile is the prompt of a decoder alone, what stands before it that of an
     // encoder and decoder.
     const bool encoder = type == ObjectiveType::prefix_lm;
-    std::vector<int> prompt = encoder ? e.source : e.target, after = e.target;
+    std::vector<int> prompt = encoder ? e.source : e.target;
     if (!encoder) shorten(prompt, n / 2);
-    after.erase(after.begin(), after.begin() + (encoder ? 1 : static_cast<int>(prompt.size())));
+    // A decoder's first row reads the token before the tile: its prompt ends one token earlier.
+    const std::size_t begin = encoder ? 0 : prompt.size() - 1;
+    std::vector<int> after = text_from(examples, tile, begin + kWritten);
+    after.erase(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(begin));
     if (!encoder && prompt.front() == Tokenizer::kBos) prompt.erase(prompt.begin());
     shorten(after, kWritten);
     report.prompts.push_back(target.decode(prompt));
@@ -183,6 +213,7 @@ Report make_report(const std::string& run) {
   report.config = newest.checkpoint->config();
   report.last_step = last.state.step;
   report.best_step = last.state.best_step;
+  report.best_by_bleu = last.config.train.select_by == SelectBy::bleu;
   report.parameter_count = last.model.table.size();
   report.parameters = parameter_table(last.model, last.values,
                                       initial_weights(last.model, last.config.seed, folder));

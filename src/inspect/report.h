@@ -29,6 +29,7 @@ struct Report {
   std::vector<ReportStep> steps;               // empty if the data cannot be read any more
   std::vector<ParameterRow> parameters;        // of the last step
   std::int64_t last_step = 0, best_step = -1;
+  bool best_by_bleu = false;  // or by loss
   std::size_t parameter_count = 0;
   std::vector<std::string> notes;  // what was left out, and why
 };

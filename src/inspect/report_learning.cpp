@@ -46,9 +46,12 @@ std::vector<Group> groups_of(const Json& record) {
   return groups;
 }
 
-double value(const Json& record, const std::string& tensor, const char* key) {
-  const Json& x = record["matrices"][tensor][key];
+double number(const Json& x) {
   return x.is_number() ? x.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+double value(const Json& record, const std::string& tensor, const char* key) {
+  return number(record["matrices"][tensor][key]);
 }
 
 std::string charts(const Json& records, const Group& group) {
@@ -86,17 +89,15 @@ std::string entropies(const Json& records) {
   for (const auto& [kind, last] : records.back()["entropy"].items()) {
     for (std::size_t layer = 0; layer < last["heads"].size(); ++layer) {
       Chart chart{"Entropy (nats): " + kind + ", layer " + std::to_string(layer), {}, false, true};
-      Series uniform{"uniform", {}};
+      Series uniform{"uniform", {}, true};
       for (const Json& r : records)
-        uniform.points.emplace_back(r["step"].get<double>(),
-                                    r["entropy"][kind]["uniform"].get<double>());
+        uniform.points.emplace_back(r["step"].get<double>(), number(r["entropy"][kind]["uniform"]));
       chart.series.push_back(uniform);
       for (std::size_t head = 0; head < last["heads"][layer].size(); ++head) {
         Series s{"head " + std::to_string(head), {}};
-        for (const Json& r : records) {
-          const Json& x = r["entropy"][kind]["heads"][layer][head];
-          if (x.is_number()) s.points.emplace_back(r["step"].get<double>(), x.get<double>());
-        }
+        for (const Json& r : records)
+          s.points.emplace_back(r["step"].get<double>(),
+                                number(r["entropy"][kind]["heads"][layer][head]));
         chart.series.push_back(s);
       }
       out += svg_chart(chart);
@@ -112,9 +113,8 @@ std::string entropy_table(const Json& record) {
   for (const auto& [kind, e] : record["entropy"].items()) {
     for (std::size_t layer = 0; layer < e["heads"].size(); ++layer) {
       rows += "<tr><th scope=\"row\">" + html_text(kind) + ", layer " + std::to_string(layer) +
-              "</th><td>" + short_number(e["uniform"].get<double>()) + "</td><td>";
-      for (const Json& x : e["heads"][layer])
-        rows += (x.is_number() ? short_number(x.get<double>()) : "nan") + " ";
+              "</th><td>" + short_number(number(e["uniform"])) + "</td><td>";
+      for (const Json& x : e["heads"][layer]) rows += short_number(number(x)) + " ";
       rows += "</td></tr>\n";
     }
   }

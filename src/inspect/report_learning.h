@@ -6,7 +6,7 @@
 
 namespace heed {
 
-// `records`: see learning_records(). At most forty of them are drawn.
+// `records`: see take_learning_records(). At most forty of them are drawn.
 std::string learning_html(const nlohmann::ordered_json& records);
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 #include "inspect/report_page.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -17,31 +18,31 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kPoints = 300;  // of a curve
-constexpr std::size_t kRows = 60;     // of a table of numbers
+constexpr std::size_t kRows = 60;  // of a table of numbers
+
+using Events = std::vector<const Json*>;  // of the metrics
 
 std::string number(const Json& event, const char* key) {
   return event.contains(key) && event[key].is_number() ? short_number(event[key].get<double>())
                                                        : "";
 }
 
-Json events_of(const Json& metrics, const char* kind) {
-  Json all = Json::array(), some = Json::array();
+Events events_of(const Json& metrics, const char* kind) {
+  Events events;
   for (const Json& event : metrics)
-    if (event["kind"] == kind) all.push_back(event);
-  for (const std::size_t i : spread_indices(all.size(), kPoints)) some.push_back(all[i]);
-  return some;
+    if (event["kind"] == kind) events.push_back(&event);
+  return events;
 }
 
-Series series(const std::string& name, const Json& events, const char* key) {
+Series series(const std::string& name, const Events& events, const char* key) {
   Series s{name, {}};
-  for (const Json& event : events)
-    if (event.contains(key) && event[key].is_number())
-      s.points.emplace_back(event["step"].get<double>(), event[key].get<double>());
+  for (const Json* event : events)
+    if (event->contains(key) && (*event)[key].is_number())
+      s.points.emplace_back((*event)["step"].get<double>(), (*event)[key].get<double>());
   return s;
 }
 
-std::string curves(const Json& train, const Json& valid) {
+std::string curves(const Events& train, const Events& valid) {
   const auto one = [&](const char* title, const char* key, bool from_zero) {
     return svg_chart({title, {series("", train, key)}, false, from_zero});
   };
@@ -52,6 +53,7 @@ std::string curves(const Json& train, const Json& valid) {
   return both("Loss (nats per token)", "loss", false) +
          both("Perplexity (logarithmic)", "perplexity", true) +
          svg_chart({"Accuracy, held out", {series("", valid, "accuracy")}, false, true}) +
+         svg_chart({"BLEU, held out", {series("", valid, "bleu")}, false, true}) +
          one("Learning rate", "learning_rate", true) + one("Gradient norm", "gradient_norm", true) +
          one("Speed (tokens per second)", "tokens_per_second", true);
 }
@@ -63,14 +65,14 @@ std::string cells(const char* tag, const std::vector<std::string>& texts) {
   return row + "</tr>\n";
 }
 
-std::string curve_table(const Json& train, const Json& valid) {
+std::string curve_table(const Events& train, const Events& valid) {
   std::string rows = "<thead>" +
                      cells("th scope=\"col\"", {"", "step", "loss", "perplexity", "accuracy",
                                                 "learning rate", "gradient norm", "tokens/s"}) +
                      "</thead>\n<tbody>";
-  const auto add = [&](const char* kind, const Json& events) {
+  const auto add = [&](const char* kind, const Events& events) {
     for (const std::size_t i : spread_indices(events.size(), kRows)) {
-      const Json& e = events[i];
+      const Json& e = *events[i];
       rows +=
           cells("td", {kind, std::to_string(e["step"].get<std::int64_t>()), number(e, "loss"),
                        number(e, "perplexity"), number(e, "accuracy"), number(e, "learning_rate"),
@@ -168,14 +170,18 @@ nlohmann::json maps(const Report& r) {
   return data;
 }
 
-std::string about(const Report& r, const Json& valid) {
+std::string about(const Report& r, const Events& valid) {
   std::string text = format_count(r.last_step) + " steps, " +
                      format_count(static_cast<std::int64_t>(r.parameter_count)) + " parameters";
-  for (const Json& v : valid)
-    if (v["step"] == r.best_step)
-      text += "; best held-out loss " + number(v, "loss") + " nats per token (perplexity " +
-              number(v, "perplexity") + ") at step " + std::to_string(r.best_step);
-  return text + ".";
+  const auto best = std::find_if(valid.rbegin(), valid.rend(), [&](const Json* event) {
+    return (*event)["step"] == r.best_step;
+  });
+  if (best == valid.rend()) return text + ".";
+  const std::string loss =
+      number(**best, "loss") + " nats per token (perplexity " + number(**best, "perplexity") + ")";
+  text += r.best_by_bleu ? "; best held-out BLEU " + number(**best, "bleu") + " (loss " + loss + ")"
+                         : "; best held-out loss " + loss;
+  return text + " at step " + std::to_string(r.best_step) + ".";
 }
 
 std::string notes(const Report& r) {
@@ -186,15 +192,16 @@ std::string notes(const Report& r) {
 
 }  // namespace
 
-std::string report_page(const Report& r, const Json& metrics) {
-  const Json train = events_of(metrics, "train"), valid = events_of(metrics, "valid");
+std::string report_page(const Report& r, Json metrics) {
+  const Json records = take_learning_records(metrics);
+  const Events train = events_of(metrics, "train"), valid = events_of(metrics, "valid");
   return filled_page(report_page_html, {{"run", html_text(r.run)},
                                         {"about", html_text(about(r, valid))},
                                         {"notes", notes(r)},
                                         {"curves", curves(train, valid)},
                                         {"curve_table", curve_table(train, valid)},
                                         {"samples", samples(r)},
-                                        {"learning", learning_html(learning_records(metrics))},
+                                        {"learning", learning_html(records)},
                                         {"parameters", parameters(r)},
                                         {"config", html_text(r.config)},
                                         {"data", json_for_script(maps(r))}});

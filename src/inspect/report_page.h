@@ -9,7 +9,7 @@
 
 namespace heed {
 
-// `metrics`: see read_metrics().
-std::string report_page(const Report& report, const nlohmann::ordered_json& metrics);
+// `metrics`: see read_metrics(); moved in, for a long run's are large.
+std::string report_page(const Report& report, nlohmann::ordered_json metrics);
 
 }  // namespace heed

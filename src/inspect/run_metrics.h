@@ -14,7 +14,12 @@ std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint)
 // empty if there is no such file.
 nlohmann::ordered_json read_metrics(const std::filesystem::path& run, std::int64_t step);
 
-// The learning records among them: [{"step", "matrices", "entropy"}].
-nlohmann::ordered_json learning_records(const nlohmann::ordered_json& metrics);
+// The learning records among them, [{"step", "matrices", "entropy"}], which are moved out. All have
+// the layout that train_metrics() writes and the matrices and heads of the last one; every number
+// may be null. Others are left out.
+nlohmann::ordered_json take_learning_records(nlohmann::ordered_json& metrics);
+
+// The last of them, or null. Keeps no more than one in memory.
+nlohmann::ordered_json last_learning_record(const std::filesystem::path& run, std::int64_t step);
 
 }  // namespace heed

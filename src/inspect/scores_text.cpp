@@ -15,14 +15,21 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 std::string shown(const Estimate& e) {
-  return padded(format_fixed(e.value, 3) + " [" + format_fixed(e.low, 3) + ", " +
-                    format_fixed(e.high, 3) + "]",
-                22);
+  std::string text = format_fixed(e.value, 3);
+  if (e.interval)
+    text +=
+        " [" + format_fixed(e.interval->low, 3) + ", " + format_fixed(e.interval->high, 3) + "]";
+  return padded(text, 22);
 }
 
-std::string row(const std::string& place, const std::string& name, const Score& s) {
+// Says of how many links the figures are, if not of all.
+std::string row(const KindScores& k, const std::string& place, const std::string& name,
+                const Score& s) {
   std::string text = padded(place, 12) + padded(name, 11);
-  text += s.links == 0 ? "nothing to score" : shown(s.mass) + shown(s.accuracy) + shown(s.aer);
+  if (s.links == 0) return text + "nothing to score\n";
+  text += shown(s.mass) + shown(s.accuracy) + shown(s.aer);
+  if (k.mentions) text += shown(s.any_mass) + shown(s.any_accuracy);
+  if (s.links != k.links) text += std::to_string(s.links) + " links";
   while (text.ends_with(' ')) text.pop_back();
   return text + "\n";
 }
@@ -32,15 +39,19 @@ std::string place(const HeadScore& h) {
 }
 
 Json json_of(const Estimate& e) {
-  return {{"value", e.value}, {"low", e.low}, {"high", e.high}};
+  if (!e.interval) return {{"value", e.value}, {"low", nullptr}, {"high", nullptr}};
+  return {{"value", e.value}, {"low", e.interval->low}, {"high", e.interval->high}};
 }
 
-Json json_of(const Score& s) {
+Json json_of(const KindScores& k, const Score& s) {
   Json json{{"links", s.links}};
   if (s.links == 0) return json;
   json["mass"] = json_of(s.mass);
   json["accuracy"] = json_of(s.accuracy);
   json["aer"] = json_of(s.aer);
+  if (!k.mentions) return json;
+  json["any_mass"] = json_of(s.any_mass);
+  json["any_accuracy"] = json_of(s.any_accuracy);
   return json;
 }
 
@@ -54,13 +65,16 @@ std::string scores_table(const std::vector<KindScores>& scores) {
             " attention: " + format_count(static_cast<std::int64_t>(k.links)) + " links of " +
             format_count(static_cast<std::int64_t>(k.groups)) + " " + k.group_name +
             ", 95 % intervals\n";
+    if (k.mentions)
+      text += "gold is the nearest noun of the referent; \"any\" counts its earlier mentions too\n";
     for (const std::string& note : k.notes) text += "note: " + note + "\n";
-    text += "layer head  weights    mass on gold          argmax is gold        AER\n";
-    text += row("any   any", "uniform", k.uniform);
+    text += "layer head  weights    mass on gold          argmax is gold        AER";
+    text += k.mentions ? "                   mass on any           argmax is any\n" : "\n";
+    text += row(k, "any   any", "uniform", k.uniform);
     for (const HeadScore& h : k.heads) {
-      text += row(place(h), "trained", h.trained);
-      text += row("", "untrained", h.untrained);
-      text += row("", "shuffled", h.shuffled);
+      text += row(k, place(h), "trained", h.trained);
+      text += row(k, "", "untrained", h.untrained);
+      text += row(k, "", "shuffled", h.shuffled);
     }
     const auto by = [](Score HeadScore::*which) {
       return [which](const HeadScore& a, const HeadScore& b) {
@@ -84,14 +98,14 @@ std::string scores_json(const std::vector<KindScores>& scores) {
     for (const HeadScore& h : k.heads)
       heads.push_back({{"layer", h.layer},
                        {"head", h.head},
-                       {"trained", json_of(h.trained)},
-                       {"untrained", json_of(h.untrained)},
-                       {"shuffled", json_of(h.shuffled)}});
+                       {"trained", json_of(k, h.trained)},
+                       {"untrained", json_of(k, h.untrained)},
+                       {"shuffled", json_of(k, h.shuffled)}});
     kinds.push_back({{"kind", attention_name(k.kind)},
                      {"links", k.links},
                      {"groups", k.groups},
                      {"group", k.group_name},
-                     {"uniform", json_of(k.uniform)},
+                     {"uniform", json_of(k, k.uniform)},
                      {"heads", heads},
                      {"notes", k.notes}});
   }

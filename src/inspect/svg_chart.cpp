@@ -14,6 +14,7 @@ namespace {
 using Points = std::vector<std::pair<double, double>>;
 
 // The drawing area in SVG units; labels stand left of it and under it.
+constexpr std::size_t kStretches = 150;  // of a line of many points
 constexpr double kWidth = 320, kHeight = 190, kLeft = 44, kRight = 8, kTop = 8, kBottom = 22;
 
 std::string coordinate(double x) {
@@ -86,6 +87,23 @@ std::string in_words(const Points& points) {
          value(*least) + ", largest " + value(*largest);
 }
 
+// The first, the last, and of each stretch of points between the least and the largest.
+Points thinned(const Points& points) {
+  if (points.size() <= 2 * kStretches + 2) return points;
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  Points out{points.front()};
+  const std::size_t inner = points.size() - 2;
+  for (std::size_t i = 0; i < kStretches; ++i) {
+    const auto begin = points.begin() + 1 + static_cast<std::ptrdiff_t>(i * inner / kStretches);
+    const auto end = points.begin() + 1 + static_cast<std::ptrdiff_t>((i + 1) * inner / kStretches);
+    const auto [least, largest] = std::minmax_element(begin, end, less);
+    out.push_back(*std::min(least, largest));
+    if (least != largest) out.push_back(*std::max(least, largest));
+  }
+  out.push_back(points.back());
+  return out;
+}
+
 }  // namespace
 
 std::string short_number(double x) {
@@ -137,13 +155,17 @@ std::string svg_chart(const Chart& chart) {
   for (const double t : x.ticks())
     grid += "<text x=\"" + coordinate(px(t)) + "\" y=\"" + coordinate(kHeight - 6) +
             "\" text-anchor=\"middle\">" + short_number(t) + "</text>";
+  std::size_t count = 0;  // of lines that are no control: every five share their colours
   for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t n = chart.series[i].control ? 0 : count++;
+    const std::string kind = chart.series[i].control ? "line-control"
+                                                     : "line-" + std::to_string(n % 5) + " dash-" +
+                                                           std::to_string((n + n / 5) % 5);
     if (lines[i].empty()) continue;
-    const std::string kind = "line-" + std::to_string(i % 5);
     const std::string& name = chart.series[i].name;
     words += (i == 0 ? ": " : "; ") + (name.empty() ? "" : name + " ") + in_words(lines[i]);
     std::string d;
-    for (const auto& [a, b] : lines[i])
+    for (const auto& [a, b] : thinned(lines[i]))
       d += (d.empty() ? "M" : "L") + coordinate(px(a)) + " " + coordinate(py(b));
     if (lines[i].size() == 1) d += "h0.1";
     paths += "<path class=\"" + kind + "\" d=\"" + d + "\"/>";

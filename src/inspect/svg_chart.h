@@ -1,5 +1,7 @@
-// A line chart as an HTML <figure> with inline SVG. Lines differ in colour and in dashes; a text
-// alternative says where each begins, ends and turns. Colours are the page's --line-0 to --line-4.
+// A line chart as an HTML <figure> with inline SVG. Lines differ in colour and in dashes (classes
+// line-0 to line-4 and dash-0 to dash-4 of the page; line-control is what others are compared
+// with). A text alternative says where each begins, ends and turns. A line of very many points is
+// drawn with the least and the largest of each short stretch, so that no spike is lost.
 #pragma once
 
 #include <string>
@@ -11,6 +13,7 @@ namespace heed {
 struct Series {
   std::string name;                               // "" if it is the only one
   std::vector<std::pair<double, double>> points;  // (step, value); others than numbers are left out
+  bool control = false;                           // what the others are compared with
 };
 
 struct Chart {

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "store/safetensors.h"
+#include "train/origin.h"
 
 namespace heed {
 namespace {
@@ -84,7 +88,15 @@ std::vector<KindEntropy> attention_entropy(const Transformer& model, const Param
 std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
                                                      const std::filesystem::path& run) {
   std::error_code ignored;
-  if (!std::filesystem::exists(run / kInitialWeights, ignored)) return std::nullopt;
+  if (!std::filesystem::exists(run / kInitialWeights, ignored)) {
+    const std::string from = read_origin(run.string()).init_from;
+    if (from.empty()) return std::nullopt;
+    throw Error(Exit::store,
+                "The run began with the weights of " + quoted_path(from) + ", but " +
+                    quoted_path(run / kInitialWeights) +
+                    ", which keeps them, is missing: there is nothing to compare with.",
+                "restore that file");
+  }
   ParamVec<float> values(model.table.size());
   read_safetensors(run / kInitialWeights, tensor_slots(model.table, values));
   return values;
@@ -98,73 +110,94 @@ ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
   return values;
 }
 
+std::size_t recorded_size(const ParamTable& table) {
+  std::size_t size = 0;
+  for (const ParamInfo& info : table.infos())
+    if (is_recorded(info)) size += info.param.size();
+  return size;
+}
+
 LearningRecord::LearningRecord(const Transformer& model, std::uint64_t seed, const Examples& probe)
     : model_(&model), seed_(seed) {
-  for (const ParamInfo& info : model.table.infos())
-    if (is_recorded(info)) matrices_.push_back(&info);
+  std::size_t size = 0;
+  for (const ParamInfo& info : model.table.infos()) {
+    if (!is_recorded(info)) continue;
+    matrices_.push_back(&info);
+    begins_.push_back(size);
+    size += info.param.size();
+  }
+  const int sides = model.has_encoder() && model.has_decoder() ? 2 : 1;
+  const auto shown = [&](const std::vector<int>& ids) {
+    return std::min(static_cast<int>(ids.size()), kProbeTokens / sides);
+  };
   Example e;
   int tokens = 0;
   for (std::int64_t i = 0; i < probe.count(Examples::kEvaluation); ++i) {
     probe.make(Examples::kEvaluation, i, e);
-    tokens += e.tokens();
-    if (i > 0 && tokens > kProbeTokens) break;
-    if (model.has_encoder())
-      probe_.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()));
-    if (model.has_decoder())
-      probe_.target.add_sequence(e.target.data(), static_cast<int>(e.target.size()));
+    tokens += shown(e.source) + shown(e.target);
+    if (tokens > kProbeTokens) break;
+    if (model.has_encoder()) probe_.source.add_sequence(e.source.data(), shown(e.source));
+    if (model.has_decoder()) probe_.target.add_sequence(e.target.data(), shown(e.target));
   }
+}
+
+void LearningRecord::began_with(const ParamVec<float>& initial) {
+  initial_.clear();
+  for (const ParamInfo* info : matrices_) {
+    const float* from = initial.data() + info->param.offset;
+    initial_.insert(initial_.end(), from, from + info->param.size());
+  }
+  initial_state_ = InitialState::known;
 }
 
 void LearningRecord::before_update(const ParamVec<float>& values,
                                    const ParamVec<float>& gradients) {
   learning_ = {};
+  watching_ = true;
+  before_.clear();
   for (const ParamInfo* info : matrices_) {
     const Param& p = info->param;
     const float* from = values.data() + p.offset;
-    before_.emplace_back(from, from + p.size());
+    before_.insert(before_.end(), from, from + p.size());
     learning_.matrices.push_back(
         {info->name, std::sqrt(squares(gradients.data() + p.offset, p.size()))});
   }
+  if (initial_state_ == InitialState::to_draw) initial_.resize(before_.size());
 }
 
 std::optional<Learning> LearningRecord::after_update(const ParamVec<float>& values, Pool& pool) {
-  if (before_.empty()) return std::nullopt;
+  if (!watching_) return std::nullopt;
   const int n = static_cast<int>(matrices_.size());
   pool.run(n + 1, [&](int task, int) {
     if (task > 0) return measure(task - 1, values);
     if (probe_.source.count() + probe_.target.count() > 0)
       learning_.entropy = attention_entropy(*model_, values, probe_, workspace_);
   });
-  before_.clear();
+  if (initial_state_ == InitialState::to_draw) initial_state_ = InitialState::known;
+  watching_ = false;
   return std::move(learning_);
 }
 
 void LearningRecord::measure(std::size_t i, const ParamVec<float>& values) {
   const Param& p = matrices_[i]->param;
   const float* now = values.data() + p.offset;
-  const std::vector<float>& before = before_[i];
-  std::vector<float> drawn;
-  const float* initial = nullptr;
-  if (initial_) {
-    initial = initial_->data() + p.offset;
-  } else {
-    drawn.resize(p.size());
-    initialize(*matrices_[i], seed_, drawn.data());
-    initial = drawn.data();
-  }
+  const float* before = before_.data() + begins_[i];
+  const bool unknown = initial_state_ == InitialState::unknown;
+  float* initial = unknown ? nullptr : initial_.data() + begins_[i];
+  if (initial_state_ == InitialState::to_draw) initialize(*matrices_[i], seed_, initial);
   double aa = 0, bb = 0, ab = 0, moved = 0;
   for (std::size_t k = 0; k < p.size(); ++k) {
-    const double a = now[k], b = initial[k], d = a - before[k];
+    const double a = now[k], b = unknown ? 0 : initial[k], d = a - before[k];
     aa += a * a;
     bb += b * b;
     ab += a * b;
     moved += d * d;
   }
-  const double length = squares(before.data(), p.size());
+  const double length = squares(before, p.size());
   MatrixLearning& m = learning_.matrices[i];
   m.weight_norm = std::sqrt(aa);
   m.update_ratio = length > 0 ? std::sqrt(moved / length) : 0;
-  m.cosine = cosine(aa, bb, ab);
+  m.cosine = unknown ? std::numeric_limits<double>::quiet_NaN() : cosine(aa, bb, ab);
 }
 
 }  // namespace heed

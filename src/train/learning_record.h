@@ -6,9 +6,10 @@
 // mean over the rows of a fixed small batch of the held-out text, beside that of uniform attention
 // over the same keys. All of the weights that are trained, not of their average.
 //
-// Initial values are not kept but redrawn from the seed; a run that began with other weights
-// (--init-from) has them in RUN/initial.safetensors. Begun and ended by the training thread, which
-// lends the pool; the numbers don't depend on its threads.
+// A run that began with other weights than the seed's (--init-from) has them in
+// RUN/initial.safetensors. Begun and ended by the training thread, which lends the pool; the
+// numbers don't depend on its threads. Between records it keeps two copies of the recorded
+// matrices: their initial values and those before the update.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +26,7 @@ struct MatrixLearning {
   std::string name;
   double gradient_norm = 0, weight_norm = 0;  // L2
   double update_ratio = 0;                    // |after - before| / |before|; 0 if that was zero
-  double cosine = 1;                          // between now and initial; see cosine()
+  double cosine = 1;  // between now and initial, see cosine(); NaN if that is not known
 };
 struct KindEntropy {
   AttentionKind kind;
@@ -39,18 +40,21 @@ struct Learning {
 
 class LearningRecord {
  public:
-  // At most so many tokens are read for the entropies (one sequence at least).
+  // At most so many tokens are read for the entropies; a longer sequence is cut.
   static constexpr int kProbeTokens = 256;
 
   // `probe`: what the entropies are measured on. The model must outlive the record.
   LearningRecord(const Transformer& model, std::uint64_t seed, const Examples& probe);
-  void began_with(ParamVec<float> initial) { initial_ = std::move(initial); }
+  // Instead of the seed's weights:
+  void began_with(const ParamVec<float>& initial);
+  void initial_is_not_known() { initial_state_ = InitialState::unknown; }
 
   void before_update(const ParamVec<float>& values, const ParamVec<float>& gradients);
   // The record of the update since before_update(), or nothing if that was not called.
   std::optional<Learning> after_update(const ParamVec<float>& values, Pool& pool);
 
  private:
+  enum class InitialState { to_draw, known, unknown };
   void measure(std::size_t i, const ParamVec<float>& values);
 
   const Transformer* model_;
@@ -58,10 +62,15 @@ class LearningRecord {
   Batch probe_;
   Workspace workspace_;
   std::vector<const ParamInfo*> matrices_;
-  std::optional<ParamVec<float>> initial_;
-  std::vector<std::vector<float>> before_;  // their values; empty: no update is watched
+  std::vector<std::size_t> begins_;      // of each in these two:
+  std::vector<float> initial_, before_;  // allocated by the first record
+  InitialState initial_state_ = InitialState::to_draw;
+  bool watching_ = false;
   Learning learning_;
 };
+
+// Numbers in the matrices that are recorded.
+std::size_t recorded_size(const ParamTable& table);
 
 // Of two tensors with these squared norms and this inner product: 1 if both are zero, 0 if one is.
 double cosine(double aa, double bb, double ab);
@@ -71,7 +80,8 @@ std::vector<KindEntropy> attention_entropy(const Transformer& model, const Param
                                            const Batch& batch, Workspace& workspace);
 
 inline constexpr const char* kInitialWeights = "initial.safetensors";
-// The weights that a run began with, if it began with others than the seed's.
+// The weights that a run began with, if it began with others than the seed's. Error (store) if it
+// did and they are not there any more.
 std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
                                                      const std::filesystem::path& run);
 // These, or the seed's.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "train/batcher.h"
+#include "train/learning_record.h"
 
 namespace heed {
 namespace {
@@ -43,6 +44,12 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   const int workers = std::min(threads, config.train.shards);
   plan.activations = 4.0 * floats * workers;
   plan.data = ids;
+
+  constexpr double kProbe = LearningRecord::kProbeTokens;
+  const double probe_side = both ? kProbe / 2 : kProbe;
+  plan.record = 4.0 * (2.0 * static_cast<double>(recorded_size(model.table)) +
+                       probe_side * c.encoder_layers * block_row(c, false, probe_side) +
+                       probe_side * c.decoder_layers * block_row(c, both, probe_side));
   return plan;
 }
 

@@ -13,7 +13,8 @@ struct MemoryPlan {
   double parameters = 0;   // bytes: values, moments, average, one gradient per shard
   double activations = 0;  // of all threads
   double data = 0;         // token ids
-  double total() const { return parameters + activations + data + base; }
+  double record = 0;       // the learning record: copies of matrices, its forward pass
+  double total() const { return parameters + activations + data + record + base; }
   static constexpr double base = 40e6;  // libraries, BLAS buffers, tokenizer
 };
 

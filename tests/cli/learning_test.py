@@ -4,7 +4,7 @@ import json
 import math
 import unittest
 
-from runs import RunsTest, read_tensors
+from runs import RunsTest, read_tensors, text
 
 SGD = {"type": "sgd", "learning_rate": 0.25, "schedule": "constant", "warmup_steps": 0, "clip_norm": 0,
        "weight_decay": 0}
@@ -87,6 +87,30 @@ class LearningTest(RunsTest):
                 kind = "decoder" if family == "causal_lm" else "encoder"
                 self.assertEqual(list(records[23]["entropy"]), [kind])
 
+    def test_epochs_are_recorded_no_more_than_every_ten_steps(self):
+        config = self.config(train__log_every="1 epoch", train__max_steps=100, train__batch_tokens=400)
+        self.train(config)
+        lines, records = [e["step"] for e in self.metrics(kind="train")], sorted(self.records())
+        self.assertGreater(len(lines), 10)
+        self.assertGreaterEqual(len(records), 4)
+        self.assertEqual(records[-1], 100)
+        for one, next_one in zip(records[:-2], records[1:-1]):
+            self.assertGreaterEqual(next_one - one, 9)
+        self.train(config, "parts", "--stop-at", 37)
+        self.resume("parts")
+        self.assertEqual(self.records("parts"), self.records())
+
+    def test_the_end_by_epochs_is_recorded(self):
+        self.train(self.config(train__log_every=100, train__max_steps=0, train__max_epochs=1))
+        self.assertEqual(sorted(self.records()), [self.link("last")])
+
+    def test_a_long_first_sequence_is_cut(self):
+        (self.folder / "a.txt").write_text(text(3000))
+        self.train(self.config(family="causal_lm", objective__target_length=1000, train__batch_tokens=1000,
+                               train__micro_batch_tokens=1000))
+        uniform = self.records()[20]["entropy"]["decoder"]["uniform"]
+        self.assertAlmostEqual(uniform, sum(math.log(q + 1) for q in range(256)) / 256, 4)
+
     def test_frozen_and_uniform_attention(self):
         config = self.config(model__attention={
             "cross": {"uniform": True}, "encoder_self": {"query": "random", "key": "identity"}})
@@ -117,13 +141,72 @@ class LearningTest(RunsTest):
             self.assertAlmostEqual(moved[name], length(
                 a - b for a, b in zip(end[name], start[name])), 4)
 
+    def test_first_weights_that_are_gone_are_not_made_up(self):
+        self.train(self.config(family="seq2seq"))
+        self.train(self.config("again", family="seq2seq", seed=7), "second", "--init-from", self.folder / "run",
+                   "--stop-at", 10)
+        gold = ["attend", self.folder / "second", "--gold", self.folder / "gold", "--source",
+                self.folder / "a.source", "--target", self.folder / "a.target"]
+        (self.folder / "gold").write_text("".join(json.dumps(
+            {"line": i, "unit": "token", "alignment": [[j] for j in reversed(range(len(line.split())))]}) + "\n"
+            for i, line in enumerate((self.folder / "a.source").read_text().splitlines())))
+        # What attend calls untrained is what the run began with: the first run's weights.
+        began, first = (json.loads(self.check(*args, "--json").out)["kinds"][0]["heads"] for args in (
+            gold, [gold[0], self.folder / "run", *gold[2:]]))
+        self.assertEqual([h["untrained"]["mass"] for h in began], [h["trained"]["mass"] for h in first])
+        kept = self.folder / "second" / "initial.safetensors"
+        kept.rename(self.folder / "kept")
+        for args in (["inspect", self.folder / "second"], ["report", self.folder / "second"], gold):
+            self.check(*args, status=4, words=["initial.safetensors", "is missing"])
+        self.resume("second", words="without the cosine to the first weights")
+        for m in self.records("second")[20]["matrices"].values():
+            self.assertIsNone(m["cosine"])
+            self.assertGreater(m["weight_norm"], 0)
+        (self.folder / "kept").rename(kept)
+        self.check("inspect", self.folder / "second")
+        self.check("report", self.folder / "second")
+
+    def test_an_average_is_told_from_what_is_trained(self):
+        self.train(self.config(train__ema_decay=0.9))
+        self.assertIn("not of their average", self.check("inspect", self.folder / "run").out)
+
+    def test_odd_records_are_left_out(self):
+        self.train(self.config())
+        path = self.folder / "run" / "metrics.jsonl"
+        good = path.read_text()
+        matrix = {"gradient_norm": 1, "weight_norm": None, "update_ratio": 1, "cosine": 1}
+        odd = [1, [], {}, {"matrices": {}}, {"matrices": {"x": {}}, "entropy": {}},
+               {"matrices": {"x": matrix}, "entropy": {}},
+               {"matrices": {"x": {**matrix, "cosine": "1"}}, "entropy": {}},
+               {"matrices": [], "entropy": []}, {"matrices": {}, "entropy": {"encoder": 1}},
+               {"matrices": {}, "entropy": {"encoder": {"uniform": 1, "heads": [1]}}},
+               {"matrices": {}, "entropy": {"encoder": {"uniform": {}, "heads": [[1]]}}}]
+        lines = [json.dumps({"kind": "train", "step": 5, "learning": x}) + "\n" for x in odd]
+        # Before, the shape of the last record counts; after, some of these are the last ones.
+        for before, after in ((lines, [good]), ([good], lines), (["".join(lines)], [])):
+            path.write_text("".join(before) + "".join(after))
+            for command in ("inspect", "report"):
+                self.check(command, self.folder / "run")
+            learning = json.loads(self.check("inspect", self.folder / "run", "--json").out)["learning"]
+            if after == [good]:
+                self.assertEqual([r["step"] for r in learning], [10, 20])
+        for x in odd:
+            path.write_text(json.dumps({"kind": "train", "step": 5, "learning": x}) + "\n")
+            for command in ("inspect", "report"):
+                self.check(command, self.folder / "run")
+        # Numbers that were none are null.
+        path.write_text(good.replace('"uniform":', '"uniform":null,"was":'))
+        self.assertIn("nan", self.check("inspect", self.folder / "run").out)
+        self.assertIn("How widely each head looks", self.check("report", self.folder / "run").out)
+
     def test_inspect_shows_the_record(self):
         self.train(self.config())
         shown = json.loads(self.check("inspect", self.folder / "run", "--json").out)
         self.assertEqual({r["step"]: r for r in shown["learning"]},
                          {s: {"step": s, **r} for s, r in self.records().items()})
         early = self.check("inspect", self.folder / "run", "--checkpoint", "step-10").out
-        self.assertIn("Learning record of step 10 (--json has all 1).", early)
+        self.assertIn("Learning record of step 10 (--json has those of all steps).", early)
+        self.assertNotIn("average", early)
         norm = self.records()[10]["matrices"]["embed_tokens.weight"]["weight_norm"]
         self.assertIn(f"{norm:.3f}", early.split("Learning record")[1])
         self.assertIn("cross, layer 0", early)

@@ -90,6 +90,68 @@ class ReportTest(RunsTest):
         self.assertEqual(data["steps"], [])
         self.assertIn("the data cannot be read", page)
 
+    def test_long_runs_keep_spikes_and_their_best(self):
+        self.train(self.config(train__max_steps=700, train__log_every=1, train__eval_every=1, train__save_every=700,
+                               train__batch_tokens=20, train__micro_batch_tokens=20, train__shards=1))
+        events = self.metrics()
+        for e in events:
+            if e["kind"] == "train" and e["step"] == 333:
+                e["loss"] = 99
+        (self.folder / "run" / "metrics.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+        best = min((e for e in events if e["kind"] == "valid"), key=lambda e: e["loss"])
+        page, _ = self.report()
+        self.assertIn(f"best held-out loss {best['loss']:.3g} nats per token", page)
+        self.assertIn(f"at step {best['step']}.", page)
+        self.assertIn("largest 99 at step 333; held out", page)
+        self.assertIn(f"least {best['loss']:.3g} at step {best['step']}", page)
+
+    def test_what_selects_the_best_is_what_the_header_says(self):
+        self.train(self.config(family="seq2seq", train__select_by="bleu"))
+        page, _ = self.report()
+        self.assertIn("best held-out BLEU", page)
+        self.assertIn('aria-label="BLEU, held out', page)
+        self.train(self.config(family="seq2seq"), "by_loss")
+        page, _ = self.report("by_loss")
+        self.assertNotIn("BLEU", page)
+        self.assertIn("best held-out loss", page)
+
+    def test_many_heads_and_steps_stay_under_the_limit(self):
+        lines = [" ".join("abcdefghij"[(i + j) % 10] for j in range(40)) for i in range(40)]
+        for side in ("source", "target"):
+            (self.folder / f"a.{side}").write_text("".join(x + "\n" for x in lines))
+        self.train(self.config(family="seq2seq", model={"d_model": 64, "n_heads": 64, "d_ff": 8, "encoder_layers": 8,
+                                                        "decoder_layers": 8},
+                               train__keep_last=0, train__save_every=1, train__max_steps=13), "long")
+        page, data = self.report("long")
+        self.assertEqual(len(data["steps"]), 13)
+        self.assertLess(len(page), 5_000_000)
+        self.assertGreater(len(data["source"]), 4)
+
+    def test_samples_have_something_to_be_compared_with(self):
+        self.train(self.config(family="causal_lm", objective__target_length=4, objective__source_length=4), "short")
+        page, _ = self.report("short")
+        itself = re.search("<dt>the text itself</dt><dd>(.*?)</dd>", page).group(1)
+        self.assertGreater(len(itself), 20)
+        prompt = html.unescape(re.search("<h3>(.*?)</h3>", page).group(1))
+        held_out = (self.folder / "a.txt").read_text().replace("\n", " ↵ ")
+        self.assertIn(prompt + html.unescape(itself), held_out)
+        self.train(self.config(family="masked_lm", objective__mask_fraction=0.05), "rare")
+        page, _ = self.report("rare")
+        self.assertRegex(page, "<dt>the text itself</dt><dd>.+</dd>")
+
+    def test_a_page_of_too_many_weights_is_refused(self):
+        (self.folder / "a.txt").write_text("abcdefgh " * 800)
+        self.train(self.config(family="causal_lm", model={"d_model": 32, "n_heads": 32, "d_ff": 8, "encoder_layers": 0,
+                                                          "decoder_layers": 2},
+                               objective__target_length=600, train__batch_tokens=600, train__micro_batch_tokens=600,
+                               train__max_steps=1))
+        out = self.folder / "page.html"
+        args = ["attend", self.folder / "run", "--html", out, "--source"]
+        self.check(*args, ("abcdefgh " * 800)[:590], status=2, words=["the limit is 30", "a shorter --source"])
+        self.assertFalse(out.exists())
+        self.check(*args, "abcdefgh")
+        self.assertLess(out.stat().st_size, 2**20)
+
     def test_hostile_words_stay_text(self):
         hostile = ["</script><script>alert(1)</script>", "<img/src=x>", '"{{data}}"', "&amp;", "<!--"]
         for side in ("source", "target"):

@@ -84,8 +84,11 @@ TEST_F(Gold, UniformHeadsScoreWhatUniformAttentionDoes) {
     EXPECT_NEAR(s.mass.value, 0.375, 1e-6);
     EXPECT_NEAR(s.accuracy.value, 0.375, 1e-6);
     EXPECT_NEAR(s.aer.value, 0.7, 1e-6);
-    EXPECT_EQ(s.mass.low, s.mass.value);  // one line: every resample is the same
+    EXPECT_FALSE(s.mass.interval);  // one line says nothing about others
   }
+  EXPECT_THAT(scores.notes, testing::Contains(HasSubstr("no intervals: fewer than 10 lines")));
+  EXPECT_THAT(scores_json({scores}), HasSubstr(R"("low":null)"));
+  EXPECT_THAT(scores_json({scores}), Not(HasSubstr("any_mass")));
   // The gold of the other row: two keys, then one.
   EXPECT_NEAR(scores.heads[0].shuffled.mass.value, 0.375, 1e-6);
 }
@@ -116,6 +119,85 @@ TEST_F(Gold, PronounsLookBackAtTheirNoun) {
   EXPECT_EQ(decoder.links[0].keys, std::vector<int>{2});
   EXPECT_EQ(decoder.input.target.front(), Tokenizer::kBos);
   EXPECT_EQ(decoder.input.source, tokenizers_.target->encode("A fox saw"));
+}
+
+TEST_F(Gold, IntervalsNeedTenLinesAndDecoysMayBeMissing) {
+  pairs(Type::word, "a b c\n");
+  std::string gold, sources, targets;
+  for (int i = 0; i < 10; ++i) {
+    const std::string line = std::to_string(i);
+    // The first line has one link, and so no gold of another position to mistake it for.
+    gold += R"({"line":)" + line + R"(,"unit":"token","alignment":)" +
+            (i == 0 ? "[[0],[]]}" : "[[1],[0]]}") + "\n";
+    sources += "a b\n";
+    targets += "b a\n";
+  }
+  const GoldFiles files{file("g", gold), file("s", sources), file("t", targets), 0};
+  const Transformer model(config_.model, tokenizers_.target->size(), tokenizers_.target->size());
+  ParamVec<float> values(model.table.size());
+  initialize(model.table, 1, values);
+  const KindScores scores =
+      score_heads(model, values, values, read_gold(files, config_, tokenizers_)[0]);
+  ASSERT_TRUE(scores.uniform.mass.interval);
+  EXPECT_NEAR(scores.uniform.mass.interval->low, 1.0 / 3, 1e-6);
+  EXPECT_EQ(scores.links, 19u);
+  EXPECT_EQ(scores.heads[0].shuffled.links, 18u);
+  EXPECT_FALSE(scores.heads[0].shuffled.mass.interval);  // nine lines
+  const std::string table = scores_table({scores});
+  EXPECT_THAT(table, HasSubstr("18 links\n"));
+  EXPECT_THAT(table, Not(HasSubstr("19 links\n")));
+}
+
+// "it" is the fox, named twice; the cat is the only wrong answer.
+TEST_F(Gold, OtherMentionsOfTheReferentAreRightAnswers) {
+  config_ = parse_config(R"({"data": {"train": "x"}, "model": {"encoder_layers": 0,
+    "decoder_layers": 1, "d_model": 8, "n_heads": 2, "attention": {"decoder_self": {"uniform":
+    true}}}, "objective": {"type": "causal_lm"}, "tokenizer": {"type": "word"}})",
+                         "test");
+  const std::string text = "A fox saw a cat and it hid so the fox ran and it sat and she ate\n";
+  tokenizers_.target = train(Type::word, text);
+  const GoldFiles files{
+      file("g", R"({"story":[0,64],"pronoun":[20,22],"noun":[[2,5]],"mentions":[[2,5]]})"
+                "\n"
+                R"({"story":[0,64],"pronoun":[46,48],"noun":[[34,37]],"mentions":[[2,5],[34,37]]})"
+                "\n"
+                R"({"story":[0,64],"pronoun":[57,60],"noun":[[12,15]],"mentions":[[12,15]]})"),
+      file("text", text), "", 0};
+  const auto sets = read_gold(files, config_, tokenizers_);
+  ASSERT_EQ(sets.size(), 1u);
+  ASSERT_EQ(sets[0].examples.size(), 3u);
+  const GoldExample& second = sets[0].examples[1];  // rows: <s>, then the words
+  EXPECT_EQ(second.links[0].keys, std::vector<int>{11});
+  EXPECT_EQ(second.links[0].any, (std::vector<int>{2, 11}));
+  EXPECT_EQ(second.decoys, std::vector<std::vector<int>>{{5}});
+  EXPECT_EQ(sets[0].examples[2].decoys, (std::vector<std::vector<int>>{{2}, {11}}));
+  const Transformer model(config_.model, tokenizers_.target->size(), tokenizers_.target->size());
+  ParamVec<float> values(model.table.size());
+  initialize(model.table, 1, values);
+  const KindScores scores = score_heads(model, values, values, sets[0]);
+  // Of 8, 15 and 18 visible rows.
+  const double noun = (1.0 / 8 + 1.0 / 15 + 1.0 / 18) / 3, any = noun + 1.0 / 15 / 3;
+  for (const Score& s : {scores.uniform, scores.heads[1].trained}) {
+    EXPECT_NEAR(s.mass.value, noun, 1e-6);
+    EXPECT_NEAR(s.any_mass.value, any, 1e-6);
+  }
+  EXPECT_THAT(scores_table({scores}), HasSubstr("mass on any"));
+  EXPECT_THAT(scores_json({scores}), HasSubstr("any_accuracy"));
+}
+
+// What is too long is left out before its units are looked for in it.
+TEST_F(Gold, LongLinesAreLeftOut) {
+  pairs(Type::word, "a b c\n");
+  config_.model.max_length = 16;
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += i % 2 == 1 ? "a " : "b ";
+  const GoldFiles files{file("g", R"({"line":0,"unit":"token","alignment":[[0]]})"
+                                  "\n"
+                                  R"({"line":1,"unit":"token","alignment":[[1],[0]]})"),
+                        file("s", many + "\na b\n"), file("t", many + "\nb a\n"), 0};
+  const auto sets = read_gold(files, config_, tokenizers_);
+  EXPECT_EQ(sets[0].examples.size(), 1u);
+  EXPECT_THAT(sets[0].notes, testing::Contains(HasSubstr("1 lines left out: longer")));
 }
 
 TEST_F(Gold, WhatDoesNotFitIsAnError) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
+#include "train/learning_record.h"
 #include "train/splits.h"
 
 namespace heed {
@@ -34,6 +35,15 @@ TEST(Memory, GrowsWithLengthsThreadsAndData) {
   EXPECT_GT(total(1, 50000, 0), 10 * total(1, 500, 0));
   EXPECT_EQ(total(1, 100, 1e9) - total(1, 100, 0), 1e9);
   EXPECT_EQ(total(64, 100, 0), total(4, 100, 0));  // no more than shards at a time
+}
+
+TEST(Memory, CountsTheLearningRecord) {
+  const RunConfig c = text_config({});
+  const Transformer model(c.model, 100, 100), large(c.model, 100000, 100000);
+  const auto record = [&](const Transformer& m) { return predict_memory(m, c, 1, 10, 0).record; };
+  EXPECT_GT(record(model), 8.0 * static_cast<double>(recorded_size(model.table)));
+  EXPECT_EQ(record(large) - record(model), 8.0 * 99900 * c.model.d_model);
+  EXPECT_GT(predict_memory(model, c, 1, 10, 0).total(), record(model) + MemoryPlan::base);
 }
 
 TEST(Memory, CachedFilesOfAContainerCountAsFree) {
