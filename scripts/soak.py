@@ -23,7 +23,7 @@ CONFIG = {
     "model": {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 0, "decoder_layers": 1, "dropout": 0.1},
     "objective": {"type": "causal_lm", "target_length": 16},
     "optimizer": {"learning_rate": 1e-3, "schedule": "constant"},
-    "train": {"batch_tokens": 64, "log_every": LOG_EVERY, "eval_every": 50000, "save_every": 20000},
+    "train": {"batch_tokens": 64, "log_every": LOG_EVERY, "eval_every": 10000, "save_every": 10000},
 }
 
 
@@ -54,11 +54,11 @@ def check(memory, lines, steps):
     speed = [l["tokens_per_second"] for l in trained]
     tenth = max(1, len(speed) // 10)
     early, late = (statistics.median(s) for s in (speed[tenth:2 * tenth], speed[-tenth:]))
-    settled, end = memory[len(memory) // 10], memory[-1]
+    settled, end = memory[len(memory) // 2], memory[-1]  # every buffer has had its largest task by then
     print(f"{steps:,} steps, {len(lines):,} lines of metrics, {len(memory):,} samples of memory")
-    print(f"memory: {settled:.1f} MiB after a tenth, {end:.1f} at the end, {max(memory):.1f} at most")
+    print(f"memory: {settled:.1f} MiB half-way, {end:.1f} at the end, {max(memory):.1f} at most")
     print(f"speed: {early:,.0f} tokens/s in the second tenth, {late:,.0f} in the last (medians)")
-    if end > settled + 2:
+    if end > settled + 1:
         yield f"memory grew from {settled:.1f} to {end:.1f} MiB"
     if late < 0.8 * early:
         yield f"the steps got slower: {early:.0f} to {late:.0f} tokens/s"
