@@ -5,6 +5,7 @@
 
 namespace heed {
 
+extern const char* const page_head_html;
 extern const char* const page_style_html;
 extern const char* const page_script_html;
 
@@ -17,6 +18,7 @@ std::string filled_page(std::string_view page,
     out += page.substr(at, open - at);
     if (open == page.size() || close == std::string_view::npos) break;
     const std::string_view name = page.substr(open + 2, close - open - 2);
+    if (name == "head") out += page_head_html;
     if (name == "style") out += page_style_html;
     if (name == "script") out += page_script_html;
     for (const auto& [part, text] : parts)

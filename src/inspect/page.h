@@ -1,6 +1,5 @@
 // Self-contained web pages: a template compiled in (src/inspect/*.html) with its places filled in.
-// They load nothing; style and script that all of them share are page_style.html and
-// page_script.html.
+// They load nothing. What all of them share: page_head.html, page_style.html, page_script.html.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +10,7 @@
 
 namespace heed {
 
-// The template with {{style}}, {{script}} and each {{name}} replaced. What is put in is not looked
+// The template with {{head}}, {{style}}, {{script}} and each {{name}} replaced. What is put in is not looked
 // at again, so it may hold braces.
 std::string filled_page(std::string_view page,
                         const std::vector<std::pair<std::string, std::string>>& parts);

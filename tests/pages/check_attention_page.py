@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from browser import Browser
-from checks import FOCUS, check, check_looks, finish, pictures_folder
+from checks import FOCUS, changes, check, check_looks, finish, go_to, pictures_folder, tab_stops
 
 HOSTILE = ["</script><script>document.title='hacked'</script>", "<img/src=x/onerror=alert(1)>", "<!--", "&amp;"]
 CONFIG = {
@@ -41,43 +41,22 @@ def check_keyboard(browser, page):
     browser.open(page, 1440)
     check("hacked" not in browser.value("document.title"), "a token became script")
     check(browser.value("document.querySelectorAll('main img').length") == 0, "a token became an element")
-    stops = []
-    for _ in range(30):
-        browser.press("Tab")
-        place, tag, visible, name = browser.value(FOCUS)
-        if tag == "BODY":
-            break
-        check(visible, f"focus on {place} {tag} can't be seen")
-        check(name, f"{place} {tag} has no name")
-        stops.append((place, tag))
+    stops = tab_stops(browser, 30)
     expected = [("kinds", "INPUT"), ("heads", "BUTTON"), ("queries", "BUTTON")]
     check(stops[:3] == expected, f"tab stops are {stops}")
     check(len(stops) == 6, f"tab stops are {stops}")  # the numbers and the two tables of the head
     summary = "document.getElementById('summary').textContent"
     title = "document.getElementById('head-title').textContent"
 
-    def go_to(place):
-        browser.value("document.activeElement.blur()")
-        for _ in range(8):
-            browser.press("Tab")
-            if browser.value(FOCUS)[0] == place:
-                return
-        check(False, f"{place} can't be reached")
-
-    def changes(key, expression, what):
-        before = browser.value(expression)
-        browser.press(key)
-        check(browser.value(expression) != before, what)
-
     browser.open(page, 1440)
-    go_to("heads")
-    changes("ArrowRight", title, "the arrow key doesn't choose the next head")
-    changes("End", title, "the end key doesn't choose the last head")
+    go_to(browser, "heads", 8)
+    changes(browser, "ArrowRight", title, "the arrow key doesn't choose the next head")
+    changes(browser, "End", title, "the end key doesn't choose the last head")
     check(browser.value(FOCUS)[0] == "heads", "the focus is lost when a head is chosen")
-    go_to("queries")
-    changes("ArrowRight", summary, "the arrow key doesn't choose the next token")
-    go_to("kinds")
-    changes("ArrowUp", title, "the arrow key doesn't choose another attention")
+    go_to(browser, "queries", 8)
+    changes(browser, "ArrowRight", summary, "the arrow key doesn't choose the next token")
+    go_to(browser, "kinds", 8)
+    changes(browser, "ArrowUp", title, "the arrow key doesn't choose another attention")
     check(browser.value("document.querySelectorAll('#weights tbody tr').length") == 6, "rows of the table")
     check(browser.value("document.querySelectorAll('#numbers td').length") > 0, "numbers of a token")
     check(browser.value("document.documentElement.lang") == "en", "no language")

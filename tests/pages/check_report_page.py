@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from browser import Browser
-from checks import FOCUS, check, check_looks, finish, pictures_folder
+from checks import FOCUS, changes, check, check_looks, finish, go_to, pictures_folder, tab_stops
 
 CONFIG = {
     "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "word"},
@@ -50,50 +50,29 @@ def check_static(page):
 def check_keyboard(browser, page):
     browser.open(page, 1440)
     check(browser.value("document.querySelectorAll('main b').length") == 0, "a word became an element")
-    stops = []
-    for _ in range(60):
-        browser.press("Tab")
-        place, tag, visible, name = browser.value(FOCUS)
-        if tag == "BODY":
-            break
-        check(visible, f"focus on {place} {tag} can't be seen")
-        check(name, f"{place} {tag} has no name")
-        stops.append((place, tag))
+    stops = tab_stops(browser, 60)
     for place in [("step", "INPUT"), ("kinds", "INPUT"), ("heads", "BUTTON"), ("learning", "SUMMARY"),
                   ("parameters", "DIV"), ("config", "DIV")]:
         check(place in stops, f"{place} can't be reached; tab stops are {stops}")
     check(sum(place == "heads" for place, _ in stops) == 1, "the heads are more than one stop of the tab key")
 
-    def go_to(place):
-        browser.value("document.activeElement.blur()")
-        for _ in range(60):
-            browser.press("Tab")
-            if browser.value(FOCUS)[0] == place:
-                return
-        check(False, f"{place} can't be reached")
-
-    def changes(key, expression, what):
-        before = browser.value(expression)
-        browser.press(key)
-        check(browser.value(expression) != before, what)
-
     caption = "document.querySelector('#weights caption').textContent"
     cells = "[...document.querySelectorAll('#weights td')].map((c) => c.textContent).join()"
     browser.open(page, 1440)
     check("step 60" in browser.value(caption), "the last checkpoint isn't shown first")
-    go_to("step")
+    go_to(browser, "step", 60)
     for key in ("Home", "ArrowRight", "End", "ArrowLeft"):
-        changes(key, caption, f"{key} doesn't move the slider")
-    changes("Home", cells, "the map isn't another one before training")
+        changes(browser, key, caption, f"{key} doesn't move the slider")
+    changes(browser, "Home", cells, "the map isn't another one before training")
     check("before training" in browser.value("document.getElementById('step').getAttribute('aria-valuetext')"),
           "the slider has no text")
-    go_to("heads")
-    changes("ArrowRight", caption, "the arrow key doesn't choose the next head")
+    go_to(browser, "heads", 60)
+    changes(browser, "ArrowRight", caption, "the arrow key doesn't choose the next head")
     check(browser.value(FOCUS)[0] == "heads", "the focus is lost when a head is chosen")
-    go_to("kinds")
-    changes("ArrowUp", caption, "the arrow key doesn't choose another attention")
-    go_to("learning")
-    changes("Enter", "document.querySelectorAll('#learning details[open]').length", "a summary doesn't open")
+    go_to(browser, "kinds", 60)
+    changes(browser, "ArrowUp", caption, "the arrow key doesn't choose another attention")
+    go_to(browser, "learning", 60)
+    changes(browser, "Enter", "document.querySelectorAll('#learning details[open]').length", "a summary doesn't open")
 
 
 def main():

@@ -62,6 +62,36 @@ def check_looks(browser, page, pictures, title):
             print(f"{name}: least contrast {ratio:.2f} : 1")
 
 
+def tab_stops(browser, most):
+    """(place, tag) of what the tab key stops at; each has to be seen and to have a name."""
+    stops = []
+    for _ in range(most):
+        browser.press("Tab")
+        place, tag, visible, name = browser.value(FOCUS)
+        if tag == "BODY":
+            break
+        check(visible, f"focus on {place} {tag} can't be seen")
+        check(name, f"{place} {tag} has no name")
+        stops.append((place, tag))
+    return stops
+
+
+def go_to(browser, place, most):
+    """Moves the focus there with at most so many presses of the tab key."""
+    browser.value("document.activeElement.blur()")
+    for _ in range(most):
+        browser.press("Tab")
+        if browser.value(FOCUS)[0] == place:
+            return
+    check(False, f"{place} can't be reached")
+
+
+def changes(browser, key, expression, what):
+    before = browser.value(expression)
+    browser.press(key)
+    check(browser.value(expression) != before, what)
+
+
 def finish():
     print("the page is fine" if failures == 0 else f"{failures} failed")
     sys.exit(failures > 0)
