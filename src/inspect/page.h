@@ -10,8 +10,8 @@
 
 namespace heed {
 
-// The template with {{head}}, {{style}}, {{script}} and each {{name}} replaced. What is put in is not looked
-// at again, so it may hold braces.
+// The template with {{head}}, {{style}}, {{script}} and each {{name}} replaced. What is put in is
+// not looked at again, so it may hold braces.
 std::string filled_page(std::string_view page,
                         const std::vector<std::pair<std::string, std::string>>& parts);
 
