@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr std::string_view kBeforeChecksum = ",\n  \"checksum\": \"";
 constexpr std::string_view kAfterChecksum = "\"\n}\n";
 constexpr std::size_t kDigits = 64;
@@ -133,6 +133,8 @@ std::string format_state(const StateFile& file) {
       {"best_metric", from_double(state.best_metric)},
       {"best_step", state.best_step},
       {"stalled", state.stalled},
+      {"best_is_of_end", state.best_is_of_end},
+      {"validation_due", state.validation_due},
       {"data_hash", state.data_hash},
       {"sums", sums},
       {"training", file.training},
@@ -176,6 +178,8 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   state.best_metric = top.number("best_metric");
   state.best_step = top.count("best_step", -1);
   state.stalled = top.count("stalled");
+  state.best_is_of_end = top.flag("best_is_of_end");
+  state.validation_due = top.flag("validation_due");
   state.data_hash = top.text("data_hash");
   Members sums = top.object("sums");
   for (const std::string& key : sums.keys()) state.sums[key] = sums.number(key);

@@ -27,9 +27,11 @@ struct State {
   double best_loss = std::numeric_limits<double>::infinity();
   double best_metric = 0.0;
   std::int64_t best_step = -1;
-  std::int64_t stalled = 0;  // validations since the best
+  std::int64_t stalled = 0;     // validations since the best
+  bool best_is_of_end = false;  // it is that of a run's end, which was between validations
+  bool validation_due = false;  // a signal cut that of this step off; to be made up for on resuming
   std::string data_hash;
-  std::map<std::string, double> sums;  // what else the trainer must not forget
+  std::map<std::string, double> sums;  // of the steps since the last log line
   bool operator==(const State&) const = default;
 };
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "train/translation.h"
+#include "train/due.h"
 
 namespace heed {
 namespace {
@@ -15,20 +16,6 @@ namespace {
 // What the next log line needs of the steps since the last one.
 constexpr const char* kLossSum = "loss_sum";
 constexpr const char* kLabelSum = "label_sum";
-// A signal cut the validation of the last step off: it is made up for on resuming.
-constexpr const char* kValidationDue = "validation_due";
-// The best is that of the end of the run, which was between validations.
-constexpr const char* kBestOfEnd = "best_of_end";
-
-// The learning record stands in the log lines, but of no more than one of so many steps, so that it
-// stays below 3 % of the time even where it takes almost a third of a step.
-constexpr std::int64_t kRecordSteps = 10;
-
-std::optional<Examples> held_out(const RunConfig& config, const Dataset& data,
-                                 const Tokenizers& tokenizers) {
-  if (!config.data.has_validation()) return std::nullopt;
-  return Examples(data.valid, config, tokenizers.target->size(), tokenizers.target->mask_id());
-}
 
 }  // namespace
 
@@ -42,9 +29,11 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
       pool_(pool),
       log_(log),
       examples_(data.train, config, tokenizers.target->size(), tokenizers.target->mask_id()),
-      valid_examples_(held_out(config, data, tokenizers)),
+      validation_(config.data.has_validation()
+                      ? std::optional<Validation>(std::in_place, config, model, data, tokenizers)
+                      : std::nullopt),
       stepper_(config, model, examples_, pool),
-      record_(model, config.seed, valid_examples_ ? *valid_examples_ : examples_),
+      record_(model, config.seed, validation_ ? validation_->examples() : examples_),
       started_(seconds_now()),
       last_line_time_(seconds_now()) {
   state_.seed = config.seed;
@@ -71,7 +60,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
                     state_.data_hash.substr(0, 12) + "...",
                 "restore the file, or train a new run with --init-from");
   validated_ = saved_ = state_.step;
-  previous_epoch_ = state_.cursor.epoch;
+  previous_ = state_.cursor;
   try {
     if (const auto other = other_initial_weights(model_, run_.path())) record_.began_with(*other);
   } catch (const Error& e) {
@@ -88,31 +77,6 @@ double Trainer::epoch() const {
          (n > 0 ? static_cast<double>(state_.cursor.index) / static_cast<double>(n) : 0.0);
 }
 
-// Does step `step`, which leaves the cursor `after`, end on the grid of `interval`?
-bool Trainer::is_due(const Interval& interval, std::int64_t step, const Cursor& after) const {
-  if (interval.count == 0) return false;
-  if (!interval.epochs) return step % interval.count == 0;
-  return after.epoch / interval.count != previous_epoch_ / interval.count;
-}
-
-// The end of the run, and log lines at least kRecordSteps apart: the interval of lines times a
-// whole number, for epochs a power of two, so that an epoch now and then shorter changes little.
-// Depends on the step alone, and so a resumed run records what an uninterrupted one would have
-// recorded.
-bool Trainer::is_recorded(std::int64_t step, const Cursor& after) const {
-  const TrainConfig& t = config_.train;
-  if (step == t.max_steps || (t.max_epochs > 0 && after.epoch >= t.max_epochs)) return true;
-  Interval every = t.log_every;
-  if (every.count == 0 || (every.epochs && after.epoch == 0)) return false;
-  if (every.epochs) {
-    const double epoch_steps = static_cast<double>(step) / static_cast<double>(after.epoch);
-    while (static_cast<double>(every.count) * epoch_steps < kRecordSteps) every.count *= 2;
-  } else {
-    every.count *= (kRecordSteps + every.count - 1) / every.count;
-  }
-  return is_due(every, step, after);
-}
-
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
   const TrainConfig& t = config_.train;
   if (t.max_steps > 0 && state_.step >= t.max_steps) return Stop::finished;
@@ -126,12 +90,12 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 
 Stop Trainer::run(std::int64_t stop_at) {
   last_line_time_ = seconds_now();
-  if (state_.sums.erase(kValidationDue) > 0) {
+  if (std::exchange(state_.validation_due, false)) {
     validate(true);
     save();
   }
   std::optional<Stop> stop = reason_to_stop(stop_at);
-  if (!stop && state_.sums.erase(kBestOfEnd) > 0) {
+  if (!stop && std::exchange(state_.best_is_of_end, false)) {
     state_.best_loss = State{}.best_loss;
     state_.best_metric = State{}.best_metric;
     state_.best_step = State{}.best_step;
@@ -141,9 +105,10 @@ Stop Trainer::run(std::int64_t stop_at) {
     step();
     loop_seconds_ += seconds_now() - begin;
     ++steps_done_;
-    if (is_due(config_.train.log_every)) log_line();
-    bool save_now = is_due(config_.train.save_every);
-    if (is_due(config_.train.eval_every) && validate(true)) save_now = true;
+    const StepEnd end{state_.step, previous_, state_.cursor};
+    if (is_due(config_.train.log_every, end)) log_line();
+    bool save_now = is_due(config_.train.save_every, end);
+    if (is_due(config_.train.eval_every, end) && validate(true)) save_now = true;
     stop = reason_to_stop(stop_at);
     if (save_now && !stop) save();
     show_progress();
@@ -161,7 +126,7 @@ Stop Trainer::run(std::int64_t stop_at) {
     // The first validation of a run that ends before eval_every is its best until it goes on.
     const bool first = *stop == Stop::finished && state_.best_step < 0;
     if (validate(first)) {
-      state_.sums[kBestOfEnd] = 1;
+      state_.best_is_of_end = true;
       state_.stalled = 0;
     }
   }
@@ -170,9 +135,9 @@ Stop Trainer::run(std::int64_t stop_at) {
 }
 
 void Trainer::step() {
-  previous_epoch_ = state_.cursor.epoch;
+  previous_ = state_.cursor;
   last_ = stepper_.step(state_, [this](const Cursor& after) {
-    if (is_recorded(state_.step + 1, after))
+    if (is_recorded(config_.train, {state_.step + 1, state_.cursor, after}))
       record_.before_update(stepper_.values(), stepper_.gradients().sum());
   });
   if (!last_.finite)
@@ -255,52 +220,26 @@ void Trainer::show_progress() {
 
 // True if this is a new best, which is then to be saved. `counts`: may it be?
 bool Trainer::validate(bool counts) {
-  if (!valid_examples_) return false;
+  if (!validation_) return false;
   const double begin = seconds_now();
-  ValidLine line;
-  line.step = state_.step;
   const bool at_the_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [at_the_end] { return !at_the_end && stop_signal() != 0; };
-  line.evaluation = evaluate(model_, stepper_.best_values(), *valid_examples_, pool_, signalled);
-  if (line.evaluation.sums.tokens == 0 && signalled()) {
-    if (counts) state_.sums[kValidationDue] = 1;
+  std::optional<ValidLine> line =
+      validation_->measure(state_.step, stepper_.best_values(), pool_, signalled);
+  if (!line && signalled()) {
+    if (counts) state_.validation_due = true;
     return false;
   }
-  if (line.evaluation.sums.tokens == 0) {
+  if (!line) {
     log_.warn("no validation: not one token of the held-out part is masked");
     return false;
   }
-  line.bytes = data_.valid.lossy || config_.objective.type == ObjectiveType::masked_lm
-                   ? 0
-                   : data_.valid.target_bytes;
-  const double loss = line.evaluation.loss();
-  if (!std::isfinite(loss)) diverged(state_.step, "the validation loss");
-  const bool by_bleu = config_.train.select_by == SelectBy::bleu;
-  if (by_bleu)
-    line.bleu = validation_bleu(model_, stepper_.best_values(), data_.valid, tokenizers_, pool_);
-  const bool better =
-      by_bleu ? state_.best_step < 0 || line.bleu > state_.best_metric : loss < state_.best_loss;
-  const bool best = counts && better;
-  if (best) {
-    state_.best_loss = loss;
-    if (by_bleu) state_.best_metric = line.bleu;
-    state_.best_step = state_.step;
-    state_.stalled = 0;
-    line.verdict = "new best";
-  } else if (counts) {
-    state_.stalled += 1;
-    line.verdict =
-        "stalled " + std::to_string(state_.stalled) +
-        (config_.train.patience > 0 ? "/" + std::to_string(config_.train.patience) : "") +
-        " (best " +
-        (by_bleu ? format_fixed(state_.best_metric, 2) : format_fixed(state_.best_loss, 4)) +
-        " @ " + std::to_string(state_.best_step) + ")";
-  } else {
-    line.verdict = "not counted: the run ended between validations";
-  }
+  if (!std::isfinite(line->evaluation.loss())) diverged(state_.step, "the validation loss");
+  line->verdict = "not counted: the run ended between validations";
+  const bool best = counts && validation_->judge(*line, state_);
   validated_ = state_.step;
-  log_.info(valid_line(line));
-  run_.append_metrics(valid_metrics(line));
+  log_.info(valid_line(*line));
+  run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
   return best;
 }
@@ -308,7 +247,7 @@ bool Trainer::validate(bool counts) {
 void Trainer::save() {
   const double begin = seconds_now();
   if (!first_bad(stepper_.values()).empty()) diverged(state_.step, "");
-  if (!valid_examples_) state_.best_step = state_.step;
+  if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;
   c.model = stepper_.model_views();
   c.training = stepper_.training_views();

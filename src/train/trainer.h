@@ -16,6 +16,7 @@
 #include "train/run_config.h"
 #include "train/stepper.h"
 #include "train/train_log.h"
+#include "train/validation.h"
 
 namespace heed {
 
@@ -41,11 +42,6 @@ class Trainer {
   Stepper& stepper() { return stepper_; }
 
  private:
-  bool is_due(const Interval& interval) const {
-    return is_due(interval, state_.step, state_.cursor);
-  }
-  bool is_due(const Interval& interval, std::int64_t step, const Cursor& after) const;
-  bool is_recorded(std::int64_t step, const Cursor& after) const;
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   void step();
   std::string first_bad(const ParamVec<float>& numbers) const;
@@ -66,12 +62,12 @@ class Trainer {
   Log& log_;
 
   Examples examples_;
-  std::optional<Examples> valid_examples_;
+  std::optional<Validation> validation_;
   Stepper stepper_;
   LearningRecord record_;
   State state_;
 
-  std::int64_t previous_epoch_ = 0;           // of the cursor before the last step
+  Cursor previous_;                           // before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
   StepResult last_;
   std::optional<Learning> learning_;  // of the last step, if it is recorded

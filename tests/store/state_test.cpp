@@ -39,6 +39,7 @@ TEST(State, EveryBitComesBack) {
   const double inf = std::numeric_limits<double>::infinity();
   file.state.best_loss = inf;
   file.state.best_metric = 0.1 + 0.2;
+  file.state.best_is_of_end = file.state.validation_due = true;
   file.state.sums = {{"negative zero", -0.0}, {"tiny", 5e-324},   {"big", 1.7976931348623157e308},
                      {"minus", -inf},         {"third", 1.0 / 3}, {"whole", 3.0}};
   const std::string text = format_state(file);
@@ -96,7 +97,7 @@ TEST(State, ForgedContentsAreRefusedByName) {
   };
   const std::string sums = "\"sums\": {";
   const std::vector<Case> cases = {
-      {"\"format\": 1", "\"format\": 2", "format 2, this heed reads format 1"},
+      {"\"format\": 2", "\"format\": 1", "format 1, this heed reads format 2"},
       {"\"step\": 17", "\"step\": -1", "step is below 0"},
       {"\"step\": 17", "\"step\": 1.5", "step is no whole number"},
       {"\"step\": 17", "\"step\": 9223372036854775808", "step is too large"},

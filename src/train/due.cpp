@@ -1,0 +1,31 @@
+#include "train/due.h"
+
+namespace heed {
+namespace {
+
+constexpr std::int64_t kRecordSteps = 10;
+
+}  // namespace
+
+bool is_due(const Interval& interval, const StepEnd& end) {
+  if (interval.count == 0) return false;
+  if (!interval.epochs) return end.step % interval.count == 0;
+  return end.after.epoch / interval.count != end.before.epoch / interval.count;
+}
+
+bool is_recorded(const TrainConfig& config, const StepEnd& end) {
+  const bool last_epoch = config.max_epochs > 0 && end.after.epoch >= config.max_epochs;
+  if (end.step == config.max_steps || last_epoch) return true;
+  Interval every = config.log_every;
+  if (every.count == 0 || (every.epochs && end.after.epoch == 0)) return false;
+  if (every.epochs) {
+    // A power of two, so that an epoch now and then shorter changes little.
+    const double epoch_steps = static_cast<double>(end.step) / static_cast<double>(end.after.epoch);
+    while (static_cast<double>(every.count) * epoch_steps < kRecordSteps) every.count *= 2;
+  } else {
+    every.count *= (kRecordSteps + every.count - 1) / every.count;
+  }
+  return is_due(every, end);
+}
+
+}  // namespace heed

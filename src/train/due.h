@@ -1,0 +1,22 @@
+// Which steps end on a grid: of log lines, validations, checkpoints, learning records. All pure
+// functions of the step, so that a resumed run does at each step what an uninterrupted one does.
+#pragma once
+
+#include "store/state.h"
+#include "train/train_config.h"
+
+namespace heed {
+
+struct StepEnd {
+  std::int64_t step = 0;  // steps done
+  Cursor before, after;   // of the last one
+};
+
+bool is_due(const Interval& interval, const StepEnd& end);
+
+// The learning record: the end of the run, and log lines at least ten steps apart (the interval of
+// lines times a whole number; of epochs, times a power of two), so that it stays below 3 % of the
+// time even where it takes almost a third of a step.
+bool is_recorded(const TrainConfig& config, const StepEnd& end);
+
+}  // namespace heed

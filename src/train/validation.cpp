@@ -1,0 +1,54 @@
+#include "train/validation.h"
+
+#include <cmath>
+
+#include "base/format.h"
+#include "train/evaluator.h"
+#include "train/translation.h"
+
+namespace heed {
+
+Validation::Validation(const RunConfig& config, const Transformer& model, const Dataset& data,
+                       const Tokenizers& tokenizers)
+    : config_(config),
+      model_(model),
+      split_(data.valid),
+      tokenizers_(tokenizers),
+      examples_(data.valid, config, tokenizers.target->size(), tokenizers.target->mask_id()) {}
+
+std::optional<ValidLine> Validation::measure(std::int64_t step, const ParamVec<float>& values,
+                                             Pool& pool, const std::function<bool()>& stop) const {
+  ValidLine line;
+  line.step = step;
+  line.evaluation = evaluate(model_, values, examples_, pool, stop);
+  if (line.evaluation.sums.tokens == 0) return std::nullopt;
+  const bool masked = config_.objective.type == ObjectiveType::masked_lm;
+  line.bytes = split_.lossy || masked ? 0 : split_.target_bytes;
+  if (by_bleu() && std::isfinite(line.evaluation.loss()))
+    line.bleu = validation_bleu(model_, values, split_, tokenizers_, pool);
+  return line;
+}
+
+bool Validation::judge(ValidLine& line, State& state) const {
+  const double loss = line.evaluation.loss();
+  const bool better =
+      by_bleu() ? state.best_step < 0 || line.bleu > state.best_metric : loss < state.best_loss;
+  if (better) {
+    state.best_loss = loss;
+    if (by_bleu()) state.best_metric = line.bleu;
+    state.best_step = line.step;
+    state.stalled = 0;
+    line.verdict = "new best";
+    return true;
+  }
+  state.stalled += 1;
+  const int patience = config_.train.patience;
+  const std::string best =
+      by_bleu() ? format_fixed(state.best_metric, 2) : format_fixed(state.best_loss, 4);
+  line.verdict = "stalled " + std::to_string(state.stalled) +
+                 (patience > 0 ? "/" + std::to_string(patience) : "") + " (best " + best + " @ " +
+                 std::to_string(state.best_step) + ")";
+  return false;
+}
+
+}  // namespace heed

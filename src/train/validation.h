@@ -1,0 +1,43 @@
+// Validation while training: the held-out part measured, and what that says about the run: the best
+// so far, how long ago it was, and whether to go on.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "base/pool.h"
+#include "store/state.h"
+#include "train/dataset.h"
+#include "train/examples.h"
+#include "train/run_config.h"
+#include "train/train_log.h"
+
+namespace heed {
+
+class Validation {
+ public:
+  // References must outlive it; the config must have held-out data.
+  Validation(const RunConfig& config, const Transformer& model, const Dataset& data,
+             const Tokenizers& tokenizers);
+
+  const Examples& examples() const { return examples_; }
+
+  // Loss, and BLEU where the config selects by it. Nothing if `stop` cut it off, or if there is no
+  // token to predict.
+  std::optional<ValidLine> measure(std::int64_t step, const ParamVec<float>& values, Pool& pool,
+                                   const std::function<bool()>& stop) const;
+
+  // Moves the best and stalled on and says so in the verdict. True if this is the best.
+  bool judge(ValidLine& line, State& state) const;
+
+ private:
+  bool by_bleu() const { return config_.train.select_by == SelectBy::bleu; }
+
+  const RunConfig& config_;
+  const Transformer& model_;
+  const Split& split_;
+  const Tokenizers& tokenizers_;
+  Examples examples_;
+};
+
+}  // namespace heed
