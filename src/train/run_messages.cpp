@@ -95,7 +95,8 @@ void say_start(Log& log, const PreparedRun& run, const MemoryPlan& memory, std::
   log.info(text + ", about " + format_bytes(memory.total()) + " of memory");
 }
 
-void say_end(Log& log, Stop stop, const State& s, const std::string& run, double seconds) {
+void say_end(Log& log, Stop stop, const Trainer& trainer, const std::string& run, double seconds) {
+  const State& s = trainer.state();
   const std::string step = std::to_string(s.step);
   std::string text;
   switch (stop) {
@@ -116,8 +117,10 @@ void say_end(Log& log, Stop stop, const State& s, const std::string& run, double
   }
   text += " after " + format_duration(seconds);
   if (std::isfinite(s.best_loss))
-    text += "; best validation loss " + format_fixed(s.best_loss, 4) + " @ " +
-            std::to_string(s.best_step);
+    text += (trainer.config().train.select_by == SelectBy::bleu
+                 ? "; best validation BLEU " + format_fixed(s.best_metric, 2)
+                 : "; best validation loss " + format_fixed(s.best_loss, 4)) +
+            " @ " + std::to_string(s.best_step);
   log.info(text);
   log.info("run: " + run);
   if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)

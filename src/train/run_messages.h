@@ -29,7 +29,7 @@ void say_start(Log& log, const PreparedRun& run, const MemoryPlan& memory, std::
 const char* reason_name(Stop stop);  // for RunResult
 
 // Why training ended, the best so far, and how to go on.
-void say_end(Log& log, Stop stop, const State& state, const std::string& run, double seconds);
+void say_end(Log& log, Stop stop, const Trainer& trainer, const std::string& run, double seconds);
 
 void say_cut(Log& log, const MetricsCut& cut);  // if anything was dropped
 void say_profile(Log& log, const Profile& profile);

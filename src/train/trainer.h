@@ -38,6 +38,7 @@ class Trainer {
   // leaves the checkpoints as they are.
   Stop run(std::int64_t stop_at);
 
+  const RunConfig& config() const { return config_; }
   const State& state() const { return state_; }
   Stepper& stepper() { return stepper_; }
 

@@ -54,7 +54,7 @@ RunResult train_to_the_end(const Loop& loop, Log& log) {
   const Stop stop = trainer.run(loop.stop_at);
   const double seconds = seconds_now() - loop.begin;
   if (loop.profile) say_profile(log, trainer.stepper().gradients().profile());
-  say_end(log, stop, trainer.state(), run, seconds);
+  say_end(log, stop, trainer, run, seconds);
   const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
   return {exit, run, reason_name(stop), trainer.state(), seconds};
 }

@@ -201,6 +201,37 @@ class Commands(RunsTest):
                 self.assertAlmostEqual(values[i], sum(s[name][i] for s in steps) / 3, delta=1e-6)
         self.json("evaluate", "run", "--checkpoint", "average-4-12")
 
+    def test_selection_by_bleu(self):
+        """The best, early stopping, the last line and `average --best` go by the metric that was chosen."""
+        changes = {"family": "seq2seq", "model__d_model": 32, "model__dropout": 0, "train__select_by": "bleu",
+                   "train__keep_last": 0, "train__batch_tokens": 400}
+        r = self.train(self.config(**changes, train__max_steps=60, train__eval_every=10))
+        valid = self.metrics(kind="valid")
+        bleus = {e["step"]: e["bleu"] for e in valid}
+        best = max(bleus, key=bleus.get)
+        self.assertGreater(bleus[best], 1)
+        self.assertEqual(self.link("best"), best)
+        self.assertIn(f"best validation BLEU {bleus[best]:.2f} @ {best}", r.err)
+        again, = self.json("evaluate", "run", "--checkpoint", f"step-{best}", "--bleu", "--tokenize", "none")
+        self.assertAlmostEqual(again["bleu"], bleus[best], places=9)
+        two = sorted(sorted(bleus, key=lambda s: (-bleus[s], s))[:2])
+        average, = self.json("average", "run", "--best", 2)
+        self.assertEqual(average["steps"], two)
+
+        r = self.train(self.config(**changes, train__max_steps=60, train__eval_every=1, train__patience=2,
+                                   optimizer__learning_rate=1e-30), "still")
+        self.assertEqual([e["verdict"] for e in self.metrics("still", kind="valid")][0], "new best")
+        self.assertIn("stopped early at step 3", r.err)
+
+    def test_strided_evaluation(self):
+        self.train(self.config(family="causal_lm", **SMALL))
+        tiled, = self.json("evaluate", "run")
+        for stride in (1, 3, 8):
+            e, = self.json("evaluate", "run", "--stride", stride)
+            self.assertEqual(e["tokens"], tiled["tokens"])
+            self.assertEqual(abs(e["loss"] - tiled["loss"]) < 1e-6, stride == 8, stride)
+        self.check("evaluate", "run", "--stride", 9, status=2, words="target_length, 8")
+
     def test_bench(self):
         j, = self.json("bench", self.config(), "--steps", 2, "--threads", 1)
         self.assertEqual(list(j), ["tokens_per_second", "steps_per_second", "gflop_per_step",
