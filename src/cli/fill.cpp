@@ -50,7 +50,7 @@ Exit run_fill(CommandLine& line) {
   batch.source.add_sequence(ids.data(), static_cast<int>(ids.size()));
   Workspace workspace;
   TransformerSaved<float> saved;
-  Pass<float> pass{.values = m.values, .workspace = workspace};
+  Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
   const Mat<float> logits = m.model.logits(pass, Mat<const float>(hidden));
   std::vector<int> special;

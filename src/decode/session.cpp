@@ -12,7 +12,7 @@ namespace {
 constexpr int kRowsToShare = 4;
 
 Pass<float> exact_pass(const ParamVec<float>& values, Workspace& workspace, Pool* pool) {
-  Pass<float> pass{.values = values, .workspace = workspace};
+  Pass<float> pass{.values = values, .workspace = workspace, .forward_only = true};
   pass.exact_rows = true;
   pass.pool = pool;
   return pass;

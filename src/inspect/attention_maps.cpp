@@ -105,7 +105,8 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
     batch.target.add_sequence(input.target.data(), static_cast<int>(input.target.size()));
   Recorder recorder(model, values, maps);
   WorkspaceScope scope(workspace);
-  Pass<float> pass{.values = values, .workspace = workspace, .probe = &recorder};
+  Pass<float> pass{
+      .values = values, .workspace = workspace, .forward_only = true, .probe = &recorder};
   TransformerSaved<float> saved;
   model.forward(pass, batch, saved);
   return maps;

@@ -134,7 +134,7 @@ std::string filled(const TrainedModel& m, const Question& q) {
   batch.source.add_sequence(q.map.source.data(), static_cast<int>(q.map.source.size()));
   Workspace workspace;
   TransformerSaved<float> saved;
-  Pass<float> pass{.values = m.values, .workspace = workspace};
+  Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
   const Mat<float> logits = m.model.logits(pass, Mat<const float>(hidden));
   std::vector<int> special, words;

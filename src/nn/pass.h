@@ -18,6 +18,7 @@ struct Pass {
   const ParamVec<T>& values;
   Workspace& workspace;
   ParamVec<T>* gradients = nullptr;  // needed by backward
+  bool forward_only = false;         // no backward will follow: each block works in the same room
   // Decoding: products and attention go row by row (math/row_kernel.h), so that a row's result does
   // not depend on the others; `pool` may share the work of one product.
   bool exact_rows = false;

@@ -33,8 +33,16 @@ Mat<T> Stack::forward(Pass<T>& pass, Mat<T> x, const Rows& rows, AttentionInput<
   if (rotary_width > 0)
     saved.rotary = position_angles<T>(pass.workspace, position_range(rows), rotary_width, true);
   input.rotary = saved.rotary;
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    x = blocks[i].forward(pass, x, rows, input, saved.blocks[i]);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Workspace::Mark mark = pass.workspace.mark();
+    const Mat<T> y = blocks[i].forward(pass, x, rows, input, saved.blocks[i]);
+    if (pass.forward_only) {
+      copy_rows(Mat<const T>(y), x);
+      pass.workspace.rewind(mark);
+    } else {
+      x = y;
+    }
+  }
   if (!norm) return x;
   saved.last = x;
   const auto n = norm->forward(pass, Mat<const T>(x));

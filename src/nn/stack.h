@@ -25,7 +25,8 @@ struct Stack {
   Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind, bool cross,
         const ModelConfig& config);
 
-  // x is kept for backward. input.rotary is filled in here.
+  // x is kept for backward (or, in a pass that is forward_only, written over). input.rotary is
+  // filled in here.
   template <class T>
   Mat<T> forward(Pass<T>& pass, Mat<T> x, const Rows& rows, AttentionInput<T> input,
                  StackSaved<T>& saved) const;

@@ -66,7 +66,7 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values, std
       w.batch.labels.insert(w.batch.labels.end(), e.labels.begin(), e.labels.end());
     }
     WorkspaceScope scope(w.workspace);
-    Pass<float> pass{.values = values, .workspace = w.workspace};
+    Pass<float> pass{.values = values, .workspace = w.workspace, .forward_only = true};
     const Mat<float> hidden = model.forward(pass, w.batch, w.saved);
     sums[task] = model.loss(pass, Mat<const float>(hidden), w.batch.labels, {}, Mat<float>());
   });

@@ -78,7 +78,7 @@ std::vector<KindEntropy> attention_entropy(const Transformer& model, const Param
     entropy.push_back({AttentionKind::cross, 0, none(model.decoder)});
   EntropyProbe probe(entropy);
   WorkspaceScope scope(workspace);
-  Pass<float> pass{.values = values, .workspace = workspace, .probe = &probe};
+  Pass<float> pass{.values = values, .workspace = workspace, .forward_only = true, .probe = &probe};
   TransformerSaved<float> saved;
   model.forward(pass, batch, saved);
   probe.divide_by_rows();

@@ -107,7 +107,7 @@ std::vector<std::vector<double>> label_log_probs(const Transformer& model,
     }
     if (w.batch.labels.empty()) return;
     WorkspaceScope scope(w.workspace);
-    Pass<float> pass{.values = values, .workspace = w.workspace};
+    Pass<float> pass{.values = values, .workspace = w.workspace, .forward_only = true};
     const Mat<float> hidden = model.forward(pass, w.batch, w.saved);
     model.loss(pass, Mat<const float>(hidden), w.batch.labels, {}, Mat<float>(), &w.log_probs);
     auto at = w.log_probs.begin();

@@ -176,6 +176,31 @@ TEST(WhatRowsSee, OrderMattersOnlyWithPositions) {
 }
 
 // A model draws the same for a sequence wherever it is packed, and gradients add up.
+TEST(WholeModel, ForwardOnlyGivesTheSameBitsInLessRoom) {
+  for (const Family family :
+       {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
+    ModelConfig config = test::tiny_config(family);
+    config.encoder_layers *= 3;
+    config.decoder_layers *= 3;
+    config.positions = Positions::rotary;
+    const Transformer model(config, 6, 7);
+    const ParamVec<float> values = test::lively_values<float>(model, 1);
+    const Batch batch = test::tiny_batch(model, false);
+    const auto run = [&](bool forward_only, std::vector<float>& out) {
+      Workspace workspace;
+      Pass<float> pass{.values = values, .workspace = workspace, .forward_only = forward_only};
+      TransformerSaved<float> saved;
+      const Mat<float> hidden = model.forward(pass, batch, saved);
+      out.assign(hidden.data, hidden.data + hidden.rows * hidden.cols);
+      return workspace.mark().used;
+    };
+    std::vector<float> kept, alone;
+    const std::size_t all = run(false, kept), less = run(true, alone);
+    EXPECT_EQ(kept, alone);
+    EXPECT_LT(3 * less, all);
+  }
+}
+
 TEST(WholeModel, PackedIsTheSumOfAlone) {
   for (Family family : {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
     ModelConfig config = test::tiny_config(family);
