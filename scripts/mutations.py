@@ -66,7 +66,7 @@ MUTATIONS = [
     ("embedding: no sqrt(d)", EMBEDDING, "std::sqrt(static_cast<double>(config.d_model))", "1.0"),
     ("embedding backward: no scale", EMBEDDING, "to[c] += factor * from[c]", "to[c] += T{1} * from[c]"),
     ("embedding backward: overwrites positions", EMBEDDING, "position[c] += from[c]", "position[c] = from[c]"),
-    ("embedding backward: no mask", EMBEDDING, "drop_in_place(d, dropout(*this, rows));", ""),
+    ("embedding backward: no mask", EMBEDDING, "drop_in_place(d, rows.dropout(rate, site));", ""),
     ("positions: sin and cos swapped", EMBEDDING, "(cos_first ? 1 : 0)) =", "(cos_first ? 0 : 1)) ="),
     ("model backward: source table forgotten", TRANSFORMER, "embeddings.source->backward(pass, batch.source, dmemory);", ";"),
     ("model backward: target table forgotten", TRANSFORMER, "embeddings.target->backward(pass, batch.target, d);", ";"),

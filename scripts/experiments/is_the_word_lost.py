@@ -5,11 +5,12 @@ On reversed lines it is known which source token decides each target token. Asks
 weight, the largest contribution ||weight * V W_O||, both summed over the heads of cross-attention, and an experiment on
 the model itself: replace one source token by another and see which target token loses the most log-probability. If the
 sum had lost the word, the experiment could not find it. All three choose among the words of the line, not its end. Controls:
-the untrained model, and guessing (one over length).
+a model trained with uniform weights in cross-attention, whose sum mixes all words alike; the untrained model; and guessing
+(one over length).
 """
 import json
 
-from common import DATA, Lab, cell, mean, shows, table, task_config
+from common import DATA, Lab, cell, mean, merged, shows, table, task_config
 
 LINES = 60
 
@@ -60,20 +61,25 @@ def main():
     texts = [(DATA / f"reverse.test.{side}").read_text().splitlines()[:LINES] for side in ("source", "target")]
     lines = list(zip(*texts))
     config = task_config("reverse", 300)
+    uniform = merged(config, {"model": {"attention": {"cross": {"uniform": True}}}})
     guess = mean(1 / len(s.split()) for s, _ in lines for _ in s.split())
-    rows = {w: [[], []] for w in ("largest weight", "largest contribution", "replacing a token")}
+    rows = {w: [[], [], []] for w in ("largest weight", "largest contribution", "replacing a token")}
     for seed in lab.seeds:
-        for column, run in enumerate((lab.train("reverse", config, seed), lab.untrained("reverse", config, seed))):
+        runs = (lab.train("reverse", config, seed), lab.train("reverse-cross-uniform", uniform, seed),
+                lab.untrained("reverse", config, seed))
+        for column, run in enumerate(runs):
             weight, contribution = by_attention(lab, run, lines)
             for name, value in zip(rows, (weight, contribution, by_replacing(lab, run, lines))):
                 rows[name][column].append(value)
     print(f"How often each names the source token that decides ({LINES} test lines, reversing).\n")
-    table(("witness", "trained", "untrained", "guessing"),
-          [(name, cell(a), cell(b), f"{guess:.3f}") for name, (a, b) in rows.items()])
-    replacing, before = rows["replacing a token"]
+    table(("witness", "trained", "trained, uniform weights", "untrained", "guessing"),
+          [(name, cell(a), "all equal" if name == "largest weight" else cell(u), cell(b), f"{guess:.3f}")
+           for name, (a, u, b) in rows.items()])
+    replacing, mixed, before = rows["replacing a token"]
     lost = min(replacing) <= max(guess, *before)
     shows(f"The experiment names the right word in {100 * mean(replacing):.0f} % of the cases and guessing in "
           f"{100 * guess:.0f} %: what comes after the sum {'may have lost' if lost else 'still knows'} which word mattered.",
+          f"Where the weights are uniform it names it in {100 * mean(mixed):.0f} %.",
           f"The largest weight names it in {100 * mean(rows['largest weight'][0]):.0f} %, the largest contribution in "
           f"{100 * mean(rows['largest contribution'][0]):.0f} %.")
     lab.done()

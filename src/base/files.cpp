@@ -22,6 +22,8 @@ std::string hint_for(int error) {
     case EACCES:
     case EPERM:
       return "check the permissions of that path and of the folders above it";
+    case ENOENT:
+      return "check the path";
     case EIO:
       return "the disk itself reports errors; copy the run elsewhere and check the disk";
     default:

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/format.h"
+#include "base/nearest.h"
 #include "cli/output.h"
 
 namespace heed {
@@ -67,10 +68,23 @@ bool CommandLine::parse() {
   } catch (const CLI::CallForHelp&) {
     print(app_->help());
     return false;
+  } catch (const CLI::ExtrasError& e) {
+    throw Error(Exit::usage, unexpected(), name_ + " --help");
   } catch (const CLI::ParseError& e) {
     throw Error(Exit::usage, std::string(e.what()) + ".", name_ + " --help");
   }
   return true;
+}
+
+std::string CommandLine::unexpected() const {
+  const std::string first = app_->remaining().front();
+  if (!first.starts_with('-')) return "unexpected argument \"" + first + "\".";
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  const std::string near = nearest(first.substr(0, first.find('=')), names);
+  return "unknown option \"" + first + '"' +
+         (near.empty() ? "." : "; did you mean \"" + near + "\"?");
 }
 
 std::string CommandLine::as_typed() const {

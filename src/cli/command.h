@@ -65,6 +65,8 @@ class CommandLine {
   std::string as_typed() const;
 
  private:
+  std::string unexpected() const;  // what parse() did not know, and the option that was meant
+
   std::string name_;
   std::vector<std::string> args_;
   bool quiet_ = false;

@@ -120,8 +120,7 @@ void print_table(const Json& r, bool masked) {
   const auto number = [&](const char* key, int digits) {
     return format_fixed(r[key].get<double>(), digits);
   };
-  line("data", r["data"].get<std::string>() + ", checkpoint of step " +
-                   std::to_string(r["step"].get<std::int64_t>()));
+  line("data", r["data"].get<std::string>() + ", checkpoint " + r["checkpoint"].get<std::string>());
   line("tokens", format_count(r["tokens"].get<std::int64_t>()));
   line("loss", number("loss", 4) + " nats per token");
   line(masked ? "pseudo-perplexity" : "perplexity", number("perplexity", 3));
@@ -184,6 +183,7 @@ Exit run_evaluate(CommandLine& line) {
     throw Error(Exit::data, "there is no token to score: the text is too short.");
   const bool masked = m.config.objective.type == ObjectiveType::masked_lm;
   Json result{{"data", data_name(o)},
+              {"checkpoint", m.folder.filename().string()},
               {"step", m.state.step},
               {"loss", e.loss()},
               {"perplexity", e.perplexity()},

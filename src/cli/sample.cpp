@@ -25,8 +25,9 @@ namespace {
 constexpr std::uint64_t kMaxPrompt = 64u << 20;
 
 constexpr const char* kNotes =
-    "Plain output is the prompt and what follows it; several samples are separated by blank "
-    "lines.\n"
+    "Plain output is the prompt and what follows it; several samples are separated by a blank "
+    "line,\n"
+    "which a sample may have in it, too: --json tells them apart.\n"
     "With --json, a line per sample: sample, prompt, text (what follows the prompt), ids, tokens.\n"
     "Sample i depends on the seed, i and the options alone, not on how many are drawn.\n"
     "The prompt of a translation model is a line to translate. An encoder-decoder for text reads\n"

@@ -102,11 +102,14 @@ Json take_learning_records(Json& metrics) {
 }
 
 Json last_learning_record(const std::filesystem::path& run, std::int64_t step) {
-  Json last;
+  Json last, moving;
   for_each_event(run, step, [&](Json&& event) {
-    if (Json record = take_record(event); !record.is_null()) last = std::move(record);
+    const bool moves = event.value("learning_rate", Json()) != 0.0;
+    Json record = take_record(event);
+    if (moves && !record.is_null()) moving = record;
+    if (!record.is_null()) last = std::move(record);
   });
-  return last;
+  return moving.is_null() ? last : moving;
 }
 
 }  // namespace heed

@@ -8,14 +8,6 @@
 #include "math/rotary.h"
 
 namespace heed {
-namespace {
-
-Dropout dropout(const Embedding& e, const Rows& rows) {
-  return {e.rate, rows.row_keys.empty() ? nullptr : rows.row_keys.data(), e.site};
-}
-
-}  // namespace
-
 Embedding::Embedding(ParamTable& table, Param tokens_, const std::string& positions_name,
                      const ModelConfig& config)
     : tokens(tokens_),
@@ -71,7 +63,7 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Rows& rows) const {
       for (int c = 0; c < y.cols; ++c) to[c] = factor * from[c] + add[c];
     }
   }
-  drop_in_place(y, dropout(*this, rows));
+  drop_in_place(y, rows.dropout(rate, site));
   return y;
 }
 
@@ -79,7 +71,7 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Rows& rows) const {
 template <class T>
 void Embedding::backward(Pass<T>& pass, const Rows& rows, Mat<T> d) const {
   Timed timed(pass.profile, Work::norms_activations);
-  drop_in_place(d, dropout(*this, rows));
+  drop_in_place(d, rows.dropout(rate, site));
   const Mat<T> table = pass.gradient(tokens);
   const T factor = static_cast<T>(scale);
   for (int r = 0; r < d.rows; ++r) {

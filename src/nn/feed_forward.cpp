@@ -5,14 +5,6 @@
 #include "math/dropout.h"
 
 namespace heed {
-namespace {
-
-Dropout dropout(const FeedForward& f, const Rows& rows) {
-  return {f.rate, rows.row_keys.empty() ? nullptr : rows.row_keys.data(), f.site};
-}
-
-}  // namespace
-
 FeedForward::FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
                          const InitRule& init, const InitRule& out_init)
     : fc1(table, prefix + ".fc1", config.d_model, config.d_ff, init),
@@ -30,7 +22,7 @@ Mat<T> FeedForward::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
   const Mat<T> h = pass.workspace.template rows<T>(saved.u.rows, saved.u.cols);
   {
     Timed timed(pass.profile, Work::norms_activations);
-    activate(activation, Mat<const T>(saved.u), h, dropout(*this, rows));
+    activate(activation, Mat<const T>(saved.u), h, rows.dropout(rate, site));
   }
   fc2.forward_into(pass, Mat<const T>(h), y);
   return y;
@@ -46,7 +38,7 @@ void FeedForward::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
   const Mat<T> d = pass.workspace.template zeros<T>(u.rows, u.cols);
   {
     Timed timed(pass.profile, Work::norms_activations);
-    activate_with_slope(activation, u, h, dropout(*this, rows));
+    activate_with_slope(activation, u, h, rows.dropout(rate, site));
   }
   fc2.backward_products(pass, Mat<const T>(h), dy, d);
   {

@@ -17,7 +17,8 @@ std::vector<Field> fields(AttentionConfig& c) {
       {"value", projection(c.value), "W_V likewise"},
       {"scaled", &c.scaled, "divide scores by sqrt(d_head)"},
       {"positions", &c.positions,
-       "false: rotary positions leave this self-attention alone; it sees a bag of words"},
+       "false: self-attention without the rotary positions, which sees a bag of words; "
+       "cross-attention never has them, and takes only true"},
   };
 }
 

@@ -32,10 +32,6 @@ struct Residual {
         rate(config.dropout),
         site(name_key(norm_name)) {}
 
-  Dropout dropout(const Rows& rows) const {
-    return {rate, rows.row_keys.empty() ? nullptr : rows.row_keys.data(), site};
-  }
-
   // branch: Mat<const T> -> Mat<T>, freshly taken from the workspace.
   template <class T, class Branch>
   Mat<T> forward(Pass<T>& pass, Mat<T> x, const Rows& rows, ResidualSaved<T>& saved,
@@ -47,7 +43,7 @@ struct Residual {
     Mat<T> y = branch(Mat<const T>(saved.branch));
     {
       Timed timed(pass.profile, Work::dropout);
-      drop_add(y, Mat<const T>(x), dropout(rows));
+      drop_add(y, Mat<const T>(x), rows.dropout(rate, site));
     }
     if (!pre) n = norm.forward(pass, Mat<const T>(y));
     saved.in = pre ? x : y;
@@ -65,7 +61,8 @@ struct Residual {
     const Mat<T> dbranch = pass.workspace.template rows<T>(d.rows, d.cols);
     const auto drop = [&](Mat<T> from) {
       Timed timed(pass.profile, Work::dropout);
-      drop_add_backward(Mat<const T>(from), dbranch, pass.gradient(last_bias), dropout(rows));
+      drop_add_backward(Mat<const T>(from), dbranch, pass.gradient(last_bias),
+                        rows.dropout(rate, site));
     };
     const Mat<const T> in = saved.in, stats = saved.stats;
     if (placement == NormPlacement::pre) {

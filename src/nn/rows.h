@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "math/dropout.h"
+
 namespace heed {
 
 // One side (source or target) of a micro-batch. Sequence i is rows [begin[i], begin[i + 1]).
@@ -16,6 +18,10 @@ struct Rows {
   int count() const { return static_cast<int>(ids.size()); }
   int sequences() const { return static_cast<int>(begin.size()) - 1; }
   int length(int i) const { return begin[i + 1] - begin[i]; }
+  // The dropout of a layer that drops these rows at a site of its own.
+  Dropout dropout(double rate, std::uint64_t site) const {
+    return {rate, row_keys.empty() ? nullptr : row_keys.data(), site};
+  }
   void clear();
   // Starts a sequence with the given ids at `first_position`. `key` names the sequence within the
   // run (seed, step, index in the step, side); 0 is for passes without dropout.

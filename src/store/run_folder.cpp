@@ -47,7 +47,7 @@ std::string what_exists(const fs::path& checkpoints) {
 fs::path follow_link(const fs::path& link) {
   if (!path_exists(link)) {
     throw Error(Exit::store,
-                "no checkpoint " + link.string() + "; " + what_exists(link.parent_path()));
+                link.string() + " is not there; " + what_exists(link.parent_path()));
   }
   std::error_code error;
   const std::string target = fs::read_symlink(link, error).string();

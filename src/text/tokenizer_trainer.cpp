@@ -157,8 +157,8 @@ TrainedTokenizer TokenizerTrainer::State::finish_word() {
 
 TrainedTokenizer TokenizerTrainer::State::finish_pieces() {
   const bool all = sample.bytes_seen() <= static_cast<std::uint64_t>(config.sample_bytes);
-  const std::string from = all ? "learnt from the whole text"
-                               : "learnt from a sample of " + megabytes(sample.bytes_kept());
+  const std::string from = all ? "pieces learnt from all of it"
+                               : "pieces learnt from a sample of " + megabytes(sample.bytes_kept());
   TrainedPieces trained = train_pieces(config, with_mask, sample.take());
   std::string note = from;
   if (trained.rare_characters > 0) {

@@ -153,7 +153,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     const std::string why = already(config.train, checkpoint->state(), request.stop_at);
     if (!why.empty()) {
       say_cut(log, run.cut_metrics(done));
-      log.info(why + "; nothing to do");
+      log.info(why + "; nothing to do (--more N goes on for N steps)");
       return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
               seconds_now() - begin};
     }

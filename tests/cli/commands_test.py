@@ -29,7 +29,7 @@ class Commands(RunsTest):
     def test_evaluate(self):
         self.train(self.config(**SMALL))
         e, = self.json("evaluate", "run")
-        self.assertEqual(list(e), ["data", "step", "loss", "perplexity", "accuracy",
+        self.assertEqual(list(e), ["data", "checkpoint", "step", "loss", "perplexity", "accuracy",
                                    "bits_per_byte", "tokens", "bytes"])
         self.assertAlmostEqual(e["perplexity"], math.exp(e["loss"]), places=9)
         self.assertAlmostEqual(e["bits_per_byte"],
