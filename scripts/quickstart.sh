@@ -54,7 +54,7 @@ say "How well does it predict the text that was held out?"
 heed evaluate "$run"
 
 say "And what does it write?"
-heed sample "$run" --prompt "One day a hungry fox" --max-tokens 160 --temperature 0.5 --seed 2
+heed sample "$run" --prompt "One day a hungry fox" --max-tokens 160 --temperature 0.5 --seed 5
 
 say "Where does a transformer look? One that has learnt to write lines backwards must find each token in the source."
 reversed=$SECONDS

@@ -108,9 +108,9 @@ def fables_config(objective, steps, **model):
         "tokenizer": {"type": "word"},
         "model": {"d_model": 64, "n_heads": 4, "d_ff": 256, **layers, "positions": "rotary", "dropout": 0.1, **model},
         "objective": {"type": objective, "source_length": 96, "target_length": 96},
-        "optimizer": {"learning_rate": 5e-3, "schedule": "cosine", "warmup_steps": 30},
-        "train": {"batch_tokens": 2048, "max_steps": steps, "log_every": 50, "eval_every": 100,
-                  "save_every": 100, "keep_last": 1},
+        "optimizer": {"learning_rate": 3e-3, "schedule": "cosine", "warmup_steps": 50},
+        "train": {"batch_tokens": 768, "max_steps": steps, "log_every": 100, "eval_every": 250,
+                  "save_every": 250, "keep_last": 1},
     }
 
 

@@ -26,9 +26,9 @@ def rank(lab, run, pair):
 def main():
     lab = Lab(__doc__, seeds=3)
     runs = {name: [lab.train("fables-" + name.replace(" ", "").replace("=", "-"),
-                             merged(fables_config("causal_lm", 300), {"model": {"attention": attention}}), seed)
+                             merged(fables_config("causal_lm", 1000), {"model": {"attention": attention}}), seed)
                    for seed in lab.seeds] for name, attention in VARIANTS.items()}
-    print("The next word of the fables (decoder alone, 2 layers, 4 heads, 300 steps), held-out stories.\n")
+    print("The next word of the fables (decoder alone, 2 layers, 4 heads, 1000 steps), held-out stories.\n")
     rows, losses = [], {}
     for name, trained in runs.items():
         results = [lab.json("evaluate", run, *LAST) for run in trained]
@@ -55,7 +55,7 @@ def main():
           f"{grown[least]:.2f} times.")
 
     print("\nRank of the second word among the neighbours of the first in the embedding (1: the nearest).\n")
-    still = [lab.untrained("fables-learned", fables_config("causal_lm", 300), seed) for seed in lab.seeds]
+    still = [lab.untrained("fables-learned", fables_config("causal_lm", 1000), seed) for seed in lab.seeds]
     words = len(lab.json("neighbors", still[0], "king", "--top-k", 100000)["queries"][0]["neighbors"])
     ranks = {pair: [[rank(lab, run, pair) for run in group] for group in (runs["learned"], still)] for pair in PAIRS}
     chance = (words + 1) / 2

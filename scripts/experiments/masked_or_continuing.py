@@ -35,7 +35,7 @@ def main():
     print("accuracy are of the masked words, or of the next word: not the same question.\n")
     rows, looks = [], {}
     for title, objective, kind in (("continuing", "causal_lm", "decoder"), ("masked words", "masked_lm", "encoder")):
-        config = fables_config(objective, 300)
+        config = fables_config(objective, 1000)
         runs = [lab.train(objective, config, seed) for seed in lab.seeds]
         still = [lab.untrained(objective, config, seed) for seed in lab.seeds]
         results = [lab.json("evaluate", run, *LAST) for run in runs]

@@ -50,12 +50,12 @@ def main():
           f"decoder weighs all source tokens the same, {right['cross W_Q, W_K frozen random']:.0f} % where its W_Q and W_K "
           f"stay random, {right['all W_Q, W_K frozen random']:.0f} % where all do.")
 
-    print("\nThe next word of the fables (decoder alone, 2 layers, 4 heads, 300 steps): loss on held-out stories.\n")
+    print("\nThe next word of the fables (decoder alone, 2 layers, 4 heads, 1000 steps): loss on held-out stories.\n")
     rows, losses = [], {}
     for name, attention in STORIES.items():
         results = [lab.json("evaluate", lab.train(
             "fables-" + name.replace(" ", "-").replace(",", ""),
-            merged(fables_config("causal_lm", 300), {"model": {"attention": attention}}), seed), *LAST)
+            merged(fables_config("causal_lm", 1000), {"model": {"attention": attention}}), seed), *LAST)
             for seed in lab.seeds]
         losses[name] = [r["loss"] for r in results]
         rows.append((name, cell(losses[name]), cell((100 * r["accuracy"] for r in results), 1)))

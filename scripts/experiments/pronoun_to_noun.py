@@ -30,7 +30,7 @@ def main():
     parts, nearest = split_gold(lab.folder)
     rows, losses, heads = [], [], []
     for seed in lab.seeds:
-        run = lab.train("pronouns", fables_config("causal_lm", 800, d_model=96, d_ff=384), seed)
+        run = lab.train("pronouns", fables_config("causal_lm", 2000, d_model=96, d_ff=384), seed)
         losses.append(lab.json("evaluate", run, *LAST)["loss"])
         scores = {name: lab.json("attend", run, "--gold", lab.folder / f"{name}.jsonl", "--source",
                                  DATA / "fables.txt", *LAST)["kinds"][0] for name in parts}
