@@ -34,7 +34,7 @@ MUTATIONS = [
     ("rotate: backward turns forward", ROTARY, "direction * t[c + 1]", "t[c + 1]"),
     ("rotate: sign", ROTARY, "fuse(a, cosine, -(b * sine))", "fuse(a, cosine, b * sine)"),
     ("row kernel: no bias", KERNEL, "+ (b ? b[j] : T{0})", ""),
-    ("cached attention: no scale", KERNEL, "weights[j] *= scale;", ";"),
+    ("cached attention: no scale", KERNEL, "w[i] *= scale;", ";"),
     ("linear: no bias", LINEAR, "fill_rows(pass[bias], y);", "set_zero(y);"),
     ("linear backward: no bias", LINEAR, "add_column_sums(dy, pass.gradient(bias));", ""),
     ("linear backward: overwrites dW", LINEAR, "plain(x), T{1}, pass.gradient(weight)", "plain(x), T{0}, pass.gradient(weight)"),

@@ -30,7 +30,7 @@ short=(--set train.max_steps=12 --set train.eval_every=4 --set train.save_every=
 head -c 40000 data/fables.txt >"$work/corpus.txt"
 text=(--set data.train="$work/corpus.txt")
 run train configs/quickstart.json --run "$work/lm" "${short[@]}" "${text[@]}" \
-  --set train.ema_decay=0.9 --stop-at 6
+  --set train.shards=4 --set train.ema_decay=0.9 --stop-at 6
 run resume "$work/lm"
 run evaluate "$work/lm"
 run sample "$work/lm" --prompt "The fox" --num-samples 6 --max-tokens 20

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/format.h"
 #include "base/nearest.h"
@@ -77,12 +78,17 @@ bool CommandLine::parse() {
 }
 
 std::string CommandLine::unexpected() const {
-  const std::string first = app_->remaining().front();
+  std::vector<std::string> left = app_->remaining();
+  std::erase(left, "--");
+  const std::string first = left.front();
   if (!first.starts_with('-')) return "unexpected argument \"" + first + "\".";
   std::vector<std::string> names;
   for (const CLI::Option* option : app_->get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  const std::string near = nearest(first.substr(0, first.find('=')), names);
+  const std::string typed = first.substr(0, first.find('='));
+  const auto longer = std::find_if(
+      names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(typed); });
+  const std::string near = longer != names.end() ? *longer : nearest(typed, names);
   return "unknown option \"" + first + '"' +
          (near.empty() ? "." : "; did you mean \"" + near + "\"?");
 }

@@ -1,6 +1,7 @@
 // heed evaluate RUN
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
@@ -8,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
+#include "store/run_folder.h"
 #include "text/bleu.h"
 #include "text/chrf.h"
 #include "train/evaluator.h"
@@ -25,7 +27,8 @@ constexpr const char* kNotes =
     "newline per pair and is left out where <unk> or lower-casing loses bytes. Masked models: "
     "fixed\n"
     "masks, pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held\n"
-    "out. --json keys: data, step, loss, perplexity, accuracy, bits_per_byte, tokens, bytes, and\n"
+    "out. --json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens, "
+    "bytes, and\n"
     "with --bleu also bleu, chrf, exact_match (percent), signature, chrf_signature.";
 
 struct Options {
@@ -120,7 +123,10 @@ void print_table(const Json& r, bool masked) {
   const auto number = [&](const char* key, int digits) {
     return format_fixed(r[key].get<double>(), digits);
   };
-  line("data", r["data"].get<std::string>() + ", checkpoint " + r["checkpoint"].get<std::string>());
+  const std::string checkpoint = r["checkpoint"];
+  const std::int64_t step = r["step"];
+  line("data", r["data"].get<std::string>() + ", checkpoint " + checkpoint +
+                   (checkpoint == step_folder_name(step) ? "" : ", step " + std::to_string(step)));
   line("tokens", format_count(r["tokens"].get<std::int64_t>()));
   line("loss", number("loss", 4) + " nats per token");
   line(masked ? "pseudo-perplexity" : "perplexity", number("perplexity", 3));
@@ -183,7 +189,7 @@ Exit run_evaluate(CommandLine& line) {
     throw Error(Exit::data, "there is no token to score: the text is too short.");
   const bool masked = m.config.objective.type == ObjectiveType::masked_lm;
   Json result{{"data", data_name(o)},
-              {"checkpoint", m.folder.filename().string()},
+              {"checkpoint", std::filesystem::canonical(m.folder).filename().string()},
               {"step", m.state.step},
               {"loss", e.loss()},
               {"perplexity", e.perplexity()},

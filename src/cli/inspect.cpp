@@ -66,15 +66,19 @@ void print_entropy(const nlohmann::ordered_json& record) {
 
 void print_learning(const nlohmann::ordered_json& last, bool averaged) {
   if (last.is_null()) return;
-  print(
-      "\nLearning record of step " + std::to_string(last["step"].get<std::int64_t>()) +
-      " (--json has those of all steps).\n" +
-      (averaged ? "It is of the weights that are trained, not of their average (train.ema_decay), "
-                  "which the\ntable above is of.\n"
-                : "") +
-      "gradient: its norm before clipping; update: how far the step moved the matrix, as a share\n"
-      "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
-      "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n");
+  print("\nLearning record of step " + std::to_string(last["step"].get<std::int64_t>()) +
+        " (--json has those of all steps).\n" +
+        (averaged
+             ? "It is of the weights that are trained, not of their average (train.ema_decay), "
+               "which the\ntable above is of.\n"
+             : "") +
+        "gradient: its norm before clipping; update: how far " +
+        (last.contains("update_step")
+             ? "step " + std::to_string(last["update_step"].get<std::int64_t>())
+             : "the step") +
+        " moved the matrix, as a share\n"
+        "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
+        "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n");
   print_matrices(last);
   print_entropy(last);
 }

@@ -106,10 +106,15 @@ Json last_learning_record(const std::filesystem::path& run, std::int64_t step) {
   for_each_event(run, step, [&](Json&& event) {
     const bool moves = event.value("learning_rate", Json()) != 0.0;
     Json record = take_record(event);
-    if (moves && !record.is_null()) moving = record;
-    if (!record.is_null()) last = std::move(record);
+    if (record.is_null()) return;
+    last = record;
+    if (moves) moving = std::move(record);
   });
-  return moving.is_null() ? last : moving;
+  if (moving.is_null() || moving["step"] == last["step"] || !same_shape(moving, last)) return last;
+  for (auto& [name, matrix] : last["matrices"].items())
+    matrix["update_ratio"] = moving["matrices"][name]["update_ratio"];
+  last["update_step"] = moving["step"];
+  return last;
 }
 
 }  // namespace heed

@@ -19,8 +19,8 @@ nlohmann::ordered_json read_metrics(const std::filesystem::path& run, std::int64
 // may be null. Others are left out.
 nlohmann::ordered_json take_learning_records(nlohmann::ordered_json& metrics);
 
-// The last of them whose step moved the weights (a schedule may end at a rate of 0), else the last,
-// or null. Keeps no more than two in memory.
+// The last of them, or null. A schedule may end at a rate of 0: then the update ratios are those of
+// the last step that moved the weights, which "update_step" names. Keeps two in memory at most.
 nlohmann::ordered_json last_learning_record(const std::filesystem::path& run, std::int64_t step);
 
 }  // namespace heed

@@ -1,6 +1,6 @@
 #include "math/row_kernel.h"
 
-#ifdef __FMA__
+#ifdef __AVX__
 #include <immintrin.h>
 #endif
 
@@ -53,22 +53,35 @@ Vector<T> fuse_lanes(Vector<T> a, Vector<T> b, Vector<T> c) {
 #endif
 }
 
+// Halves added to each other until one number is left: of floats ((0+4)+(2+6)) + ((1+5)+(3+7)).
 template <class T>
 T sum(Vector<T> v) {
+#ifdef __AVX__
+  if constexpr (sizeof(T) == 4) {
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+  }
+#endif
   for (int half = kLanes<T> / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) v[i] += v[i + half];
   return v[0];
 }
 
-// y[r][j] for R rows of x and J rows of w: R * J accumulators in registers.
-template <int R, int J, class T>
+// y[r][j] for R rows of x and J rows of w: R * J accumulators in registers. The first rows of x
+// have the next J rows of w fetched, which the hardware would not begin with until they are read.
+template <int R, int J, bool kFirst, class T>
 void dots(const T* x, int x_stride, const T* w, int w_stride, int n, const T* b, T* y,
           int y_stride) {
   Vector<T> acc[R][J] = {};
   int c = 0;
   for (; c + kLanes<T> <= n; c += kLanes<T>) {
     Vector<T> wv[J];
-    for (int j = 0; j < J; ++j) wv[j] = load(w + static_cast<std::ptrdiff_t>(j) * w_stride + c);
+    for (int j = 0; j < J; ++j) {
+      const T* p = w + static_cast<std::ptrdiff_t>(j) * w_stride + c;
+      wv[j] = load(p);
+      if constexpr (kFirst) __builtin_prefetch(p + static_cast<std::ptrdiff_t>(J) * w_stride);
+    }
     for (int r = 0; r < R; ++r) {
       const Vector<T> xv = load(x + static_cast<std::ptrdiff_t>(r) * x_stride + c);
       for (int j = 0; j < J; ++j) acc[r][j] = fuse_lanes<T>(xv, wv[j], acc[r][j]);
@@ -89,12 +102,16 @@ void dots(const T* x, int x_stride, const T* w, int w_stride, int n, const T* b,
 
 template <int J, class T>
 void dots_all_rows(Mat<const T> x, const T* w, int w_stride, const T* b, Mat<T> y, int j) {
+  const auto rows = [&]<int R, bool kFirst>(int r) {
+    dots<R, J, kFirst>(x.row(r), x.stride, w, w_stride, x.cols, b, y.row(r) + j, y.stride);
+  };
   int r = 0;
-  if constexpr (J <= 3)
-    for (; r + 4 <= x.rows; r += 4)
-      dots<4, J>(x.row(r), x.stride, w, w_stride, x.cols, b, y.row(r) + j, y.stride);
-  for (; r < x.rows; ++r)
-    dots<1, J>(x.row(r), x.stride, w, w_stride, x.cols, b, y.row(r) + j, y.stride);
+  if constexpr (J <= 3) {
+    if (x.rows >= 4) rows.template operator()<4, true>(0), r = 4;
+    for (; r + 4 <= x.rows; r += 4) rows.template operator()<4, false>(r);
+  }
+  if (r == 0 && x.rows > 0) rows.template operator()<1, true>(0), r = 1;
+  for (; r < x.rows; ++r) rows.template operator()<1, false>(r);
 }
 
 template <class T>
@@ -126,29 +143,56 @@ void exact_linear(Mat<const T> x, Mat<const T> w, Mat<const T> b, Mat<T> y, Pool
   });
 }
 
+// Keys and values are walked row by row for all heads at once: a row of a cache lies in one piece,
+// a head's part of all rows does not.
 template <class T>
-void exact_attention(const T* q, Mat<const T> k, Mat<const T> v, T scale, bool uniform, T* weights,
-                     T* out) {
-  const int m = k.rows, n = k.cols;
+void exact_attention(const T* q, Mat<const T> k, Mat<const T> v, T scale, bool uniform,
+                     Mat<T> weights, T* out) {
+  const int m = k.rows, heads = weights.rows, d = k.cols / heads;
+  constexpr int kKeys = 8, kValues = 4;
   if (uniform) {
-    std::fill(weights, weights + m, T{1} / m);
+    for (int h = 0; h < heads; ++h) std::fill_n(weights.row(h), m, T{1} / m);
   } else {
-    linear_columns<T>({q, 1, n}, k, nullptr, Mat<T>{weights, 1, m}, 0, m);
-    for (int j = 0; j < m; ++j) weights[j] *= scale;
-    softmax(weights, m, m);
+    int j = 0;
+    for (; j + kKeys <= m; j += kKeys)
+      for (int h = 0; h < heads; ++h)
+        dots<1, kKeys, true, T>(q + h * d, 0, k.row(j) + h * d, k.stride, d, nullptr,
+                                weights.row(h) + j, 0);
+    for (; j < m; ++j)
+      for (int h = 0; h < heads; ++h)
+        dots<1, 1, true, T>(q + h * d, 0, k.row(j) + h * d, k.stride, d, nullptr,
+                            weights.row(h) + j, 0);
+    for (int h = 0; h < heads; ++h) {
+      T* w = weights.row(h);
+      for (int i = 0; i < m; ++i) w[i] *= scale;
+      softmax(w, m, m);
+    }
   }
-  std::fill(out, out + n, T{0});
-  for (int j = 0; j < m; ++j) {
-    const T* __restrict p = v.row(j);
-    T* __restrict o = out;
-    const T weight = weights[j];
-    for (int c = 0; c < n; ++c) o[c] = fuse(weight, p[c], o[c]);
+  std::fill_n(out, heads * d, T{0});
+  int j = 0;
+  for (; j + kValues <= m; j += kValues) {
+    for (int h = 0; h < heads; ++h) {
+      const T* __restrict w = weights.row(h) + j;
+      const T* __restrict v0 = v.row(j) + h * d;
+      const T* __restrict v1 = v0 + v.stride, * __restrict v2 = v1 + v.stride, * __restrict v3 = v2 + v.stride;
+      T* __restrict o = out + h * d;
+      for (int c = 0; c < d; ++c)
+        o[c] = fuse(w[3], v3[c], fuse(w[2], v2[c], fuse(w[1], v1[c], fuse(w[0], v0[c], o[c]))));
+    }
+  }
+  for (; j < m; ++j) {
+    for (int h = 0; h < heads; ++h) {
+      const T* __restrict p = v.row(j) + h * d;
+      const T w = weights.row(h)[j];
+      T* __restrict o = out + h * d;
+      for (int c = 0; c < d; ++c) o[c] = fuse(w, p[c], o[c]);
+    }
   }
 }
 
 #define HEED_INSTANTIATE(T)                                                            \
   template void exact_linear(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Pool*); \
-  template void exact_attention(const T*, Mat<const T>, Mat<const T>, T, bool, T*, T*);
+  template void exact_attention(const T*, Mat<const T>, Mat<const T>, T, bool, Mat<T>, T*);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

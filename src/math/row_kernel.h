@@ -16,10 +16,11 @@ namespace heed {
 template <class T>
 void exact_linear(Mat<const T> x, Mat<const T> w, Mat<const T> b, Mat<T> y, Pool* pool);
 
-// One query against m keys and values with a head's width: weights [m] = softmax(scale k qᵀ),
-// out [d_head] = weights v. `uniform`: every key weighs 1/m.
+// One query q [heads x d_head] against m keys and values [m, heads x d_head], head by head:
+// weights [heads, m] = softmax(scale k qᵀ), out [heads x d_head] = weights v. `uniform`: every key
+// weighs 1/m.
 template <class T>
-void exact_attention(const T* q, Mat<const T> k, Mat<const T> v, T scale, bool uniform, T* weights,
-                     T* out);
+void exact_attention(const T* q, Mat<const T> k, Mat<const T> v, T scale, bool uniform,
+                     Mat<T> weights, T* out);
 
 }  // namespace heed

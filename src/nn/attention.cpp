@@ -71,17 +71,15 @@ void for_heads(const Attention& a, const Rows& rows, const Rows& key_rows,
       const auto window = [&](Mat<T> x, const Rows& r) {
         return x.row_range(r.begin[i], r.begin[i + 1]).col_range(h * d, (h + 1) * d);
       };
-      AttentionHead<T> head{window(s.q, rows),
-                            window(s.k, key_rows),
-                            window(s.v, key_rows),
-                            {p, n, m},
-                            scale,
-                            a.causal(),
-                            a.ablation.uniform,
-                            {}};
-      if (!rows.row_keys.empty())
-        head.dropout = {a.dropout, rows.row_keys.data() + rows.begin[i],
-                        combine(a.site, static_cast<std::uint64_t>(h))};
+      AttentionHead<T> head{
+          window(s.q, rows),
+          window(s.k, key_rows),
+          window(s.v, key_rows),
+          {p, n, m},
+          scale,
+          a.causal(),
+          a.ablation.uniform,
+          rows.dropout(a.dropout, combine(a.site, static_cast<std::uint64_t>(h)), rows.begin[i])};
       body(head, i, h);
       p += static_cast<std::ptrdiff_t>(n) * m;
     }
@@ -193,7 +191,7 @@ void Attention::attend_cached(Pass<T>& pass, const Rows& rows, const AttentionIn
   Cache<T>& cache = *input.use->cache;
   const int room = cross ? cache.cross(layer).rows : cache.capacity();
   const int workers = pass.pool ? pass.pool->threads() : 1;
-  const Mat<T> weights = pass.workspace.template rows<T>(workers, room);
+  const Mat<T> all_weights = pass.workspace.template rows<T>(workers, n_heads * room);
   const auto attend_sequence = [&](int i, int worker) {
     const int begin = rows.begin[i], n = rows.length(i), past = rows.positions[begin];
     Mat<T> kv;
@@ -210,12 +208,9 @@ void Attention::attend_cached(Pass<T>& pass, const Rows& rows, const AttentionIn
     }
     for (int r = 0; r < n; ++r) {
       const Mat<T> seen = kv.row_range(0, causal() ? past + r + 1 : kv.rows);
-      for (int h = 0; h < n_heads; ++h) {
-        const int c = h * d_head();
-        exact_attention<T>(saved.q.row(begin + r) + c, seen.col_range(c, c + d_head()),
-                           seen.col_range(d + c, d + c + d_head()), scale, ablation.uniform,
-                           weights.row(worker), saved.context.row(begin + r) + c);
-      }
+      const Mat<T> weights{all_weights.row(worker), n_heads, seen.rows};
+      exact_attention<T>(saved.q.row(begin + r), seen.col_range(0, d), seen.col_range(d, 2 * d),
+                         scale, ablation.uniform, weights, saved.context.row(begin + r));
     }
   };
   if (pass.pool && rows.sequences() > 1) {

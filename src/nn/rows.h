@@ -18,9 +18,9 @@ struct Rows {
   int count() const { return static_cast<int>(ids.size()); }
   int sequences() const { return static_cast<int>(begin.size()) - 1; }
   int length(int i) const { return begin[i + 1] - begin[i]; }
-  // The dropout of a layer that drops these rows at a site of its own.
-  Dropout dropout(double rate, std::uint64_t site) const {
-    return {rate, row_keys.empty() ? nullptr : row_keys.data(), site};
+  // The dropout of a layer that drops these rows, from the `first` on, at a site of its own.
+  Dropout dropout(double rate, std::uint64_t site, int first = 0) const {
+    return {rate, row_keys.empty() ? nullptr : row_keys.data() + first, site};
   }
   void clear();
   // Starts a sequence with the given ids at `first_position`. `key` names the sequence within the

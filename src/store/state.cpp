@@ -119,8 +119,6 @@ void check_own_checksum(std::string_view bytes, const std::string& file) {
 
 std::string format_state(const StateFile& file) {
   const State& state = file.state;
-  ordered_json sums = ordered_json::object();
-  for (const auto& [name, value] : state.sums) sums[name] = from_double(value);
   ordered_json files = ordered_json::object();
   for (const auto& [name, digits] : file.files) files[name] = digits;
   const ordered_json object = {
@@ -136,7 +134,8 @@ std::string format_state(const StateFile& file) {
       {"best_is_of_end", state.best_is_of_end},
       {"validation_due", state.validation_due},
       {"data_hash", state.data_hash},
-      {"sums", sums},
+      {"loss_sum", from_double(state.loss_sum)},
+      {"label_sum", from_double(state.label_sum)},
       {"training", file.training},
       {"files", files},
   };
@@ -165,7 +164,9 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   StateFile result;
   State& state = result.state;
   if (const std::int64_t format = top.count("format"); format != kFormat) {
-    top.fail("format " + std::to_string(format) + ", this heed reads format " +
+    top.fail("format " + std::to_string(format) +
+             ", written by another version of heed; this one "
+             "reads format " +
              std::to_string(kFormat));
   }
   state.step = top.count("step");
@@ -181,8 +182,8 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   state.best_is_of_end = top.flag("best_is_of_end");
   state.validation_due = top.flag("validation_due");
   state.data_hash = top.text("data_hash");
-  Members sums = top.object("sums");
-  for (const std::string& key : sums.keys()) state.sums[key] = sums.number(key);
+  state.loss_sum = top.number("loss_sum");
+  state.label_sum = top.number("label_sum");
   result.training = top.flag("training");
   Members files = top.object("files");
   for (const std::string& key : files.keys()) {

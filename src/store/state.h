@@ -31,7 +31,8 @@ struct State {
   bool best_is_of_end = false;  // it is that of a run's end, which was between validations
   bool validation_due = false;  // a signal cut that of this step off; to be made up for on resuming
   std::string data_hash;
-  std::map<std::string, double> sums;  // of the steps since the last log line
+  // Of the steps since the last log line: nats, and the labels they are of.
+  double loss_sum = 0, label_sum = 0;
   bool operator==(const State&) const = default;
 };
 

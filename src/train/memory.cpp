@@ -48,8 +48,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   constexpr double kProbe = LearningRecord::kProbeTokens;
   const double probe_side = both ? kProbe / 2 : kProbe;
   plan.record = 4.0 * (2.0 * static_cast<double>(recorded_size(model.table)) +
-                       probe_side * c.encoder_layers * block_row(c, false, probe_side) +
-                       probe_side * c.decoder_layers * block_row(c, both, probe_side));
+                       probe_side * block_row(c, both, probe_side));  // forward only: one block
   return plan;
 }
 

@@ -11,13 +11,7 @@
 #include "train/due.h"
 
 namespace heed {
-namespace {
-
-// What the next log line needs of the steps since the last one.
-constexpr const char* kLossSum = "loss_sum";
-constexpr const char* kLabelSum = "label_sum";
-
-}  // namespace
+namespace {}  // namespace
 
 Trainer::Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
                  const Tokenizers& tokenizers, RunWriter& run, Pool& pool, Log& log)
@@ -96,9 +90,7 @@ Stop Trainer::run(std::int64_t stop_at) {
   }
   std::optional<Stop> stop = reason_to_stop(stop_at);
   if (!stop && std::exchange(state_.best_is_of_end, false)) {
-    state_.best_loss = State{}.best_loss;
-    state_.best_metric = State{}.best_metric;
-    state_.best_step = State{}.best_step;
+    forget_best(state_);
   }
   while (!stop) {
     const double begin = seconds_now();
@@ -117,10 +109,11 @@ Stop Trainer::run(std::int64_t stop_at) {
   // The end of a run is logged and validated, but counts as an interval's end only if it is one, so
   // that going on (--max-steps) gives what an uninterrupted run gives.
   const bool ended = *stop == Stop::finished || *stop == Stop::early || *stop == Stop::time;
-  if (ended && state_.sums[kLabelSum] > 0) {
-    const std::map<std::string, double> sums = state_.sums;
+  if (ended && state_.label_sum > 0) {
+    const double loss_sum = state_.loss_sum, label_sum = state_.label_sum;
     log_line();
-    state_.sums = sums;
+    state_.loss_sum = loss_sum;
+    state_.label_sum = label_sum;
   }
   if (ended && validated_ != state_.step) {
     // The first validation of a run that ends before eval_every is its best until it goes on.
@@ -145,8 +138,8 @@ void Trainer::step() {
                                   ? "the gradient norm (too large for a float)"
                                   : "the loss");
   learning_ = record_.after_update(stepper_.values(), pool_);
-  state_.sums[kLossSum] += last_.sums.plain;
-  state_.sums[kLabelSum] += static_cast<double>(last_.sums.tokens);
+  state_.loss_sum += last_.sums.plain;
+  state_.label_sum += static_cast<double>(last_.sums.tokens);
   tokens_since_line_ += last_.tokens;
 }
 
@@ -194,7 +187,7 @@ void Trainer::log_line() {
   line.step = state_.step;
   line.max_steps = config_.train.max_steps;
   line.epoch = epoch();
-  line.loss = state_.sums[kLossSum] / std::max(1.0, state_.sums[kLabelSum]);
+  line.loss = state_.loss_sum / std::max(1.0, state_.label_sum);
   line.gradient_norm = last_.gradient_norm;
   line.learning_rate = last_.rate;
   line.tokens_per_second =
@@ -204,7 +197,7 @@ void Trainer::log_line() {
   line.learning = learning_;
   log_.info(train_line(line));
   run_.append_metrics(train_metrics(line));
-  state_.sums.clear();
+  state_.loss_sum = state_.label_sum = 0;
   tokens_since_line_ = 0;
   last_line_time_ = seconds_now();
 }
@@ -235,8 +228,10 @@ bool Trainer::validate(bool counts) {
     return false;
   }
   if (!std::isfinite(line->evaluation.loss())) diverged(state_.step, "the validation loss");
-  line->verdict = "not counted: the run ended between validations";
-  const bool best = counts && validation_->judge(*line, state_);
+  const bool best = counts && validation_->is_best(*line, state_);
+  line->verdict = !counts ? "not counted: the run ended between validations"
+                  : best  ? validation_->count_best(*line, state_)
+                          : validation_->count_stalled(state_);
   validated_ = state_.step;
   log_.info(valid_line(*line));
   run_.append_metrics(valid_metrics(*line));

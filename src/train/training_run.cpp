@@ -107,20 +107,21 @@ std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfi
   return changes;
 }
 
-// Why there is nothing to do, or "".
+// Why there is nothing to do and what would go on, or "".
 std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) {
-  const std::string at = "already at step " + std::to_string(s.step);
-  if (t.max_steps > 0 && s.step > t.max_steps)
-    return at + ", past train.max_steps " + std::to_string(t.max_steps);
-  if (t.max_steps > 0 && s.step == t.max_steps) return at + " of " + std::to_string(t.max_steps);
+  const std::string at = "already at step " + std::to_string(s.step), nothing = "; nothing to do; ";
+  if (t.max_steps > 0 && s.step >= t.max_steps)
+    return at + (s.step > t.max_steps ? ", past train.max_steps " : " of ") +
+           std::to_string(t.max_steps) + nothing + "--more N goes on for N steps";
   if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs)
     return at + ", the end of epoch " + std::to_string(s.cursor.epoch) + " of " +
-           std::to_string(t.max_epochs);
+           std::to_string(t.max_epochs) + nothing + "--set train.max_epochs=N goes on";
   if (t.patience > 0 && s.stalled >= t.patience)
-    return "already stopped early at step " + std::to_string(s.step);
+    return "already stopped early at step " + std::to_string(s.step) + nothing +
+           "--set train.patience=N, greater or 0, goes on";
   if (stop_at > 0 && s.step >= stop_at)
     return at + (s.step > stop_at ? ", past" : ", that of") + " --stop-at " +
-           std::to_string(stop_at);
+           std::to_string(stop_at) + nothing + "a later --stop-at goes on";
   return "";
 }
 
@@ -153,7 +154,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     const std::string why = already(config.train, checkpoint->state(), request.stop_at);
     if (!why.empty()) {
       say_cut(log, run.cut_metrics(done));
-      log.info(why + "; nothing to do (--more N goes on for N steps)");
+      log.info(why);
       return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
               seconds_now() - begin};
     }

@@ -29,26 +29,34 @@ std::optional<ValidLine> Validation::measure(std::int64_t step, const ParamVec<f
   return line;
 }
 
-bool Validation::judge(ValidLine& line, State& state) const {
-  const double loss = line.evaluation.loss();
-  const bool better =
-      by_bleu() ? state.best_step < 0 || line.bleu > state.best_metric : loss < state.best_loss;
-  if (better) {
-    state.best_loss = loss;
-    if (by_bleu()) state.best_metric = line.bleu;
-    state.best_step = line.step;
-    state.stalled = 0;
-    line.verdict = "new best";
-    return true;
-  }
+void forget_best(State& state) {
+  const State fresh;
+  state.best_loss = fresh.best_loss;
+  state.best_metric = fresh.best_metric;
+  state.best_step = fresh.best_step;
+}
+
+bool Validation::is_best(const ValidLine& line, const State& state) const {
+  if (by_bleu()) return state.best_step < 0 || line.bleu > state.best_metric;
+  return line.evaluation.loss() < state.best_loss;
+}
+
+std::string Validation::count_best(const ValidLine& line, State& state) const {
+  state.best_loss = line.evaluation.loss();
+  if (by_bleu()) state.best_metric = line.bleu;
+  state.best_step = line.step;
+  state.stalled = 0;
+  return "new best";
+}
+
+std::string Validation::count_stalled(State& state) const {
   state.stalled += 1;
   const int patience = config_.train.patience;
   const std::string best =
       by_bleu() ? format_fixed(state.best_metric, 2) : format_fixed(state.best_loss, 4);
-  line.verdict = "stalled " + std::to_string(state.stalled) +
-                 (patience > 0 ? "/" + std::to_string(patience) : "") + " (best " + best + " @ " +
-                 std::to_string(state.best_step) + ")";
-  return false;
+  return "stalled " + std::to_string(state.stalled) +
+         (patience > 0 ? "/" + std::to_string(patience) : "") + " (best " + best + " @ " +
+         std::to_string(state.best_step) + ")";
 }
 
 }  // namespace heed

@@ -1,5 +1,5 @@
-// Validation while training: the held-out part measured, and what that says about the run: the best
-// so far, how long ago it was, and whether to go on.
+// Validation while training: the held-out part measured, and what that says about the run: which
+// step was the best so far, and how many validations ago.
 #pragma once
 
 #include <functional>
@@ -14,6 +14,9 @@
 
 namespace heed {
 
+// As before the first validation that counts.
+void forget_best(State& state);
+
 class Validation {
  public:
   // References must outlive it; the config must have held-out data.
@@ -27,8 +30,11 @@ class Validation {
   std::optional<ValidLine> measure(std::int64_t step, const ParamVec<float>& values, Pool& pool,
                                    const std::function<bool()>& stop) const;
 
-  // Moves the best and stalled on and says so in the verdict. True if this is the best.
-  bool judge(ValidLine& line, State& state) const;
+  // Better than all before?
+  bool is_best(const ValidLine& line, const State& state) const;
+  // Both move the state on and return the verdict.
+  std::string count_best(const ValidLine& line, State& state) const;
+  std::string count_stalled(State& state) const;
 
  private:
   bool by_bleu() const { return config_.train.select_by == SelectBy::bleu; }

@@ -1,11 +1,14 @@
 #include "base/pool.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <chrono>
 #include <set>
 #include <stdexcept>
 #include <string>
+
+#include "base/error.h"
 
 namespace heed {
 namespace {
@@ -102,6 +105,24 @@ TEST(Pool, StartingAndStoppingManyIsFine) {
     Pool pool(1 + i % 4);
     if (i % 3 == 0) pool.run(2, [](int, int) {});
   }
+}
+
+TEST(Pool, ThreadsThatCannotStartAreAnError) {
+  pthread_attr_t usual, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  // A stack of all the addresses there are.
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 47), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  try {
+    Pool pool(3);
+    ADD_FAILURE() << "threads with a stack of 128 TiB have started";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit(), Exit::usage);
+  }
+  pthread_setattr_default_np(&usual);
+  Pool pool(3);
+  pool.run(4, [](int, int) {});
 }
 
 TEST(Pool, ThereIsAtLeastOneCore) {

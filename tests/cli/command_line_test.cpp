@@ -65,6 +65,11 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"config --bad", "--bad"},
       {"config /nonexistent.json", "\"/nonexistent.json\": No such file"},
       {"config a.json --set", "--set"},
+      {"sample run --temprature 0.3",
+       "unknown option \"--temprature\"; did you mean \"--temperature\"?"},
+      {"sample run --top=3", "unknown option \"--top=3\"; did you mean \"--top-"},
+      {"sample run another", "unexpected argument \"another\"."},
+      {"evaluate run -- --foo", "\"--foo\""},
   };
   for (const auto& [args, message] : cases) {
     const Result result = heed(std::string(args) + " 2>&1 >/dev/null");

@@ -37,6 +37,10 @@ class Commands(RunsTest):
         size = (self.folder / "a.txt").stat().st_size
         self.assertEqual(e["bytes"], size - int(size * 0.9))
         self.assertEqual(e["loss"], self.metrics(kind="valid")[-1]["loss"])
+        for place in ("checkpoints/best/", "checkpoints/step-00000012/"):
+            named, = self.json("evaluate", self.folder / "run" / place)
+            self.assertEqual(named["checkpoint"], "step-00000012")
+        self.assertIn("checkpoint step-00000012\n", self.out("evaluate", "run"))
         self.assertIn(f"{e['perplexity']:.3f}", self.out("evaluate", "run"))
         (self.folder / "b.txt").write_text(text(50, 7))
         other, = self.json("evaluate", "run", "--data", self.folder / "b.txt")
@@ -206,22 +210,24 @@ class Commands(RunsTest):
         changes = {"family": "seq2seq", "model__d_model": 32, "model__dropout": 0, "train__select_by": "bleu",
                    "train__keep_last": 0, "train__batch_tokens": 400}
         r = self.train(self.config(**changes, train__max_steps=60, train__eval_every=10))
-        valid = self.metrics(kind="valid")
-        bleus = {e["step"]: e["bleu"] for e in valid}
+        bleus, losses = ({e["step"]: e[key] for e in self.metrics(kind="valid")} for key in ("bleu", "loss"))
         best = max(bleus, key=bleus.get)
         self.assertGreater(bleus[best], 1)
+        self.assertNotEqual(best, min(losses, key=losses.get))
         self.assertEqual(self.link("best"), best)
         self.assertIn(f"best validation BLEU {bleus[best]:.2f} @ {best}", r.err)
         again, = self.json("evaluate", "run", "--checkpoint", f"step-{best}", "--bleu", "--tokenize", "none")
         self.assertAlmostEqual(again["bleu"], bleus[best], places=9)
-        two = sorted(sorted(bleus, key=lambda s: (-bleus[s], s))[:2])
-        average, = self.json("average", "run", "--best", 2)
-        self.assertEqual(average["steps"], two)
+        three = sorted(sorted(bleus, key=lambda s: (-bleus[s], s))[:3])
+        self.assertNotEqual(three, sorted(sorted(losses, key=losses.get)[:3]))
+        average, = self.json("average", "run", "--best", 3)
+        self.assertEqual(average["steps"], three)
 
-        r = self.train(self.config(**changes, train__max_steps=60, train__eval_every=1, train__patience=2,
-                                   optimizer__learning_rate=1e-30), "still")
-        self.assertEqual([e["verdict"] for e in self.metrics("still", kind="valid")][0], "new best")
-        self.assertIn("stopped early at step 3", r.err)
+        steps = sorted(bleus)
+        worse = next(b for a, b in zip(steps, steps[1:]) if bleus[b] <= max(bleus[s] for s in steps if s <= a))
+        self.assertLess(losses[worse], min(losses[s] for s in steps if s < worse))
+        r = self.train(self.config(**changes, train__max_steps=60, train__eval_every=10, train__patience=1), "early")
+        self.assertIn(f"stopped early at step {worse}", r.err)
 
     def test_strided_evaluation(self):
         self.train(self.config(family="causal_lm", **SMALL))

@@ -214,6 +214,18 @@ class LearningTest(RunsTest):
         self.assertEqual(json.loads(self.check("inspect", self.folder / "run", "--json").out)
                          ["learning"], [])
 
+    def test_a_rate_of_0_at_the_end_does_not_hide_the_updates(self):
+        self.train(self.config(train__log_every=10, optimizer__schedule="cosine"))
+        last, before = self.records()[20], self.records()[10]
+        name = "embed_tokens.weight"
+        self.assertEqual(last["matrices"][name]["update_ratio"], 0)
+        shown = self.check("inspect", self.folder / "run").out.split("Learning record")[1]
+        self.assertIn("of step 20", shown)
+        self.assertIn("update: how far step 10 moved", shown)
+        row, = (line.split() for line in shown.splitlines() if line.startswith(name))
+        self.assertEqual(float(row[3]), round(before["matrices"][name]["update_ratio"], 5))
+        self.assertEqual(float(row[4]), round(last["matrices"][name]["cosine"], 3))
+
 
 if __name__ == "__main__":
     unittest.main()

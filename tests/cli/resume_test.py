@@ -11,7 +11,7 @@ class Resume(RunsTest):
     def test_max_steps_more_and_already_done(self):
         self.train(self.config(train__max_steps=6))
         before = self.snapshot()
-        self.resume("run", words="already at step 6 of 6")
+        self.resume("run", words="already at step 6 of 6; nothing to do; --more N")
         self.assertEqual(self.snapshot(), before)
         self.resume("run", "--max-steps", 8, words="train.max_steps from 6 to 8")
         self.assertEqual(self.link("last"), 8)
@@ -150,8 +150,8 @@ class Resume(RunsTest):
         self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1)
         self.train(config, "fresh", "--stop-at", 1)
         def loss(run):
-            sums = self.state(1, run)["sums"]
-            return sums["loss_sum"] / sums["label_sum"]
+            state = self.state(1, run)
+            return state["loss_sum"] / state["label_sum"]
         self.assertLess(loss("second"), loss("fresh") - 0.1)
         tokenizer = lambda run: self.files(self.checkpoints(run) / "last")["tokenizer.json"]
         self.assertEqual(tokenizer("first"), tokenizer("second"))
@@ -213,7 +213,7 @@ class Resume(RunsTest):
         self.resume("run", "--more", 10, "--stop-at", 5, words="at step 20, past --stop-at 5;")
         self.assertEqual(self.snapshot(), before)
         self.train(self.config(train__max_steps=0, train__max_epochs=1), "epochs")
-        self.resume("epochs", words=["already at step", "the end of epoch 1 of 1; nothing to do"])
+        self.resume("epochs", words=["already at step", "the end of epoch 1 of 1; nothing to do; --set train.max_epochs=N"])
 
     def test_weights_of_another_run_that_were_never_saved_are_not_made_up(self):
         self.train(self.config())

@@ -47,7 +47,8 @@ void make(const fs::path& root) {
     states.add(text.substr(0, text.rfind(",\n")));  // to be completed with a checksum
   };
   add_state();
-  file.state.sums = {{"a", 0.1}, {"b", -std::numeric_limits<double>::infinity()}};
+  file.state.loss_sum = 0.1;
+  file.state.best_metric = -std::numeric_limits<double>::infinity();
   file.state.best_loss = 1.25;
   add_state();
 

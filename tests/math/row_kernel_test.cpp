@@ -70,32 +70,37 @@ TYPED_TEST(RowKernel, AttentionIsSoftmaxTimesValues) {
   using T = TypeParam;
   for (int keys : {1, 2, 5, 8, 40})
     for (int d : {1, 4, 6, 16})
-      for (bool uniform : {false, true}) {
-        const auto q = Buffer<T>::random(1, d, 1, 2), k = Buffer<T>::random(keys, d, 2, 2);
-        const auto v = Buffer<T>::random(keys, d, 3);
-        const double scale = 0.7;
-        std::vector<double> p(keys);
-        double sum = 0;
-        for (int j = 0; j < keys; ++j) {
-          double score = 0;
-          for (int c = 0; c < d; ++c) score += static_cast<double>(q(0, c)) * k(j, c);
-          sum += p[j] = uniform ? 1.0 : std::exp(scale * score);
+      for (int heads : {1, 3})
+        for (bool uniform : {false, true}) {
+          const auto q = Buffer<T>::random(1, heads * d, 1, 2);
+          const auto k = Buffer<T>::random(keys, heads * d, 2, 2);
+          const auto v = Buffer<T>::random(keys, heads * d, 3);
+          const double scale = 0.7;
+          const auto weight = [&](int h, int j) {
+            double score = 0;
+            for (int c = h * d; c < (h + 1) * d; ++c)
+              score += static_cast<double>(q(0, c)) * k(j, c);
+            return uniform ? 1.0 : std::exp(scale * score);
+          };
+          const auto share = [&](int h, int j) {
+            double sum = 0;
+            for (int i = 0; i < keys; ++i) sum += weight(h, i);
+            return weight(h, j) / sum;
+          };
+          Buffer<T> weights(heads, keys), out(1, heads * d);
+          exact_attention<T>(q.view().data, k.view(), v.view(), static_cast<T>(scale), uniform,
+                             weights.mat(), out.mat().data);
+          const double tolerance = 20 * test::kRounding<T>;
+          test::expect_near(weights, share, tolerance);
+          test::expect_near(
+              out,
+              [&](int, int c) {
+                double o = 0;
+                for (int j = 0; j < keys; ++j) o += share(c / d, j) * v(j, c);
+                return o;
+              },
+              tolerance);
         }
-        Buffer<T> weights(1, keys), out(1, d);
-        exact_attention<T>(q.view().data, k.view(), v.view(), static_cast<T>(scale), uniform,
-                           weights.mat().data, out.mat().data);
-        const double tolerance = 20 * test::kRounding<T>;
-        test::expect_near(
-            weights, [&](int, int j) { return p[j] / sum; }, tolerance);
-        test::expect_near(
-            out,
-            [&](int, int c) {
-              double o = 0;
-              for (int j = 0; j < keys; ++j) o += p[j] / sum * v(j, c);
-              return o;
-            },
-            tolerance);
-      }
 }
 
 // Workers keep their weights in different places; the bits must not know.
@@ -108,7 +113,8 @@ TYPED_TEST(RowKernel, AttentionHasTheSameBitsAtAnyAddress) {
   std::vector<T> memory(keys + d + 64);
   for (int shift = 0; shift < 16; ++shift) {
     T *weights = memory.data() + shift, *out = weights + keys + shift;
-    exact_attention<T>(q.view().data, k.view(), v.view(), T{0.5}, false, weights, out);
+    exact_attention<T>(q.view().data, k.view(), v.view(), T{0.5}, false, Mat<T>{weights, 1, keys},
+                       out);
     if (shift == 0) first.assign(out, out + d);
     EXPECT_EQ(first, std::vector<T>(out, out + d)) << "shift " << shift;
   }

@@ -175,7 +175,6 @@ TEST(WhatRowsSee, OrderMattersOnlyWithPositions) {
   }
 }
 
-// A model draws the same for a sequence wherever it is packed, and gradients add up.
 TEST(WholeModel, ForwardOnlyGivesTheSameBitsInLessRoom) {
   for (const Family family :
        {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
@@ -201,6 +200,7 @@ TEST(WholeModel, ForwardOnlyGivesTheSameBitsInLessRoom) {
   }
 }
 
+// A model draws the same for a sequence wherever it is packed, and gradients add up.
 TEST(WholeModel, PackedIsTheSumOfAlone) {
   for (Family family : {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
     ModelConfig config = test::tiny_config(family);

@@ -35,7 +35,8 @@ struct SmallModel {
     state.best_loss = 1.1;
     state.best_step = step;
     state.data_hash = "abc";
-    state.sums = {{"loss", 0.1 * step}, {"tokens", 3.0}};
+    state.loss_sum = 0.1 * step;
+    state.label_sum = 3.0;
   }
 
   CheckpointContents contents() const {

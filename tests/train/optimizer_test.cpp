@@ -81,6 +81,29 @@ void compare(OptimizerType type, double weight_decay, double clip) {
     EXPECT_EQ(values.data()[frozen.param.offset + i], first[frozen.param.offset + i].w);
 }
 
+// 1 - 0.999 in float is off by 1e-5 of itself.
+TEST(Optimizer, FloatKeepsTheComplementOfBeta) {
+  OptimizerConfig c;
+  c.type = OptimizerType::adam;
+  c.betas = {0.9, 0.999};
+  c.weight_decay = 0.0;
+  ParamTable t;
+  t.add_vector("one", 1, Fill::zeros);
+  ParamVec<float> values(1), gradients(1);
+  initialize(t, 5, values);
+  Pool pool(1);
+  Optimizer<float> optimizer(t, c);
+  Twin twin{.w = 0.0, .e = 0.0};
+  for (std::int64_t step = 1; step <= 20; ++step) {
+    // Falling gradients, so that what is left of the early ones shows.
+    const float g = std::ldexp(1.0f, static_cast<int>(-step));
+    gradients.data()[0] = g;
+    twin.step(c, step, 0.001, g, false, 1.0);
+    optimizer.step(pool, step, 0.001, 1.0, values, gradients, nullptr, 0.0);
+  }
+  EXPECT_NEAR(values.data()[0] / twin.w, 1.0, 2e-6);
+}
+
 TEST(Optimizer, AdamW) {
   compare(OptimizerType::adamw, 0.1, 1.0);
   compare(OptimizerType::adamw, 0.0, 0.3);
