@@ -2,10 +2,12 @@
 import base64
 import html
 import json
+import os
 import re
+import subprocess
 import unittest
 
-from runs import RunsTest
+from runs import HEED, RunsTest
 
 STORE = 4
 
@@ -74,6 +76,15 @@ class ReportTest(RunsTest):
         self.check("report", self.folder / "run" / "checkpoints" / "best")
         self.check("report", self.folder / "run", "--output", self.folder / "no" / "page.html", status=STORE)
         self.check("report", self.folder / "none", status=STORE)
+
+    def test_a_terminal_gets_no_page(self):
+        self.train(self.config())
+        ours, terminal = os.openpty()
+        done = subprocess.run([HEED, "report", self.folder / "run"], stdout=terminal, stderr=subprocess.PIPE, text=True)
+        os.close(terminal)
+        os.close(ours)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("try: --html FILE", done.stderr)
 
     def test_runs_that_lack_something(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}), "all")
