@@ -46,8 +46,7 @@ std::string what_exists(const fs::path& checkpoints) {
 // The folder that the link best or last leads to, which must be one of the run's own.
 fs::path follow_link(const fs::path& link) {
   if (!path_exists(link)) {
-    throw Error(Exit::store,
-                link.string() + " is not there; " + what_exists(link.parent_path()));
+    throw Error(Exit::store, link.string() + " is not there; " + what_exists(link.parent_path()));
   }
   std::error_code error;
   const std::string target = fs::read_symlink(link, error).string();
