@@ -56,6 +56,8 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   // A closed pipe must not end a training run in mid-step: it is noticed where output is written.
   std::signal(SIGPIPE, SIG_IGN);
+  // So does a limit on the size of files (ulimit -f): a write that reaches it fails with EFBIG.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return static_cast<int>(run({argv + 1, argv + argc}));
   } catch (const heed::OutputClosed&) {

@@ -22,6 +22,12 @@ std::string hint_for(int error) {
     case EACCES:
     case EPERM:
       return "check the permissions of that path and of the folders above it";
+    case EFBIG:
+      return "a greater limit on the size of files: ulimit -f unlimited";
+    case EISDIR:
+    case ENOTEMPTY:
+    case EEXIST:
+      return "something else has that name: remove it or move it away";
     case ENOENT:
       return "check the path";
     case EIO:

@@ -50,7 +50,9 @@ fs::path follow_link(const fs::path& link) {
   }
   std::error_code error;
   const std::string target = fs::read_symlink(link, error).string();
-  if (error) throw Error(Exit::store, link.string() + ": it is no symbolic link");
+  if (error)
+    throw Error(Exit::store, link.string() + ": it is no symbolic link",
+                "remove it, and heed resume makes it anew; or --checkpoint step-N");
   const bool own = target.find('/') == std::string::npos &&
                    (parse_step(target) || target.starts_with(kAverage)) &&
                    is_real_folder(link.parent_path() / target);
@@ -77,7 +79,8 @@ fs::path checkpoints_of(const fs::path& run) {
     throw Error(Exit::store, '"' + run.string() + "\" is a checkpoint, expected a run folder",
                 "the folder that has checkpoints/ in it");
   }
-  throw Error(Exit::store, '"' + run.string() + "\" is no run folder: it has no checkpoints/");
+  throw Error(Exit::store, '"' + run.string() + "\" is no run folder: it has no checkpoints/",
+              "check the path; if a start failed there, remove it and train again");
 }
 
 // A link (best, last) may be switched while its folder is being read: read where it leads now.

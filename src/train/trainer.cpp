@@ -173,7 +173,8 @@ void Trainer::diverged(std::int64_t step, const std::string& otherwise) {
                          : " The checkpoints up to step " + std::to_string(saved_) + " are good."),
       "see it again: heed resume " + run + " --set train.log_every=1; go on more slowly: " +
           "heed resume " + run + " --set optimizer.learning_rate=" +
-          format_scientific(config_.optimizer.learning_rate / 3));
+          format_scientific(config_.optimizer.learning_rate / 3) +
+          "; if that diverges at once, train anew with such a rate");
 }
 
 double Trainer::eta_seconds() const {

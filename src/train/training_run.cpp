@@ -84,6 +84,11 @@ Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoin
     parse_config(asked.text, asked.name);
     return asked;
   } catch (const Error& e) {
+    if (!checkpoint && !fs::exists(path))
+      throw Error(Exit::store,
+                  "The run " + quoted_path(run) +
+                      " has neither a checkpoint nor a config.json: its start failed.",
+                  "remove it and train again");
     if (!checkpoint) throw Error(Exit::store, e.what());
     log.warn("going on with the checkpoint's config: " + std::string(e.what()));
     return {checkpoint->config(), (checkpoint->folder() / "config.json").string()};
@@ -201,6 +206,11 @@ RunResult train_run(const TrainRequest& request, Log& log) {
       request.run.empty() ? (fs::path("runs") / config_path.stem()).string() : request.run;
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(run_path, ignored))) {
+    if (!request.force && !fs::exists(fs::path(run_path) / "config.json", ignored))
+      throw Error(Exit::usage,
+                  quoted_path(run_path) +
+                      " exists already and is no run: it has no config.json (did a start fail?).",
+                  "remove it, or another --run");
     if (!request.force)
       throw Error(Exit::usage, "The run " + quoted_path(run_path) + " exists already.",
                   "heed resume " + shell_word(run_path) +

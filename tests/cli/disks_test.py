@@ -1,8 +1,11 @@
-"""Full and read-only disks (where the tests may mount one)."""
+"""Full and read-only disks (where the tests may mount one), limits of the system, odd files in a run folder."""
+import os
+import shlex
+import shutil
 import subprocess
 import unittest
 
-from runs import RunsTest
+from runs import HEED, Result, RunsTest
 
 STORE = 4
 
@@ -20,6 +23,60 @@ class Disks(RunsTest):
 
     def remount(self, place, options):
         subprocess.run(["mount", "-o", "remount," + options, str(place)], check=True)
+
+    def limited(self, limit, *args):
+        """heed under `ulimit LIMIT`."""
+        line = " ".join(shlex.quote(str(a)) for a in (HEED, *args))
+        done = subprocess.run(["bash", "-c", f"ulimit {limit} && exec {line}"], capture_output=True, text=True,
+                              cwd=self.folder, timeout=120)
+        return Result(done)
+
+    def test_a_limit_on_the_size_of_files(self):
+        self.train(self.config(), "run", "--stop-at", 5)
+        before = self.snapshot()
+        r = self.limited("-f 4", "resume", "run")
+        self.assertEqual(r.status, STORE, r.err)
+        self.assertIn("ulimit -f unlimited", r.err)
+        for path, content in before.items():
+            if path.startswith("checkpoints/step-"):
+                self.assertEqual(self.snapshot()[path], content)
+        self.resume()
+
+    def test_a_limit_on_addresses_is_no_endless_wait(self):
+        if self.limited("-v 400000", "--version").status != 0:
+            self.skipTest("a sanitizer needs more")
+        r = self.limited("-v 400000", "train", self.config(), "--run", "run")
+        self.assertEqual(r.status, 7, r.err)
+        self.assertIn("ulimit -v", r.err)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_a_start_that_failed(self):
+        (self.folder / "run").mkdir()
+        self.train(self.config(), status=2, words=["no config.json", "remove it"])
+        (self.folder / "run" / "checkpoints").mkdir()
+        self.resume(status=STORE, words=["its start failed", "train again"])
+
+    def test_the_log_is_not_written_through_links_or_pipes(self):
+        self.train(self.config(), "run", "--stop-at", 5)
+        log, victim = self.folder / "run" / "train.log", self.folder / "victim"
+        victim.write_text("mine")
+        log.unlink()
+        log.symlink_to(victim)
+        self.resume(status=STORE, words=["train.log", "no regular file"])
+        self.assertEqual(victim.read_text(), "mine")
+        log.unlink()
+        os.mkfifo(log)
+        self.resume(status=STORE, words=["train.log", "no regular file"])
+
+    def test_a_copy_without_links(self):
+        self.train(self.config())
+        copy = self.folder / "copy"
+        shutil.copytree(self.folder / "run", copy)
+        self.check("evaluate", copy, status=STORE, words=["best", "remove it", "--checkpoint step-N"])
+        self.resume("copy", "--more", 5, status=STORE, words="remove it or move it away")
+        for link in ("best", "last"):
+            shutil.rmtree(copy / "checkpoints" / link)
+        self.resume("copy", "--more", 5)
 
     def test_a_disk_that_fills_up(self):
         place = self.mount("disk", "size=128k")
