@@ -124,8 +124,8 @@ Log::~Log() {
 void Log::open_file(const std::string& path) {
   // Not through a link to a file that is no log, and not into a pipe that nobody may read.
   const auto type = std::filesystem::symlink_status(path).type();
-  if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::regular)
-    throw Error(Exit::store, "cannot write the log " + path + ": it is no regular file.",
+  if (type == std::filesystem::file_type::symlink || type == std::filesystem::file_type::fifo)
+    throw Error(Exit::store, "cannot write the log " + path + ": it is a link or a pipe.",
                 "remove it or move it away");
   try {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
