@@ -107,10 +107,16 @@ void dots_all_rows(Mat<const T> x, const T* w, int w_stride, const T* b, Mat<T> 
   };
   int r = 0;
   if constexpr (J <= 3) {
-    if (x.rows >= 4) rows.template operator()<4, true>(0), r = 4;
+    if (x.rows >= 4) {
+      rows.template operator()<4, true>(0);
+      r = 4;
+    }
     for (; r + 4 <= x.rows; r += 4) rows.template operator()<4, false>(r);
   }
-  if (r == 0 && x.rows > 0) rows.template operator()<1, true>(0), r = 1;
+  if (r == 0 && x.rows > 0) {
+    rows.template operator()<1, true>(0);
+    r = 1;
+  }
   for (; r < x.rows; ++r) rows.template operator()<1, false>(r);
 }
 

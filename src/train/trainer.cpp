@@ -11,8 +11,6 @@
 #include "train/due.h"
 
 namespace heed {
-namespace {}  // namespace
-
 Trainer::Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
                  const Tokenizers& tokenizers, RunWriter& run, Pool& pool, Log& log)
     : config_(config),

@@ -79,16 +79,16 @@ struct Asked {
 
 Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoint, Log& log) {
   const fs::path path = run / "config.json";
+  if (!checkpoint && !fs::exists(path))
+    throw Error(Exit::store,
+                "The run " + quoted_path(run) +
+                    " has neither a checkpoint nor a config.json: its start failed.",
+                "remove it and train again");
   try {
     const Asked asked{read_file(path, kMaxConfigFile), path.string()};
     parse_config(asked.text, asked.name);
     return asked;
   } catch (const Error& e) {
-    if (!checkpoint && !fs::exists(path))
-      throw Error(Exit::store,
-                  "The run " + quoted_path(run) +
-                      " has neither a checkpoint nor a config.json: its start failed.",
-                  "remove it and train again");
     if (!checkpoint) throw Error(Exit::store, e.what());
     log.warn("going on with the checkpoint's config: " + std::string(e.what()));
     return {checkpoint->config(), (checkpoint->folder() / "config.json").string()};

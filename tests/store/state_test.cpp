@@ -50,6 +50,10 @@ TEST(State, EveryBitComesBack) {
   EXPECT_TRUE(std::signbit(read.state.loss_sum));
   EXPECT_EQ(format_state(read), text);
 
+  for (const double value : {1.7976931348623157e308, -inf, 1.0 / 3, 3.0}) {
+    file.state.loss_sum = value;
+    EXPECT_EQ(parse_state(format_state(file), "f").state.loss_sum, value);
+  }
   file.state.loss_sum = std::nan("");
   EXPECT_TRUE(std::isnan(parse_state(format_state(file), "f").state.loss_sum));
 }
@@ -57,7 +61,7 @@ TEST(State, EveryBitComesBack) {
 TEST(State, RandomDoublesComeBack) {
   std::uint64_t bits = 88172645463325252u;  // xorshift64 (Marsaglia 2003)
   StateFile file = example();
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 20000; ++i) {
     bits ^= bits << 13;
     bits ^= bits >> 7;
     bits ^= bits << 17;
