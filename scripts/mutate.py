@@ -67,7 +67,8 @@ class Tree:
     def prepare(self):
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         result = self.run(["cmake", "-S", self.root, "-B", self.build, "-G", "Ninja",
-                           "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", *launcher])
+                           "-DCMAKE_UNITY_BUILD=OFF", "-DCMAKE_BUILD_TYPE=Release",
+                           "-DCMAKE_CXX_FLAGS_RELEASE=-O1", *launcher])
         if result.returncode:
             sys.exit(result.stdout)
         if not self.make():

@@ -24,7 +24,7 @@
 namespace heed {
 namespace {
 
-struct Request {
+struct AttendOptions {
   std::string run, checkpoint, html, kind, gold;
   std::optional<std::string> source, target;
   std::optional<int> layer, head;
@@ -32,7 +32,7 @@ struct Request {
   bool json = false, contributions = false;
 };
 
-void add_options(CommandLine& line, Request& r) {
+void add_options(CommandLine& line, AttendOptions& r) {
   line.add_run(r.run);
   line.add_checkpoint(r.checkpoint);
   line.app().add_option("--source", r.source,
@@ -61,7 +61,7 @@ void add_options(CommandLine& line, Request& r) {
       ->needs(gold);
 }
 
-void check_selection(const Request& r, const ModelConfig& model) {
+void check_selection(const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
   if (r.json && (r.layer || r.head || !r.kind.empty()))
     refuse("--kind, --layer and --head choose what is drawn; --json always has everything.");
@@ -80,7 +80,7 @@ void check_selection(const Request& r, const ModelConfig& model) {
            std::to_string(layers - 1) + ".");
 }
 
-ModelInput read_input(const Request& r, const TrainedModel& t) {
+ModelInput read_input(const AttendOptions& r, const TrainedModel& t) {
   const bool encoder = t.model.has_encoder(), decoder = t.model.has_decoder();
   if (!r.source && !r.target)
     throw Error(Exit::usage, "Expected a text to attend to.", "--source \"...\"");
@@ -111,7 +111,7 @@ ModelInput read_input(const Request& r, const TrainedModel& t) {
   return input;
 }
 
-void draw(const Request& r, const InputTokens& tokens, const AttentionMaps& maps) {
+void draw(const AttendOptions& r, const InputTokens& tokens, const AttentionMaps& maps) {
   const char* no_color = std::getenv("NO_COLOR");
   const bool plain = no_color != nullptr && *no_color != '\0';
   const HeatMapStyle style{.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
@@ -130,7 +130,7 @@ void draw(const Request& r, const InputTokens& tokens, const AttentionMaps& maps
   }
 }
 
-void write_page(const Request& r, const TrainedModel& t, const InputTokens& tokens,
+void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens& tokens,
                 const AttentionMaps& maps) {
   AttentionPage page{r.run + ", step " + std::to_string(t.state.step), AttentionKind::cross,
                      r.layer.value_or(0), r.head.value_or(0)};
@@ -144,7 +144,7 @@ void write_page(const Request& r, const TrainedModel& t, const InputTokens& toke
   file.finish();
 }
 
-void score(const Request& r, const TrainedModel& t) {
+void score(const AttendOptions& r, const TrainedModel& t) {
   if (r.layer || r.head || !r.kind.empty() || !r.html.empty() || r.contributions)
     throw Error(Exit::usage,
                 "--gold scores all heads; it goes with --source, --target, --limit "
@@ -167,7 +167,7 @@ void score(const Request& r, const TrainedModel& t) {
 }  // namespace
 
 Exit run_attend(CommandLine& line) {
-  Request request;
+  AttendOptions request;
   add_options(line, request);
   if (!line.parse()) return Exit::ok;
   prepare_blas();

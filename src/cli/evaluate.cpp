@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kNotes =
+constexpr const char* kEvaluateNotes =
     "Scores every token once. loss is in nats per token, never smoothed; bits per byte counts one\n"
     "newline per pair and is left out where <unk> or lower-casing loses bytes. Masked models: "
     "fixed\n"
@@ -31,7 +31,7 @@ constexpr const char* kNotes =
     "bytes, and\n"
     "with --bleu also bleu, chrf, exact_match (percent), signature, chrf_signature.";
 
-struct Options {
+struct EvaluateOptions {
   std::vector<std::string> data;
   std::string source, target, tokenize = "13a";
   bool bleu = false, lowercase = false, json = false;
@@ -39,7 +39,7 @@ struct Options {
   BeamOptions beam;
 };
 
-void check_options(const Options& o, const TrainedModel& m) {
+void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   const auto require = [](bool holds, const std::string& what) {
     if (!holds) throw Error(Exit::usage, what, "heed evaluate --help");
   };
@@ -60,7 +60,7 @@ void check_options(const Options& o, const TrainedModel& m) {
           "--length-penalty must not be negative.");
 }
 
-Split load_split(const Options& o, TrainedModel& m, Log& log) {
+Split load_split(const EvaluateOptions& o, TrainedModel& m, Log& log) {
   Split split;
   if (!o.data.empty()) {
     split = load_text(o.data, m.config, m.tokenizers);
@@ -76,7 +76,8 @@ Split load_split(const Options& o, TrainedModel& m, Log& log) {
   return split;
 }
 
-Evaluation measure(const Options& o, const TrainedModel& m, const Split& split, Pool& pool) {
+Evaluation measure(const EvaluateOptions& o, const TrainedModel& m, const Split& split,
+                   Pool& pool) {
   if (o.stride > 0) {
     const StridedText text{split, m.config.objective.target_length, o.stride};
     return evaluate(
@@ -88,7 +89,8 @@ Evaluation measure(const Options& o, const TrainedModel& m, const Split& split, 
   return evaluate(m.model, m.values, examples, pool);
 }
 
-void measure_translations(const Options& o, const TrainedModel& m, Pool& pool, Json& result) {
+void measure_translations(const EvaluateOptions& o, const TrainedModel& m, Pool& pool,
+                          Json& result) {
   const ReadOptions options = read_options(m.config);
   TextPairs pairs;
   if (o.source.empty()) {
@@ -139,7 +141,7 @@ void print_table(const Json& r, bool masked) {
   line("exact match", number("exact_match", 2) + " %");
 }
 
-std::string data_name(const Options& o) {
+std::string data_name(const EvaluateOptions& o) {
   if (!o.source.empty()) return o.source + " + " + o.target;
   std::string name;
   for (const std::string& path : o.data) name += (name.empty() ? "" : " + ") + path;
@@ -151,7 +153,7 @@ std::string data_name(const Options& o) {
 Exit run_evaluate(CommandLine& line) {
   std::string run, checkpoint;
   int threads = 0;
-  Options o;
+  EvaluateOptions o;
   CLI::App& app = line.app();
   line.add_run(run);
   line.add_checkpoint(checkpoint);
@@ -175,7 +177,7 @@ Exit run_evaluate(CommandLine& line) {
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
   line.add_threads(threads);
   line.add_json(o.json);
-  app.footer(kNotes);
+  app.footer(kEvaluateNotes);
   if (!line.parse()) return Exit::ok;
 
   prepare_blas();

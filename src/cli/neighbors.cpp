@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Request {
+struct NeighborsOptions {
   std::string run, checkpoint, context, export_to, side;
   std::vector<std::string> words;
   std::size_t top_k = 10;
@@ -91,7 +91,7 @@ std::string table(const EmbeddingView& e, const ContextResult& r, const std::str
   return text;
 }
 
-void answer(const Request& r, const TrainedModel& t, const EmbeddingView& e) {
+void answer(const NeighborsOptions& r, const TrainedModel& t, const EmbeddingView& e) {
   const std::vector<Query> queries = parse_queries(r.words);
   Json json{{"queries", Json::array()}};
   std::string text;
@@ -112,7 +112,7 @@ void answer(const Request& r, const TrainedModel& t, const EmbeddingView& e) {
 }  // namespace
 
 Exit run_neighbors(CommandLine& line) {
-  Request r;
+  NeighborsOptions r;
   line.add_run(r.run);
   line.app().add_option("WORD", r.words, "words, or an analogy: king - man + woman");
   line.add_checkpoint(r.checkpoint);

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t kMaxPrompt = 64u << 20;
 
-constexpr const char* kNotes =
+constexpr const char* kSampleNotes =
     "Plain output is the prompt and what follows it; several samples are separated by a blank "
     "line,\n"
     "which a sample may have in it, too: --json tells them apart.\n"
@@ -35,7 +35,7 @@ constexpr const char* kNotes =
     "alone reads <s> and the prompt; when it holds target_length tokens it starts anew with the\n"
     "last half of them.";
 
-struct Options {
+struct SampleOptions {
   std::string prompt, prompt_file;
   bool has_prompt = false, has_prompt_file = false, json = false;
   std::vector<std::string> stops;
@@ -55,7 +55,7 @@ void check_rules(const LogitsRules& r) {
           "--repetition-penalty must be a positive number (1: none).");
 }
 
-std::string read_prompt(const Options& o) {
+std::string read_prompt(const SampleOptions& o) {
   if (o.has_prompt) return o.prompt;
   if (o.has_prompt_file && o.prompt_file != "-")
     return without_final_newline(
@@ -95,7 +95,7 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
 // as it comes.
 class Printer {
  public:
-  Printer(const TrainedModel& m, const Options& o, std::string prompt)
+  Printer(const TrainedModel& m, const SampleOptions& o, std::string prompt)
       : tokenizer_(*m.tokenizers.target), options_(o), prompt_(std::move(prompt)) {
     const SampleRequest& r = o.request;
     shows_prompt_ = !r.to_end;
@@ -160,7 +160,7 @@ class Printer {
   }
 
   const Tokenizer& tokenizer_;
-  const Options& options_;
+  const SampleOptions& options_;
   std::string prompt_;
   bool shows_prompt_, streams_;
   std::vector<Sample> samples_;
@@ -172,7 +172,7 @@ class Printer {
 Exit run_sample(CommandLine& line) {
   std::string run, checkpoint;
   int threads = 0;
-  Options o;
+  SampleOptions o;
   SampleRequest& r = o.request;
   r.rules.temperature = 0.8;
   CLI::App& app = line.app();
@@ -207,7 +207,7 @@ Exit run_sample(CommandLine& line) {
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   line.add_threads(threads);
   line.add_json(o.json);
-  app.footer(kNotes);
+  app.footer(kSampleNotes);
   if (!line.parse()) return Exit::ok;
   o.has_prompt = prompt_option->count() > 0;
   o.has_prompt_file = file_option->count() > 0;

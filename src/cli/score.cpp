@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-constexpr const char* kNotes =
+constexpr const char* kScoreNotes =
     "Prints the log-probability (nats) of every line of --target, one number per line. All models\n"
     "start from <s>. Pairs: the line and </s>, given the line of --source. Text: the line's "
     "tokens\n"
@@ -24,7 +24,7 @@ constexpr const char* kNotes =
     "With --json, an object per line: logprob, bos_id, source_ids (what the encoder reads, as far\n"
     "as it is given), ids (the scored labels), tokens, token_logprobs.";
 
-constexpr std::size_t kLines = 256;  // scored at a time
+constexpr std::size_t kScoredLines = 256;  // scored at a time
 
 struct Line {
   std::vector<int> source_ids, ids;
@@ -88,7 +88,7 @@ Exit run_score(CommandLine& line) {
   line.app().add_flag("--tokens", tokens, "under each line's number, each token's");
   line.add_threads(threads);
   line.add_json(json);
-  line.app().footer(kNotes);
+  line.app().footer(kScoreNotes);
   if (!line.parse()) return Exit::ok;
 
   prepare_blas();
@@ -111,8 +111,8 @@ Exit run_score(CommandLine& line) {
 
   Unknown unknown;
   Pool pool(thread_count(threads, m.config));
-  for (std::size_t begin = 0; begin < targets.size(); begin += kLines) {
-    const std::size_t end = std::min(targets.size(), begin + kLines);
+  for (std::size_t begin = 0; begin < targets.size(); begin += kScoredLines) {
+    const std::size_t end = std::min(targets.size(), begin + kScoredLines);
     std::vector<Line> lines;
     std::vector<Example> examples;
     for (std::size_t i = begin; i < end; ++i) {

@@ -12,7 +12,9 @@
 namespace heed {
 namespace {
 
-constexpr const char* kNotes =
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kTrainNotes =
     "With --json, one object at the end: run, step, best_loss and best_step (null without a\n"
     "validation), seconds, reason (finished, early_stopping, stop_at, signal, time, already_done).";
 
@@ -20,11 +22,10 @@ void add_shared(CommandLine& line, std::int64_t& stop_at, bool& profile, bool& j
   line.add_steps("--stop-at", stop_at, "save and stop after this step, as a signal would");
   line.app().add_flag("--profile", profile, "say in the end where the time went");
   line.add_json(json);
-  line.app().footer(kNotes);
+  line.app().footer(kTrainNotes);
 }
 
 Exit finish(const RunResult& r, bool json) {
-  using Json = nlohmann::ordered_json;
   const State& s = r.state;
   if (json)
     print(Json{{"run", r.run},

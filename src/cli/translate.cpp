@@ -16,9 +16,9 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kLines = 512;  // read, translated and written at a time
+constexpr std::size_t kTranslatedLines = 512;  // read, translated and written at a time
 
-constexpr const char* kNotes =
+constexpr const char* kTranslateNotes =
     "Prints one line for every line of the input, in order; an empty line for an empty one. With\n"
     "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are "
     "compared\n"
@@ -78,7 +78,7 @@ Exit run_translate(CommandLine& line) {
       ->check(CLI::Range(0, 1'000'000));
   line.add_threads(threads);
   line.add_json(json);
-  app.footer(kNotes);
+  app.footer(kTranslateNotes);
   if (!line.parse()) return Exit::ok;
   if (!(beam.length_penalty >= 0) || !std::isfinite(beam.length_penalty))
     throw Error(Exit::usage, "--length-penalty must not be negative.");
@@ -98,7 +98,7 @@ Exit run_translate(CommandLine& line) {
   Pool pool(thread_count(threads, m.config));
   Unknown unknown;
   std::size_t number = 0;
-  for (std::vector<std::string> lines; !(lines = reader.read(kLines)).empty();) {
+  for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();) {
     const auto found = translate(m.model, m.values, m.tokenizers, pool, lines, beam, number + 1);
     for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
       unknown += m.tokenizers.source().unknown(lines[i]);

@@ -12,10 +12,7 @@
 namespace heed {
 namespace {
 
-constexpr int kBos = Tokenizer::kBos, kEos = Tokenizer::kEos;
-// Sources searched at a time: as many as a cache of this many numbers holds, at most kGroup.
-constexpr double kCacheNumbers = 64e6;
-constexpr int kGroup = 64;
+constexpr int kMostSources = 64;  // searched at a time
 
 // An unfinished hypothesis.
 struct Active {
@@ -50,7 +47,7 @@ class Search {
     std::vector<Active> next;
     for (const Extension& e : kept) {
       const Active& parent = active[e.parent];
-      if (e.token.id == kEos) {
+      if (e.token.id == Tokenizer::kEos) {
         finish({parent.ids, e.log_probability, 0});
       } else {
         next.push_back({e.parent, parent.ids, e.log_probability, {}});  // slot: see below
@@ -157,7 +154,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     for (Search& s : searches)
       for (Active& a : s.active) {
         rows.push_back({&s, &a});
-        const int& last = a.ids.empty() ? kBos : a.ids.back();
+        const int& last = a.ids.empty() ? Tokenizer::kBos : a.ids.back();
         feeds.push_back({a.slot, s.source(), {&last, 1}});
       }
     if (rows.empty()) break;
@@ -166,7 +163,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
       const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));
       Active& a = *rows[i].hypothesis;
       if (rows[i].search->must_end(a))
-        a.next = {scored_token(row, kEos)};
+        a.next = {scored_token(row, Tokenizer::kEos)};
       else
         a.next = best_tokens(row, options.beam_size, options.banned);
     });
@@ -200,9 +197,8 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
   for (std::size_t begin = 0; begin < order.size();) {
     const int longest =
         longest_target(model.config, options, static_cast<int>(sources[order[begin]].size()));
-    const double numbers = 2.0 * model.config.decoder_layers * model.config.d_model *
-                           (longest + 1.0) * options.beam_size;
-    const int group = std::clamp(static_cast<int>(kCacheNumbers / numbers), 1, kGroup);
+    const double tokens = (longest + 1.0) * options.beam_size;
+    const int group = slots_at_a_time(model.config, tokens, kMostSources);
     const std::size_t end = std::min(order.size(), begin + group);
     search_group(model, values, pool, sources, std::span(order).subspan(begin, end - begin),
                  options, results);

@@ -10,10 +10,7 @@
 namespace heed {
 namespace {
 
-constexpr int kBos = Tokenizer::kBos, kEos = Tokenizer::kEos;
-// Samples decoded at a time: as many as the cache of this many numbers holds, at most kGroup.
-constexpr double kCacheNumbers = 64e6;
-constexpr int kGroup = 128;
+constexpr int kMostSamples = 128;  // decoded at a time
 
 std::vector<int> last_of(const std::vector<int>& ids, std::size_t n) {
   return {ids.end() - static_cast<std::ptrdiff_t>(std::min(n, ids.size())), ids.end()};
@@ -56,7 +53,7 @@ class Group {
         const int id = next_[s];
         texts_[s].push_back(id);
         if (!occurred_[s].empty()) occurred_[s][id] = true;
-        const bool ended = request_.to_end && id == kEos;
+        const bool ended = request_.to_end && id == Tokenizer::kEos;
         if (!ended && sink(first_ + s, id) && position + 1 < request_.max_tokens)
           still.push_back(s);
         else
@@ -77,7 +74,7 @@ class Group {
 
   // All samples begin alike: the first one is fed, the others are copied.
   Mat<float> start() {
-    std::vector<int> ids{kBos};
+    std::vector<int> ids{Tokenizer::kBos};
     if (encoder_) {
       const std::vector<int> source = request_.to_end ? request_.prompt : source_of(0);
       session_.read_sources({&source, 1});
@@ -107,7 +104,7 @@ class Group {
 
   // The decoder is full: every sample goes on from what it has written.
   Mat<float> start_anew() {
-    std::vector<std::vector<int>> ids(active_.size(), {kBos});
+    std::vector<std::vector<int>> ids(active_.size(), {Tokenizer::kBos});
     if (encoder_) {
       std::vector<std::vector<int>> sources;
       source_of_.assign(texts_.size(), 0);
@@ -130,7 +127,8 @@ class Group {
   }
 
   std::vector<int> source_of(int s) const {
-    return texts_[s].empty() ? std::vector<int>{kBos} : last_of(texts_[s], request_.source_length);
+    return texts_[s].empty() ? std::vector<int>{Tokenizer::kBos}
+                             : last_of(texts_[s], request_.source_length);
   }
 
   const SampleRequest& request_;
@@ -152,8 +150,7 @@ class Group {
 void draw_samples(const Transformer& model, const ParamVec<float>& values, Pool& pool,
                   const SampleRequest& request, const SampleSink& sink, const SampleDone& done) {
   const int capacity = request.to_end ? request.max_tokens : request.target_length;
-  const double numbers = 2.0 * model.config.decoder_layers * model.config.d_model * capacity;
-  const int group = std::clamp(static_cast<int>(kCacheNumbers / numbers), 1, kGroup);
+  const int group = slots_at_a_time(model.config, capacity, kMostSamples);
   for (int first = 0; first < request.num_samples; first += group)
     Group(model, values, pool, request, capacity, first,
           std::min(group, request.num_samples - first))

@@ -1,5 +1,6 @@
 #include "decode/session.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "math/rows.h"
@@ -19,6 +20,11 @@ Pass<float> exact_pass(const ParamVec<float>& values, Workspace& workspace, Pool
 }
 
 }  // namespace
+
+int slots_at_a_time(const ModelConfig& config, double tokens, int most) {
+  const double numbers = 2.0 * config.decoder_layers * config.d_model * tokens;
+  return static_cast<int>(std::clamp(64e6 / numbers, 1.0, static_cast<double>(most)));
+}
 
 Session::Session(const Transformer& model, const ParamVec<float>& values, Pool& pool, int slots,
                  int capacity)

@@ -16,6 +16,10 @@
 
 namespace heed {
 
+// How many sequences of `tokens` each to decode at a time: as many as a cache of 64 million numbers
+// holds, at least one and at most `most`.
+int slots_at_a_time(const ModelConfig& config, double tokens, int most);
+
 class Session {
  public:
   // `slots` sequences of at most `capacity` tokens. Learned positions: capacity <= their number.

@@ -8,19 +8,19 @@ namespace heed {
 namespace {
 
 // Floats are written with as many digits as tell them apart, no more.
-using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
-                                  std::int64_t, std::uint64_t, float>;
+using ShortJson = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
+                                       std::int64_t, std::uint64_t, float>;
 
 // [layer][head][query][key]
 template <class Number>
-Json nested(const AttentionMap& map, Number&& number) {
-  Json layers = Json::array();
+ShortJson nested(const AttentionMap& map, Number&& number) {
+  ShortJson layers = ShortJson::array();
   for (int layer = 0; layer < map.layers; ++layer) {
-    Json heads = Json::array();
+    ShortJson heads = ShortJson::array();
     for (int head = 0; head < map.heads; ++head) {
-      Json queries = Json::array();
+      ShortJson queries = ShortJson::array();
       for (int q = 0; q < map.queries; ++q) {
-        Json row = Json::array();
+        ShortJson row = ShortJson::array();
         for (int k = 0; k < map.keys; ++k) row.push_back(number(layer, head, q, k));
         queries.push_back(std::move(row));
       }
@@ -50,7 +50,7 @@ const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionK
 
 std::string attention_json(const ModelInput& input, const InputTokens& tokens,
                            const AttentionMaps& maps, bool contributions) {
-  Json json;
+  ShortJson json;
   json["source_ids"] = input.source;
   json["source_tokens"] = tokens.source;
   json["target_ids"] = input.target;
@@ -69,7 +69,7 @@ std::string attention_json(const ModelInput& input, const InputTokens& tokens,
           return static_cast<float>(map.contribution(layer, head, q, k));
         });
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(-1, ' ', false, ShortJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace heed

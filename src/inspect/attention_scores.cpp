@@ -31,10 +31,10 @@ struct Sums {
   double any_accuracy() const { return any_correct / links; }
 };
 
-using Series = std::vector<Sums>;  // by group
+using GroupSums = std::vector<Sums>;  // by group
 
 struct HeadSeries {
-  Series trained, untrained, shuffled;
+  GroupSums trained, untrained, shuffled;
 };
 
 Sums link_sums(Mat<const float> weights, const GoldLink& link) {
@@ -81,7 +81,7 @@ class Bootstrap {
     }
   }
 
-  Score score(const Series& series) const {
+  Score score(const GroupSums& series) const {
     const Sums whole = weighted(series, std::vector<std::uint16_t>(series.size(), 1));
     if (whole.links == 0) return {};
     std::vector<Sums> resampled;
@@ -102,7 +102,7 @@ class Bootstrap {
   }
 
  private:
-  static Sums weighted(const Series& series, const std::vector<std::uint16_t>& times) {
+  static Sums weighted(const GroupSums& series, const std::vector<std::uint16_t>& times) {
     Sums sums;
     for (std::size_t g = 0; g < series.size(); ++g) sums.add(series[g], times[g]);
     return sums;
@@ -142,9 +142,9 @@ KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
   const int heads = model.config.n_heads;
   const int layers = gold.kind == AttentionKind::encoder_self ? model.config.encoder_layers
                                                               : model.config.decoder_layers;
-  const Series zeros(groups);
+  const GroupSums zeros(groups);
   std::vector<HeadSeries> series(static_cast<std::size_t>(layers) * heads, {zeros, zeros, zeros});
-  Series uniform = zeros;
+  GroupSums uniform = zeros;
   KindScores scores{gold.kind, 0, groups, gold.group_name, false, {}, {}, gold.notes};
   Workspace workspace;
   for (std::size_t e = 0; e < gold.examples.size(); ++e) {

@@ -5,12 +5,6 @@
 #include <vector>
 
 namespace heed {
-namespace {
-
-constexpr int kTokens = 1024;  // source + target tokens of one forward pass
-
-}  // namespace
-
 double Evaluation::perplexity() const {
   return std::exp(loss());
 }
@@ -45,7 +39,7 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values, std
     make(i, first);
     longest = std::max<std::int64_t>(longest, first.tokens());
   }
-  const std::int64_t chunk = std::max<std::int64_t>(1, kTokens / longest);
+  const std::int64_t chunk = std::max<std::int64_t>(1, kForwardTokens / longest);
   const std::int64_t chunks = (count + chunk - 1) / chunk;
   std::vector<LossSums> sums(chunks);
   std::atomic<bool> stopped{false};

@@ -10,6 +10,9 @@
 
 namespace heed {
 
+// Source and target tokens of one pass that only scores: its activations stay in the cache.
+constexpr int kForwardTokens = 1024;
+
 struct Evaluation {
   LossSums sums;
   double loss() const { return sums.plain / static_cast<double>(sums.tokens); }  // nats per token

@@ -7,15 +7,15 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kTask = std::size_t{1} << 15;  // numbers of one task of a reduction
-constexpr std::size_t kRun = 1024;                   // summed in float, runs in double
+constexpr std::size_t kReduceTask = std::size_t{1} << 15;  // numbers of one task of a reduction
+constexpr std::size_t kRun = 1024;                         // summed in float, runs in double
 
 }  // namespace
 
 Gradients::Gradients(const Transformer& model, int shards, Pool& pool)
     : model_(&model), pool_(&pool), workers_(pool.threads()), losses_(shards) {
   for (int i = 0; i < shards; ++i) shards_.emplace_back(model.table.size());
-  squares_.resize((model.table.size() + kTask - 1) / kTask);
+  squares_.resize((model.table.size() + kReduceTask - 1) / kReduceTask);
 }
 
 LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
@@ -46,7 +46,7 @@ double Gradients::reduce() {
   const std::size_t size = shards_.front().size();
   pool_->run(static_cast<int>(squares_.size()), [&](int task, int worker) {
     Timed timed(profiles_.empty() ? nullptr : profiles_[worker], Work::gradient_sum);
-    const std::size_t begin = task * kTask, end = std::min(size, begin + kTask);
+    const std::size_t begin = task * kReduceTask, end = std::min(size, begin + kReduceTask);
     float* __restrict sum = shards_.front().data();
     for (std::size_t s = 1; s < shards_.size(); ++s) {
       float* __restrict part = shards_[s].data();

@@ -7,7 +7,7 @@ namespace heed {
 namespace {
 
 // Numbers of one task of a sweep.
-constexpr std::size_t kTask = std::size_t{1} << 15;
+constexpr std::size_t kUpdateTask = std::size_t{1} << 15;
 
 }  // namespace
 
@@ -72,10 +72,10 @@ void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
   };
 
   const std::size_t size = values.size();
-  const int tasks = static_cast<int>((size + kTask - 1) / kTask);
+  const int tasks = static_cast<int>((size + kUpdateTask - 1) / kUpdateTask);
   pool.run(tasks, [&](int task, int worker) {
     Timed timed(profiles.empty() ? nullptr : profiles[worker], Work::optimizer);
-    const std::size_t begin = task * kTask, end = std::min(size, begin + kTask);
+    const std::size_t begin = task * kUpdateTask, end = std::min(size, begin + kUpdateTask);
     auto s = std::upper_bound(stretches_.begin(), stretches_.end(), begin,
                               [](std::size_t at, const Stretch& x) { return at < x.end; });
     for (; s != stretches_.end() && s->begin < end; ++s)

@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "train/evaluator.h"
 
 namespace heed {
 namespace {
-
-constexpr int kBos = Tokenizer::kBos, kEos = Tokenizer::kEos;
-constexpr int kTokens = 1024;  // of one forward pass
 
 using TokenIds = std::vector<int>;
 
@@ -18,7 +16,7 @@ TokenIds part(const TokenIds& ids, std::size_t begin, std::size_t end) {
 }
 
 TokenIds with_bos(TokenIds ids) {
-  ids.insert(ids.begin(), kBos);
+  ids.insert(ids.begin(), Tokenizer::kBos);
   return ids;
 }
 
@@ -32,7 +30,7 @@ Example prefix_tile(const ObjectiveConfig& o, const TokenIds& source, const Toke
   e.source = part(source, source.size() - of_source, source.size());
   e.source.insert(e.source.end(), line.begin() + static_cast<std::ptrdiff_t>(begin - of_line),
                   line.begin() + static_cast<std::ptrdiff_t>(begin));
-  if (e.source.empty()) e.source = {kBos};
+  if (e.source.empty()) e.source = {Tokenizer::kBos};
   e.target = with_bos(part(line, begin, end - 1));
   e.labels = part(line, begin, end);
   return e;
@@ -46,8 +44,8 @@ std::vector<Example> score_examples(const RunConfig& config, const TokenIds& sou
   std::vector<Example> examples;
   if (o.type == ObjectiveType::seq2seq) {
     Example e{source, with_bos(target), target};
-    e.source.push_back(kEos);
-    e.labels.push_back(kEos);
+    e.source.push_back(Tokenizer::kEos);
+    e.labels.push_back(Tokenizer::kEos);
     return {e};
   }
   const bool masked = o.type == ObjectiveType::masked_lm;
@@ -85,7 +83,7 @@ std::vector<std::vector<double>> label_log_probs(const Transformer& model,
   std::vector<std::size_t> chunks{0};  // where each begins
   int tokens = 0;
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    if (tokens > 0 && tokens + examples[i].tokens() > kTokens) {
+    if (tokens > 0 && tokens + examples[i].tokens() > kForwardTokens) {
       chunks.push_back(i);
       tokens = 0;
     }

@@ -1,23 +1,18 @@
 // heed attend and heed neighbors as a user starts them, on a model that was barely trained.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/temporary_folder.h"
+#include "cli/process.h"
 
 namespace heed {
 namespace {
 
+using test::Result;
 using testing::HasSubstr;
-
-struct Result {
-  int status = 0;
-  std::string out;
-};
 
 class Attend : public testing::Test {
  protected:
@@ -37,15 +32,7 @@ class Attend : public testing::Test {
   static void write(const std::string& name, const std::string& text) {
     std::ofstream(at(name)) << text;
   }
-  static Result heed(const std::string& args) {
-    FILE* pipe = popen(("\"" HEED_BINARY "\" " + args + " 2>&1").c_str(), "r");
-    Result result;
-    char bytes[4096];
-    while (const std::size_t n = std::fread(bytes, 1, sizeof bytes, pipe))
-      result.out.append(bytes, n);
-    result.status = WEXITSTATUS(pclose(pipe));
-    return result;
-  }
+  static Result heed(const std::string& args) { return test::run_heed(args + " 2>&1"); }
   static Result attend(const std::string& args) { return heed("attend " + at("run") + " " + args); }
 
   static std::unique_ptr<TemporaryFolder> folder_;

@@ -1,38 +1,21 @@
 // The program as a user starts it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/temporary_folder.h"
+#include "cli/process.h"
 
 namespace heed {
 namespace {
 
+using test::Result;
+using test::run_heed;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-struct Result {
-  int status = 0;  // as a shell sees it
-  std::string out;
-};
-
-// Runs `heed ARGS` in bash; args may redirect. Standard output is caught.
-Result heed(const std::string& args) {
-  const std::string line = "bash -c '\"" HEED_BINARY "\" " + args + "'";
-  FILE* pipe = popen(line.c_str(), "r");
-  Result result;
-  char bytes[4096];
-  while (const std::size_t n = std::fread(bytes, 1, sizeof bytes, pipe))
-    result.out.append(bytes, n);
-  const int status = pclose(pipe);
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return result;
-}
 
 class ConfigFile : public testing::Test {
  protected:
@@ -42,14 +25,14 @@ class ConfigFile : public testing::Test {
 };
 
 TEST(CommandLine, NoArgumentsPrintHelp) {
-  const Result bare = heed("2>/dev/null");
+  const Result bare = run_heed("2>/dev/null");
   EXPECT_EQ(bare.status, 0);
   EXPECT_THAT(bare.out, HasSubstr("config"));
-  EXPECT_EQ(heed("--help").out, bare.out);
+  EXPECT_EQ(run_heed("--help").out, bare.out);
 }
 
 TEST(CommandLine, VersionNamesBuildCompilerAndBlas) {
-  const Result result = heed("--version");
+  const Result result = run_heed("--version");
   EXPECT_EQ(result.status, 0);
   for (const char* part :
        {"heed " HEED_VERSION, "build: ", "compiler: ", "OpenBLAS", "core type: "})
@@ -72,16 +55,16 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"evaluate run -- --foo", "\"--foo\""},
   };
   for (const auto& [args, message] : cases) {
-    const Result result = heed(std::string(args) + " 2>&1 >/dev/null");
+    const Result result = run_heed(std::string(args) + " 2>&1 >/dev/null");
     EXPECT_EQ(result.status, 2) << args;
     EXPECT_THAT(result.out, StartsWith("heed: error: ")) << args;
     EXPECT_THAT(result.out, HasSubstr(message)) << args;
-    EXPECT_EQ(heed(std::string(args) + " 2>/dev/null").out, "") << args;
+    EXPECT_EQ(run_heed(std::string(args) + " 2>/dev/null").out, "") << args;
   }
 }
 
 TEST(CommandLine, HelpOfACommandIsOnStandardOutput) {
-  const Result result = heed("config --help 2>/dev/null");
+  const Result result = run_heed("config --help 2>/dev/null");
   EXPECT_EQ(result.status, 0);
   for (const char* option : {"--set", "--schema", "--docs", "--json"})
     EXPECT_THAT(result.out, HasSubstr(option));
@@ -89,7 +72,7 @@ TEST(CommandLine, HelpOfACommandIsOnStandardOutput) {
 
 TEST_F(ConfigFile, PrintsTheEffectiveConfig) {
   const Result result =
-      heed("config " + path_ + " --set model.d_model=64 --set optimizer.betas=[0.8,0.9]");
+      run_heed("config " + path_ + " --set model.d_model=64 --set optimizer.betas=[0.8,0.9]");
   EXPECT_EQ(result.status, 0);
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["data"]["train"], "a.txt");
@@ -99,26 +82,26 @@ TEST_F(ConfigFile, PrintsTheEffectiveConfig) {
 }
 
 TEST(CommandLine, SchemaIsJson) {
-  const auto schema = nlohmann::json::parse(heed("config --schema").out);
+  const auto schema = nlohmann::json::parse(run_heed("config --schema").out);
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
 }
 
 TEST(CommandLine, ClosedOutputIsSilent) {
   // A pipe that nobody reads, and a stream that was never open.
-  const Result piped = heed("config --schema 2>&1 > >(exec true) ");
+  const Result piped = run_heed("config --schema 2>&1 > >(exec true) ");
   EXPECT_EQ(piped.out, "");
   const TemporaryFolder folder;
   const std::string errors = folder.path() / "stderr";
-  const Result pipe = heed("--help 2>" + errors + " | true; echo ${PIPESTATUS[0]}");
+  const Result pipe = run_heed("--help 2>" + errors + " | true; echo ${PIPESTATUS[0]}");
   EXPECT_TRUE(pipe.out == "141\n" || pipe.out == "0\n") << pipe.out;  // 0: it was quicker
   EXPECT_EQ(std::filesystem::file_size(errors), 0u);
-  const Result closed = heed("--help 2>&1 >&-");
+  const Result closed = run_heed("--help 2>&1 >&-");
   EXPECT_EQ(closed.status, 0);
   EXPECT_EQ(closed.out, "");
 }
 
 TEST(CommandLine, AFullDiskUnderStandardOutputIsTold) {
-  const Result result = heed("--help 2>&1 >/dev/full");
+  const Result result = run_heed("--help 2>&1 >/dev/full");
   EXPECT_EQ(result.status, 4);
   EXPECT_THAT(result.out, HasSubstr("No space left on device"));
 }

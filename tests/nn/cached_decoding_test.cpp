@@ -11,7 +11,7 @@ namespace {
 
 using test::Family;
 
-struct Case {
+struct DecodingCase {
   std::string name;
   Family family;
   Positions positions;
@@ -19,7 +19,7 @@ struct Case {
   AttentionConfig attention = {};
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const DecodingCase& c, std::ostream* out) {
   *out << c.name;
 }
 
@@ -28,7 +28,7 @@ using Ids = std::vector<int>;
 const std::vector<Ids> kSources = {{3, 1, 4, 1}, {5}, {2, 6, 5}};
 const std::vector<Ids> kTargets = {{1, 5, 2, 6, 0, 3}, {1, 4, 4, 2, 6, 1}, {1, 0, 3, 5, 5, 2}};
 
-Transformer model_of(const Case& c) {
+Transformer model_of(const DecodingCase& c) {
   ModelConfig config = test::tiny_config(c.family);
   config.positions = c.positions;
   config.norm = c.norm;
@@ -95,7 +95,7 @@ std::vector<T> prompt_at_once(const Transformer& model, int i) {
   return decoder.feed({{0, 0, 0, kTargets[i]}});
 }
 
-class CachedDecoding : public testing::TestWithParam<Case> {
+class CachedDecoding : public testing::TestWithParam<DecodingCase> {
  protected:
   CachedDecoding() : model_(model_of(GetParam())) {}
   Transformer model_;
@@ -181,8 +181,8 @@ TEST_P(CachedDecoding, AUsedSlotStartsAfresh) {
   EXPECT_EQ(decoder.feed({{0, 0, 0, kTargets[1]}}), prompt_at_once<float>(model_, 1));
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<DecodingCase> cases() {
+  std::vector<DecodingCase> all;
   for (const auto& [family, family_name] :
        {std::pair{Family::encoder_decoder, "encdec"}, {Family::decoder_only, "decoder"}})
     for (const auto& [positions, positions_name] : {std::pair{Positions::sinusoidal, "sinusoidal"},

@@ -9,7 +9,7 @@ namespace {
 
 using test::Buffer;
 
-constexpr int kVocab = 11, kWidth = 8;
+constexpr int kLossVocab = 11, kWidth = 8;
 
 struct Outcome {
   LossSums sums;
@@ -19,7 +19,8 @@ struct Outcome {
 
 class Loss : public testing::Test {
  protected:
-  Loss() : model_(config(), kVocab, kVocab), values_(test::lively_values<double>(model_, 1)) {}
+  Loss()
+      : model_(config(), kLossVocab, kLossVocab), values_(test::lively_values<double>(model_, 1)) {}
 
   static ModelConfig config() {
     ModelConfig c = test::tiny_config(test::Family::decoder_only);
@@ -41,7 +42,7 @@ class Loss : public testing::Test {
   }
   static std::vector<int> labels(int rows) {
     std::vector<int> l(rows);
-    for (int r = 0; r < rows; ++r) l[r] = static_cast<int>(combine(4, r) % kVocab);
+    for (int r = 0; r < rows; ++r) l[r] = static_cast<int>(combine(4, r) % kLossVocab);
     return l;
   }
 
@@ -58,12 +59,12 @@ TEST_F(Loss, EqualsTheSumOverRowsOfLogSoftmax) {
   double plain = 0, smoothed = 0;
   std::int64_t correct = 0;
   for (int r = 0; r < rows; ++r) {
-    std::vector<double> logits(kVocab, 0.0);
+    std::vector<double> logits(kLossVocab, 0.0);
     double exps = 0, mean = 0;
-    for (int k = 0; k < kVocab; ++k) {
+    for (int k = 0; k < kLossVocab; ++k) {
       for (int c = 0; c < kWidth; ++c) logits[k] += hidden(r, c) * w(k, c);
       exps += std::exp(logits[k]);
-      mean += logits[k] / kVocab;
+      mean += logits[k] / kLossVocab;
     }
     const double log_p = logits[y[r]] - std::log(exps);
     EXPECT_NEAR(o.log_probs[r], log_p, 1e-12);

@@ -13,7 +13,7 @@ namespace {
 
 using test::Family;
 
-struct Case {
+struct ModelCase {
   std::string name;
   Family family;
   NormPlacement norm;
@@ -25,14 +25,14 @@ struct Case {
   AttentionKinds attention = {};
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const ModelCase& c, std::ostream* out) {
   *out << c.name;
 }
 
-class WholeModelGradient : public testing::TestWithParam<Case> {};
+class WholeModelGradient : public testing::TestWithParam<ModelCase> {};
 
 TEST_P(WholeModelGradient, EqualsCentralDifferences) {
-  const Case& c = GetParam();
+  const ModelCase& c = GetParam();
   ModelConfig config = test::tiny_config(c.family);
   config.norm = c.norm;
   config.activation = c.activation;
@@ -53,8 +53,8 @@ TEST_P(WholeModelGradient, EqualsCentralDifferences) {
 
 constexpr auto kPre = NormPlacement::pre, kPost = NormPlacement::post;
 
-std::vector<Case> families() {
-  std::vector<Case> cases;
+std::vector<ModelCase> families() {
+  std::vector<ModelCase> cases;
   for (const auto& [family, name] : {std::pair{Family::encoder_decoder, "encdec"},
                                      {Family::decoder_only, "decoder"},
                                      {Family::encoder_only, "encoder"}})
@@ -72,22 +72,22 @@ INSTANTIATE_TEST_SUITE_P(Families, WholeModelGradient, testing::ValuesIn(familie
 
 INSTANTIATE_TEST_SUITE_P(
     Variants, WholeModelGradient,
-    testing::Values(Case{"encdec_post_relu_sin_dropout", Family::encoder_decoder, kPost,
-                         Activation::relu, Positions::sinusoidal, Tie::all, 0.3, 0.1},
-                    Case{"encdec_pre_silu_rotary_dropout", Family::encoder_decoder, kPre,
-                         Activation::silu, Positions::rotary, Tie::none, 0.3, 0.1},
-                    Case{"encdec_post_gelu_learned", Family::encoder_decoder, kPost,
-                         Activation::gelu, Positions::learned, Tie::output, 0.3, 0.0},
-                    Case{"encdec_pre_relu_none", Family::encoder_decoder, kPre, Activation::relu,
-                         Positions::none, Tie::output, 0.0, 0.1},
-                    Case{"decoder_pre_gelu_learned", Family::decoder_only, kPre, Activation::gelu,
-                         Positions::learned, Tie::all, 0.3, 0.0},
-                    Case{"decoder_post_silu_rotary", Family::decoder_only, kPost, Activation::silu,
-                         Positions::rotary, Tie::none, 0.0, 0.1},
-                    Case{"encoder_pre_gelu_rotary", Family::encoder_only, kPre, Activation::gelu,
-                         Positions::rotary, Tie::all, 0.3, 0.1},
-                    Case{"encoder_post_relu_sin", Family::encoder_only, kPost, Activation::relu,
-                         Positions::sinusoidal, Tie::none, 0.0, 0.0}),
+    testing::Values(ModelCase{"encdec_post_relu_sin_dropout", Family::encoder_decoder, kPost,
+                              Activation::relu, Positions::sinusoidal, Tie::all, 0.3, 0.1},
+                    ModelCase{"encdec_pre_silu_rotary_dropout", Family::encoder_decoder, kPre,
+                              Activation::silu, Positions::rotary, Tie::none, 0.3, 0.1},
+                    ModelCase{"encdec_post_gelu_learned", Family::encoder_decoder, kPost,
+                              Activation::gelu, Positions::learned, Tie::output, 0.3, 0.0},
+                    ModelCase{"encdec_pre_relu_none", Family::encoder_decoder, kPre,
+                              Activation::relu, Positions::none, Tie::output, 0.0, 0.1},
+                    ModelCase{"decoder_pre_gelu_learned", Family::decoder_only, kPre,
+                              Activation::gelu, Positions::learned, Tie::all, 0.3, 0.0},
+                    ModelCase{"decoder_post_silu_rotary", Family::decoder_only, kPost,
+                              Activation::silu, Positions::rotary, Tie::none, 0.0, 0.1},
+                    ModelCase{"encoder_pre_gelu_rotary", Family::encoder_only, kPre,
+                              Activation::gelu, Positions::rotary, Tie::all, 0.3, 0.1},
+                    ModelCase{"encoder_post_relu_sin", Family::encoder_only, kPost,
+                              Activation::relu, Positions::sinusoidal, Tie::none, 0.0, 0.0}),
     [](const auto& test) { return test.param.name; });
 
 // One ablation per kind of attention, each kind another.
@@ -102,12 +102,12 @@ AttentionKinds ablated(int turn) {
 
 INSTANTIATE_TEST_SUITE_P(
     Ablations, WholeModelGradient,
-    testing::Values(Case{"first", Family::encoder_decoder, kPre, Activation::gelu,
-                         Positions::sinusoidal, Tie::all, 0.3, 0.0, ablated(0)},
-                    Case{"second", Family::encoder_decoder, kPre, Activation::gelu,
-                         Positions::learned, Tie::all, 0.0, 0.0, ablated(1)},
-                    Case{"third", Family::encoder_decoder, kPost, Activation::gelu, Positions::none,
-                         Tie::all, 0.3, 0.0, ablated(2)}),
+    testing::Values(ModelCase{"first", Family::encoder_decoder, kPre, Activation::gelu,
+                              Positions::sinusoidal, Tie::all, 0.3, 0.0, ablated(0)},
+                    ModelCase{"second", Family::encoder_decoder, kPre, Activation::gelu,
+                              Positions::learned, Tie::all, 0.0, 0.0, ablated(1)},
+                    ModelCase{"third", Family::encoder_decoder, kPost, Activation::gelu,
+                              Positions::none, Tie::all, 0.3, 0.0, ablated(2)}),
     [](const auto& test) { return test.param.name; });
 
 // ---- what rows see ----
