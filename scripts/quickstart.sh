@@ -23,7 +23,7 @@ heed() {  # shows the command, then runs it
 
 scripts/install_dependencies.sh build
 
-say "Building build/heed (Release, tuned for this machine): some five minutes the first time on two cores; build/quickstart.log grows ..."
+say "Building build/heed (Release, tuned for this machine): some two minutes the first time on two cores; build/quickstart.log grows ..."
 build_heed() {
   local fresh=()
   [[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja -DHEED_TESTS=OFF)

@@ -66,6 +66,16 @@ void throw_file_error(std::string_view operation, const fs::path& path, int erro
               hint_for(error));
 }
 
+void refuse_link_or_pipe(const fs::path& path) {
+  std::error_code ignored;  // what is wrong with the path shows when it is opened
+  const fs::file_type type = fs::symlink_status(path, ignored).type();
+  if (type == fs::file_type::symlink || type == fs::file_type::fifo)
+    throw Error(Exit::store,
+                "cannot write " + quoted_path(path) + ": it is a " +
+                    (type == fs::file_type::fifo ? "pipe" : "symbolic link") + ", expected a file",
+                "remove it or move it away");
+}
+
 InputFile::InputFile(const fs::path& path, Links links, Exit exit) : path_(path), exit_(exit) {
   // O_NONBLOCK: a pipe put in a file's place must not block us before it is refused.
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (links == Links::refuse ? O_NOFOLLOW : 0);
@@ -144,6 +154,7 @@ void OutputFile::finish() {
 }
 
 AppendFile::AppendFile(const fs::path& path, SystemCalls& calls) : path_(path), calls_(calls) {
+  refuse_link_or_pipe(path);
   const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
   fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, 0666); });
   if (fd_ < 0) throw_file_error("open", path, errno);

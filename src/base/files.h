@@ -24,6 +24,10 @@ std::string quoted_path(const std::filesystem::path& path);
 [[noreturn]] void throw_file_error(std::string_view operation, const std::filesystem::path& path,
                                    int error, Exit exit = Exit::store);
 
+// Before a file is made or grown: Error if what is there is a symbolic link (to who knows what) or
+// a pipe (which may have no reader, and would block).
+void refuse_link_or_pipe(const std::filesystem::path& path);
+
 // A regular file open for reading. Anything else (folder, pipe, device) is refused.
 class InputFile {
  public:

@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace heed {
 namespace {
@@ -122,11 +122,7 @@ Log::~Log() {
 }
 
 void Log::open_file(const std::string& path) {
-  // Not through a link to a file that is no log, and not into a pipe that nobody may read.
-  const auto type = std::filesystem::symlink_status(path).type();
-  if (type == std::filesystem::file_type::symlink || type == std::filesystem::file_type::fifo)
-    throw Error(Exit::store, "cannot write the log " + path + ": it is a link or a pipe.",
-                "remove it or move it away");
+  refuse_link_or_pipe(path);
   try {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
     sink->set_formatter(plain_lines());

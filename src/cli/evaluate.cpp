@@ -67,7 +67,7 @@ Split load_split(const EvaluateOptions& o, TrainedModel& m, Log& log) {
   } else if (!o.source.empty()) {
     split = load_parallel(o.source, o.target, m.config, m.tokenizers);
   } else {
-    Dataset data = load_dataset(m.config, m.data_folder, m.tokenizers);
+    Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
     if (data.hash.all() != m.state.data_hash)
       log.warn("the data is not what the run was trained on: the files have changed since");
     split = std::move(data.valid);
@@ -94,7 +94,7 @@ void measure_translations(const EvaluateOptions& o, const TrainedModel& m, Pool&
   const ReadOptions options = read_options(m.config);
   TextPairs pairs;
   if (o.source.empty()) {
-    pairs = validation_pairs(m.config, m.data_folder);
+    pairs = validation_pairs(m.config, data_folder(m));
   } else {
     pairs = {read_lines(o.source, options), read_lines(o.target, options)};
   }

@@ -1,25 +1,15 @@
 #include "inspect/run_metrics.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "store/metrics_file.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class Use>
-void for_each_event(const std::filesystem::path& run, std::int64_t step, Use use) {
-  std::ifstream file(run / "metrics.jsonl");
-  for (std::string line; std::getline(file, line);) {
-    Json event = Json::parse(line, nullptr, false);
-    if (!event.is_object() || !event.contains("kind") || !event.contains("step")) continue;
-    if (!event["kind"].is_string() || !event["step"].is_number_integer()) continue;
-    if (event["step"].get<std::int64_t>() <= step) use(std::move(event));
-  }
-}
 
 bool is_number_or_null(const Json& x) {
   return x.is_number() || x.is_null();
@@ -87,7 +77,9 @@ std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint)
 
 Json read_metrics(const std::filesystem::path& run, std::int64_t step) {
   Json events = Json::array();
-  for_each_event(run, step, [&](Json&& event) { events.push_back(std::move(event)); });
+  for_each_event(run, [&](Json& event) {
+    if (event["step"] <= step) events.push_back(std::move(event));
+  });
   return events;
 }
 
@@ -103,7 +95,8 @@ Json take_learning_records(Json& metrics) {
 
 Json last_learning_record(const std::filesystem::path& run, std::int64_t step) {
   Json last, moving;
-  for_each_event(run, step, [&](Json&& event) {
+  for_each_event(run, [&](Json& event) {
+    if (event["step"] > step) return;
     const bool moves = event.value("learning_rate", Json()) != 0.0;
     Json record = take_record(event);
     if (record.is_null()) return;

@@ -1,12 +1,12 @@
 #include "store/run_writer.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/folders.h"
+#include "base/format.h"
+#include "store/metrics_file.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -63,6 +63,19 @@ MetricsLine read_metrics_line(const std::string& line) {
 RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
     : run_(std::move(run)), lock_(std::move(lock)), calls_(&calls) {}
 
+void RunWriter::require_free(const fs::path& run, bool force) {
+  if (!path_exists(run)) return;
+  if (force) return require_run_folder(run);
+  if (!path_exists(run / "config.json"))
+    throw Error(Exit::usage,
+                quoted_path(run) +
+                    " exists already and is no run: it has no config.json (did a start fail?).",
+                "remove it, or another --run");
+  throw Error(Exit::usage, "The run " + quoted_path(run) + " exists already.",
+              "heed resume " + shell_word(run.string()) +
+                  ", another --run, or --force (renames the old one)");
+}
+
 RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls) {
   const fs::path run = without_slash(path);
   make_parents(run);
@@ -71,14 +84,10 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
     move_away(run, calls);
     made = make_folder(run, calls);
   }
-  if (!made) {
-    throw Error(Exit::usage, '"' + run.string() + "\" exists already",
-                "heed resume to go on with it, --run for another folder, or --force to rename "
-                "the old one");
-  }
+  if (!made) require_free(run, false);
   RunWriter writer(run, RunLock(run), calls);
   make_folder(writer.checkpoints(), calls);
-  writer.metrics_ = std::make_unique<AppendFile>(run / "metrics.jsonl", calls);
+  writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);
   sync_folder(run, calls);
   sync_folder(parent_or_here(run), calls);
   return writer;
@@ -90,7 +99,7 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);
   clean_up(writer.checkpoints(), calls);
-  writer.metrics_ = std::make_unique<AppendFile>(run / "metrics.jsonl", calls);
+  writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);
   return writer;
 }
 
@@ -147,28 +156,26 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
 }
 
 MetricsCut RunWriter::cut_metrics(std::int64_t step) {
-  const fs::path path = run_ / "metrics.jsonl";
+  const fs::path path = run_ / kMetrics;
   const fs::path temporary = run_ / ".tmp-metrics.jsonl";
-  std::ifstream old(path, std::ios::binary);
-  if (!old) throw_file_error("read", path, errno);
   MetricsCut cut;
   OutputFile kept(temporary, *calls_);
-  std::string text, line;
-  while (std::getline(old, line)) {
-    const MetricsLine read = old.eof() ? MetricsLine{} : read_metrics_line(line);
+  std::string text;
+  for_each_metrics_line(run_, [&](const std::string& line, bool ended) {
+    const MetricsLine read = ended ? read_metrics_line(line) : MetricsLine{};
     if (!read.whole) {
       ++cut.damaged;
     } else if (read.step > step) {
       ++cut.later;
     } else {
+      ++cut.kept;
       text += line + '\n';
     }
     if (text.size() > (1 << 20)) {
       kept.write(text);
       text.clear();
     }
-  }
-  if (old.bad()) throw_file_error("read", path, EIO);
+  });
   kept.write(text);
   kept.finish();
   rename_path(temporary, path, *calls_);

@@ -18,12 +18,16 @@
 namespace heed {
 
 struct MetricsCut {
+  std::int64_t kept = 0;
   std::int64_t later = 0;    // lines of later steps, dropped
   std::int64_t damaged = 0;  // lines that are no JSON object (a torn last one), dropped
 };
 
 class RunWriter {
  public:
+  // Error (Exit::usage) if create() would refuse `run` for what is there already; with `force`,
+  // only if that is no run (Exit::store).
+  static void require_free(const std::filesystem::path& run, bool force);
   // A new run folder. An existing path is an Error (Exit::usage), or with `force` renamed to
   // NAME.old-K, K the first free number. An Error if another process is writing it, or if it is no
   // run (Exit::store).

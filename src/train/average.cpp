@@ -1,11 +1,11 @@
 #include "train/average.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "store/metrics_file.h"
 #include "store/run_writer.h"
 #include "train/trained_model.h"
 
@@ -15,17 +15,13 @@ namespace {
 // What each step's validation came to, smaller being better.
 std::map<std::int64_t, double> validations(const std::filesystem::path& run, SelectBy by) {
   std::map<std::int64_t, double> result;
-  std::ifstream file(run / "metrics.jsonl");
   const char* key = by == SelectBy::bleu ? "bleu" : "loss";
-  for (std::string text; std::getline(file, text);) {
-    const auto j = nlohmann::json::parse(text, nullptr, false);
-    if (!j.is_object() || j.value("kind", nlohmann::json()) != "valid") continue;
-    const auto step = j.find("step"), value = j.find(key);
-    if (step == j.end() || !step->is_number_integer() || value == j.end() || !value->is_number())
-      continue;
+  for_each_event(run, [&](const nlohmann::ordered_json& event) {
+    const auto value = event.find(key);
+    if (event["kind"] != "valid" || value == event.end() || !value->is_number()) return;
     const double x = value->get<double>();
-    result[step->get<std::int64_t>()] = by == SelectBy::bleu ? -x : x;
-  }
+    result[event["step"].get<std::int64_t>()] = by == SelectBy::bleu ? -x : x;
+  });
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/sha256.h"
 #include "train/dataset_kinds.h"
 
@@ -16,10 +17,15 @@ ReadOptions read_options(const RunConfig& c) {
   return {c.tokenizer.type == TokenizerConfig::byte, c.data.lowercase};
 }
 
-std::string data_path(const std::string& folder, const std::string& written) {
+std::string data_path(const std::string& folder, const std::string& key,
+                      const std::string& written) {
   namespace fs = std::filesystem;
   const std::string path = resolve_path(folder, written);
   std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(path, ignored)))
+    throw Error(Exit::data, "data." + key + ": " + path + ": no such file.",
+                "check the path; if the file has moved: --set data." + key + "=" +
+                    shell_word((fs::path("NEW_FOLDER") / fs::path(written).filename()).string()));
   if (fs::is_other(fs::status(path, ignored)))
     throw Error(Exit::data,
                 path + ": is a pipe or a device; expected a file, which can be read again.",

@@ -8,8 +8,10 @@
 
 namespace heed {
 
-// Error (data) on a pipe or a device: data is read more than once, and again on resuming.
-std::string data_path(const std::string& folder, const std::string& written);
+// Where the file is that data.<key> names. Error (data) if there is none, or on a pipe or a device:
+// data is read more than once, and again on resuming.
+std::string data_path(const std::string& folder, const std::string& key,
+                      const std::string& written);
 
 // text_dataset.cpp
 Dataset load_text_dataset(const RunConfig& config, const std::string& folder,

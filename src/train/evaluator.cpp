@@ -5,6 +5,7 @@
 #include <vector>
 
 namespace heed {
+
 double Evaluation::perplexity() const {
   return std::exp(loss());
 }

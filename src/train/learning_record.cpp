@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/folders.h"
+#include "base/sha256.h"
 #include "store/safetensors.h"
 #include "train/origin.h"
 
@@ -87,18 +89,23 @@ std::vector<KindEntropy> attention_entropy(const Transformer& model, const Param
 
 std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
                                                      const std::filesystem::path& run) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(run / kInitialWeights, ignored)) {
-    const std::string from = read_origin(run.string()).init_from;
-    if (from.empty()) return std::nullopt;
+  const std::filesystem::path kept = run / kInitialWeights;
+  const Origin origin = read_origin(run.string());
+  const auto refuse = [&](const std::string& what) {
     throw Error(Exit::store,
-                "The run began with the weights of " + quoted_path(from) + ", but " +
-                    quoted_path(run / kInitialWeights) +
-                    ", which keeps them, is missing: there is nothing to compare with.",
+                "The run began with the weights of " + quoted_path(origin.init_from) + ", but " +
+                    quoted_path(kept) + ", which keeps them, " + what +
+                    ": there is nothing to compare with.",
                 "restore that file");
+  };
+  if (!path_exists(kept)) {
+    if (origin.init_from.empty()) return std::nullopt;
+    refuse("is missing");
   }
+  if (!origin.initial_sha256.empty() && sha256_of_file(kept) != origin.initial_sha256)
+    refuse("is damaged (its SHA-256 is not that of origin.json)");
   ParamVec<float> values(model.table.size());
-  read_safetensors(run / kInitialWeights, tensor_slots(model.table, values));
+  read_safetensors(kept, tensor_slots(model.table, values));
   return values;
 }
 

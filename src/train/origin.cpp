@@ -13,6 +13,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMaxFile = 16u << 20;
 
+constexpr const char* kRemedy =
+    "restore it, or move it away: the data's relative paths are then taken from the current folder";
+
 std::string text_of(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
@@ -23,7 +26,10 @@ std::string text_of(const Json& json, const char* key) {
 std::string origin_json(const Origin& origin) {
   Json json{{"folder", origin.folder}, {"data_sha256", origin.hash.data}};
   if (!origin.hash.valid.empty()) json["valid_sha256"] = origin.hash.valid;
-  if (!origin.init_from.empty()) json["init_from"] = origin.init_from;
+  if (!origin.init_from.empty()) {
+    json["init_from"] = origin.init_from;
+    json["initial_sha256"] = origin.initial_sha256;
+  }
   json["command"] = origin.command;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -33,10 +39,19 @@ Origin read_origin(const std::string& run) {
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
     const fs::path path = folder / "origin.json";
     if (!fs::exists(path, ignored)) continue;
-    const Json json = Json::parse(read_file(path, kMaxFile), nullptr, false);
+    Json json;
+    try {
+      json = Json::parse(read_file(path, kMaxFile), nullptr, false);
+    } catch (const Error& e) {
+      throw Error(Exit::store, e.what(), kRemedy);
+    }
     if (!json.is_object())
-      throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.");
-    return {text_of(json, "folder"), {}, text_of(json, "init_from"), text_of(json, "command")};
+      throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.", kRemedy);
+    return {text_of(json, "folder"),
+            {},
+            text_of(json, "init_from"),
+            text_of(json, "initial_sha256"),
+            text_of(json, "command")};
   }
   return {};
 }

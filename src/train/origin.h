@@ -9,9 +9,10 @@
 namespace heed {
 
 struct Origin {
-  std::string folder;     // "" if it is not known
-  DataHash hash;          // written only
-  std::string init_from;  // of --init-from, or ""
+  std::string folder;          // "" if it is not known
+  DataHash hash;               // written only
+  std::string init_from;       // of --init-from, or ""
+  std::string initial_sha256;  // of RUN/initial.safetensors, which keeps what --init-from gave
   std::string command;
 };
 

@@ -79,15 +79,17 @@ void train_pair_tokenizers(const RunConfig& c, std::span<const std::string_view>
 
 Pairs read_training_pairs(const RunConfig& c, const std::string& folder) {
   const DataConfig& d = c.data;
-  if (!d.pairs.empty()) return read_tsv(data_path(folder, d.pairs), read_options(c));
-  return read_parallel(data_path(folder, d.source), data_path(folder, d.target), read_options(c));
+  if (!d.pairs.empty()) return read_tsv(data_path(folder, "pairs", d.pairs), read_options(c));
+  return read_parallel(data_path(folder, "source", d.source), data_path(folder, "target", d.target),
+                       read_options(c));
 }
 
 Pairs read_valid_pairs(const RunConfig& c, const std::string& folder) {
   const DataConfig& d = c.data;
-  if (!d.valid_pairs.empty()) return read_tsv(data_path(folder, d.valid_pairs), read_options(c));
-  return read_parallel(data_path(folder, d.valid_source), data_path(folder, d.valid_target),
-                       read_options(c));
+  if (!d.valid_pairs.empty())
+    return read_tsv(data_path(folder, "valid_pairs", d.valid_pairs), read_options(c));
+  return read_parallel(data_path(folder, "valid_source", d.valid_source),
+                       data_path(folder, "valid_target", d.valid_target), read_options(c));
 }
 
 Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {

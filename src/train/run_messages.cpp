@@ -143,7 +143,10 @@ const char* reason_name(Stop stop) {
   return "";
 }
 
-void say_cut(Log& log, const MetricsCut& cut) {
+void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
+  if (cut.kept == 0 && step > 0)
+    log.warn("metrics.jsonl has no line of the steps up to " + std::to_string(step) +
+             ": it was emptied or replaced; the checkpoint is whole, and training goes on from it");
   if (cut.later + cut.damaged > 0)
     log.info("metrics.jsonl: dropped " + std::to_string(cut.later) + " lines of later steps and " +
              std::to_string(cut.damaged) + " torn ones");

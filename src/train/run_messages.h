@@ -31,7 +31,8 @@ const char* reason_name(Stop stop);  // for RunResult
 // Why training ended, the best so far, and how to go on.
 void say_end(Log& log, Stop stop, const Trainer& trainer, const std::string& run, double seconds);
 
-void say_cut(Log& log, const MetricsCut& cut);  // if anything was dropped
+// What was dropped from metrics.jsonl before going on after `step`, or lost.
+void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
 void say_profile(Log& log, const Profile& profile);
 
 }  // namespace heed

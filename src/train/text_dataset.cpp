@@ -10,10 +10,10 @@
 namespace heed {
 namespace {
 
-std::vector<std::string> resolved(const std::vector<std::string>& paths,
-                                  const std::string& folder) {
+std::vector<std::string> resolved(const std::vector<std::string>& paths, const std::string& folder,
+                                  const char* key) {
   std::vector<std::string> r;
-  for (const std::string& p : paths) r.push_back(data_path(folder, p));
+  for (const std::string& p : paths) r.push_back(data_path(folder, key, p));
   return r;
 }
 
@@ -56,13 +56,13 @@ std::string hash_of_text(const std::vector<std::string>& paths, const ReadOption
 
 std::string hash_valid(const RunConfig& c, const std::string& folder) {
   if (!c.data.has_valid_files()) return "";
-  return hash_of_text(resolved(c.data.valid.paths, folder), read_options(c));
+  return hash_of_text(resolved(c.data.valid.paths, folder, "valid"), read_options(c));
 }
 
 }  // namespace
 
 Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
-  const auto paths = resolved(c.data.train.paths, folder);
+  const auto paths = resolved(c.data.train.paths, folder, "train");
   Dataset d;
   if (!tokenizers.target) {
     TokenizerTrainer trainer(c.tokenizer, c.objective.type == ObjectiveType::masked_lm, c.seed);
@@ -91,7 +91,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   });
   d.hash = {hash.hex(), hash_valid(c, folder)};
   if (c.data.has_valid_files())
-    d.valid = load_text(resolved(c.data.valid.paths, folder), c, tokenizers);
+    d.valid = load_text(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers);
   d.train.target.shrink_to_fit();
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.lowercase || s->unknown.count > 0;
   const std::size_t needed = 2;
@@ -119,7 +119,7 @@ Split load_text(const std::vector<std::string>& paths, const RunConfig& c,
 }
 
 DataHash hash_text_dataset(const RunConfig& c, const std::string& folder) {
-  return {hash_of_text(resolved(c.data.train.paths, folder), read_options(c)),
+  return {hash_of_text(resolved(c.data.train.paths, folder, "train"), read_options(c)),
           hash_valid(c, folder)};
 }
 

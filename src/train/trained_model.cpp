@@ -21,20 +21,19 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint) {
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   ParamVec<float> values(model.table.size());
   checkpoint.load_model(tensor_slots(model.table, values));
-  return {checkpoint.folder(),
-          std::move(config),
-          std::move(tokenizers),
-          std::move(model),
-          std::move(values),
-          checkpoint.state(),
-          ""};
+  return {checkpoint.folder(), std::move(config),  std::move(tokenizers),       std::move(model),
+          std::move(values),   checkpoint.state(), checkpoint.folder().string()};
 }
 
 TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint) {
   TrainedModel t = load_trained_model(open_checkpoint(run, checkpoint));
-  t.data_folder = read_origin(run).folder;
-  if (t.data_folder.empty()) t.data_folder = read_origin(t.folder.string()).folder;
+  t.run = run;
   return t;
+}
+
+std::string data_folder(const TrainedModel& model) {
+  const std::string folder = read_origin(model.run).folder;
+  return folder.empty() ? read_origin(model.folder.string()).folder : folder;
 }
 
 int thread_count(int asked, const RunConfig& config) {

@@ -19,13 +19,16 @@ struct TrainedModel {
   Transformer model;
   ParamVec<float> values;
   State state;
-  std::string data_folder;  // where the config's relative data paths start; "" if not known
+  std::string run;  // as it was asked for
 };
 
 // `run` and `checkpoint` as find_checkpoint() takes them. Error (Exit::store) on anything damaged.
 TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint);
-// A checkpoint that is open already; data_folder stays empty.
-TrainedModel load_trained_model(const Checkpoint& checkpoint);
+TrainedModel load_trained_model(const Checkpoint& checkpoint);  // one that is open already
+
+// Where the relative paths of the config's data start; "" if that is not known. Error (Exit::store)
+// on a damaged origin.json.
+std::string data_folder(const TrainedModel& model);
 
 // It was valid when it was written: whatever is wrong with it now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);

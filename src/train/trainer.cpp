@@ -8,9 +8,12 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "train/divergence.h"
 #include "train/due.h"
+#include "train/evaluator.h"
 
 namespace heed {
+
 Trainer::Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
                  const Tokenizers& tokenizers, RunWriter& run, Pool& pool, Log& log)
     : config_(config),
@@ -35,7 +38,6 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
 void Trainer::start_from(const ParamVec<float>& weights) {
   std::copy(weights.data(), weights.data() + weights.size(), stepper_.values().data());
   stepper_.copy_values_to_average();
-  write_safetensors(run_.path() / kInitialWeights, tensor_views(model_.table, stepper_.values()));
   record_.began_with(stepper_.values());
   save();
 }
@@ -132,47 +134,54 @@ void Trainer::step() {
       record_.before_update(stepper_.values(), stepper_.gradients().sum());
   });
   if (!last_.finite)
-    diverged(state_.step + 1, std::isfinite(last_.sums.smoothed)
-                                  ? "the gradient norm (too large for a float)"
-                                  : "the loss");
+    not_finite(state_.step + 1, std::isfinite(last_.sums.smoothed)
+                                    ? "the gradient norm (too large for a float)"
+                                    : "the loss");
   learning_ = record_.after_update(stepper_.values(), pool_);
   state_.loss_sum += last_.sums.plain;
   state_.label_sum += static_cast<double>(last_.sums.tokens);
   tokens_since_line_ += last_.tokens;
 }
 
-// The first tensor with a number in it that is none, or "".
-std::string Trainer::first_bad(const ParamVec<float>& numbers) const {
-  for (const ParamInfo& info : model_.table.infos()) {
-    const float* p = numbers.data() + info.param.offset;
-    if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
-      return info.name;
-  }
-  return "";
+double Trainer::last_loss() const {
+  return last_.sums.plain / std::max<double>(1, static_cast<double>(last_.sums.tokens));
+}
+
+void Trainer::diverged(std::int64_t step, const std::string& what) {
+  const Divergence d{step,
+                     what,
+                     last_loss(),
+                     last_.rate,
+                     run_.path().string(),
+                     saved_,
+                     config_.optimizer.learning_rate};
+  run_.append_metrics(event_metrics(step, "diverged", divergence_text(d)));
+  log_.end_progress();
+  throw divergence_error(d);
 }
 
 // `otherwise`: what is not finite if no single tensor is to blame.
-void Trainer::diverged(std::int64_t step, const std::string& otherwise) {
-  const std::string value = first_bad(stepper_.values());
-  const std::string gradient = first_bad(stepper_.gradients().sum());
-  const std::string where = !value.empty()      ? "the values of " + value
-                            : !gradient.empty() ? "the gradient of " + gradient
-                                                : otherwise;
-  const std::string text =
-      "Training diverged at step " + std::to_string(step) + ": NaN or infinity in " + where +
-      " (loss " + format_fixed(last_.sums.plain / std::max<double>(1, last_.sums.tokens), 4) +
-      ", learning rate " + format_scientific(last_.rate) + ").";
-  const std::string run = shell_word(run_.path().string());
-  run_.append_metrics(event_metrics(step, "diverged", text));
-  log_.end_progress();
-  throw Error(
-      Exit::diverged,
-      text + (saved_ < 0 ? " There is no checkpoint yet."
-                         : " The checkpoints up to step " + std::to_string(saved_) + " are good."),
-      "see it again: heed resume " + run + " --set train.log_every=1; go on more slowly: " +
-          "heed resume " + run + " --set optimizer.learning_rate=" +
-          format_scientific(config_.optimizer.learning_rate / 3) +
-          "; if that diverges at once, train anew with such a rate");
+void Trainer::not_finite(std::int64_t step, const std::string& otherwise) {
+  const std::string value = first_not_finite(model_.table, stepper_.values());
+  const std::string gradient = first_not_finite(model_.table, stepper_.gradients().sum());
+  diverged(step, "NaN or infinity in " + (!value.empty()      ? "the values of " + value
+                                          : !gradient.empty() ? "the gradient of " + gradient
+                                                              : otherwise));
+}
+
+// A checkpoint must be worth going on from. The last step's loss is that of the weights before its
+// update; what is to be saved is asked anew, on a few examples.
+void Trainer::refuse_ruined() {
+  if (!first_not_finite(model_.table, stepper_.values()).empty()) not_finite(state_.step, "");
+  const std::int64_t few = std::min<std::int64_t>(4, examples_.count(Examples::kEvaluation));
+  const Evaluation e = evaluate(
+      model_, stepper_.values(), few,
+      [&](std::int64_t i, Example& x) { examples_.make(Examples::kEvaluation, i, x); }, pool_);
+  if (e.sums.tokens == 0) return;
+  if (!std::isfinite(e.loss())) not_finite(state_.step, "the loss of the new weights");
+  if (is_ruined(e.loss(), model_.target_vocab))
+    diverged(state_.step, "the new weights give a loss of " + format_scientific(e.loss()) +
+                              ", over four times that of guessing");
 }
 
 double Trainer::eta_seconds() const {
@@ -206,7 +215,7 @@ void Trainer::show_progress() {
   p.done = state_.step;
   p.total = config_.train.max_steps;
   p.eta_seconds = eta_seconds();
-  p.status = "loss " + format_fixed(last_.sums.plain / std::max<double>(1, last_.sums.tokens), 3);
+  p.status = "loss " + format_fixed(last_loss(), 3);
   log_.progress(p);
 }
 
@@ -226,7 +235,7 @@ bool Trainer::validate(bool counts) {
     log_.warn("no validation: not one token of the held-out part is masked");
     return false;
   }
-  if (!std::isfinite(line->evaluation.loss())) diverged(state_.step, "the validation loss");
+  if (!std::isfinite(line->evaluation.loss())) not_finite(state_.step, "the validation loss");
   const bool best = counts && validation_->is_best(*line, state_);
   line->verdict = !counts ? "not counted: the run ended between validations"
                   : best  ? validation_->count_best(*line, state_)
@@ -240,7 +249,7 @@ bool Trainer::validate(bool counts) {
 
 void Trainer::save() {
   const double begin = seconds_now();
-  if (!first_bad(stepper_.values()).empty()) diverged(state_.step, "");
+  refuse_ruined();
   if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;
   c.model = stepper_.model_views();

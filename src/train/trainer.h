@@ -30,8 +30,7 @@ class Trainer {
 
   // Instead of a start at step 0 from the seed:
   void restore(const Checkpoint& checkpoint);
-  // From these weights; saved at once as step 0, for they are nowhere else in the run, and kept for
-  // the learning record, which outlives that checkpoint.
+  // From these weights; saved at once as step 0.
   void start_from(const ParamVec<float>& weights);
 
   // Trains until the config, `stop_at` (0: none) or a signal says stop, and saves. Error (diverged)
@@ -45,8 +44,10 @@ class Trainer {
  private:
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   void step();
-  std::string first_bad(const ParamVec<float>& numbers) const;
-  [[noreturn]] void diverged(std::int64_t step, const std::string& otherwise);
+  double last_loss() const;  // of the last step, nats per token
+  [[noreturn]] void diverged(std::int64_t step, const std::string& what);
+  [[noreturn]] void not_finite(std::int64_t step, const std::string& otherwise);
+  void refuse_ruined();
   void log_line();
   void show_progress();
   bool validate(bool counts);

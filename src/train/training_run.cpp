@@ -4,11 +4,12 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "base/files.h"
-#include "base/format.h"
+#include "base/sha256.h"
 #include "base/signals.h"
+#include "store/safetensors.h"
 #include "train/ids_cache.h"
 #include "train/origin.h"
+#include "train/run_loop.h"
 #include "train/run_messages.h"
 #include "train/trained_model.h"
 
@@ -17,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMaxConfigFile = 16u << 20;
-
 void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::string& run) {
   const auto differs = [&](const std::string& key) {
     throw Error(Exit::usage, "--init-from " + run + ": its " + key + " is not this config's.");
@@ -26,37 +25,6 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
   if (other.tokenizer.type != config.tokenizer.type) differs("tokenizer.type");
   const bool mask = config.objective.type == ObjectiveType::masked_lm;
   if ((other.objective.type == ObjectiveType::masked_lm) != mask) differs("objective.type");
-}
-
-// The log file gets the error that ends a run too; the terminal gets it from main().
-template <class Work>
-RunResult with_errors_in_log(Log& log, Work&& work) {
-  try {
-    return work();
-  } catch (const std::exception& e) {
-    log.only_file(std::string("error: ") + e.what());
-    throw;
-  }
-}
-
-// What both ways of training end in.
-struct Loop {
-  Trainer& trainer;
-  const RunWriter& run;
-  std::int64_t stop_at;
-  bool profile;
-  double begin;
-};
-
-RunResult train_to_the_end(const Loop& loop, Log& log) {
-  Trainer& trainer = loop.trainer;
-  const std::string run = loop.run.path().string();
-  const Stop stop = trainer.run(loop.stop_at);
-  const double seconds = seconds_now() - loop.begin;
-  if (loop.profile) say_profile(log, trainer.stepper().gradients().profile());
-  say_end(log, stop, trainer, run, seconds);
-  const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
-  return {exit, run, reason_name(stop), trainer.state(), seconds};
 }
 
 // Weights and tokenizers of another run; read before that run's folder may be renamed.
@@ -72,129 +40,6 @@ Initial open_initial(const std::string& run, const RunConfig& config) {
   return initial;
 }
 
-// What the run's config.json asks for, or else, where it is damaged, the checkpoint's.
-struct Asked {
-  std::string text, name;
-};
-
-Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoint, Log& log) {
-  const fs::path path = run / "config.json";
-  if (!checkpoint && !fs::exists(path))
-    throw Error(Exit::store,
-                "The run " + quoted_path(run) +
-                    " has neither a checkpoint nor a config.json: its start failed.",
-                "remove it and train again");
-  try {
-    const Asked asked{read_file(path, kMaxConfigFile), path.string()};
-    parse_config(asked.text, asked.name);
-    return asked;
-  } catch (const Error& e) {
-    if (!checkpoint) throw Error(Exit::store, e.what());
-    log.warn("going on with the checkpoint's config: " + std::string(e.what()));
-    return {checkpoint->config(), (checkpoint->folder() / "config.json").string()};
-  }
-}
-
-// The changes to say. Error (usage) on one that the steps already done forbid.
-std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfig& after,
-                                         const std::string& run) {
-  std::vector<std::string> changes;
-  for (const KeyChange& change : changed_keys(before, after)) {
-    if (change.key == "train.threads") continue;
-    const std::string text = change.key + " from " + change.before + " to " + change.after;
-    if (change.on_resume == OnResume::refused)
-      throw Error(Exit::usage,
-                  "A resumed run cannot change " + text +
-                      ": the steps already done would have been others.",
-                  "heed train with --init-from " + shell_word(run));
-    changes.push_back(text);
-  }
-  return changes;
-}
-
-// Why there is nothing to do and what would go on, or "".
-std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) {
-  const std::string at = "already at step " + std::to_string(s.step), nothing = "; nothing to do; ";
-  if (t.max_steps > 0 && s.step >= t.max_steps)
-    return at + (s.step > t.max_steps ? ", past train.max_steps " : " of ") +
-           std::to_string(t.max_steps) + nothing + "--more N goes on for N steps";
-  if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs)
-    return at + ", the end of epoch " + std::to_string(s.cursor.epoch) + " of " +
-           std::to_string(t.max_epochs) + nothing + "--set train.max_epochs=N goes on";
-  if (t.patience > 0 && s.stalled >= t.patience)
-    return "already stopped early at step " + std::to_string(s.step) + nothing +
-           "--set train.patience=N, greater or 0, goes on";
-  if (stop_at > 0 && s.step >= stop_at)
-    return at + (s.step > stop_at ? ", past" : ", that of") + " --stop-at " +
-           std::to_string(stop_at) + nothing + "a later --stop-at goes on";
-  return "";
-}
-
-RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
-  const double begin = seconds_now();
-  NewestCheckpoint newest = newest_checkpoint(run.path());
-  const std::optional<Checkpoint>& checkpoint = newest.checkpoint;
-  for (const DamagedCheckpoint& d : newest.damaged)
-    log.warn("passed over a checkpoint: " + d.reason);
-  if (!checkpoint && !newest.damaged.empty())
-    throw Error(
-        Exit::store,
-        "No checkpoint of " + quoted_path(run.path()) +
-            " is whole; starting at step 0 would write over what is left of them.",
-        "the warnings above say what is wrong with each; restore a copy, or train a new run");
-  // A killed save may not have come to the links, even the one of the last step.
-  if (checkpoint) run.repair_links(checkpoint->state());
-  const std::int64_t done = checkpoint ? checkpoint->state().step : 0;
-
-  // What is asked for stands in the run's config.json, what was done in the checkpoint's.
-  const Asked asked = read_asked(run.path(), checkpoint, log);
-  const RunConfig before =
-      checkpoint ? checkpoint_config(*checkpoint) : parse_config(asked.text, asked.name);
-  std::vector<std::string> sets = request.sets;
-  if (request.max_steps > 0) sets.push_back("train.max_steps=" + std::to_string(request.max_steps));
-  if (request.more > 0) sets.push_back("train.max_steps=" + std::to_string(done + request.more));
-  const RunConfig config = parse_config(asked.text, asked.name, sets);
-  const std::vector<std::string> changes = allowed_changes(before, config, request.run);
-  if (checkpoint) {
-    const std::string why = already(config.train, checkpoint->state(), request.stop_at);
-    if (!why.empty()) {
-      say_cut(log, run.cut_metrics(done));
-      log.info(why);
-      return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
-              seconds_now() - begin};
-    }
-  } else {
-    const Origin origin = read_origin(request.run);
-    if (!origin.init_from.empty())
-      throw Error(Exit::store,
-                  "The run " + quoted_path(run.path()) + " was to begin with the weights of " +
-                      quoted_path(origin.init_from) +
-                      " and was stopped before they were saved in it.",
-                  "train it again, with --force: " + origin.command);
-    log.info("no checkpoint yet: starting at step 0");
-  }
-  for (const std::string& change : changes) log.info("changed: " + change);
-
-  const std::string folder = read_origin(request.run).folder;
-  Tokenizers tokenizers;
-  if (checkpoint) tokenizers = Tokenizers::load(*checkpoint);
-  const Dataset data = load_kept_dataset(config, run.path(), folder, tokenizers, log);
-  const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
-  const int threads = thread_count(request.threads, config);
-  watch_signals();
-
-  const PreparedRun prepared{config, model, data, tokenizers, threads};
-  say_start(log, prepared, plan_memory(prepared), done);
-  Pool pool(threads);
-  Trainer trainer(config, model, data, tokenizers, run, pool, log);
-  if (checkpoint) trainer.restore(*checkpoint);
-  if (request.profile) trainer.stepper().gradients().enable_profile();
-  say_cut(log, run.cut_metrics(done));
-  run.write_config(dump_config(config));
-  log.info("resuming at step " + std::to_string(done));
-  return train_to_the_end({trainer, run, request.stop_at, request.profile, begin}, log);
-}
-
 }  // namespace
 
 RunResult train_run(const TrainRequest& request, Log& log) {
@@ -204,19 +49,7 @@ RunResult train_run(const TrainRequest& request, Log& log) {
   const std::string folder = config_path.parent_path().string();
   const std::string run_path =
       request.run.empty() ? (fs::path("runs") / config_path.stem()).string() : request.run;
-  std::error_code ignored;
-  if (fs::exists(fs::symlink_status(run_path, ignored))) {
-    if (!request.force && !fs::exists(fs::path(run_path) / "config.json", ignored))
-      throw Error(Exit::usage,
-                  quoted_path(run_path) +
-                      " exists already and is no run: it has no config.json (did a start fail?).",
-                  "remove it, or another --run");
-    if (!request.force)
-      throw Error(Exit::usage, "The run " + quoted_path(run_path) + " exists already.",
-                  "heed resume " + shell_word(run_path) +
-                      ", another --run, or --force (renames the old one)");
-    require_run_folder(run_path);
-  }
+  RunWriter::require_free(run_path, request.force);
 
   std::optional<Initial> initial;
   Tokenizers tokenizers;
@@ -237,8 +70,13 @@ RunResult train_run(const TrainRequest& request, Log& log) {
     initial->checkpoint.load_model(tensor_slots(model.table, *weights));
   }
   RunWriter run = RunWriter::create(run_path, request.force);
+  Origin origin{folder, data.hash, request.init_from, "", request.command};
+  if (weights) {
+    write_safetensors(run.path() / kInitialWeights, tensor_views(model.table, *weights));
+    origin.initial_sha256 = sha256_of_file(run.path() / kInitialWeights);
+  }
+  run.write_origin(origin_json(origin));
   // The config last: with it the folder can be resumed.
-  run.write_origin(origin_json({folder, data.hash, request.init_from, request.command}));
   run.write_config(dump_config(config));
 
   log.open_file((run.path() / "train.log").string());
@@ -253,12 +91,6 @@ RunResult train_run(const TrainRequest& request, Log& log) {
     weights.reset();
     return train_to_the_end({trainer, run, request.stop_at, request.profile, begin}, log);
   });
-}
-
-RunResult resume_run(const ResumeRequest& request, Log& log) {
-  RunWriter run = RunWriter::open(request.run);
-  log.open_file((run.path() / "train.log").string());
-  return with_errors_in_log(log, [&] { return resume_opened(request, run, log); });
 }
 
 }  // namespace heed

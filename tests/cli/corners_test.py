@@ -73,7 +73,7 @@ class Corners(RunsTest):
                              train__max_steps=10)
         self.train(config)
         # From here on it only gets worse.
-        self.resume("run", "--max-steps", 40, "--set", "optimizer.learning_rate=5", "--set",
+        self.resume("run", "--max-steps", 40, "--set", "optimizer.learning_rate=0.5", "--set",
                     "optimizer.clip_norm=0")
         best = min(self.metrics(kind="valid"), key=lambda e: e["loss"])
         self.assertEqual(self.link("best"), best["step"])

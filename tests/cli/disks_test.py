@@ -62,11 +62,21 @@ class Disks(RunsTest):
         victim.write_text("mine")
         log.unlink()
         log.symlink_to(victim)
-        self.resume(status=STORE, words=["train.log", "a link or a pipe"])
+        self.resume(status=STORE, words=["train.log", "a symbolic link"])
         self.assertEqual(victim.read_text(), "mine")
         log.unlink()
         os.mkfifo(log)
-        self.resume(status=STORE, words=["train.log", "a link or a pipe"])
+        self.resume(status=STORE, words=["train.log", "a pipe"])
+
+    def test_a_pipe_in_place_of_the_metrics_blocks_nobody(self):
+        self.train(self.config(), "run", "--stop-at", 5)
+        metrics = self.folder / "run" / "metrics.jsonl"
+        metrics.unlink()
+        os.mkfifo(metrics)
+        self.resume(status=STORE, words=["metrics.jsonl", "a pipe"], timeout=20)
+        for command in ("inspect", "report"):
+            self.check(command, self.folder / "run", status=STORE, words="metrics.jsonl", timeout=20)
+        self.check("average", self.folder / "run", "--best", 1, status=STORE, words="metrics.jsonl", timeout=20)
 
     def test_a_copy_without_links(self):
         self.train(self.config())

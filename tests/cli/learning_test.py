@@ -155,6 +155,10 @@ class LearningTest(RunsTest):
             gold, [gold[0], self.folder / "run", *gold[2:]]))
         self.assertEqual([h["untrained"]["mass"] for h in began], [h["trained"]["mass"] for h in first])
         kept = self.folder / "second" / "initial.safetensors"
+        whole = kept.read_bytes()
+        kept.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        self.check("inspect", self.folder / "second", status=4, words=["initial.safetensors", "damaged", "SHA-256"])
+        kept.write_bytes(whole)
         kept.rename(self.folder / "kept")
         for args in (["inspect", self.folder / "second"], ["report", self.folder / "second"], gold):
             self.check(*args, status=4, words=["initial.safetensors", "is missing"])

@@ -71,7 +71,7 @@ class Resume(RunsTest):
         data.write_text(whole[:-1])
         self.resume("run", status=3)
         data.unlink()
-        self.resume("run", status=3, words="a.txt")
+        self.resume("run", status=3, words=["data.train", "a.txt", "if the file has moved: --set data.train=NEW"])
         self.assertEqual(self.snapshot(), before)
         data.write_text(whole)
         self.resume("run")
@@ -204,6 +204,26 @@ class Resume(RunsTest):
         path.write_text(whole + '{"kind":"tr')
         self.resume("run", words=["dropped 0 lines of later steps and 1 torn", "nothing to do"])
         self.assertEqual(path.read_text(), whole)
+
+    def test_emptied_metrics_are_said_and_cost_nothing_else(self):
+        self.train(self.config(), "run", "--stop-at", 10)
+        (self.folder / "run" / "metrics.jsonl").write_text("")
+        self.resume("run", words=["warning", "metrics.jsonl has no line", "emptied"])
+        self.train(self.config(), "whole")
+        self.same_checkpoint("run", "whole", 20)
+        self.assertEqual([e["step"] for e in self.metrics(kind="train")], [15, 20])
+
+    def test_an_origin_that_cannot_be_read_says_what_to_do(self):
+        self.train(self.config(), "run", "--stop-at", 10)
+        origin = self.folder / "run" / "origin.json"
+        whole = origin.read_text()
+        for damage in (whole[:-4], ""):
+            origin.write_text(damage)
+            for args in (["resume", self.folder / "run"], ["evaluate", self.folder / "run"]):
+                self.check(*args, status=4, words=["origin.json", "damaged", "restore it, or move it away"])
+            self.check("sample", self.folder / "run", "--max-tokens", 3)  # needs no data
+        origin.unlink()
+        self.resume("run")
 
     def test_nothing_to_do_is_said_as_it_is(self):
         self.train(self.config())

@@ -1,4 +1,5 @@
 """Ctrl-C and its kin, two processes on one run, divergence, pipes and logs."""
+import json
 import os
 import shlex
 import signal
@@ -146,11 +147,33 @@ class Divergence(RunsTest):
         self.resume(run, "--set", "optimizer.learning_rate=0.001")
         self.assertEqual(self.link("last", run), 20)
 
+    def test_ruined_weights_are_never_saved(self):
+        # Finite for some steps, but useless: every checkpoint is one to go on from.
+        config = self.config(optimizer={"type": "sgd", "learning_rate": 20, "clip_norm": 0,
+                                        "schedule": "constant", "warmup_steps": 0},
+                             train__save_every=1, train__eval_every=0, train__keep_last=0,
+                             train__max_steps=60)
+        r = self.train(config, status=5, words=["diverged at step", "over four times that of guessing"])
+        for step in self.steps():
+            loss = json.loads(self.check("evaluate", self.folder / "run", "--checkpoint", f"step-{step}",
+                                         "--json").out)["loss"]
+            self.assertLess(loss, 16, step)
+        self.assertGreater(len(self.steps()), 0)
+        for _ in range(5):  # what it advises leads on from there, if not at once
+            line = r.err[r.err.index("go on more slowly: ") + 19:].split(";")[0]
+            r = self.heed(*shlex.split(line)[1:])
+            if r.status == 0:
+                break
+        self.assertEqual(r.status, 0, r.err)
+        self.assertEqual(self.link("last"), 60)
+
     def test_numbers_that_overflow_are_never_saved(self):
         config = self.config(optimizer={"type": "adamw", "learning_rate": 1e6, "warmup_steps": 0,
                                         "weight_decay": 1000, "schedule": "constant"},
                              train__save_every=1, train__eval_every=0, train__keep_last=0)
-        self.train(config, status=5, words=["diverged at step", "NaN or infinity in the"])
+        self.train(config, status=5, words=["diverged at step", "over four times that of guessing"])
+        self.train(config, "run2", "--set", "train.save_every=2", status=5,
+                   words=["diverged at step", "NaN or infinity in the"])
         import struct
         from runs import read_tensors
         for step in self.steps():

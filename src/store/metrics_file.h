@@ -1,0 +1,24 @@
+// Reading metrics.jsonl of a run: an object of JSON on each line, with "kind" and "step".
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace heed {
+
+inline constexpr const char* kMetrics = "metrics.jsonl";
+
+// Calls use(line, ended) for each line; the last one may not have been ended by a newline. No lines
+// where there is no file. Error (Exit::store) if it is not a regular file or cannot be read.
+void for_each_metrics_line(const std::filesystem::path& run,
+                           const std::function<void(const std::string& line, bool ended)>& use);
+
+// Calls use(event) for every object that has a kind (text) and a step (whole number); other lines
+// are passed over.
+void for_each_event(const std::filesystem::path& run,
+                    const std::function<void(nlohmann::ordered_json& event)>& use);
+
+}  // namespace heed
