@@ -2,6 +2,7 @@
 // and an exit code.
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -47,6 +48,15 @@ heed::Exit run(const std::vector<std::string>& args) {
   }
 }
 
+// OpenBLAS starts its threads before main() and waits for them after it. Under a limit on addresses
+// (ulimit -v) some never started, and it would wait for ever.
+void leave_at_once_if_limited(heed::Exit exit) {
+  rlimit addresses;
+  if (::getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur == RLIM_INFINITY) return;
+  std::fflush(nullptr);
+  ::_exit(static_cast<int>(exit));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -59,7 +69,9 @@ int main(int argc, char** argv) {
   // So does a limit on the size of files (ulimit -f): a write that reaches it fails with EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    return static_cast<int>(run({argv + 1, argv + argc}));
+    const heed::Exit exit = run({argv + 1, argv + argc});
+    leave_at_once_if_limited(exit);
+    return static_cast<int>(exit);
   } catch (const heed::OutputClosed&) {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);  // silent; shells see 141, as with any filter

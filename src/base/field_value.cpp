@@ -10,12 +10,12 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using nlohmann::json;
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 // A value of the field's type, or nothing.
 template <class I>
-std::optional<I> to_integer(const json& v) {
+std::optional<I> to_integer(const Json& v) {
   if (v.is_number_unsigned()) {
     const auto x = v.get<std::uint64_t>();
     if (std::in_range<I>(x)) return static_cast<I>(x);
@@ -40,13 +40,13 @@ std::optional<std::int64_t> epochs(const std::string& s) {
   return n;
 }
 
-bool is_text(const json& v) {
+bool is_text(const Json& v) {
   return v.is_string() && v.get_ref<const std::string&>().find('\0') == std::string::npos;
 }
 
 // Stores a JSON value in a member; false if it does not fit.
 struct Store {
-  const json& v;
+  const Json& v;
   const Range& range;
 
   template <class I>
@@ -56,7 +56,7 @@ struct Store {
     *out = *x;
     return true;
   }
-  bool number(const json& value, double* out) const {
+  bool number(const Json& value, double* out) const {
     if (!value.is_number() || !range.contains(value.get<double>())) return false;
     *out = value.get<double>();
     return true;
@@ -79,7 +79,7 @@ struct Store {
     PathList list;
     list.as_list = v.is_array();
     if (!v.is_array() && !is_text(v)) return false;
-    for (const json& path : v.is_array() ? v : json::array({v})) {
+    for (const Json& path : v.is_array() ? v : Json::array({v})) {
       if (!is_text(path) || (v.is_array() && path.get_ref<const std::string&>().empty()))
         return false;
       if (path != "") list.paths.push_back(path.get<std::string>());
@@ -118,30 +118,30 @@ struct Store {
 };
 
 struct Dump {
-  Json operator()(const std::string* x) const { return *x; }
-  Json operator()(const PathList* x) const {
+  OrderedJson operator()(const std::string* x) const { return *x; }
+  OrderedJson operator()(const PathList* x) const {
     if (x->as_list) return x->paths;
     return x->empty() ? std::string() : x->paths.front();
   }
-  Json operator()(const Interval* x) const {
+  OrderedJson operator()(const Interval* x) const {
     if (!x->epochs) return x->count;
     return std::to_string(x->count) + (x->count == 1 ? " epoch" : " epochs");
   }
-  Json operator()(const Choice& x) const { return x.names[x.get()]; }
-  Json operator()(const Field::Section&) const { return Json::object(); }
+  OrderedJson operator()(const Choice& x) const { return x.names[x.get()]; }
+  OrderedJson operator()(const Field::Section&) const { return OrderedJson::object(); }
   template <class T>
-  Json operator()(const T* x) const {
+  OrderedJson operator()(const T* x) const {
     return *x;
   }
 };
 
 }  // namespace
 
-bool store_value(const Field& field, const json& value) {
+bool store_value(const Field& field, const Json& value) {
   return std::visit(Store{value, field.range}, field.ref);
 }
 
-Json dump_value(const Field& field) {
+OrderedJson dump_value(const Field& field) {
   return std::visit(Dump{}, field.ref);
 }
 

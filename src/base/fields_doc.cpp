@@ -8,11 +8,11 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string number_text(double x) {
   if (std::fabs(x) < 1e15 && x == std::floor(x)) return std::to_string(static_cast<long long>(x));
-  return Json(x).dump();
+  return OrderedJson(x).dump();
 }
 
 // "an integer from 0 to 8", "a number greater than 0"
@@ -61,53 +61,55 @@ struct Expected {
   std::string operator()(const Field::Section&) const { return "a section (an object)"; }
 };
 
-void add_range(Json& schema, const Range& r) {
-  const auto bound = [](double x) { return x == std::floor(x) ? Json(std::llround(x)) : Json(x); };
+void add_range(OrderedJson& schema, const Range& r) {
+  const auto bound = [](double x) {
+    return x == std::floor(x) ? OrderedJson(std::llround(x)) : OrderedJson(x);
+  };
   if (std::isfinite(r.min)) schema[r.open_min ? "exclusiveMinimum" : "minimum"] = bound(r.min);
   if (std::isfinite(r.max)) schema[r.open_max ? "exclusiveMaximum" : "maximum"] = bound(r.max);
 }
 
-Json object_schema(const std::vector<Field>& fields);
+OrderedJson object_schema(const std::vector<Field>& fields);
 
 struct Schema {
   const Range& range;
-  Json operator()(const bool*) const { return {{"type", "boolean"}}; }
-  Json operator()(const int*) const { return number("integer"); }
-  Json operator()(const std::int64_t*) const { return number("integer"); }
-  Json operator()(const std::uint64_t*) const {
+  OrderedJson operator()(const bool*) const { return {{"type", "boolean"}}; }
+  OrderedJson operator()(const int*) const { return number("integer"); }
+  OrderedJson operator()(const std::int64_t*) const { return number("integer"); }
+  OrderedJson operator()(const std::uint64_t*) const {
     return {{"type", "integer"}, {"minimum", 0}, {"maximum", UINT64_MAX}};
   }
-  Json operator()(const double*) const { return number("number"); }
-  Json operator()(const std::string*) const { return {{"type", "string"}}; }
-  Json operator()(const PathList*) const {
-    const Json path = {{"type", "string"}};
-    const Json list = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
-    return {{"anyOf", Json::array({path, list})}};
+  OrderedJson operator()(const double*) const { return number("number"); }
+  OrderedJson operator()(const std::string*) const { return {{"type", "string"}}; }
+  OrderedJson operator()(const PathList*) const {
+    const OrderedJson path = {{"type", "string"}};
+    const OrderedJson list = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
+    return {{"anyOf", OrderedJson::array({path, list})}};
   }
-  Json operator()(const std::array<double, 2>*) const {
+  OrderedJson operator()(const std::array<double, 2>*) const {
     return {{"type", "array"}, {"items", number("number")}, {"minItems", 2}, {"maxItems", 2}};
   }
-  Json operator()(const Interval*) const {
-    const Json steps = {{"type", "integer"}, {"minimum", 0}, {"maximum", 1'000'000'000'000}};
-    const Json epochs = {{"type", "string"}, {"pattern", "^0*[1-9][0-9]{0,8} epochs?$"}};
-    return {{"anyOf", Json::array({steps, epochs})}};
+  OrderedJson operator()(const Interval*) const {
+    const OrderedJson steps = {{"type", "integer"}, {"minimum", 0}, {"maximum", 1'000'000'000'000}};
+    const OrderedJson epochs = {{"type", "string"}, {"pattern", "^0*[1-9][0-9]{0,8} epochs?$"}};
+    return {{"anyOf", OrderedJson::array({steps, epochs})}};
   }
-  Json operator()(const Choice& c) const { return {{"type", "string"}, {"enum", c.names}}; }
-  Json operator()(const Field::Section& s) const { return object_schema(s); }
+  OrderedJson operator()(const Choice& c) const { return {{"type", "string"}, {"enum", c.names}}; }
+  OrderedJson operator()(const Field::Section& s) const { return object_schema(s); }
 
  private:
-  Json number(const char* type) const {
-    Json out = {{"type", type}};
+  OrderedJson number(const char* type) const {
+    OrderedJson out = {{"type", type}};
     add_range(out, range);
     return out;
   }
 };
 
-Json object_schema(const std::vector<Field>& fields) {
-  const Json defaults = dump_fields(fields);
-  Json properties = Json::object();
+OrderedJson object_schema(const std::vector<Field>& fields) {
+  const OrderedJson defaults = dump_fields(fields);
+  OrderedJson properties = OrderedJson::object();
   for (const Field& field : fields) {
-    Json& out = properties[field.key] = std::visit(Schema{field.range}, field.ref);
+    OrderedJson& out = properties[field.key] = std::visit(Schema{field.range}, field.ref);
     out["description"] = field.doc;
     if (!field.default_note.empty())
       out["description"] = field.doc + " (default: " + field.default_note + ")";
@@ -130,19 +132,19 @@ std::string expected_values(const Field& field) {
   return std::visit(Expected{field.range}, field.ref);
 }
 
-Json fields_schema(const std::vector<Field>& fields, const std::string& title) {
-  Json out = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
+OrderedJson fields_schema(const std::vector<Field>& fields, const std::string& title) {
+  OrderedJson out = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
   out.update(object_schema(fields));
   return out;
 }
 
 std::string fields_markdown(const std::vector<Field>& fields) {
-  const Json defaults = dump_fields(fields);
+  const OrderedJson defaults = dump_fields(fields);
   std::string out = "| key | values | default | meaning |\n|---|---|---|---|\n";
   for (const Leaf& leaf : leaves(fields)) {
     std::string pointer = "/" + leaf.key;
     for (char& ch : pointer) ch = ch == '.' ? '/' : ch;
-    const Json& value = defaults[Json::json_pointer(pointer)];
+    const OrderedJson& value = defaults[OrderedJson::json_pointer(pointer)];
     const std::string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
                                  : value == ""                     ? "none"
                                                                    : code(value.dump());

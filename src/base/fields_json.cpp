@@ -12,8 +12,8 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using nlohmann::json;
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 void collect_keys(const std::vector<Field>& fields, const std::string& prefix,
                   std::vector<std::string>& out) {
@@ -40,7 +40,7 @@ class Reader {
  public:
   Reader(const JsonText& text, const std::vector<Field>& root) : text_(text), root_(root) {}
 
-  void section(const json& object, const std::vector<Field>& fields, const std::string& prefix) {
+  void section(const Json& object, const std::vector<Field>& fields, const std::string& prefix) {
     for (const auto& [key, value] : object.items()) {
       const Field* field = nullptr;
       for (const Field& f : fields)
@@ -65,7 +65,7 @@ class Reader {
                     (near.empty() ? "." : "; did you mean \"" + near + "\"?"),
                 near.empty() ? "heed config --docs lists all keys" : "");
   }
-  [[noreturn]] void mismatch(const Field& field, const std::string& full, const json& value) const {
+  [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
     std::string what = text_.where(full) + ": " + full + " must be " + expected_values(field) +
                        "; found " + shown(value);
     if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string()) {
@@ -80,21 +80,21 @@ class Reader {
 };
 
 // {"a": {"b": value}} for a.b
-json nested(const std::string& full, const json& value) {
+Json nested(const std::string& full, const Json& value) {
   const std::size_t dot = full.find('.');
-  json out;
+  Json out;
   out[full.substr(0, dot)] = dot == std::string::npos ? value : nested(full.substr(dot + 1), value);
   return out;
 }
 
-json set_value(const std::string& written, const std::string& place) {
+Json set_value(const std::string& written, const std::string& place) {
   try {
     return std::move(*parse_json(written, place).json);
   } catch (const Error&) {
-    json text = written;
+    Json text = written;
     try {
       text.dump();  // throws on invalid UTF-8
-    } catch (const json::exception&) {
+    } catch (const Json::exception&) {
       throw Error(Exit::usage, "--set: the value is not valid UTF-8.");
     }
     return text;
@@ -119,14 +119,14 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
   if (equals == std::string::npos || key.empty() || key.size() > 256)
     throw Error(Exit::usage, place + ": expected KEY=VALUE, as in --set train.max_steps=100.");
   if (!text.json->is_object()) return;  // reading will say so
-  const json patch = nested(key, set_value(set.substr(equals + 1), place));
+  const Json patch = nested(key, set_value(set.substr(equals + 1), place));
 
   std::vector<std::string> all;
   collect_keys(fields, "", all);
   if (std::find(all.begin(), all.end(), key) == all.end())
     read_fields(JsonText(nested(key, 0), place), fields);  // says what is wrong with the key
   text.places[key] = place;
-  const json flat = patch.flatten();
+  const Json flat = patch.flatten();
   for (const auto& [pointer, value] : flat.items()) {  // "/model/d_ff"
     std::string full = pointer.substr(1);
     std::replace(full.begin(), full.end(), '/', '.');
@@ -146,8 +146,8 @@ void check_applicable(const JsonText& text, const std::vector<Field>& fields,
   }
 }
 
-Json dump_fields(const std::vector<Field>& fields) {
-  Json out = Json::object();
+OrderedJson dump_fields(const std::vector<Field>& fields) {
+  OrderedJson out = OrderedJson::object();
   for (const Field& field : fields) {
     if (!field.rejected_by.empty()) continue;
     const auto* section = section_of(field);

@@ -12,7 +12,7 @@
 namespace heed {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // With these, places need at most some 50 MB whatever the bytes.
 constexpr std::size_t kMaxBytes = 256 * 1024;
@@ -44,7 +44,7 @@ struct Cursor {
 };
 
 // Builds the value and notes the line of every key.
-class Builder : public nlohmann::json_sax<json> {
+class Builder : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, JsonText& out)
       : read(text.data()), begin_(text.data()), counted_(text.data()), out_(out) {}
@@ -58,9 +58,9 @@ class Builder : public nlohmann::json_sax<json> {
   bool number_float(number_float_t x, const string_t&) override { return add(x); }
   bool string(string_t& x) override { return add(std::move(x)); }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_object(std::size_t) override { return open(Json::object()); }
   bool end_object() override { return close(); }
-  bool start_array(std::size_t) override { return open(json::array()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
   bool end_array() override { return close(); }
 
   bool key(string_t& key) override {
@@ -73,7 +73,7 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
 
-  bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
+  bool parse_error(std::size_t, const std::string&, const Json::exception& e) override {
     std::string what = e.what();
     int at_line = 0, at_column = 0;
     const std::size_t place = what.find("at line ");
@@ -95,10 +95,10 @@ class Builder : public nlohmann::json_sax<json> {
 
  private:
   struct Level {
-    json* value;
+    Json* value;
     std::string prefix;    // of the keys in it: "model." or ""
     std::string full_key;  // the last one read
-    json* slot;            // its value
+    Json* slot;            // its value
   };
 
   int line() {
@@ -115,7 +115,7 @@ class Builder : public nlohmann::json_sax<json> {
   }
 
   // The value's place: the root, the slot of the last key, or a new array element.
-  json* put(json value) {
+  Json* put(Json value) {
     if (levels_.empty()) {
       *out_.json = std::move(value);
       return out_.json.get();
@@ -125,11 +125,11 @@ class Builder : public nlohmann::json_sax<json> {
     *level.slot = std::move(value);
     return level.slot;
   }
-  bool add(json value) {
+  bool add(Json value) {
     put(std::move(value));
     return true;
   }
-  bool open(json empty) {
+  bool open(Json empty) {
     if (levels_.size() == kMaxDepth) fail("this is nested too deeply");
     // Objects in a list are numbered, so that their keys are not taken for duplicates.
     std::string prefix;
@@ -138,7 +138,7 @@ class Builder : public nlohmann::json_sax<json> {
       prefix = level.value->is_array() ? level.prefix + std::to_string(level.value->size()) + "."
                                        : level.full_key + ".";
     }
-    json* value = put(std::move(empty));
+    Json* value = put(std::move(empty));
     levels_.push_back({value, std::move(prefix), "", nullptr});
     return true;
   }
@@ -157,13 +157,13 @@ class Builder : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-std::string shown(const json& value) {
-  const std::string out = value.dump(-1, ' ', true, json::error_handler_t::replace);
+std::string shown(const Json& value) {
+  const std::string out = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   return out.size() <= 80 ? out : out.substr(0, 76) + " ...";
 }
 
-JsonText::JsonText(nlohmann::json value, std::string name)
-    : json(std::make_unique<nlohmann::json>(std::move(value))), source(std::move(name)) {}
+JsonText::JsonText(Json value, std::string name)
+    : json(std::make_unique<Json>(std::move(value))), source(std::move(name)) {}
 JsonText::JsonText(JsonText&&) noexcept = default;
 JsonText& JsonText::operator=(JsonText&&) noexcept = default;
 JsonText::~JsonText() = default;
@@ -186,8 +186,8 @@ JsonText parse_json(std::string_view text, const std::string& source) {
   JsonText out(nullptr, source);
   Builder builder(text, out);
   const char* end = text.data() + text.size();
-  json::sax_parse(Cursor{text.data(), &builder.read}, Cursor{end, &builder.read}, &builder,
-                  json::input_format_t::json, true, true);
+  Json::sax_parse(Cursor{text.data(), &builder.read}, Cursor{end, &builder.read}, &builder,
+                  Json::input_format_t::json, true, true);
   return out;
 }
 

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/format.h"
 #include "base/sha256.h"
 #include "train/dataset_kinds.h"
 
@@ -22,10 +21,10 @@ std::string data_path(const std::string& folder, const std::string& key,
   namespace fs = std::filesystem;
   const std::string path = resolve_path(folder, written);
   std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(path, ignored)))
+  if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)
     throw Error(Exit::data, "data." + key + ": " + path + ": no such file.",
-                "check the path; if the file has moved: --set data." + key + "=" +
-                    shell_word((fs::path("NEW_FOLDER") / fs::path(written).filename()).string()));
+                "check the path; train and resume take another with --set data." + key +
+                    "=PATH (from the folder of the config, or absolute; of a list: all of it)");
   if (fs::is_other(fs::status(path, ignored)))
     throw Error(Exit::data,
                 path + ": is a pipe or a device; expected a file, which can be read again.",

@@ -1,24 +1,52 @@
-// When training has failed: numbers that are none, or a model that is far worse than guessing.
+// When training has failed: numbers that are none, or weights that are far worse than guessing.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "base/error.h"
-#include "nn/param.h"
+#include "base/pool.h"
+#include "nn/transformer.h"
+#include "train/examples.h"
 
 namespace heed {
 
-// The first tensor with a NaN or an infinity in it, or "".
-std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers);
+// "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first tensor with one, looked
+// for in the values, then in their gradients; else in `otherwise`.
+std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
+                       const ParamVec<float>& gradients, const std::string& otherwise);
 
-// A loss (nats per token) that is no number, or over four times that of guessing among `vocab`
-// tokens, ln(vocab): weights that give it are not worth keeping.
-bool is_ruined(double loss, int vocab);
+// Whether weights are worth keeping, asked on a few examples before every save: a checkpoint must
+// be one to go on from.
+class WeightCheck {
+ public:
+  // All references must outlive it.
+  WeightCheck(const Transformer& model, const Examples& examples, Pool& pool)
+      : model_(model), examples_(examples), pool_(pool) {}
+
+  // The weights that training begins or goes on with. Their loss may be above guessing, too: that
+  // of weights as they are drawn, or of another text's.
+  void begins_with(const ParamVec<float>& values) { first_loss_ = loss(values); }
+
+  // What is wrong with these, or "": a NaN or infinity, or such a loss.
+  std::string fault(const ParamVec<float>& values) const;
+  // A loss is one of ruined weights if it is over 16 nats (the right token has less than one chance
+  // in eight million), over four times that of guessing, and over twice that of the beginning.
+  std::string fault_of_loss(double loss) const;
+
+ private:
+  double loss(const ParamVec<float>& values) const;  // nats per token; 0 if none is scored
+
+  const Transformer& model_;
+  const Examples& examples_;
+  Pool& pool_;
+  double first_loss_ = std::numeric_limits<double>::infinity();
+};
 
 struct Divergence {
   std::int64_t step;
-  std::string what;           // "NaN or infinity in the values of encoder.0.ffn.w1"
+  std::string what;
   double loss, rate;          // of the last step
   std::string run;            // folder
   std::int64_t saved;         // the last checkpoint's step; negative: none

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "train/batcher.h"
+#include "train/evaluator.h"
 #include "train/learning_record.h"
 
 namespace heed {
@@ -45,10 +46,16 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   plan.activations = 4.0 * floats * workers;
   plan.data = ids;
 
-  constexpr double kProbe = LearningRecord::kProbeTokens;
-  const double probe_side = both ? kProbe / 2 : kProbe;
+  // Forward only: the room of one block.
+  const auto forward = [&](double tokens) {
+    const double one_side = both ? tokens / 2 : tokens;
+    return one_side * block_row(c, both, std::min<double>(one_side, longest));
+  };
   plan.record = 4.0 * (2.0 * static_cast<double>(recorded_size(model.table)) +
-                       probe_side * block_row(c, both, probe_side));  // forward only: one block
+                       forward(LearningRecord::kProbeTokens));
+  const double scored = std::max(longest, kForwardTokens);
+  plan.scoring =
+      4.0 * threads * (forward(scored) + scored * 3.0 * c.d_model + 256.0 * model.target_vocab);
   return plan;
 }
 

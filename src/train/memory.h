@@ -14,7 +14,8 @@ struct MemoryPlan {
   double activations = 0;  // of all threads
   double data = 0;         // token ids
   double record = 0;       // the learning record: copies of matrices, its forward pass
-  double total() const { return parameters + activations + data + record + base; }
+  double scoring = 0;      // forward passes of all threads: validation, the check before a save
+  double total() const { return parameters + activations + data + record + scoring + base; }
   static constexpr double base = 40e6;  // libraries, BLAS buffers, tokenizer
 };
 

@@ -40,13 +40,11 @@ Origin read_origin(const std::string& run) {
     const fs::path path = folder / "origin.json";
     if (!fs::exists(path, ignored)) continue;
     Json json;
-    try {
+    if (fs::is_regular_file(path, ignored))
       json = Json::parse(read_file(path, kMaxFile), nullptr, false);
-    } catch (const Error& e) {
-      throw Error(Exit::store, e.what(), kRemedy);
-    }
     if (!json.is_object())
-      throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.", kRemedy);
+      throw Error(Exit::store, quoted_path(path) + " is damaged: no file with a JSON object.",
+                  kRemedy);
     return {text_of(json, "folder"),
             {},
             text_of(json, "init_from"),

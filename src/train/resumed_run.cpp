@@ -4,9 +4,11 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
 #include "train/ids_cache.h"
+#include "train/learning_record.h"
 #include "train/origin.h"
 #include "train/run_loop.h"
 #include "train/run_messages.h"
@@ -78,6 +80,17 @@ std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) 
   return "";
 }
 
+// Without a checkpoint a run starts again, which needs the weights it was given.
+void refuse_lost_weights(const fs::path& run, const Origin& origin) {
+  if (origin.init_from.empty() && !path_exists(run / kInitialWeights)) return;
+  throw Error(Exit::store,
+              "The run " + quoted_path(run) + " was to begin with the weights of " +
+                  (origin.init_from.empty() ? "another run" : quoted_path(origin.init_from)) +
+                  " and was stopped before its first checkpoint.",
+              "train it again, with --force: " +
+                  (origin.command.empty() ? "heed train ... --init-from ..." : origin.command));
+}
+
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
   const double begin = seconds_now();
   NewestCheckpoint newest = newest_checkpoint(run.path());
@@ -103,7 +116,6 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (request.more > 0) sets.push_back("train.max_steps=" + std::to_string(done + request.more));
   const RunConfig config = parse_config(asked.text, asked.name, sets);
   const std::vector<std::string> changes = allowed_changes(before, config, request.run);
-  const Origin origin = read_origin(request.run);
   if (checkpoint) {
     const std::string why = already(config.train, checkpoint->state(), request.stop_at);
     if (!why.empty()) {
@@ -112,13 +124,14 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
       return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
               seconds_now() - begin};
     }
-  } else {
-    if (!origin.init_from.empty())
-      throw Error(Exit::store,
-                  "The run " + quoted_path(run.path()) + " was to begin with the weights of " +
-                      quoted_path(origin.init_from) +
-                      " and was stopped before they were saved in it.",
-                  "train it again, with --force: " + origin.command);
+  }
+  const Origin origin = read_origin(request.run);
+  if (origin.command.empty())
+    log.warn(
+        "origin.json says nothing of where the run began: relative paths of its data are taken "
+        "from the current folder");
+  if (!checkpoint) {
+    refuse_lost_weights(run.path(), origin);
     log.info("no checkpoint yet: starting at step 0");
   }
   for (const std::string& change : changes) log.info("changed: " + change);

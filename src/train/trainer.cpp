@@ -8,9 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "train/divergence.h"
 #include "train/due.h"
-#include "train/evaluator.h"
 
 namespace heed {
 
@@ -28,6 +26,7 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
                       ? std::optional<Validation>(std::in_place, config, model, data, tokenizers)
                       : std::nullopt),
       stepper_(config, model, examples_, pool),
+      check_(model, examples_, pool),
       record_(model, config.seed, validation_ ? validation_->examples() : examples_),
       started_(seconds_now()),
       last_line_time_(seconds_now()) {
@@ -39,6 +38,7 @@ void Trainer::start_from(const ParamVec<float>& weights) {
   std::copy(weights.data(), weights.data() + weights.size(), stepper_.values().data());
   stepper_.copy_values_to_average();
   record_.began_with(stepper_.values());
+  check_.begins_with(stepper_.values());
   save();
 }
 
@@ -83,6 +83,7 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 }
 
 Stop Trainer::run(std::int64_t stop_at) {
+  check_.begins_with(stepper_.values());
   last_line_time_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
@@ -134,9 +135,11 @@ void Trainer::step() {
       record_.before_update(stepper_.values(), stepper_.gradients().sum());
   });
   if (!last_.finite)
-    not_finite(state_.step + 1, std::isfinite(last_.sums.smoothed)
-                                    ? "the gradient norm (too large for a float)"
-                                    : "the loss");
+    diverged(
+        state_.step + 1,
+        not_finite(model_.table, stepper_.values(), stepper_.gradients().sum(),
+                   std::isfinite(last_.sums.smoothed) ? "the gradient norm (too large for a float)"
+                                                      : "the loss"));
   learning_ = record_.after_update(stepper_.values(), pool_);
   state_.loss_sum += last_.sums.plain;
   state_.label_sum += static_cast<double>(last_.sums.tokens);
@@ -158,30 +161,6 @@ void Trainer::diverged(std::int64_t step, const std::string& what) {
   run_.append_metrics(event_metrics(step, "diverged", divergence_text(d)));
   log_.end_progress();
   throw divergence_error(d);
-}
-
-// `otherwise`: what is not finite if no single tensor is to blame.
-void Trainer::not_finite(std::int64_t step, const std::string& otherwise) {
-  const std::string value = first_not_finite(model_.table, stepper_.values());
-  const std::string gradient = first_not_finite(model_.table, stepper_.gradients().sum());
-  diverged(step, "NaN or infinity in " + (!value.empty()      ? "the values of " + value
-                                          : !gradient.empty() ? "the gradient of " + gradient
-                                                              : otherwise));
-}
-
-// A checkpoint must be worth going on from. The last step's loss is that of the weights before its
-// update; what is to be saved is asked anew, on a few examples.
-void Trainer::refuse_ruined() {
-  if (!first_not_finite(model_.table, stepper_.values()).empty()) not_finite(state_.step, "");
-  const std::int64_t few = std::min<std::int64_t>(4, examples_.count(Examples::kEvaluation));
-  const Evaluation e = evaluate(
-      model_, stepper_.values(), few,
-      [&](std::int64_t i, Example& x) { examples_.make(Examples::kEvaluation, i, x); }, pool_);
-  if (e.sums.tokens == 0) return;
-  if (!std::isfinite(e.loss())) not_finite(state_.step, "the loss of the new weights");
-  if (is_ruined(e.loss(), model_.target_vocab))
-    diverged(state_.step, "the new weights give a loss of " + format_scientific(e.loss()) +
-                              ", over four times that of guessing");
 }
 
 double Trainer::eta_seconds() const {
@@ -235,12 +214,15 @@ bool Trainer::validate(bool counts) {
     log_.warn("no validation: not one token of the held-out part is masked");
     return false;
   }
-  if (!std::isfinite(line->evaluation.loss())) not_finite(state_.step, "the validation loss");
+  if (!std::isfinite(line->evaluation.loss()))
+    diverged(state_.step, not_finite(model_.table, stepper_.values(), stepper_.gradients().sum(),
+                                     "the validation loss"));
   const bool best = counts && validation_->is_best(*line, state_);
   line->verdict = !counts ? "not counted: the run ended between validations"
                   : best  ? validation_->count_best(*line, state_)
                           : validation_->count_stalled(state_);
   validated_ = state_.step;
+  valid_loss_ = line->evaluation.loss();
   log_.info(valid_line(*line));
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
@@ -249,7 +231,10 @@ bool Trainer::validate(bool counts) {
 
 void Trainer::save() {
   const double begin = seconds_now();
-  refuse_ruined();
+  std::string fault = check_.fault(stepper_.values());
+  if (fault.empty() && config_.train.ema_decay > 0) fault = check_.fault(stepper_.best_values());
+  if (fault.empty() && validated_ == state_.step) fault = check_.fault_of_loss(valid_loss_);
+  if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;
   c.model = stepper_.model_views();

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "store/run_writer.h"
 #include "train/dataset.h"
+#include "train/divergence.h"
 #include "train/learning_record.h"
 #include "train/run_config.h"
 #include "train/stepper.h"
@@ -46,8 +47,6 @@ class Trainer {
   void step();
   double last_loss() const;  // of the last step, nats per token
   [[noreturn]] void diverged(std::int64_t step, const std::string& what);
-  [[noreturn]] void not_finite(std::int64_t step, const std::string& otherwise);
-  void refuse_ruined();
   void log_line();
   void show_progress();
   bool validate(bool counts);
@@ -66,11 +65,13 @@ class Trainer {
   Examples examples_;
   std::optional<Validation> validation_;
   Stepper stepper_;
+  WeightCheck check_;
   LearningRecord record_;
   State state_;
 
   Cursor previous_;                           // before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
+  double valid_loss_ = 0;                     // of the last validation
   StepResult last_;
   std::optional<Learning> learning_;  // of the last step, if it is recorded
 

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "base/sha256.h"
 #include "base/signals.h"
 #include "store/safetensors.h"
 #include "train/ids_cache.h"
@@ -71,10 +70,9 @@ RunResult train_run(const TrainRequest& request, Log& log) {
   }
   RunWriter run = RunWriter::create(run_path, request.force);
   Origin origin{folder, data.hash, request.init_from, "", request.command};
-  if (weights) {
-    write_safetensors(run.path() / kInitialWeights, tensor_views(model.table, *weights));
-    origin.initial_sha256 = sha256_of_file(run.path() / kInitialWeights);
-  }
+  if (weights)
+    origin.initial_sha256 =
+        write_safetensors(run.path() / kInitialWeights, tensor_views(model.table, *weights));
   run.write_origin(origin_json(origin));
   // The config last: with it the folder can be resumed.
   run.write_config(dump_config(config));

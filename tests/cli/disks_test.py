@@ -49,6 +49,8 @@ class Disks(RunsTest):
         self.assertEqual(r.status, 7, r.err)
         self.assertIn("ulimit -v", r.err)
         self.assertFalse((self.folder / "run").exists())
+        r = self.limited("-v 120000", "--version")  # too little even for OpenBLAS to start
+        self.assertEqual(r.status, 0, r.err)
 
     def test_a_start_that_failed(self):
         (self.folder / "run").mkdir()

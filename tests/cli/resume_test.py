@@ -71,7 +71,7 @@ class Resume(RunsTest):
         data.write_text(whole[:-1])
         self.resume("run", status=3)
         data.unlink()
-        self.resume("run", status=3, words=["data.train", "a.txt", "if the file has moved: --set data.train=NEW"])
+        self.resume("run", status=3, words=["data.train", "a.txt", "no such file", "--set data.train=PATH"])
         self.assertEqual(self.snapshot(), before)
         data.write_text(whole)
         self.resume("run")
@@ -223,7 +223,9 @@ class Resume(RunsTest):
                 self.check(*args, status=4, words=["origin.json", "damaged", "restore it, or move it away"])
             self.check("sample", self.folder / "run", "--max-tokens", 3)  # needs no data
         origin.unlink()
-        self.resume("run")
+        self.resume("run", words=["warning", "origin.json says nothing"])
+        origin.write_text("")
+        self.resume("run", words="already at step 20")  # needs no data either
 
     def test_nothing_to_do_is_said_as_it_is(self):
         self.train(self.config())
@@ -246,6 +248,8 @@ class Resume(RunsTest):
             else:
                 shutil.rmtree(path)
         self.resume("again", status=4, words=["was to begin with the weights of", "--force"])
+        (self.folder / "again" / "origin.json").unlink()
+        self.resume("again", status=4, words=["was to begin with the weights of another run", "--force"])
 
     def test_an_end_between_validations_leaves_no_trace_when_the_run_is_extended(self):
         """Neither best, nor patience, nor the averages of the log: max_steps 7, then 20, is 20."""
