@@ -14,7 +14,7 @@ enum class Exit : int {
   usage = 2,         // command line, config, existing run, lock held, impossible request
   data = 3,          // corpora and prompts
   store = 4,         // anything about reading or writing a run
-  diverged = 5,      // NaN, infinity, or weights far worse than guessing
+  diverged = 5,      // NaN, infinity, or weights far worse than untrained
   check_failed = 6,  // gradcheck
   memory = 7,
   interrupted = 130,

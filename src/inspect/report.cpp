@@ -177,7 +177,7 @@ std::vector<std::int64_t> steps_to_show(const fs::path& run, std::int64_t last, 
 void look_through_training(const fs::path& run, TrainedModel& last, Report& report) {
   const Dataset data = load_dataset(last.config, data_folder(last), last.tokenizers);
   if (data.hash.all() != last.state.data_hash)
-    report.notes.push_back("The data is not what the run was trained on: it has changed since.");
+    report.notes.push_back("The data has changed since the run was trained.");
   const bool held_out = last.config.data.has_validation();
   const Examples examples(held_out ? data.valid : data.train, last.config,
                           last.tokenizers.target->size(), last.tokenizers.target->mask_id());

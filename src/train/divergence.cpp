@@ -8,10 +8,7 @@
 
 namespace heed {
 
-namespace {
-
-// The first tensor with a NaN or an infinity in it, or "".
-std::string first_bad(const ParamTable& table, const ParamVec<float>& numbers) {
+std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers) {
   for (const ParamInfo& info : table.infos()) {
     const float* p = numbers.data() + info.param.offset;
     if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
@@ -20,42 +17,39 @@ std::string first_bad(const ParamTable& table, const ParamVec<float>& numbers) {
   return "";
 }
 
-}  // namespace
-
 std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
                        const ParamVec<float>& gradients, const std::string& otherwise) {
-  const std::string value = first_bad(table, values), gradient = first_bad(table, gradients);
+  const std::string value = first_not_finite(table, values);
+  const std::string gradient = first_not_finite(table, gradients);
   return "NaN or infinity in " + (!value.empty()      ? "the values of " + value
                                   : !gradient.empty() ? "the gradient of " + gradient
                                                       : otherwise);
 }
 
-double WeightCheck::loss(const ParamVec<float>& values) const {
-  const std::int64_t few = std::min<std::int64_t>(4, examples_.count(Examples::kEvaluation));
-  const Evaluation e = evaluate(
-      model_, values, few,
-      [&](std::int64_t i, Example& x) { examples_.make(Examples::kEvaluation, i, x); }, pool_);
-  return e.sums.tokens == 0 ? 0 : e.loss();
+double ruined_loss(const Transformer& model) {
+  const double vocab = model.target_vocab, d_model = model.config.d_model;
+  return 4 * (std::log(vocab) + std::sqrt(d_model));
 }
 
-std::string WeightCheck::fault(const ParamVec<float>& values) const {
-  const std::string bad = first_bad(model_.table, values);
+std::string fault_of(const Transformer& model, const ParamVec<float>& values,
+                     const Examples& examples, Pool& pool) {
+  const std::string bad = first_not_finite(model.table, values);
   if (!bad.empty()) return "NaN or infinity in the values of " + bad;
-  return fault_of_loss(loss(values));
-}
-
-std::string WeightCheck::fault_of_loss(double loss) const {
-  if (!std::isfinite(loss)) return "NaN or infinity in the loss of the new weights";
-  const double guessing = std::log(static_cast<double>(model_.target_vocab));
-  if (loss <= std::max({16.0, 4 * guessing, 2 * first_loss_})) return "";
-  return "the new weights give a loss of " + format_scientific(loss) + ", guessing " +
-         format_fixed(guessing, 1);
+  const std::int64_t few = std::min<std::int64_t>(4, examples.count(Examples::kEvaluation));
+  const Evaluation e = evaluate(
+      model, values, few,
+      [&](std::int64_t i, Example& x) { examples.make(Examples::kEvaluation, i, x); }, pool);
+  if (e.sums.tokens == 0 || e.loss() <= ruined_loss(model)) return "";
+  if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
+  return "the new weights give a loss of " + format_scientific(e.loss()) +
+         " nats per token, expected at most " + format_fixed(ruined_loss(model), 0);
 }
 
 std::string divergence_text(const Divergence& d) {
+  const std::string last = " (last step: loss " + format_fixed(d.loss, 4) + ", learning rate " +
+                           format_scientific(d.rate) + ")";
   return "Training diverged at step " + std::to_string(d.step) + ": " + d.what +
-         " (last step: loss " + format_fixed(d.loss, 4) + ", learning rate " +
-         format_scientific(d.rate) + ").";
+         (d.has_step ? last : "") + ".";
 }
 
 Error divergence_error(const Divergence& d) {

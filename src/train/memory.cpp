@@ -54,8 +54,9 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   plan.record = 4.0 * (2.0 * static_cast<double>(recorded_size(model.table)) +
                        forward(LearningRecord::kProbeTokens));
   const double scored = std::max(longest, kForwardTokens);
+  const int scorers = config.data.has_validation() ? threads : 1;
   plan.scoring =
-      4.0 * threads * (forward(scored) + scored * 3.0 * c.d_model + 256.0 * model.target_vocab);
+      4.0 * scorers * (forward(scored) + scored * 3.0 * c.d_model + 256.0 * model.target_vocab);
   return plan;
 }
 
@@ -87,9 +88,10 @@ void check_memory(const MemoryPlan& plan) {
       Exit::memory,
       "Training needs about " + format_bytes(plan.total()) + " of memory (parameters, " +
           "moments and gradients " + format_bytes(plan.parameters) + ", activations " +
-          format_bytes(plan.activations) + "), but " + format_bytes(available) + " are available.",
+          format_bytes(plan.activations) + ", validation " + format_bytes(plan.scoring) +
+          "), but " + format_bytes(available) + " are available.",
       "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
-      "train.shards, or a smaller train.micro_batch_tokens");
+      "train.shards, a smaller train.micro_batch_tokens, or fewer --threads");
 }
 
 }  // namespace heed

@@ -39,12 +39,11 @@ Origin read_origin(const std::string& run) {
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
     const fs::path path = folder / "origin.json";
     if (!fs::exists(path, ignored)) continue;
-    Json json;
-    if (fs::is_regular_file(path, ignored))
-      json = Json::parse(read_file(path, kMaxFile), nullptr, false);
+    if (!fs::is_regular_file(path, ignored))
+      throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);
+    const Json json = Json::parse(read_file(path, kMaxFile), nullptr, false);
     if (!json.is_object())
-      throw Error(Exit::store, quoted_path(path) + " is damaged: no file with a JSON object.",
-                  kRemedy);
+      throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.", kRemedy);
     return {text_of(json, "folder"),
             {},
             text_of(json, "init_from"),

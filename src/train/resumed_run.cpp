@@ -126,7 +126,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     }
   }
   const Origin origin = read_origin(request.run);
-  if (origin.command.empty())
+  if (origin.folder.empty())
     log.warn(
         "origin.json says nothing of where the run began: relative paths of its data are taken "
         "from the current folder");

@@ -26,7 +26,6 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
                       ? std::optional<Validation>(std::in_place, config, model, data, tokenizers)
                       : std::nullopt),
       stepper_(config, model, examples_, pool),
-      check_(model, examples_, pool),
       record_(model, config.seed, validation_ ? validation_->examples() : examples_),
       started_(seconds_now()),
       last_line_time_(seconds_now()) {
@@ -38,7 +37,6 @@ void Trainer::start_from(const ParamVec<float>& weights) {
   std::copy(weights.data(), weights.data() + weights.size(), stepper_.values().data());
   stepper_.copy_values_to_average();
   record_.began_with(stepper_.values());
-  check_.begins_with(stepper_.values());
   save();
 }
 
@@ -83,7 +81,6 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 }
 
 Stop Trainer::run(std::int64_t stop_at) {
-  check_.begins_with(stepper_.values());
   last_line_time_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
@@ -153,6 +150,7 @@ double Trainer::last_loss() const {
 void Trainer::diverged(std::int64_t step, const std::string& what) {
   const Divergence d{step,
                      what,
+                     steps_done_ > 0,
                      last_loss(),
                      last_.rate,
                      run_.path().string(),
@@ -222,7 +220,6 @@ bool Trainer::validate(bool counts) {
                   : best  ? validation_->count_best(*line, state_)
                           : validation_->count_stalled(state_);
   validated_ = state_.step;
-  valid_loss_ = line->evaluation.loss();
   log_.info(valid_line(*line));
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
@@ -231,9 +228,9 @@ bool Trainer::validate(bool counts) {
 
 void Trainer::save() {
   const double begin = seconds_now();
-  std::string fault = check_.fault(stepper_.values());
-  if (fault.empty() && config_.train.ema_decay > 0) fault = check_.fault(stepper_.best_values());
-  if (fault.empty() && validated_ == state_.step) fault = check_.fault_of_loss(valid_loss_);
+  std::string fault = fault_of(model_, stepper_.values(), examples_, pool_);
+  if (fault.empty() && config_.train.ema_decay > 0)
+    fault = fault_of(model_, stepper_.best_values(), examples_, pool_);
   if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;

@@ -65,13 +65,11 @@ class Trainer {
   Examples examples_;
   std::optional<Validation> validation_;
   Stepper stepper_;
-  WeightCheck check_;
   LearningRecord record_;
   State state_;
 
   Cursor previous_;                           // before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
-  double valid_loss_ = 0;                     // of the last validation
   StepResult last_;
   std::optional<Learning> learning_;  // of the last step, if it is recorded
 

@@ -3,11 +3,12 @@ import json
 import os
 import shlex
 import signal
+import struct
 import subprocess
 import time
 import unittest
 
-from runs import HEED, RunsTest, text
+from runs import HEED, RunsTest, read_tensors, text
 
 LONG = {"train__max_steps": 1000000, "train__save_every": 0, "train__eval_every": 0,
         "train__log_every": 1}
@@ -157,7 +158,7 @@ class Divergence(RunsTest):
         for step in self.steps():
             loss = json.loads(self.check("evaluate", self.folder / "run", "--checkpoint", f"step-{step}",
                                          "--json").out)["loss"]
-            self.assertLess(loss, 16, step)
+            self.assertLess(loss, 40, step)  # held-out text; over 4 (ln 22 + sqrt 8) = 24 on training text is refused
         self.assertGreater(len(self.steps()), 0)
         for _ in range(5):  # what it advises leads on from there, if not at once
             line = r.err[r.err.index("go on more slowly: ") + 19:].split(";")[0]
@@ -178,6 +179,10 @@ class Divergence(RunsTest):
         for name in before:
             if name.startswith("checkpoints"):
                 self.assertEqual(after[name], before[name], name)
+        for step in self.steps():
+            _, body = read_tensors(self.checkpoints() / f"step-{step:08}" / "model.safetensors")
+            numbers = struct.unpack(f"<{len(body) // 4}f", body)
+            self.assertTrue(all(abs(x) <= 3.5e38 for x in numbers), step)
         # Nothing was asked of the weights on the way: the next step finds them.
         self.train(self.config(optimizer={"type": "sgd", "learning_rate": 1e6, "clip_norm": 0,
                                           "warmup_steps": 0, "schedule": "constant"},

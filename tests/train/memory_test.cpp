@@ -37,7 +37,7 @@ TEST(Memory, GrowsWithLengthsThreadsAndData) {
   const auto activations = [&](int threads) {
     return predict_memory(model, c, threads, 100, 0).activations;
   };
-  EXPECT_EQ(activations(64), activations(4));  // no more than shards at a time
+  EXPECT_EQ(activations(64), activations(4));      // no more than shards at a time
   EXPECT_GT(total(64, 100, 0), total(4, 100, 0));  // but all of them validate
 }
 
