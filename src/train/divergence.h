@@ -33,7 +33,7 @@ std::string fault_of(const Transformer& model, const ParamVec<float>& values,
 struct Divergence {
   std::int64_t step;
   std::string what;
-  bool has_step;              // was a step made since the process began?
+  bool has_step;              // was a step begun since the process began?
   double loss, rate;          // if so, of the last one
   std::string run;            // folder
   std::int64_t saved;         // the last checkpoint's step; negative: none

@@ -150,7 +150,7 @@ double Trainer::last_loss() const {
 void Trainer::diverged(std::int64_t step, const std::string& what) {
   const Divergence d{step,
                      what,
-                     steps_done_ > 0,
+                     last_.tokens > 0,
                      last_loss(),
                      last_.rate,
                      run_.path().string(),
