@@ -5,6 +5,7 @@ The text stands exactly once in the file. Short texts survive edits of their sur
 ROWS, DROPOUT, MASK = "src/math/rows.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
 ACTIVATION, NORM = "src/math/activation.cpp", "src/math/layer_norm.cpp"
 SOFTMAX, ROTARY = "src/math/softmax.cpp", "src/math/rotary.cpp"
+PACKED = "src/math/packed_gemm.cpp"
 HEAD, ATTENTION = "src/nn/attention_head.cpp", "src/nn/attention.cpp"
 KERNEL, LINEAR, FEED_FORWARD = "src/math/row_kernel.cpp", "src/nn/linear.cpp", "src/nn/feed_forward.cpp"
 RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.cpp"
@@ -27,12 +28,14 @@ MUTATIONS = [
     ("norm backward: sign of h mean(e h)", NORM, "- e_mean - h * eh_mean", "- e_mean + h * eh_mean"),
     ("norm backward: overwrites dx", NORM, "q[c] += inverse *", "q[c] = inverse *"),
     ("norm backward: dgain without h", NORM, "dg[c] += d[c] * h;", "dg[c] += d[c];"),
-    ("softmax: largest is not subtracted", SOFTMAX, "fast_exp(row[c] - m)", "fast_exp(row[c])"),
+    ("softmax: largest is not subtracted", SOFTMAX, "fast_exp(p[i] - m)", "fast_exp(p[i])"),
     ("loss gradient: smoothing of the others", SOFTMAX, "logits[c] * factor - floor", "logits[c] * factor"),
     ("loss gradient: smoothing of the label", SOFTMAX, "scale * (1 - smoothing)", "scale"),
     ("smoothed loss: mean logit is missing", SOFTMAX, "(lse - s.logits / classes)", "lse"),
     ("rotate: backward turns forward", ROTARY, "direction * t[c + 1]", "t[c + 1]"),
     ("rotate: sign", ROTARY, "fuse(a, cosine, -(b * sine))", "fuse(a, cosine, b * sine)"),
+    ("packed product: rows of a part", PACKED, "data + static_cast<std::ptrdiff_t>(begin) * kPanel<T>", "data"),
+    ("packed product: the old C is lost", PACKED, "old_factor * load(p)", "Vector<T>{}"),
     ("row kernel: no bias", KERNEL, "+ (b ? b[j] : T{0})", ""),
     ("cached attention: no scale", KERNEL, "w[i] *= scale;", ";"),
     ("linear: no bias", LINEAR, "fill_rows(pass[bias], y);", "set_zero(y);"),
@@ -41,12 +44,12 @@ MUTATIONS = [
     ("linear backward: overwrites dx", LINEAR, "plain(pass[weight]), T{1}, dx", "plain(pass[weight]), T{0}, dx"),
     ("attention: causal queries see all keys", "src/nn/attention_head.h", "return causal ? k.rows - q.rows + query + 1 : k.rows;", "return k.rows;"),
     ("attention: no scale", HEAD, "gemm(h.scale, plain(h.q", "gemm(T{1}, plain(h.q"),
-    ("attention: dropout keys of the first block", HEAD, "d.row_keys += row", "d.row_keys += 0 * row"),
-    ("attention backward: dV from undropped P", HEAD, "transposed(dropped)", "transposed(p)"),
-    ("attention backward: dP is not dropped", HEAD, "d[j] = kept[j] * d[j]", "d[j] = weight[j] * d[j]"),
-    ("attention backward: softmax without its sum", HEAD, "kept[j] * d[j] - weight[j] * sum", "kept[j] * d[j]"),
-    ("attention backward: dQ without scale", HEAD, "gemm(h.scale, plain(ds)", "gemm(T{1}, plain(ds)"),
-    ("attention backward: dK without scale", HEAD, "gemm(h.scale, transposed(ds)", "gemm(T{1}, transposed(ds)"),
+    ("attention: dropout keys of the first block", HEAD, "dropout.row_keys += begin", "dropout.row_keys += 0 * begin"),
+    ("attention backward: dV from undropped P", HEAD, "transposed(d.col_range(0, keys))", "transposed(p.col_range(0, keys))"),
+    ("attention backward: dP is not dropped", HEAD, "x[j] = kept[j] * x[j]", "x[j] = weight[j] * x[j]"),
+    ("attention backward: softmax without its sum", HEAD, "kept[j] * x[j] - weight[j] * sum", "kept[j] * x[j]"),
+    ("attention backward: dQ without scale", HEAD, "gemm(h.scale, plain(ds_keys)", "gemm(T{1}, plain(ds_keys)"),
+    ("attention backward: dK without scale", HEAD, "gemm(h.scale, transposed(ds_keys)", "gemm(T{1}, transposed(ds_keys)"),
     ("attention: heads share a dropout mask", ATTENTION, "combine(a.site, static_cast<std::uint64_t>(h))", "a.site"),
     ("attention: ablation of scale ignored", ATTENTION, "a.ablation.scaled ?", "true ?"),
     ("attention: keys are not rotated", ATTENTION, "rotate(saved.k,", "if (false) rotate(saved.k,"),

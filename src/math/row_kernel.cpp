@@ -1,57 +1,13 @@
 #include "math/row_kernel.h"
 
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
-#include <cstring>
 
+#include "math/lanes.h"
 #include "math/softmax.h"
 #include "math/vec.h"
 
 namespace heed {
 namespace {
-
-constexpr int kVectorBytes = 32;
-
-template <class T>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
-};
-template <class T>
-using Vector = typename VectorOf<T>::type;
-
-template <class T>
-constexpr int kLanes = kVectorBytes / sizeof(T);
-
-template <class T>
-Vector<T> load(const T* p) {
-  Vector<T> v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-template <class T>
-Vector<T> load_tail(const T* p, int n) {
-  Vector<T> v{};
-  std::memcpy(&v, p, sizeof(T) * n);
-  return v;
-}
-
-// a * b + c in every lane, as fuse() of vec.h.
-template <class T>
-Vector<T> fuse_lanes(Vector<T> a, Vector<T> b, Vector<T> c) {
-#ifdef __FMA__
-  if constexpr (sizeof(T) == 4) {
-    return _mm256_fmadd_ps(a, b, c);
-  } else {
-    return _mm256_fmadd_pd(a, b, c);
-  }
-#else
-  return a * b + c;
-#endif
-}
 
 // Halves added to each other until one number is left: of floats ((0+4)+(2+6)) + ((1+5)+(3+7)).
 template <class T>
@@ -66,15 +22,6 @@ T sum(Vector<T> v) {
   for (int half = kLanes<T> / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) v[i] += v[i + half];
   return v[0];
-}
-
-// Keeps a value in its register: without this, GCC reads w from memory once for every row of x
-// (measured: 16 loads for 12 products, and 1.8 times the time).
-template <class T>
-void keep([[maybe_unused]] Vector<T>& v) {
-#ifdef __AVX__
-  asm("" : "+x"(v));
-#endif
 }
 
 // y[r][j] for R rows of x and J rows of w: R * J accumulators in registers. The first rows of x

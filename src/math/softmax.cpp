@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
+#include "math/lanes.h"
 #include "math/vec.h"
 
 namespace heed {
@@ -17,17 +20,39 @@ T largest(const T* x, int n) {
   return m;
 }
 
+namespace {
+
+// x = exp(x - m); returns their sum. Whole vectors only: rows of attention are short, and numbers
+// left over would cost more than the rest.
+template <class T>
+T exps_in_place(T* x, int n, T m) {
+  constexpr int kWidth = kLanes<T>;
+  T sums[kWidth] = {};
+  const auto vector = [&](T* __restrict p) {
+#pragma omp simd
+    for (int i = 0; i < kWidth; ++i) {
+      p[i] = fast_exp(p[i] - m);
+      sums[i] += p[i];
+    }
+  };
+  int c = 0;
+  for (; c + kWidth <= n; c += kWidth) vector(x + c);
+  if (c < n) {
+    T tail[kWidth];
+    std::fill_n(tail, kWidth, std::numeric_limits<T>::lowest());  // adds nothing
+    std::copy(x + c, x + n, tail);
+    vector(tail);
+    std::copy_n(tail, n - c, x + c);
+  }
+  return std::accumulate(sums, sums + kWidth, T{0});
+}
+
+}  // namespace
+
 template <class T>
 void softmax(T* row, int visible, int cols) {
   assert(visible >= 1 && visible <= cols);
-  const T m = largest(row, visible);
-  T sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int c = 0; c < visible; ++c) {
-    row[c] = fast_exp(row[c] - m);
-    sum += row[c];
-  }
-  const T inverse = T{1} / sum;
+  const T inverse = T{1} / exps_in_place(row, visible, largest(row, visible));
   for (int c = 0; c < visible; ++c) row[c] *= inverse;
   for (int c = visible; c < cols; ++c) row[c] = 0;
 }

@@ -75,13 +75,13 @@ void for_heads(const Attention& a, const Rows& rows, const Rows& key_rows,
           window(s.q, rows),
           window(s.k, key_rows),
           window(s.v, key_rows),
-          {p, n, m},
+          {p, n, padded_keys(m)},
           scale,
           a.causal(),
           a.ablation.uniform,
           rows.dropout(a.dropout, combine(a.site, static_cast<std::uint64_t>(h)), rows.begin[i])};
       body(head, i, h);
-      p += static_cast<std::ptrdiff_t>(n) * m;
+      p += head.p.rows * static_cast<std::ptrdiff_t>(head.p.cols);
     }
   }
 }
@@ -89,7 +89,7 @@ void for_heads(const Attention& a, const Rows& rows, const Rows& key_rows,
 std::size_t weights_size(int n_heads, const Rows& rows, const Rows& key_rows) {
   std::size_t sum = 0;
   for (int i = 0; i < rows.sequences(); ++i)
-    sum += static_cast<std::size_t>(rows.length(i)) * key_rows.length(i);
+    sum += static_cast<std::size_t>(rows.length(i)) * padded_keys(key_rows.length(i));
   return sum * n_heads;
 }
 
@@ -129,7 +129,8 @@ Mat<T> Attention::forward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
         const Mat<T> o = saved.context.row_range(rows.begin[i], rows.begin[i + 1])
                              .col_range(h * d_head(), (h + 1) * d_head());
         head_forward(head, o, pass.workspace);
-        if (pass.probe) pass.probe->see({kind, layer, h, i, head.p, head.v});
+        if (pass.probe)
+          pass.probe->see({kind, layer, h, i, head.p.col_range(0, head.k.rows), head.v});
       });
     }
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "math/blas.h"
+#include "math/packed_gemm.h"
 #include "math/rows.h"
 #include "math/softmax.h"
 
@@ -10,7 +10,7 @@ namespace heed {
 namespace {
 
 // Queries are handled in blocks, so that a causal block leaves out the keys none of it sees.
-constexpr int kQueryBlock = 64;
+constexpr int kQueryBlock = 24;
 
 template <class T, class Body>
 void for_query_blocks(const AttentionHead<T>& h, Body&& body) {
@@ -21,8 +21,15 @@ void for_query_blocks(const AttentionHead<T>& h, Body&& body) {
   }
 }
 
-Dropout rows_from(Dropout d, int row) {
-  if (d.row_keys) d.row_keys += row;
+// drop(p), where p are rows of P from `begin` on; p itself without dropout.
+template <class T>
+Mat<T> dropped(const AttentionHead<T>& h, int begin, Mat<T> p, Workspace& workspace) {
+  if (!h.dropout.on()) return p;
+  Dropout dropout = h.dropout;
+  dropout.row_keys += begin;
+  const Mat<T> d = workspace.rows<T>(p.rows, p.cols);
+  copy_rows<T>(p, d);
+  drop_in_place(d, dropout);
   return d;
 }
 
@@ -31,26 +38,26 @@ Dropout rows_from(Dropout d, int row) {
 // P = softmax(scale Q Kᵀ);  O = drop(P) V
 template <class T>
 void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace) {
+  WorkspaceScope packed(workspace);
+  const PackedFactor<T> v = pack(plain(h.v), workspace);
+  PackedFactor<T> k_t{};
+  if (!h.uniform) k_t = pack(transposed(h.k), workspace);
   for_query_blocks(h, [&](int begin, int end, int keys) {
     WorkspaceScope scope(workspace);
-    Mat<T> p = h.p.row_range(begin, end);
+    const Mat<T> p = h.p.row_range(begin, end);
     if (h.uniform) {
       for (int i = begin; i < end; ++i) {
         std::fill_n(h.p.row(i), h.visible(i), T{1} / h.visible(i));
         std::fill(h.p.row(i) + h.visible(i), h.p.row(i) + h.p.cols, T{0});
       }
     } else {
-      gemm(h.scale, plain(h.q.row_range(begin, end)), transposed(h.k.row_range(0, keys)), T{0},
-           p.col_range(0, keys));
+      const int wide = padded_keys(keys);
+      gemm(h.scale, plain(h.q.row_range(begin, end)), k_t.col_range(wide), T{0},
+           p.col_range(0, wide));
       for (int i = begin; i < end; ++i) softmax(h.p.row(i), h.visible(i), h.p.cols);
     }
-    Mat<T> dropped = p.col_range(0, keys);
-    if (h.dropout.on()) {
-      dropped = workspace.rows<T>(end - begin, keys);
-      copy_rows<T>(p.col_range(0, keys), dropped);
-      drop_in_place(dropped, rows_from(h.dropout, begin));
-    }
-    gemm(T{1}, plain(dropped), plain(h.v.row_range(0, keys)), T{0}, o.row_range(begin, end));
+    const Mat<T> d = dropped(h, begin, p.col_range(0, padded_keys(keys)), workspace);
+    gemm(T{1}, plain(d.col_range(0, keys)), v.row_range(0, keys), T{0}, o.row_range(begin, end));
   });
 }
 
@@ -60,33 +67,36 @@ void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace) {
 template <class T>
 void head_backward(const AttentionHead<T>& h, Mat<const T> d_o, Mat<T> dq, Mat<T> dk, Mat<T> dv,
                    Workspace& workspace) {
+  WorkspaceScope packed(workspace);
+  const PackedFactor<T> d_out = pack(plain(d_o), workspace);
+  PackedFactor<T> v_t{}, q{}, k{};
+  if (!h.uniform) {
+    v_t = pack(transposed(h.v), workspace);
+    q = pack(plain(h.q), workspace);
+    k = pack(plain(h.k), workspace);
+  }
   for_query_blocks(h, [&](int begin, int end, int keys) {
     WorkspaceScope scope(workspace);
-    const int n = end - begin;
-    const Mat<const T> p = h.p.row_range(begin, end).col_range(0, keys);
-    const Mat<const T> d_out = d_o.row_range(begin, end);
-    Mat<const T> dropped = p;
-    if (h.dropout.on()) {
-      const Mat<T> buffer = workspace.rows<T>(n, keys);
-      copy_rows(p, buffer);
-      drop_in_place(buffer, rows_from(h.dropout, begin));
-      dropped = buffer;
-    }
-    gemm(T{1}, transposed(dropped), plain(d_out), T{1}, dv.row_range(0, keys));
+    const int n = end - begin, wide = padded_keys(keys);
+    const Mat<T> p = h.p.row_range(begin, end).col_range(0, wide);
+    const Mat<T> d = dropped(h, begin, p, workspace);
+    gemm(T{1}, transposed(d.col_range(0, keys)), d_out.row_range(begin, end), T{1},
+         dv.row_range(0, keys));
     if (h.uniform) return;
-    const Mat<T> ds = workspace.rows<T>(n, keys);
-    gemm(T{1}, plain(d_out), transposed(h.v.row_range(0, keys)), T{0}, ds);
+    const Mat<T> ds = workspace.rows<T>(n, wide);
+    gemm(T{1}, plain(d_o.row_range(begin, end)), v_t.col_range(wide), T{0}, ds);
     for (int i = 0; i < n; ++i) {
       const T* __restrict weight = p.row(i);
-      const T* __restrict kept = dropped.row(i);
-      T* __restrict d = ds.row(i);
+      const T* __restrict kept = d.row(i);
+      T* __restrict x = ds.row(i);
       T sum = 0;
 #pragma omp simd reduction(+ : sum)
-      for (int j = 0; j < keys; ++j) sum += kept[j] * d[j];
-      for (int j = 0; j < keys; ++j) d[j] = kept[j] * d[j] - weight[j] * sum;
+      for (int j = 0; j < wide; ++j) sum += kept[j] * x[j];
+      for (int j = 0; j < wide; ++j) x[j] = kept[j] * x[j] - weight[j] * sum;
     }
-    gemm(h.scale, plain(ds), plain(h.k.row_range(0, keys)), T{1}, dq.row_range(begin, end));
-    gemm(h.scale, transposed(ds), plain(h.q.row_range(begin, end)), T{1}, dk.row_range(0, keys));
+    const Mat<T> ds_keys = ds.col_range(0, keys);
+    gemm(h.scale, plain(ds_keys), k.row_range(0, keys), T{1}, dq.row_range(begin, end));
+    gemm(h.scale, transposed(ds_keys), q.row_range(begin, end), T{1}, dk.row_range(0, keys));
   });
 }
 

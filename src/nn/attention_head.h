@@ -7,13 +7,18 @@
 
 namespace heed {
 
+// Columns of P in memory: whole vectors, so that no numbers are left over in its rows.
+constexpr int padded_keys(int m) {
+  return (m + 7) / 8 * 8;
+}
+
 // n queries, m keys. The windows belong to the pass.
 template <class T>
 struct AttentionHead {
   Mat<const T> q;  // [n, d_head]
   Mat<const T> k;  // [m, d_head]
   Mat<const T> v;  // [m, d_head]
-  Mat<T> p;        // [n, m] softmax weights, before dropout
+  Mat<T> p;        // [n, padded_keys(m)] softmax weights, before dropout; 0 beyond m
   T scale;
   bool causal, uniform;
   Dropout dropout;

@@ -95,24 +95,35 @@ void loss_row(benchmark::State& state) {
 }
 BENCHMARK(loss_row)->Arg(65)->Arg(8000);
 
-// One head of one sequence: {length, d_head, causal}.
+// One head of one sequence with dropout, in rows of eight heads: {length, d_head, causal}.
 void attention_head(benchmark::State& state) {
   const int n = static_cast<int>(state.range(0)), d = static_cast<int>(state.range(1));
-  Numbers q(n, d), k(n, d), v(n, d), p(n, n), o(n, d), dq(n, d), dk(n, d), dv(n, d);
+  const int width = 8 * d;
+  Numbers qkv(n, 3 * width), gradient(n, 3 * width), o(n, width), p(n, padded_keys(n));
+  const auto keys = row_keys(n);
   Workspace workspace;
-  const AttentionHead<float> head{q.mat, k.mat, v.mat, p.mat, 0.1f, state.range(2) != 0, false, {}};
+  const auto head_of = [&](Numbers& x, int part) {
+    return x.mat.col_range(part * width, part * width + d);
+  };
+  const AttentionHead<float> head{
+      head_of(qkv, 0),     head_of(qkv, 1), head_of(qkv, 2),      p.mat, 0.1f,
+      state.range(2) != 0, false,           {0.1, keys.data(), 3}};
   for (auto _ : state) {
-    head_forward(head, o.mat, workspace);
-    head_backward<float>(head, o.mat, dq.mat, dk.mat, dv.mat, workspace);
+    head_forward(head, head_of(o, 0), workspace);
+    head_backward<float>(head, head_of(o, 0), head_of(gradient, 0), head_of(gradient, 1),
+                         head_of(gradient, 2), workspace);
   }
   state.counters["GFLOP/s"] =
       benchmark::Counter(12e-9 * n * n * d, benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(attention_head)
+    ->Args({15, 32, 0})
     ->Args({24, 64, 0})
     ->Args({64, 32, 1})
+    ->Args({128, 64, 0})
     ->Args({256, 64, 0})
-    ->Args({256, 64, 1});
+    ->Args({256, 64, 1})
+    ->Args({1024, 64, 1});
 
 // {rows, width}: one matrix of a decoding step.
 void decoding_product(benchmark::State& state) {
