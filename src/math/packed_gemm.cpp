@@ -17,6 +17,7 @@ template <class T>
 struct Left {
   const T* data;
   std::ptrdiff_t row_step, col_step;
+  Left from_row(int r) const { return {data + r * row_step, row_step, col_step}; }
 };
 
 template <class T>
@@ -24,9 +25,9 @@ Vector<T> all_lanes(T x) {
   return x - Vector<T>{};  // a broadcast: x - 0 is x, while 0 + x may not be
 }
 
-// C[r][0, cols) for R rows of A and one panel of B.
+// C for R rows of A and one panel of B.
 template <int R, class T>
-void tile(int n, T alpha, Left<T> a, const T* panel, T beta, T* c, int c_stride, int cols) {
+void tile(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
   constexpr int J = kTileVectors, L = kLanes<T>;
   Vector<T> sums[R][J] = {};
   for (int i = 0; i < n; ++i) {
@@ -48,8 +49,8 @@ void tile(int n, T alpha, Left<T> a, const T* panel, T beta, T* c, int c_stride,
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
     for (int j = 0; j < J; ++j) {
-      T* p = c + static_cast<std::ptrdiff_t>(r) * c_stride + j * L;
-      const int left = cols - j * L;
+      T* p = c.row(r) + j * L;
+      const int left = c.cols - j * L;
       if (left >= L) {
         const Vector<T> old = beta == 0 ? Vector<T>{} : old_factor * load(p);
         store<T>(fuse_lanes<T>(factor, sums[r][j], old), p);
@@ -58,6 +59,16 @@ void tile(int n, T alpha, Left<T> a, const T* panel, T beta, T* c, int c_stride,
         store_tail<T>(fuse_lanes<T>(factor, sums[r][j], old), p, left);
       }
     }
+}
+
+// C for one panel of B, R rows at a time; what is left over in a smaller tile.
+template <int R, class T>
+void tiles(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
+  int r = 0;
+  for (; r + R <= c.rows; r += R)
+    tile<R>(n, alpha, a.from_row(r), panel, beta, c.row_range(r, r + R));
+  if constexpr (R > 1)
+    if (r < c.rows) tiles<R - 1>(n, alpha, a.from_row(r), panel, beta, c.row_range(r, c.rows));
 }
 
 }  // namespace
@@ -101,29 +112,7 @@ void gemm(T alpha, Factor<T> a, PackedFactor<T> b, T beta, Mat<T> c) {
   const Left<T> left{a.mat.data, plain_a ? a.mat.stride : 1, plain_a ? 1 : a.mat.stride};
   for (int j = 0; j < c.cols; j += kPanel<T>) {
     const T* panel = b.data + static_cast<std::ptrdiff_t>(j) * b.panel_rows;
-    const auto rows = [&]<int R>(int r) {
-      tile<R>(n, alpha, {left.data + r * left.row_step, left.row_step, left.col_step}, panel, beta,
-              c.row(r) + j, c.stride, c.cols - j);
-    };
-    int r = 0;
-    for (; r + kTileRows <= c.rows; r += kTileRows) rows.template operator()<kTileRows>(r);
-    switch (c.rows - r) {
-      case 5:
-        rows.template operator()<5>(r);
-        break;
-      case 4:
-        rows.template operator()<4>(r);
-        break;
-      case 3:
-        rows.template operator()<3>(r);
-        break;
-      case 2:
-        rows.template operator()<2>(r);
-        break;
-      case 1:
-        rows.template operator()<1>(r);
-        break;
-    }
+    tiles<kTileRows>(n, alpha, left, panel, beta, c.col_range(j, std::min(c.cols, j + kPanel<T>)));
   }
 }
 

@@ -26,10 +26,8 @@ class Ids {
     for (std::size_t i = begin; i < end; ++i) to.push_back((*this)[i]);
   }
   void truncate(std::size_t n) { wide_ ? long_.resize(n) : short_.resize(n); }
-  void shrink_to_fit() {
-    long_.shrink_to_fit();
-    short_.shrink_to_fit();
-  }
+  // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
+  void reserve(std::size_t n) { wide_ ? long_.reserve(n) : short_.reserve(n); }
   // The raw numbers, for the cache of ids in a run folder.
   const void* data() const {
     return wide_ ? static_cast<const void*>(long_.data()) : static_cast<const void*>(short_.data());

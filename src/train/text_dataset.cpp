@@ -17,6 +17,16 @@ std::vector<std::string> resolved(const std::vector<std::string>& paths, const s
   return r;
 }
 
+std::uint64_t size_of(const std::vector<std::string>& paths) {
+  std::uint64_t total = 0;
+  for (const std::string& p : paths) {
+    std::error_code ignored;  // scan_text reports what is wrong with a file
+    const auto size = std::filesystem::file_size(p, ignored);
+    if (!ignored) total += size;
+  }
+  return total;
+}
+
 // Calls use(part, is_training) for the text in pieces, cut where the held-out tail begins.
 template <class Use>
 void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&& use) {
@@ -27,11 +37,7 @@ void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&&
   } else if (c.data.lowercase) {  // may change the number of bytes
     scan_text(paths, options, [&](std::string_view s) { total += s.size(); });
   } else {
-    for (const std::string& p : paths) {
-      std::error_code ignored;  // scan_text reports what is wrong with a file
-      const auto size = std::filesystem::file_size(p, ignored);
-      if (!ignored) total += size;
-    }
+    total = size_of(paths);
   }
   const auto cut =
       c.data.valid_fraction == 0
@@ -81,6 +87,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const int vocab = tokenizers.target->size();
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
+  if (c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte)
+    d.train.target.reserve(size_of(paths));  // of other tokens there are far fewer than bytes
   SplitEncoder train(*tokenizers.target, d.train), valid(*tokenizers.target, d.valid);
   Sha256 hash;
   scan_split(c, paths, [&](std::string_view s, bool training) {
@@ -92,7 +100,6 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.hash = {hash.hex(), hash_valid(c, folder)};
   if (c.data.has_valid_files())
     d.valid = load_text(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers);
-  d.train.target.shrink_to_fit();
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.lowercase || s->unknown.count > 0;
   const std::size_t needed = 2;
   if (d.train.target.size() < needed)

@@ -1,9 +1,10 @@
 """Small and odd configs, end to end."""
+import os
+import struct
+import subprocess
 import unittest
 
-from runs import RunsTest, read_tensors, text
-
-import struct
+from runs import HEED, RunsTest, read_tensors, text
 
 
 class Corners(RunsTest):
@@ -48,6 +49,20 @@ class Corners(RunsTest):
                     self.assertEqual(self.metrics(run, "valid"), [])
                     self.assertEqual(self.link("best", run), 5)
                 self.resume(run, "--more", 1)
+
+    def test_a_longer_text_takes_the_memory_of_its_ids(self):
+        """Two bytes a character, and no second copy of them (or of the text) at any time."""
+        if subprocess.run(["bash", "-c", f"ulimit -v 400000 && exec {HEED} --version"], capture_output=True).returncode:
+            self.skipTest("a sanitizer's memory is not the program's")
+        peaks = []
+        for megabytes in (2, 22):
+            (self.folder / "long.txt").write_text((text(2000) * 2400)[:megabytes * 1_000_000])
+            config = self.config(family="causal_lm", data__train="long.txt", data__valid_fraction=0, train__max_steps=1)
+            p = subprocess.Popen([HEED, "train", config, "--run", f"run{megabytes}", "--quiet"], cwd=self.folder)
+            _, p.returncode, usage = os.wait4(p.pid, 0)
+            self.assertEqual(p.returncode, 0)
+            peaks.append(usage.ru_maxrss / 1000)
+        self.assertLess(peaks[1] - peaks[0], 20 * 2 + 6)
 
     def test_one_layer_more_or_less(self):
         for family, key in (("causal_lm", "decoder_layers"), ("masked_lm", "encoder_layers")):
