@@ -1,8 +1,8 @@
 // heed evaluate RUN
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -56,16 +56,18 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
               std::to_string(objective.target_length) + ".");
   require(!o.data.empty() || !o.source.empty() || m.config.data.has_validation(),
           "the run held nothing out (data.valid_fraction 0): name the data.");
-  require(o.beam.length_penalty >= 0 && std::isfinite(o.beam.length_penalty),
-          "--length-penalty must not be negative.");
+  require(o.beam.length_penalty >= 0 && o.beam.length_penalty <= kMaxLengthPenalty,
+          "--length-penalty must be between 0 and 10.");
 }
 
-Split load_split(const EvaluateOptions& o, TrainedModel& m, Log& log) {
+// `given`: the pairs that the options name, which may come from a pipe and are read once.
+Split load_split(const EvaluateOptions& o, const std::optional<Pairs>& given, TrainedModel& m,
+                 Log& log) {
   Split split;
   if (!o.data.empty()) {
     split = load_text(o.data, m.config, m.tokenizers);
-  } else if (!o.source.empty()) {
-    split = load_parallel(o.source, o.target, m.config, m.tokenizers);
+  } else if (given) {
+    split = load_pairs(*given, m.config, m.tokenizers);
   } else {
     Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
     if (data.hash.all() != m.state.data_hash)
@@ -89,15 +91,12 @@ Evaluation measure(const EvaluateOptions& o, const TrainedModel& m, const Split&
   return evaluate(m.model, m.values, examples, pool);
 }
 
-void measure_translations(const EvaluateOptions& o, const TrainedModel& m, Pool& pool,
-                          Json& result) {
-  const ReadOptions options = read_options(m.config);
-  TextPairs pairs;
-  if (o.source.empty()) {
-    pairs = validation_pairs(m.config, data_folder(m));
-  } else {
-    pairs = {read_lines(o.source, options), read_lines(o.target, options)};
-  }
+void measure_translations(const EvaluateOptions& o, const std::optional<Pairs>& given,
+                          const TrainedModel& m, Pool& pool, Json& result) {
+  const bool lowercase = o.lowercase || m.config.data.lowercase;
+  const TextPairs pairs = given ? TextPairs{{given->source.begin(), given->source.end()},
+                                            {given->target.begin(), given->target.end()}}
+                                : validation_pairs(m.config, data_folder(m));
   std::vector<std::string> hypotheses;
   std::size_t exact = 0;
   for (const auto& found : translate(m.model, m.values, m.tokenizers, pool, pairs.source, o.beam)) {
@@ -106,8 +105,8 @@ void measure_translations(const EvaluateOptions& o, const TrainedModel& m, Pool&
   }
   const Bleu bleu =
       corpus_bleu(hypotheses, pairs.target,
-                  {o.tokenize == "none" ? BleuTokens::none : BleuTokens::t13a, o.lowercase});
-  const Chrf chrf = corpus_chrf(hypotheses, pairs.target, o.lowercase);
+                  {o.tokenize == "none" ? BleuTokens::none : BleuTokens::t13a, lowercase});
+  const Chrf chrf = corpus_chrf(hypotheses, pairs.target, lowercase);
   result["bleu"] = bleu.score;
   result["bleu_line"] = bleu.line();
   result["signature"] = bleu.signature;
@@ -184,7 +183,9 @@ Exit run_evaluate(CommandLine& line) {
   Log log({.quiet = line.quiet()});
   TrainedModel m = load_trained_model(run, checkpoint);
   check_options(o, m);
-  const Split split = load_split(o, m, log);
+  std::optional<Pairs> given;
+  if (!o.source.empty()) given = read_parallel(o.source, o.target, read_options(m.config));
+  const Split split = load_split(o, given, m, log);
   Pool pool(thread_count(threads, m.config));
   const Evaluation e = measure(o, m, split, pool);
   if (e.sums.tokens == 0)
@@ -199,7 +200,7 @@ Exit run_evaluate(CommandLine& line) {
   if (!split.lossy && !masked) result["bits_per_byte"] = e.bits_per_byte(split.target_bytes);
   result["tokens"] = e.sums.tokens;
   result["bytes"] = split.target_bytes;
-  if (o.bleu) measure_translations(o, m, pool, result);
+  if (o.bleu) measure_translations(o, given, m, pool, result);
   if (o.json) {
     print(result.dump() + "\n");
   } else {

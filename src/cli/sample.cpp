@@ -51,8 +51,8 @@ void check_rules(const LogitsRules& r) {
   require(r.top_k >= 0, "--top-k must be 0 (all) or a positive number.");
   require(r.top_p > 0 && r.top_p <= 1, "--top-p must be greater than 0 and at most 1.");
   require(r.min_p >= 0 && r.min_p <= 1, "--min-p must be between 0 and 1.");
-  require(r.repetition_penalty > 0 && std::isfinite(r.repetition_penalty),
-          "--repetition-penalty must be a positive number (1: none).");
+  require(r.repetition_penalty >= 0.01 && r.repetition_penalty <= 100,
+          "--repetition-penalty must be between 0.01 and 100 (1: none).");
 }
 
 std::string read_prompt(const SampleOptions& o) {

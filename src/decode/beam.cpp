@@ -76,7 +76,7 @@ class Search {
   }
 
   double score(double log_probability, int length) const {
-    return log_probability / std::pow(length, options_->length_penalty);
+    return beam_score(log_probability, length, options_->length_penalty);
   }
 
   void finish(Hypothesis h) {

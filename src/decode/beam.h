@@ -11,6 +11,7 @@
 // depend on the others or on the threads.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -18,9 +19,11 @@
 
 namespace heed {
 
+inline constexpr double kMaxLengthPenalty = 10;  // lengths to this power stay finite
+
 struct BeamOptions {
   int beam_size = 5;
-  double length_penalty = 1.0;  // not negative
+  double length_penalty = 1.0;  // from 0 to kMaxLengthPenalty
   int n_best = 1;               // at most beam_size
   int max_length = 0;           // tokens without </s>; 0: see longest_target()
   std::vector<int> banned;      // ids that never come
@@ -31,6 +34,11 @@ struct Hypothesis {
   double log_probability;
   double score;
 };
+
+// `length` counts the </s>.
+inline double beam_score(double log_probability, std::size_t length, double length_penalty) {
+  return log_probability / std::pow(static_cast<double>(length), length_penalty);
+}
 
 // How many tokens a target may have: options.max_length, or else twice the source's and 20; never
 // more than the model has learned positions for.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "base/error.h"
 #include "math/softmax.h"
 
 namespace heed {
@@ -17,12 +19,14 @@ struct Candidate {
   double probability;
 };
 
-// Most probable first. Tokens that no rule can keep are left out, for the sorting's sake: if all
-// of less than (1 - top_p) / vocab go, the others sum to more than top_p.
+// Most probable first. Without a top-k, tokens that no rule can keep are left out for the sorting's
+// sake: if all of less than (1 - top_p) / vocab go, the others sum to more than top_p. A top-k is
+// taken of all, since top-p refers to its sum.
 std::vector<Candidate> candidates_of(std::span<const float> row, const LogitsRules& rules) {
   const int n = static_cast<int>(row.size());
-  const double nucleus = rules.top_k > 0 ? 0.0 : 0.5 * (1.0 - rules.top_p) / n;
-  const double least = std::max(nucleus, 0.5 * rules.min_p * largest(row.data(), n));
+  const double least = rules.top_k > 0 ? 0.0
+                                       : std::max(0.5 * (1.0 - rules.top_p) / n,
+                                                  0.5 * rules.min_p * largest(row.data(), n));
   std::vector<Candidate> found;
   for (int id = 0; id < n; ++id)
     if (row[id] > 0 && row[id] >= least) found.push_back({id, row[id]});
@@ -35,6 +39,12 @@ std::vector<Candidate> candidates_of(std::span<const float> row, const LogitsRul
   }
   std::sort(found.begin(), found.end(), more_probable);
   return found;
+}
+
+void require_finite(float x) {
+  if (!std::isfinite(x))
+    throw Error(Exit::diverged, "The model's logits are not numbers: its weights are ruined.",
+                "an earlier checkpoint: --checkpoint");
 }
 
 double sum_of(const std::vector<Candidate>& candidates) {
@@ -68,6 +78,7 @@ void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vect
   }
   for (const int id : banned) row[id] = kNever;
   const float top = largest(row.data(), n);
+  require_finite(top);
   if (rules.temperature == 0.0) {
     const auto first = std::find(row.begin(), row.end(), top) - row.begin();
     std::fill(row.begin(), row.end(), 0.0f);
@@ -75,10 +86,10 @@ void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vect
     return;
   }
   if (rules.temperature != 1.0) {
-    const float inverse = static_cast<float>(1.0 / rules.temperature);
-    for (float& x : row) x = (x - top) * inverse;
+    for (float& x : row) x = static_cast<float>((x - top) / rules.temperature);
   }
   softmax(row.data(), n, n);
+  require_finite(row[0]);  // one NaN among the logits makes all of them NaN
   for (const int id : banned) row[id] = 0.0f;
   if (rules.top_k == 0 && rules.top_p == 1.0 && rules.min_p == 0.0) return;
   std::vector<Candidate> kept = candidates_of(row, rules);

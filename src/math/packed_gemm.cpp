@@ -80,6 +80,12 @@ PackedFactor<T> PackedFactor<T>::row_range(int begin, int end) const {
 }
 
 template <class T>
+PackedFactor<T> PackedFactor<T>::col_range(int end) const {
+  assert(0 <= end && end <= (cols + kPanel<T> - 1) / kPanel<T> * kPanel<T>);
+  return {data, rows, end, panel_rows};
+}
+
+template <class T>
 PackedFactor<T> pack(Factor<T> b, Workspace& workspace) {
   constexpr int width = kPanel<T>;
   const int rows = b.rows(), cols = b.cols(), panels = (cols + width - 1) / width;

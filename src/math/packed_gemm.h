@@ -18,7 +18,7 @@ struct PackedFactor {
   int panel_rows;  // rows of a panel in memory: those of the B that was packed
 
   PackedFactor row_range(int begin, int end) const;
-  PackedFactor col_range(int end) const { return {data, rows, end, panel_rows}; }  // [0, end)
+  PackedFactor col_range(int end) const;  // [0, end), which may take in the padding
 };
 
 template <class T>

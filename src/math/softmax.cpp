@@ -39,7 +39,7 @@ T exps_in_place(T* x, int n, T m) {
   for (; c + kWidth <= n; c += kWidth) vector(x + c);
   if (c < n) {
     T tail[kWidth];
-    std::fill_n(tail, kWidth, std::numeric_limits<T>::lowest());  // adds nothing
+    std::fill_n(tail, kWidth, std::numeric_limits<T>::lowest());  // exp: next to nothing
     std::copy(x + c, x + n, tail);
     vector(tail);
     std::copy_n(tail, n - c, x + c);

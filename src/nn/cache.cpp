@@ -1,6 +1,7 @@
 #include "nn/cache.h"
 
 #include <algorithm>
+#include <new>
 
 namespace heed {
 
@@ -10,13 +11,16 @@ Cache<T>::Cache(int layers, int d_model, int slots, int capacity)
       d_model_(d_model),
       slots_(slots),
       capacity_(capacity),
-      self_(std::size_t{2} * layers * slots * capacity * d_model) {}
+      self_(static_cast<T*>(
+          std::calloc(std::size_t{2} * layers * slots * capacity * d_model, sizeof(T)))) {
+  if (!self_) throw std::bad_alloc();
+}
 
 template <class T>
 Mat<T> Cache<T>::self(int layer, int slot) {
   assert(layer < layers_ && slot < slots_);
   const std::size_t index = static_cast<std::size_t>(layer) * slots_ + slot;
-  return {self_.data() + index * capacity_ * 2 * d_model_, capacity_, 2 * d_model_};
+  return {self_.get() + index * capacity_ * 2 * d_model_, capacity_, 2 * d_model_};
 }
 
 template <class T>

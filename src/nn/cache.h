@@ -3,6 +3,8 @@
 // here: it is the position of the first new row of its sequence.
 #pragma once
 
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "math/mat.h"
@@ -26,7 +28,13 @@ class Cache {
  private:
   int layers_, d_model_, slots_, capacity_;
   int cross_rows_ = 0;
-  std::vector<T> self_, cross_;
+  // Zero pages of the system, which take memory when they are written to: most sequences end long
+  // before the capacity that is asked for.
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::unique_ptr<T[], Free> self_;
+  std::vector<T> cross_;
 };
 
 // What a pass uses of a cache.

@@ -63,11 +63,10 @@ ReadOptions read_options(const RunConfig& config);
 // The files a config names, relative to `folder`. Empty `tokenizers` are trained, else used.
 Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokenizers& tokenizers);
 
-// Other data for a trained model: a text, or two files of parallel lines.
+// Other data for a trained model: a text, or parallel lines.
 Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
                 const Tokenizers& tokenizers);
-Split load_parallel(const std::string& source, const std::string& target, const RunConfig& config,
-                    const Tokenizers& tokenizers);
+Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& tokenizers);
 
 // The pairs that a config names, a held-out tail included, and its held-out files of their own.
 Pairs read_training_pairs(const RunConfig& config, const std::string& folder);

@@ -123,9 +123,7 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   return d;
 }
 
-Split load_parallel(const std::string& source, const std::string& target, const RunConfig& c,
-                    const Tokenizers& tokenizers) {
-  const Pairs pairs = read_parallel(source, target, read_options(c));
+Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers) {
   return encode_pairs(pairs.source, pairs.target, c, tokenizers, false);
 }
 

@@ -38,15 +38,20 @@ Example prefix_tile(const ObjectiveConfig& o, const TokenIds& source, const Toke
 
 }  // namespace
 
+Example pair_example(TokenIds source, const TokenIds& target) {
+  Example e{std::move(source), with_bos(target), target};
+  e.labels.push_back(Tokenizer::kEos);
+  return e;
+}
+
 std::vector<Example> score_examples(const RunConfig& config, const TokenIds& source,
                                     const TokenIds& target, int mask_id) {
   const ObjectiveConfig& o = config.objective;
   std::vector<Example> examples;
   if (o.type == ObjectiveType::seq2seq) {
-    Example e{source, with_bos(target), target};
-    e.source.push_back(Tokenizer::kEos);
-    e.labels.push_back(Tokenizer::kEos);
-    return {e};
+    TokenIds whole = source;
+    whole.push_back(Tokenizer::kEos);
+    return {pair_example(std::move(whole), target)};
   }
   const bool masked = o.type == ObjectiveType::masked_lm;
   const auto length = static_cast<std::size_t>(masked ? o.source_length : o.target_length);

@@ -23,6 +23,9 @@ std::vector<std::vector<double>> label_log_probs(const Transformer& model,
 std::vector<Example> score_examples(const RunConfig& config, const std::vector<int>& source,
                                     const std::vector<int>& target, int mask_id);
 
+// seq2seq: from `source`, with its </s>, to `target`, here without <s> and </s>.
+Example pair_example(std::vector<int> source, const std::vector<int>& target);
+
 // Error (data) naming `what` if a side of the example is longer than the model has positions.
 void check_positions(const RunConfig& config, const Example& example, const std::string& what);
 

@@ -6,6 +6,7 @@ namespace heed {
 
 std::int64_t StridedText::count() const {
   const auto n = static_cast<std::int64_t>(split.target.size());
+  if (n == 0) return 0;
   return n <= length ? 1 : 1 + (n - length + stride - 1) / stride;
 }
 

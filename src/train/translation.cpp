@@ -1,7 +1,11 @@
 #include "train/translation.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/error.h"
 #include "text/bleu.h"
+#include "train/scorer.h"
 
 namespace heed {
 
@@ -12,6 +16,39 @@ std::vector<int> banned_in_targets(const Tokenizer& tokenizer) {
       banned.push_back(id);
   return banned;
 }
+
+namespace {
+
+// The search may spell a text with other tokens than its tokenizer does. Such a translation gets
+// the ids and the probability that `heed score` gives to its text.
+void score_as_spelt(const Transformer& model, const ParamVec<float>& values,
+                    const Tokenizer& tokenizer, Pool& pool,
+                    const std::vector<std::vector<int>>& sources, double length_penalty,
+                    std::vector<std::vector<Translation>>& result) {
+  const bool limited = model.config.positions == Positions::learned;
+  std::vector<Example> examples;
+  std::vector<Translation*> changed;
+  for (std::size_t i = 0; i < result.size(); ++i)
+    for (Translation& t : result[i]) {
+      std::vector<int> ids = tokenizer.encode(t.text);
+      if (ids == t.ids) continue;
+      if (limited && ids.size() >= static_cast<std::size_t>(model.config.max_length)) continue;
+      examples.push_back(pair_example(sources[i], ids));
+      t.ids = std::move(ids);
+      changed.push_back(&t);
+    }
+  const auto log_probs = label_log_probs(model, values, examples, pool);
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    Translation& t = *changed[i];
+    t.log_probability = std::accumulate(log_probs[i].begin(), log_probs[i].end(), 0.0);
+    t.score = beam_score(t.log_probability, t.ids.size() + 1, length_penalty);
+  }
+  for (std::vector<Translation>& found : result)
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Translation& a, const Translation& b) { return a.score > b.score; });
+}
+
+}  // namespace
 
 std::vector<std::vector<Translation>> translate(const Transformer& model,
                                                 const ParamVec<float>& values,
@@ -36,6 +73,7 @@ std::vector<std::vector<Translation>> translate(const Transformer& model,
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i])
       result[i].push_back({tokenizers.target->decode(h.ids), h.ids, h.log_probability, h.score});
+  score_as_spelt(model, values, *tokenizers.target, pool, sources, options.length_penalty, result);
   return result;
 }
 

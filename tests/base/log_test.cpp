@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pty.h>
 #include <unistd.h>
 
@@ -44,10 +45,17 @@ struct Terminal {
     close(master);
     close(slave);
   }
+  // The kernel may pass on what was written in pieces, the last of them a little later.
   std::string shown() const {
-    char bytes[4096];
-    const ssize_t n = read(master, bytes, sizeof bytes);
-    return n > 0 ? std::string(bytes, static_cast<std::size_t>(n)) : "";
+    std::string all;
+    pollfd readable{master, POLLIN, 0};
+    while (poll(&readable, 1, all.empty() ? 2000 : 50) > 0) {
+      char bytes[4096];
+      const ssize_t n = read(master, bytes, sizeof bytes);
+      if (n <= 0) break;
+      all.append(bytes, static_cast<std::size_t>(n));
+    }
+    return all;
   }
   int master = -1, slave = -1;
 };

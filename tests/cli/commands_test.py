@@ -120,6 +120,9 @@ class Commands(RunsTest):
         self.assertEqual(piped, three[:1])
         self.check("sample", "run", "--seed", -1, status=2, words="--seed")
         self.check("sample", "run", "--stop", "", status=2, words="--stop")
+        self.check("sample", "run", "--repetition-penalty", 1e-39, status=2, words="--repetition-penalty")
+        greedy = self.out(*args, "--temperature", 0)
+        self.assertEqual(self.out(*args, "--temperature", 1e-39, "--top-k", 5), greedy)
         self.check("sample", "run", "--prompt-file", "none", status=3, words="none")
 
     def test_translate(self):
@@ -146,6 +149,35 @@ class Commands(RunsTest):
         scores = self.out("score", "run", "--source", "s", "--target", "t").split()
         for row, score in zip(rows, scores):
             self.assertAlmostEqual(float(row[2]), float(score), delta=1e-4)
+
+    def test_scores_of_n_best_are_those_of_their_texts(self):
+        """A search over pieces may spell a text as its tokenizer would not; its score is of the text."""
+        self.train(self.config(family="seq2seq", tokenizer={"type": "bpe", "vocab_size": 290},
+                               **{**SMALL, "train__max_steps": 10}))
+        best = self.json("translate", "run", "--n-best", 5, "--max-length", 6, "--input", "a.source")
+        rows = [(j["source"], t) for j in best for t in j["n_best"] if t["translation"].isascii()]
+        self.assertGreater(len(rows), 200)
+        (self.folder / "s").write_text("".join(s + "\n" for s, _ in rows))
+        (self.folder / "t").write_text("".join(t["translation"] + "\n" for _, t in rows))
+        scored = self.json("score", "run", "--source", "s", "--target", "t")
+        for (_, t), score in zip(rows, scored):
+            self.assertAlmostEqual(t["logprob"], score["logprob"], delta=1e-4)
+            self.assertAlmostEqual(t["score"], t["logprob"] / (len(t["ids"]) + 1), delta=1e-9)
+        for j in best:
+            scores = [t["score"] for t in j["n_best"]]
+            self.assertEqual(scores, sorted(scores, reverse=True))
+
+    def test_bleu_of_piped_pairs_and_its_signature(self):
+        config = json.loads(self.config(family="seq2seq", **SMALL).read_text())
+        config["data"]["lowercase"] = True
+        (self.folder / "c.json").write_text(json.dumps(config))
+        self.train(self.folder / "c.json")
+        args = ("evaluate", "run", "--bleu", "--json", "--target", "a.target", "--source")
+        piped = self.out(*args, "-", stdin=(self.folder / "a.source").read_text())
+        file, = self.json(*args[:3], *args[4:], "a.source")
+        self.assertEqual({**json.loads(piped), "data": ""}, {**file, "data": ""})
+        self.assertIn("case:lc", file["signature"])
+        self.assertIn("case:lc", file["chrf_signature"])
 
     def test_a_translation_is_one_line_whatever_the_tokenizer(self):
         """The weights of a text model, which writes newlines where it can."""
@@ -237,6 +269,9 @@ class Commands(RunsTest):
             self.assertEqual(e["tokens"], tiled["tokens"])
             self.assertEqual(abs(e["loss"] - tiled["loss"]) < 1e-6, stride == 8, stride)
         self.check("evaluate", "run", "--stride", 9, status=2, words="target_length, 8")
+        self.train(self.config(family="causal_lm", tokenizer={"type": "word"}, **SMALL), "words")
+        (self.folder / "blank.txt").write_text("  ")
+        self.check("evaluate", "words", "--data", "blank.txt", "--stride", 4, status=3, words="no token")
 
     def test_bench(self):
         j, = self.json("bench", self.config(), "--steps", 2, "--threads", 1)

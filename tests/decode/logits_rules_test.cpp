@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
+
+#include "base/error.h"
 
 namespace heed {
 namespace {
@@ -71,6 +74,30 @@ TEST(LogitsRules, EachSeesWhatTheOneBeforeLeft) {
   // top-k leaves 0.4 / 0.7 = 0.57 for the first: enough for top-p 0.5, not enough without top-k.
   expect(apply(kFour, {.top_k = 2, .top_p = 0.5}), {{1, 1.0}});
   expect(apply(kFour, {.top_p = 0.5}), {{1, 4 / 7.}, {3, 3 / 7.}});
+}
+
+TEST(LogitsRules, ATopKThatCutsNothingChangesNothing) {
+  std::vector<double> p(502, 0.001);
+  p[0] = 0.4, p[1] = 0.1;
+  for (const int top_k : {0, 1000})  // the small ones count towards top-p before min-p drops them
+    expect(apply(p, {.top_k = top_k, .top_p = 0.6, .min_p = 0.1}), {{0, 0.8}, {1, 0.2}});
+}
+
+TEST(LogitsRules, AlmostNoTemperatureIsNone) {
+  for (const double t : {1e-39, 1e-300})
+    for (const int top_k : {0, 5})
+      EXPECT_EQ(apply(kFour, {.temperature = t, .top_k = top_k}).at(1).probability, 1.0);
+}
+
+TEST(LogitsRules, LogitsThatAreNoNumbersAreAnError) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (int at = 0; at < 4; ++at) {
+    std::vector<float> logits(4, 1.0f);
+    logits[at] = kNan;
+    EXPECT_THROW(apply_rules(logits, {}, {}, {}), Error);
+  }
+  std::vector<float> none(4, kNan);
+  EXPECT_THROW(apply_rules(none, {.temperature = 0}, {}, {}), Error);
 }
 
 TEST(LogitsRules, RepetitionPenaltyLowersWhatOccurred) {

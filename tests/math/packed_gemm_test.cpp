@@ -57,8 +57,8 @@ TYPED_TEST(PackedGemm, ColumnsBeyondTheLastAreZero) {
   using T = TypeParam;
   const auto a = Buffer<T>::random(3, 4, 1), b = Buffer<T>::random(4, 5, 2);
   Workspace workspace;
-  workspace.rows<T>(64, 64);  // what is packed into is not fresh
-  workspace.rewind();
+  std::fill_n(workspace.rows<T>(64, 64).data, 64 * 64, std::numeric_limits<T>::quiet_NaN());
+  workspace.rewind();  // what is packed into is not fresh
   Buffer<T> c(3, 8);
   c.fill(T{9});
   gemm(T{1}, plain(a.view()), pack(plain(b.view()), workspace).col_range(8), T{0}, c.mat());

@@ -55,7 +55,7 @@ TYPED_TEST(Head, EqualsTheSlowTwin) {
                                      {140, 140, true},
                                      {65, 70, true},
                                      {4, 7, false},
-                                     {80, 3, false}})  // queries go in blocks of 24
+                                     {80, 3, false}})  // causal queries go in blocks of 24
     for (const bool uniform : {false, true})
       for (const double rate : {0.0, 0.3}) {
         const auto q = Buffer<T>::random(n, d, 1, 2), k = Buffer<T>::random(m, d, 2, 2);

@@ -43,7 +43,8 @@ double exact_share(const std::string& task) {
   EXPECT_EQ(train_run(request, log).exit, Exit::ok);
   const TrainedModel m = load_trained_model(run, "best");
   const std::string data = HEED_SOURCE_DIR "/data/" + task + ".test.";
-  const Split split = load_parallel(data + "source", data + "target", m.config, m.tokenizers);
+  const Split split =
+      load_pairs(read_parallel(data + "source", data + "target", {}), m.config, m.tokenizers);
   const Examples examples(split, m.config, m.tokenizers.target->size(), -1);
   std::int64_t right = 0;
   const std::int64_t n = examples.count(Examples::kEvaluation);
