@@ -43,9 +43,19 @@ void score_as_spelt(const Transformer& model, const ParamVec<float>& values,
     t.log_probability = std::accumulate(log_probs[i].begin(), log_probs[i].end(), 0.0);
     t.score = beam_score(t.log_probability, t.ids.size() + 1, length_penalty);
   }
-  for (std::vector<Translation>& found : result)
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Translation& a, const Translation& b) { return a.score > b.score; });
+}
+
+// Best first, each text once.
+void put_in_order(std::vector<Translation>& found, int n_best) {
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Translation& a, const Translation& b) { return a.score > b.score; });
+  std::vector<Translation> kept;
+  for (Translation& t : found)
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](const Translation& k) { return k.text == t.text; }))
+      kept.push_back(std::move(t));
+  if (kept.size() > static_cast<std::size_t>(n_best)) kept.resize(n_best);
+  found = std::move(kept);
 }
 
 }  // namespace
@@ -56,6 +66,8 @@ std::vector<std::vector<Translation>> translate(const Transformer& model,
                                                 const std::vector<std::string>& lines,
                                                 BeamOptions options, std::size_t first_line) {
   options.banned = banned_in_targets(*tokenizers.target);
+  const int n_best = options.n_best;
+  options.n_best = options.beam_size;  // which of them are the best is known once they are spelt
   std::vector<std::vector<int>> sources;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     sources.push_back(tokenizers.source().encode(lines[i]));
@@ -74,6 +86,7 @@ std::vector<std::vector<Translation>> translate(const Transformer& model,
     for (const Hypothesis& h : found[i])
       result[i].push_back({tokenizers.target->decode(h.ids), h.ids, h.log_probability, h.score});
   score_as_spelt(model, values, *tokenizers.target, pool, sources, options.length_penalty, result);
+  for (std::vector<Translation>& translations : result) put_in_order(translations, n_best);
   return result;
 }
 

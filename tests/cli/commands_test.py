@@ -166,6 +166,10 @@ class Commands(RunsTest):
         for j in best:
             scores = [t["score"] for t in j["n_best"]]
             self.assertEqual(scores, sorted(scores, reverse=True))
+            self.assertEqual(len({t["translation"] for t in j["n_best"]}), len(scores))
+        for n in (1, 2):  # how many are asked for does not change which come first
+            fewer = self.json("translate", "run", "--n-best", n, "--max-length", 6, "--input", "a.source")
+            self.assertEqual([j["n_best"] for j in fewer], [j["n_best"][:n] for j in best])
 
     def test_bleu_of_piped_pairs_and_its_signature(self):
         config = json.loads(self.config(family="seq2seq", **SMALL).read_text())
