@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/nearest.h"
 #include "cli/output.h"
+#include "decode/beam.h"
 
 namespace heed {
 
@@ -97,6 +98,11 @@ std::string CommandLine::as_typed() const {
   std::string out = name_;
   for (const std::string& arg : args_) out += " " + shell_word(arg);
   return out;
+}
+
+void check_length_penalty(double length_penalty) {
+  if (!(length_penalty >= 0 && length_penalty <= kMaxLengthPenalty))
+    throw Error(Exit::usage, "--length-penalty must be between 0 and 10.");
 }
 
 }  // namespace heed

@@ -80,6 +80,9 @@ Exit run_command(const std::vector<std::string>& args);
 
 std::string version_text();
 
+// Error (usage) unless it is from 0 to kMaxLengthPenalty.
+void check_length_penalty(double length_penalty);
+
 // In cli/<name>.cpp.
 Exit run_bench_command(CommandLine& line);
 Exit run_gradcheck(CommandLine& line);

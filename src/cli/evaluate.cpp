@@ -56,8 +56,7 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
               std::to_string(objective.target_length) + ".");
   require(!o.data.empty() || !o.source.empty() || m.config.data.has_validation(),
           "the run held nothing out (data.valid_fraction 0): name the data.");
-  require(o.beam.length_penalty >= 0 && o.beam.length_penalty <= kMaxLengthPenalty,
-          "--length-penalty must be between 0 and 10.");
+  check_length_penalty(o.beam.length_penalty);
 }
 
 // `given`: the pairs that the options name, which may come from a pipe and are read once.

@@ -79,8 +79,7 @@ Exit run_translate(CommandLine& line) {
   line.add_json(json);
   app.footer(kTranslateNotes);
   if (!line.parse()) return Exit::ok;
-  if (!(beam.length_penalty >= 0 && beam.length_penalty <= kMaxLengthPenalty))
-    throw Error(Exit::usage, "--length-penalty must be between 0 and 10.");
+  check_length_penalty(beam.length_penalty);
   if (beam.n_best > beam.beam_size)
     throw Error(Exit::usage, "--n-best " + std::to_string(beam.n_best) +
                                  " needs a --beam-size of at least as many; found " +

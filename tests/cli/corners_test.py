@@ -52,8 +52,7 @@ class Corners(RunsTest):
 
     def test_a_longer_text_takes_the_memory_of_its_ids(self):
         """Two bytes a character, and no second copy of them (or of the text) at any time."""
-        if subprocess.run(["bash", "-c", f"ulimit -v 400000 && exec {HEED} --version"], capture_output=True).returncode:
-            self.skipTest("a sanitizer's memory is not the program's")
+        self.skip_under_a_sanitizer()
         peaks = []
         for megabytes in (2, 22):
             (self.folder / "long.txt").write_text((text(2000) * 2400)[:megabytes * 1_000_000])

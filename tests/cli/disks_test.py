@@ -1,11 +1,10 @@
 """Full and read-only disks (where the tests may mount one), limits of the system, odd files in a run folder."""
 import os
-import shlex
 import shutil
 import subprocess
 import unittest
 
-from runs import HEED, Result, RunsTest
+from runs import RunsTest
 
 STORE = 4
 
@@ -24,13 +23,6 @@ class Disks(RunsTest):
     def remount(self, place, options):
         subprocess.run(["mount", "-o", "remount," + options, str(place)], check=True)
 
-    def limited(self, limit, *args):
-        """heed under `ulimit LIMIT`."""
-        line = " ".join(shlex.quote(str(a)) for a in (HEED, *args))
-        done = subprocess.run(["bash", "-c", f"ulimit {limit} && exec {line}"], capture_output=True, text=True,
-                              cwd=self.folder, timeout=120)
-        return Result(done)
-
     def test_a_limit_on_the_size_of_files(self):
         self.train(self.config(), "run", "--stop-at", 5)
         before = self.snapshot()
@@ -43,8 +35,7 @@ class Disks(RunsTest):
         self.resume()
 
     def test_a_limit_on_addresses_is_no_endless_wait(self):
-        if self.limited("-v 400000", "--version").status != 0:
-            self.skipTest("a sanitizer needs more")
+        self.skip_under_a_sanitizer()
         r = self.limited("-v 400000", "train", self.config(), "--run", "run")
         self.assertEqual(r.status, 7, r.err)
         self.assertIn("ulimit -v", r.err)

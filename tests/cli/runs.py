@@ -5,6 +5,7 @@ HEED_BINARY names the program. Every test has a folder of its own, which is remo
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -104,6 +105,18 @@ class RunsTest(unittest.TestCase):
                              stderr=subprocess.PIPE, text=True, cwd=self.folder)
         self.addCleanup(lambda: (p.kill(), p.communicate()) if p.poll() is None else None)
         return p
+
+    def limited(self, limit, *args):
+        """heed under `ulimit LIMIT`."""
+        line = " ".join(shlex.quote(str(a)) for a in (HEED, *args))
+        done = subprocess.run(["bash", "-c", f"ulimit {limit} && exec {line}"], capture_output=True, text=True,
+                              cwd=self.folder, timeout=120)
+        return Result(done)
+
+    def skip_under_a_sanitizer(self):
+        """It takes more than these addresses only to start."""
+        if self.limited("-v 400000", "--version").status != 0:
+            self.skipTest("a sanitizer's memory is not the program's")
 
     def checkpoints(self, run="run"):
         return self.folder / run / "checkpoints"
