@@ -29,7 +29,8 @@ constexpr const char* kEvaluateNotes =
     "masks, pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held\n"
     "out. --json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens, "
     "bytes, and\n"
-    "with --bleu also bleu, chrf, exact_match (percent), signature, chrf_signature.";
+    "with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match (percent),\n"
+    "signature, chrf_signature.";
 
 struct EvaluateOptions {
   std::vector<std::string> data;
@@ -169,7 +170,7 @@ Exit run_evaluate(CommandLine& line) {
   app.add_option("--beam-size", o.beam.beam_size, "of the translations; 1: greedy")
       ->check(CLI::Range(1, 1000));
   app.add_option("--length-penalty", o.beam.length_penalty,
-                 "hypotheses are compared by log-probability / length^this");
+                 "0: the most probable translation; larger: longer ones (0 to 10)");
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, or none (at spaces)")
       ->check(CLI::IsMember({"13a", "none"}));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");

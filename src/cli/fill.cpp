@@ -35,11 +35,11 @@ Exit run_fill(CommandLine& line) {
   if (m.config.objective.type != ObjectiveType::masked_lm)
     throw Error(Exit::usage, "this model was not trained on masked words (masked_lm).",
                 "heed sample " + run);
-  std::vector<int> ids = encode_known(text, tokenizer, m.config, "the text");
-  ids.insert(ids.begin(), Tokenizer::kBos);  // as in training
-  if (std::find(ids.begin(), ids.end(), tokenizer.mask_id()) == ids.end())
+  if (text.find(Tokenizer::kMaskText) == std::string::npos)
     throw Error(Exit::data, "the text has no [MASK].",
                 "heed fill " + run + " \"the [MASK] barked\"");
+  std::vector<int> ids = encode_known(text, tokenizer, m.config, "the text");
+  ids.insert(ids.begin(), Tokenizer::kBos);  // as in training
   const int longest = m.config.objective.source_length + 1;
   if (static_cast<int>(ids.size()) > longest)
     throw Error(Exit::data, "the text has " + std::to_string(ids.size() - 1) +

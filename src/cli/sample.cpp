@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/files.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -15,6 +14,7 @@
 #include "decode/sampling.h"
 #include "decode/text_stream.h"
 #include "math/blas.h"
+#include "text/corpus.h"
 #include "train/model_text.h"
 #include "train/trained_model.h"
 #include "train/translation.h"
@@ -22,13 +22,12 @@
 namespace heed {
 namespace {
 
-constexpr std::uint64_t kMaxPrompt = 64u << 20;
-
 constexpr const char* kSampleNotes =
     "Plain output is the prompt and what follows it; several samples are separated by a blank "
     "line,\n"
     "which a sample may have in it, too: --json tells them apart.\n"
-    "With --json, a line per sample: sample, prompt, text (what follows the prompt), ids, tokens.\n"
+    "With --json, a line per sample: sample, prompt, text (what follows the prompt), ids, tokens;\n"
+    "ids and tokens hold what --stop was found in, too, but no </s>.\n"
     "Sample i depends on the seed, i and the options alone, not on how many are drawn.\n"
     "The prompt of a translation model is a line to translate. An encoder-decoder for text reads\n"
     "the last source_length tokens and starts anew after every target_length tokens. A decoder\n"
@@ -55,11 +54,12 @@ void check_rules(const LogitsRules& r) {
           "--repetition-penalty must be between 0.01 and 100 (1: none).");
 }
 
-std::string read_prompt(const SampleOptions& o) {
+std::string read_prompt(const SampleOptions& o, const RunConfig& config) {
   if (o.has_prompt) return o.prompt;
-  if (o.has_prompt_file && o.prompt_file != "-")
-    return without_final_newline(
-        read_file(o.prompt_file, kMaxPrompt, InputFile::Links::follow, Exit::data));
+  if (o.has_prompt_file && o.prompt_file != "-") {
+    const ReadOptions options{.any_bytes = config.tokenizer.type == TokenizerConfig::byte};
+    return without_final_newline(read_text(std::array{o.prompt_file}, options));
+  }
   return without_final_newline(o.has_prompt_file ? all_of_input() : piped_input());
 }
 
@@ -193,11 +193,12 @@ Exit run_sample(CommandLine& line) {
                  "below 1: rather the probable tokens; 0: always the most probable one");
   app.add_option("--top-k", r.rules.top_k, "draw from the k most probable tokens; 0: from all");
   app.add_option("--top-p", r.rules.top_p,
-                 "draw from the fewest tokens that have this probability together");
-  app.add_option("--min-p", r.rules.min_p,
-                 "draw from tokens at least this times as probable as the most probable one");
+                 "draw from the fewest tokens that have this probability together (above 0, to 1)");
+  app.add_option(
+      "--min-p", r.rules.min_p,
+      "draw from tokens at least this times as probable as the most probable one (0 to 1)");
   app.add_option("--repetition-penalty", r.rules.repetition_penalty,
-                 "above 1: tokens that occurred are less probable");
+                 "above 1: tokens that occurred are less probable (0.01 to 100)");
   app.add_option("--stop", o.stops, "end a sample before this text (again for more)")
       ->type_name("TEXT")
       ->expected(1)
@@ -223,7 +224,7 @@ Exit run_sample(CommandLine& line) {
   if (!m.model.has_decoder())
     throw Error(Exit::usage, "a masked_lm model does not continue text: it fills in masked words.",
                 "heed fill " + run + " \"the [MASK] barked\"");
-  const std::string prompt = read_prompt(o);
+  const std::string prompt = read_prompt(o, m.config);
   complete_request(m, prompt, log, r);
   Printer printer(m, o, prompt);
   Pool pool(thread_count(threads, m.config));

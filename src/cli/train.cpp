@@ -20,7 +20,8 @@ constexpr const char* kTrainNotes =
 
 void add_shared(CommandLine& line, std::int64_t& stop_at, bool& profile, bool& json) {
   line.add_steps("--stop-at", stop_at, "save and stop after this step, as a signal would");
-  line.app().add_flag("--profile", profile, "say in the end where the time went");
+  line.app().add_flag("--profile", profile,
+                      "say in the end where the time went (also in train.log)");
   line.add_json(json);
   line.app().footer(kTrainNotes);
 }

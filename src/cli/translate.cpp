@@ -69,7 +69,7 @@ Exit run_translate(CommandLine& line) {
   app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
       ->check(CLI::Range(1, 1000));
   app.add_option("--length-penalty", beam.length_penalty,
-                 "0: the most probable; larger: longer translations");
+                 "0: the most probable translation; larger: longer ones (0 to 10)");
   auto* n_best = app.add_option("--n-best", beam.n_best, "print so many translations of each line")
                      ->check(CLI::Range(1, 1000));
   app.add_option("--max-length", beam.max_length,

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "base/error.h"
 #include "text/utf8.h"
@@ -34,14 +35,11 @@ class TextFile {
         throw Error(Exit::data, path_ + ": is a directory; expected a text file.",
                     "name a file in it");
       }
-      size_ = S_ISREG(info.st_mode) ? static_cast<std::size_t>(info.st_size) : 0;
     }
   }
   ~TextFile() { ::close(fd_); }
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
-
-  std::size_t size() const { return size_; }  // 0 if it has none (a pipe)
 
   // Appends at most one block to `text`; how many bytes came, 0 at the end.
   std::size_t read_block(std::string& text) const {
@@ -62,7 +60,6 @@ class TextFile {
   }
   std::string path_;
   int fd_ = -1;
-  std::size_t size_ = 0;
 };
 
 std::string hex(unsigned char byte) {
@@ -113,6 +110,16 @@ std::size_t chunk_end(std::string_view text, std::size_t end) {
 
 }  // namespace
 
+std::uint64_t bytes_of_files(std::span<const std::string> paths) {
+  std::uint64_t total = 0;
+  for (const std::string& path : paths) {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(path, none);
+    if (!none) total += size;
+  }
+  return total;
+}
+
 void scan_text(std::span<const std::string> paths, const ReadOptions& options,
                const std::function<void(std::string_view)>& use) {
   std::string buffer;
@@ -143,10 +150,8 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
-  std::size_t size = 0;
-  for (const std::string& path : paths) size += TextFile(path).size();
   std::string text;
-  text.reserve(size);
+  text.reserve(bytes_of_files(paths));
   scan_text(paths, options, [&](std::string_view chunk) { text += chunk; });
   return text;
 }

@@ -22,6 +22,9 @@ struct ReadOptions {
   bool lowercase = false;  // data.lowercase
 };
 
+// Together, of those that are regular files; reading says what is wrong with others.
+std::uint64_t bytes_of_files(std::span<const std::string> paths);
+
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
 // cut after a newline if it has one, else before a space, else between characters. Memory: a chunk.
 // Errors: no such file, a directory, unreadable, empty (a file of no bytes), invalid UTF-8 (file,

@@ -87,8 +87,17 @@ Averaged average_checkpoints(const AverageRequest& request) {
   contents.state = newest.state();
   const std::string name =
       "average-" + std::to_string(result.steps.front()) + "-" + std::to_string(result.steps.back());
-  run.save_as(name, contents);
   result.folder = run.checkpoints() / name;
+  if (!std::filesystem::exists(result.folder)) {
+    run.save_as(name, contents);
+  } else {
+    ParamVec<float> there(table.size());
+    Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+    if (!std::equal(values.data(), values.data() + table.size(), there.data()))
+      throw Error(Exit::usage,
+                  result.folder.string() + " is there already, the average of other checkpoints.",
+                  "move or delete it first");
+  }
   return result;
 }
 

@@ -20,7 +20,8 @@ struct Averaged {
   std::filesystem::path folder;
 };
 
-// Error (usage) that lists what there is if there are fewer; takes the run's lock.
+// Error (usage) that lists what there is if there are fewer, or if another average has the name;
+// takes the run's lock.
 Averaged average_checkpoints(const AverageRequest& request);
 
 }  // namespace heed

@@ -17,16 +17,6 @@ std::vector<std::string> resolved(const std::vector<std::string>& paths, const s
   return r;
 }
 
-std::uint64_t size_of(const std::vector<std::string>& paths) {
-  std::uint64_t total = 0;
-  for (const std::string& p : paths) {
-    std::error_code ignored;  // scan_text reports what is wrong with a file
-    const auto size = std::filesystem::file_size(p, ignored);
-    if (!ignored) total += size;
-  }
-  return total;
-}
-
 // Calls use(part, is_training) for the text in pieces, cut where the held-out tail begins.
 template <class Use>
 void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&& use) {
@@ -37,7 +27,7 @@ void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&&
   } else if (c.data.lowercase) {  // may change the number of bytes
     scan_text(paths, options, [&](std::string_view s) { total += s.size(); });
   } else {
-    total = size_of(paths);
+    total = bytes_of_files(paths);
   }
   const auto cut =
       c.data.valid_fraction == 0
@@ -88,7 +78,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
   if (c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte)
-    d.train.target.reserve(size_of(paths));  // of other tokens there are far fewer than bytes
+    d.train.target.reserve(
+        bytes_of_files(paths));  // of other tokens there are far fewer than bytes
   SplitEncoder train(*tokenizers.target, d.train), valid(*tokenizers.target, d.valid);
   Sha256 hash;
   scan_split(c, paths, [&](std::string_view s, bool training) {

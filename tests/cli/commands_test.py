@@ -118,6 +118,11 @@ class Commands(RunsTest):
         piped = self.json("sample", "run", "--prompt-file", "-", "--max-tokens", 20,
                           stdin="the \n")
         self.assertEqual(piped, three[:1])
+        (self.folder / "prompt").write_text("the ")
+        os.mkfifo(self.folder / "fifo")
+        writer = subprocess.Popen(["cp", "prompt", "fifo"], cwd=self.folder)
+        self.assertEqual(self.json("sample", "run", "--prompt-file", "fifo", "--max-tokens", 20), three[:1])
+        writer.wait()
         self.check("sample", "run", "--seed", -1, status=2, words="--seed")
         self.check("sample", "run", "--stop", "", status=2, words="--stop")
         self.check("sample", "run", "--repetition-penalty", 1e-39, status=2, words="--repetition-penalty")
@@ -220,6 +225,7 @@ class Commands(RunsTest):
             self.assertLessEqual(sum(p), 1)
             self.assertTrue(all(c["id"] > 3 for c in mask["candidates"]))
         self.check("fill", "run", "the xyz [MASK]", status=3, words="xyz")
+        self.check("fill", "run", "the xyz", status=3, words="no [MASK]")
 
     def test_fill_and_attend_of_lower_cased_data(self):
         self.train(self.config(family="masked_lm", tokenizer={"type": "word"},
@@ -240,6 +246,9 @@ class Commands(RunsTest):
             for i in range(0, len(values), 7):
                 self.assertAlmostEqual(values[i], sum(s[name][i] for s in steps) / 3, delta=1e-6)
         self.json("evaluate", "run", "--checkpoint", "average-4-12")
+        self.assertEqual(self.json("average", "run", "--last", 3), [a])
+        (self.checkpoints() / "average-4-12").rename(self.checkpoints() / "average-8-12")
+        self.check("average", "run", "--last", 2, status=2, words="the average of other checkpoints")
 
     def test_selection_by_bleu(self):
         """The best, early stopping, the last line and `average --best` go by the metric that was chosen."""

@@ -163,6 +163,7 @@ TEST_F(Corpus, Tsv) {
   EXPECT_THAT(pairs.target, ElementsAre("c", "e f"));
   expect_data_error([&] { read_tsv(file("q", "a\tb\nc\n"), {}); }, "/q:2: found 0 tabs");
   expect_data_error([&] { read_tsv(file("q", "a\tb\tc\n"), {}); }, "/q:1: found 2 tabs");
+  expect_data_error([&] { read_tsv(file("q", "a\tb\n\nc\td\n"), {}); }, "/q:2: the line is empty");
   expect_data_error([&] { read_tsv(file("q", "a\tb\n\tc\n"), {}); }, "/q:2: the source is empty");
   expect_data_error([&] { read_tsv(file("q", "a\t \n"), {}); }, "/q:1: the target is empty");
 }
