@@ -102,7 +102,9 @@ std::string CommandLine::as_typed() const {
 
 void check_length_penalty(double length_penalty) {
   if (!(length_penalty >= 0 && length_penalty <= kMaxLengthPenalty))
-    throw Error(Exit::usage, "--length-penalty must be between 0 and 10.");
+    throw Error(Exit::usage, "--length-penalty must be between 0 and " +
+                                 format_fixed(kMaxLengthPenalty, 0) + "; found " +
+                                 format_fixed(length_penalty, 3) + ".");
 }
 
 }  // namespace heed

@@ -3,11 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <iterator>
+#include <memory>
 
 #include "base/error.h"
 
@@ -17,6 +19,24 @@ std::string all_of_input() {
   std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   if (std::ferror(stdin))
     throw Error(Exit::data, std::string("cannot read standard input: ") + std::strerror(errno));
+  return text;
+}
+
+std::string all_of_file(const std::string& path) {
+  constexpr std::size_t kMost = 64u << 20;
+  const auto fail = [&] {
+    throw Error(Exit::data, path + ": cannot be read: " + std::strerror(errno) + ".");
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (!file) fail();
+  std::string text;
+  std::array<char, 4096> block;
+  while (const std::size_t n = std::fread(block.data(), 1, block.size(), file.get())) {
+    text.append(block.data(), n);
+    if (text.size() > kMost) throw Error(Exit::data, path + ": has more than 64 MiB.");
+  }
+  if (std::ferror(file.get())) fail();
   return text;
 }
 

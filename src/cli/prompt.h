@@ -7,6 +7,9 @@ namespace heed {
 
 std::string all_of_input();
 
+// All of a file or a pipe. Error (data) if it cannot be read or has more than 64 MiB.
+std::string all_of_file(const std::string& path);
+
 // The same if something is piped or redirected into it, else "".
 std::string piped_input();
 

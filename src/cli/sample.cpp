@@ -14,7 +14,6 @@
 #include "decode/sampling.h"
 #include "decode/text_stream.h"
 #include "math/blas.h"
-#include "text/corpus.h"
 #include "train/model_text.h"
 #include "train/trained_model.h"
 #include "train/translation.h"
@@ -54,12 +53,10 @@ void check_rules(const LogitsRules& r) {
           "--repetition-penalty must be between 0.01 and 100 (1: none).");
 }
 
-std::string read_prompt(const SampleOptions& o, const RunConfig& config) {
+std::string read_prompt(const SampleOptions& o) {
   if (o.has_prompt) return o.prompt;
-  if (o.has_prompt_file && o.prompt_file != "-") {
-    const ReadOptions options{.any_bytes = config.tokenizer.type == TokenizerConfig::byte};
-    return without_final_newline(read_text(std::array{o.prompt_file}, options));
-  }
+  if (o.has_prompt_file && o.prompt_file != "-")
+    return without_final_newline(all_of_file(o.prompt_file));
   return without_final_newline(o.has_prompt_file ? all_of_input() : piped_input());
 }
 
@@ -224,7 +221,7 @@ Exit run_sample(CommandLine& line) {
   if (!m.model.has_decoder())
     throw Error(Exit::usage, "a masked_lm model does not continue text: it fills in masked words.",
                 "heed fill " + run + " \"the [MASK] barked\"");
-  const std::string prompt = read_prompt(o, m.config);
+  const std::string prompt = read_prompt(o);
   complete_request(m, prompt, log, r);
   Printer printer(m, o, prompt);
   Pool pool(thread_count(threads, m.config));

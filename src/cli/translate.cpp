@@ -70,7 +70,8 @@ Exit run_translate(CommandLine& line) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--length-penalty", beam.length_penalty,
                  "0: the most probable translation; larger: longer ones (0 to 10)");
-  auto* n_best = app.add_option("--n-best", beam.n_best, "print so many translations of each line")
+  auto* n_best = app.add_option("--n-best", beam.n_best,
+                                "print so many translations of each line, or as many as were found")
                      ->check(CLI::Range(1, 1000));
   app.add_option("--max-length", beam.max_length,
                  "tokens of a translation at most; 0: twice the source's and 20")

@@ -11,6 +11,7 @@ namespace {
 constexpr int kTileRows = 6, kTileVectors = 2;
 template <class T>
 constexpr int kPanel = kTileVectors* kLanes<T>;
+static_assert(kTileVectors == 2);  // tile() names them
 
 // op(A) (r, i) is data[r * row_step + i * col_step].
 template <class T>
@@ -28,27 +29,27 @@ Vector<T> all_lanes(T x) {
 // C for R rows of A and one panel of B.
 template <int R, class T>
 void tile(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
-  constexpr int J = kTileVectors, L = kLanes<T>;
-  Vector<T> sums[R][J] = {};
+  constexpr int L = kLanes<T>;
+  for (int r = 0; r < R; ++r) __builtin_prefetch(c.row(r), 1);
+  Vector<T> sums[R][kTileVectors] = {};
   for (int i = 0; i < n; ++i) {
-    Vector<T> b[J];
-#pragma GCC unroll 8
-    for (int j = 0; j < J; ++j) {
-      b[j] = load(panel + static_cast<std::ptrdiff_t>(i) * kPanel<T> + j * L);
-      keep<T>(b[j]);
-    }
+    Vector<T> b0 = load(panel), b1 = load(panel + L);
+    keep<T>(b0);
+    keep<T>(b1);
+    panel += kPanel<T>;
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      const Vector<T> x = all_lanes(a.data[r * a.row_step + i * a.col_step]);
-#pragma GCC unroll 8
-      for (int j = 0; j < J; ++j) sums[r][j] = fuse_lanes<T>(x, b[j], sums[r][j]);
+      const Vector<T> x = all_lanes(a.data[r * a.row_step]);
+      sums[r][0] = fuse_lanes<T>(x, b0, sums[r][0]);
+      sums[r][1] = fuse_lanes<T>(x, b1, sums[r][1]);
     }
+    a.data += a.col_step;
   }
   const Vector<T> factor = all_lanes(alpha), old_factor = all_lanes(beta);
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
-    for (int j = 0; j < J; ++j) {
+    for (int j = 0; j < kTileVectors; ++j) {
       T* p = c.row(r) + j * L;
       const int left = c.cols - j * L;
       if (left >= L) {
@@ -61,14 +62,58 @@ void tile(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
     }
 }
 
-// C for one panel of B, R rows at a time; what is left over in a smaller tile.
+// The square of lanes, transposed: the blocks off the diagonal change places, from single numbers
+// up to halves.
+template <class T>
+void transpose_square(Vector<T> (&rows)[kLanes<T>]) {
+  constexpr int L = kLanes<T>;
+  using Index = std::conditional_t<sizeof(T) == 4, int, long>;
+  Vector<Index> lane;
+  for (int i = 0; i < L; ++i) lane[i] = i;
+#pragma GCC unroll 8
+  for (int block = 1; block < L; block *= 2)
+#pragma GCC unroll 8
+    for (int i = 0; i < L; ++i) {
+      if (i & block) continue;
+      const Vector<T> a = rows[i], b = rows[i + block];
+      const Vector<Index> right = (lane & block) != 0;
+      rows[i] = __builtin_shuffle(a, b, right ? lane + (L - block) : lane);
+      rows[i + block] = __builtin_shuffle(a, b, right ? lane + L : lane + block);
+    }
+}
+
+// C, R rows at a time; what is left over in a smaller tile. R rows of A stay in the first cache
+// while the panels of B go by.
 template <int R, class T>
-void tiles(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
+void tiles(T alpha, Left<T> a, PackedFactor<T> b, T beta, Mat<T> c) {
   int r = 0;
-  for (; r + R <= c.rows; r += R)
-    tile<R>(n, alpha, a.from_row(r), panel, beta, c.row_range(r, r + R));
+  for (; r + R <= c.rows; r += R) {
+    for (int j = 0; j < c.cols; j += kPanel<T>)
+      tile<R>(b.rows, alpha, a.from_row(r), b.data + static_cast<std::ptrdiff_t>(j) * b.panel_rows,
+              beta, c.row_range(r, r + R).col_range(j, std::min(c.cols, j + kPanel<T>)));
+  }
   if constexpr (R > 1)
-    if (r < c.rows) tiles<R - 1>(n, alpha, a.from_row(r), panel, beta, c.row_range(r, c.rows));
+    if (r < c.rows) tiles<R - 1>(alpha, a.from_row(r), b, beta, c.row_range(r, c.rows));
+}
+
+// A panel of B from its columns, which are the rows of Bᵀ: at most kPanel of them.
+template <class T>
+void pack_transposed(Mat<const T> b_t, T* panel) {
+  constexpr int L = kLanes<T>, width = kPanel<T>;
+  const int rows = b_t.cols;
+  int done = 0;
+  if (b_t.rows == width)
+    for (; done + L <= rows; done += L)
+      for (int c = 0; c < width; c += L) {
+        Vector<T> square[L];
+#pragma GCC unroll 8
+        for (int i = 0; i < L; ++i) square[i] = load(b_t.row(c + i) + done);
+        transpose_square<T>(square);
+#pragma GCC unroll 8
+        for (int i = 0; i < L; ++i) store<T>(square[i], panel + (done + i) * width + c);
+      }
+  for (int c = 0; c < b_t.rows; ++c)
+    for (int r = done; r < rows; ++r) panel[r * width + c] = b_t(c, r);
 }
 
 }  // namespace
@@ -88,23 +133,21 @@ PackedFactor<T> PackedFactor<T>::col_range(int end) const {
 template <class T>
 PackedFactor<T> pack(Factor<T> b, Workspace& workspace) {
   constexpr int width = kPanel<T>;
-  const int rows = b.rows(), cols = b.cols(), panels = (cols + width - 1) / width;
-  const auto panel_size = static_cast<std::size_t>(rows) * width;
-  T* const data = workspace.numbers<T>(panels * panel_size);
-  for (int p = 0; p < panels; ++p) {
-    T* const panel = data + p * panel_size;
-    const int begin = p * width, n = std::min(width, cols - begin);
-    if (n < width) std::fill_n(panel, panel_size, T{0});
-    if (b.op == Op::transpose) {
-      for (int c = 0; c < n; ++c) {
-        const T* from = b.mat.row(begin + c);
-        for (int r = 0; r < rows; ++r) panel[r * width + c] = from[r];
-      }
-    } else if (n == width) {  // of a fixed size, so that no library call is made
-      for (int r = 0; r < rows; ++r)
-        std::memcpy(panel + r * width, b.mat.row(r) + begin, width * sizeof(T));
-    } else {
-      for (int r = 0; r < rows; ++r) std::copy_n(b.mat.row(r) + begin, n, panel + r * width);
+  const int rows = b.rows(), cols = b.cols(), whole = cols / width, rest = cols % width;
+  const auto panel_size = static_cast<std::ptrdiff_t>(rows) * width;
+  T* const data = workspace.numbers<T>(static_cast<std::size_t>(whole + (rest > 0)) * panel_size);
+  T* const last = data + whole * panel_size;
+  if (rest > 0) std::fill_n(last, panel_size, T{0});
+  if (b.op == Op::transpose) {
+    for (int c = 0; c < cols; c += width)
+      pack_transposed(b.mat.row_range(c, std::min(cols, c + width)), data + c / width * panel_size);
+  } else {
+    for (int r = 0; r < rows; ++r) {  // row by row, as memory delivers them
+      const T* from = b.mat.row(r);
+      T* to = data + r * width;
+      for (int p = 0; p < whole; ++p, from += width, to += panel_size)
+        std::memcpy(to, from, width * sizeof(T));  // of a fixed size: no library call
+      std::copy_n(from, rest, to);
     }
   }
   return {data, rows, cols, rows};
@@ -112,14 +155,10 @@ PackedFactor<T> pack(Factor<T> b, Workspace& workspace) {
 
 template <class T>
 void gemm(T alpha, Factor<T> a, PackedFactor<T> b, T beta, Mat<T> c) {
-  const int n = a.cols();
-  assert(a.rows() == c.rows && b.cols == c.cols && b.rows == n);
+  assert(a.rows() == c.rows && b.cols == c.cols && b.rows == a.cols());
   const bool plain_a = a.op == Op::none;
   const Left<T> left{a.mat.data, plain_a ? a.mat.stride : 1, plain_a ? 1 : a.mat.stride};
-  for (int j = 0; j < c.cols; j += kPanel<T>) {
-    const T* panel = b.data + static_cast<std::ptrdiff_t>(j) * b.panel_rows;
-    tiles<kTileRows>(n, alpha, left, panel, beta, c.col_range(j, std::min(c.cols, j + kPanel<T>)));
-  }
+  tiles<kTileRows>(alpha, left, b, beta, c);
 }
 
 #define HEED_INSTANTIATE(T)                             \

@@ -71,10 +71,10 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
   pairs.source.reserve(lines.size());
   pairs.target.reserve(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (is_blank(lines[i]))
+    const auto tabs = std::count(lines[i].begin(), lines[i].end(), '\t');
+    if (tabs == 0 && is_blank(lines[i]))
       throw Error(Exit::data, at_line(path, i) + "the line is empty; expected source, tab, target.",
                   "remove the line");
-    const auto tabs = std::count(lines[i].begin(), lines[i].end(), '\t');
     if (tabs != 1) {
       throw Error(Exit::data, at_line(path, i) + "found " + std::to_string(tabs) +
                                   " tabs; expected exactly one, between source and target.");

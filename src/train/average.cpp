@@ -92,7 +92,11 @@ Averaged average_checkpoints(const AverageRequest& request) {
     run.save_as(name, contents);
   } else {
     ParamVec<float> there(table.size());
-    Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+    try {
+      Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+    } catch (const Error& e) {
+      throw Error(e.exit(), e.what(), "delete " + result.folder.string() + " and average again");
+    }
     if (!std::equal(values.data(), values.data() + table.size(), there.data()))
       throw Error(Exit::usage,
                   result.folder.string() + " is there already, the average of other checkpoints.",

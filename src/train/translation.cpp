@@ -1,11 +1,10 @@
 #include "train/translation.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/error.h"
+#include "decode/forced.h"
 #include "text/bleu.h"
-#include "train/scorer.h"
 
 namespace heed {
 
@@ -26,21 +25,22 @@ void score_as_spelt(const Transformer& model, const ParamVec<float>& values,
                     const std::vector<std::vector<int>>& sources, double length_penalty,
                     std::vector<std::vector<Translation>>& result) {
   const bool limited = model.config.positions == Positions::learned;
-  std::vector<Example> examples;
+  std::vector<std::vector<int>> read, written;
   std::vector<Translation*> changed;
   for (std::size_t i = 0; i < result.size(); ++i)
     for (Translation& t : result[i]) {
       std::vector<int> ids = tokenizer.encode(t.text);
       if (ids == t.ids) continue;
       if (limited && ids.size() >= static_cast<std::size_t>(model.config.max_length)) continue;
-      examples.push_back(pair_example(sources[i], ids));
+      read.push_back(sources[i]);
+      written.push_back(ids);
       t.ids = std::move(ids);
       changed.push_back(&t);
     }
-  const auto log_probs = label_log_probs(model, values, examples, pool);
+  const auto log_probs = target_log_probs(model, values, pool, read, written);
   for (std::size_t i = 0; i < changed.size(); ++i) {
     Translation& t = *changed[i];
-    t.log_probability = std::accumulate(log_probs[i].begin(), log_probs[i].end(), 0.0);
+    t.log_probability = log_probs[i];
     t.score = beam_score(t.log_probability, t.ids.size() + 1, length_penalty);
   }
 }

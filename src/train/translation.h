@@ -22,8 +22,9 @@ std::vector<int> banned_in_targets(const Tokenizer& tokenizer);
 
 // For each line its options.n_best translations, best first, by the score of their text (as `heed
 // score` sees it, however the search spelt it), no text twice: of those that the search finished
-// with, beam_size of them. An empty line has none. Words without
-// an id are read as <unk>; options.banned is filled in here. Error (data) on a line longer than the
+// with, at most beam_size of them. (A spelling that is too long for learned positions keeps
+// the score of the search.) An empty line has none. Words without an id are read as <unk>;
+// options.banned is filled in here. Error (data) on a line longer than the
 // learned positions; `first_line` is the number of the first one.
 std::vector<std::vector<Translation>> translate(const Transformer& model,
                                                 const ParamVec<float>& values,

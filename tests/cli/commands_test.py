@@ -121,8 +121,12 @@ class Commands(RunsTest):
         (self.folder / "prompt").write_text("the ")
         os.mkfifo(self.folder / "fifo")
         writer = subprocess.Popen(["cp", "prompt", "fifo"], cwd=self.folder)
+        self.addCleanup(writer.kill)
         self.assertEqual(self.json("sample", "run", "--prompt-file", "fifo", "--max-tokens", 20), three[:1])
         writer.wait()
+        self.assertEqual(self.json("sample", "run", "--prompt-file", "/dev/null"),
+                         self.json("sample", "run", "--prompt", ""))
+        self.check("sample", "run", "--prompt-file", self.folder, status=3, words="directory")
         self.check("sample", "run", "--seed", -1, status=2, words="--seed")
         self.check("sample", "run", "--stop", "", status=2, words="--stop")
         self.check("sample", "run", "--repetition-penalty", 1e-39, status=2, words="--repetition-penalty")
@@ -172,6 +176,9 @@ class Commands(RunsTest):
             scores = [t["score"] for t in j["n_best"]]
             self.assertEqual(scores, sorted(scores, reverse=True))
             self.assertEqual(len({t["translation"] for t in j["n_best"]}), len(scores))
+        first = self.json("translate", "run", "--n-best", 5, "--max-length", 6,
+                          stdin="".join(j["source"] + "\n" for j in best[:7]))
+        self.assertEqual(first, best[:7])  # to the last bit, whatever is translated beside them
         for n in (1, 2):  # how many are asked for does not change which come first
             fewer = self.json("translate", "run", "--n-best", n, "--max-length", 6, "--input", "a.source")
             self.assertEqual([j["n_best"] for j in fewer], [j["n_best"][:n] for j in best])

@@ -55,15 +55,18 @@ TYPED_TEST(PackedGemm, EqualsThreeLoopsOnPartsOfAWindow) {
 
 TYPED_TEST(PackedGemm, ColumnsBeyondTheLastAreZero) {
   using T = TypeParam;
-  const auto a = Buffer<T>::random(3, 4, 1), b = Buffer<T>::random(4, 5, 2);
-  Workspace workspace;
-  std::fill_n(workspace.rows<T>(64, 64).data, 64 * 64, std::numeric_limits<T>::quiet_NaN());
-  workspace.rewind();  // what is packed into is not fresh
-  Buffer<T> c(3, 8);
-  c.fill(T{9});
-  gemm(T{1}, plain(a.view()), pack(plain(b.view()), workspace).col_range(8), T{0}, c.mat());
-  for (int r = 0; r < 3; ++r)
-    for (int j = 5; j < 8; ++j) EXPECT_EQ(c(r, j), 0);
+  const auto a = Buffer<T>::random(3, 12, 1), b = Buffer<T>::random(12, 5, 2),
+             b_t = Buffer<T>::random(5, 12, 2);
+  for (const Factor<T>& factor : {plain(b.view()), transposed(b_t.view())}) {
+    Workspace workspace;
+    std::fill_n(workspace.rows<T>(64, 64).data, 64 * 64, std::numeric_limits<T>::quiet_NaN());
+    workspace.rewind();  // what is packed into is not fresh
+    Buffer<T> c(3, 8);
+    c.fill(T{9});
+    gemm(T{1}, plain(a.view()), pack(factor, workspace).col_range(8), T{0}, c.mat());
+    for (int r = 0; r < 3; ++r)
+      for (int j = 5; j < 8; ++j) EXPECT_EQ(c(r, j), 0);
+  }
 }
 
 }  // namespace
