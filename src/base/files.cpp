@@ -25,6 +25,7 @@ std::string hint_for(int error) {
     case EFBIG:
       return "a greater limit on the size of files: ulimit -f unlimited";
     case EISDIR:
+      return "that is a folder: name a file, or move the folder away";
     case ENOTEMPTY:
     case EEXIST:
       return "something else has that name: remove it or move it away";

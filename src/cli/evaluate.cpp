@@ -24,11 +24,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kEvaluateNotes =
     "Scores every token once. loss is in nats per token, never smoothed; bits per byte counts one\n"
-    "newline per pair and is left out where <unk> or lower-casing loses bytes. Masked models: "
-    "fixed\n"
-    "masks, pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held\n"
-    "out. --json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens, "
-    "bytes, and\n"
+    "newline per pair and is left out where <unk> or lower-casing loses bytes. What the model "
+    "does\n"
+    "not know is read as <unk>, and a predicted <unk> is right there. Masked models: fixed masks,\n"
+    "pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held out.\n"
+    "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens, "
+    "bytes,\n"
+    "unknown_tokens where there are any, and\n"
     "with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match (percent),\n"
     "signature, chrf_signature.";
 
@@ -200,6 +202,7 @@ Exit run_evaluate(CommandLine& line) {
   if (!split.lossy && !masked) result["bits_per_byte"] = e.bits_per_byte(split.target_bytes);
   result["tokens"] = e.sums.tokens;
   result["bytes"] = split.target_bytes;
+  if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (o.bleu) measure_translations(o, given, m, pool, result);
   if (o.json) {
     print(result.dump() + "\n");

@@ -53,8 +53,8 @@ std::vector<int> encode_known(std::string_view text, const Tokenizer& tokenizer,
   const Unknown unknown = unknown_beside_masks(read, tokenizer);
   if (unknown.count > 0)
     throw Error(Exit::data,
-                what + " has " + unknown.summary() + ". The model has not seen " +
-                    (unknown.count == 1 ? "it" : "them") + " in training.",
+                what + " has " + unknown.summary() + ". The model has no id for " +
+                    (unknown.count == 1 ? "it." : "them."),
                 "heed tokenize shows what it knows");
   return encode_with_masks(read, tokenizer);
 }

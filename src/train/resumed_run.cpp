@@ -12,6 +12,7 @@
 #include "train/origin.h"
 #include "train/run_loop.h"
 #include "train/run_messages.h"
+#include "train/schedule.h"
 #include "train/trained_model.h"
 #include "train/training_run.h"
 
@@ -152,6 +153,10 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   say_cut(log, run.cut_metrics(done), done);
   run.write_config(dump_config(config));
   log.info("resuming at step " + std::to_string(done));
+  if (learning_rate(config.optimizer, config.model.d_model, done + 1) == 0)
+    log.warn(
+        "the learning rate is 0 from here on, the schedule has ended: nothing will be learnt "
+        "without --set optimizer.min_learning_rate=1e-4 or the like");
   return train_to_the_end({trainer, run, request.stop_at, request.profile, begin}, log);
 }
 

@@ -221,6 +221,10 @@ bool Trainer::validate(bool counts) {
                           : validation_->count_stalled(state_);
   validated_ = state_.step;
   log_.info(valid_line(*line));
+  if (!counts && state_.best_step >= 0 && validation_->is_best(*line, state_))
+    log_.warn("step " + std::to_string(state_.step) +
+              " is better than the best that counts, step " + std::to_string(state_.best_step) +
+              ", which commands take: --checkpoint last takes this one");
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
   return best;

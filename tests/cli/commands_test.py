@@ -45,6 +45,10 @@ class Commands(RunsTest):
         (self.folder / "b.txt").write_text(text(50, 7))
         other, = self.json("evaluate", "run", "--data", self.folder / "b.txt")
         self.assertEqual(other["bytes"], (self.folder / "b.txt").stat().st_size)
+        self.assertNotIn("unknown_tokens", other)
+        (self.folder / "b.txt").write_text("the \u20ac\u20ac\n")
+        strange, = self.json("evaluate", "run", "--data", self.folder / "b.txt")
+        self.assertEqual(strange["unknown_tokens"], 2)
         r = self.check("evaluate", "run", "--data", "none.txt", status=3, words="none.txt")
         self.assertNotIn("config", r.err)
 

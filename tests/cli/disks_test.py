@@ -76,7 +76,7 @@ class Disks(RunsTest):
         copy = self.folder / "copy"
         shutil.copytree(self.folder / "run", copy)
         self.check("evaluate", copy, status=STORE, words=["best", "remove it", "--checkpoint step-N"])
-        self.resume("copy", "--more", 5, status=STORE, words="remove it or move it away")
+        self.resume("copy", "--more", 5, status=STORE, words="move the folder away")
         for link in ("best", "last"):
             shutil.rmtree(copy / "checkpoints" / link)
         self.resume("copy", "--more", 5)

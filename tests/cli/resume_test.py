@@ -251,6 +251,13 @@ class Resume(RunsTest):
         (self.folder / "again" / "origin.json").unlink()
         self.resume("again", status=4, words=["was to begin with the weights of another run", "--force"])
 
+    def test_going_on_after_the_end_of_a_schedule_is_said_to_teach_nothing(self):
+        self.train(self.config(optimizer__schedule="linear", train__max_steps=6))
+        r = self.resume("run", "--more", 2)
+        self.assertIn("optimizer.min_learning_rate", r.err)
+        r = self.resume("run", "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
+        self.assertNotIn("the learning rate is 0", r.err)
+
     def test_an_end_between_validations_leaves_no_trace_when_the_run_is_extended(self):
         """Neither best, nor patience, nor the averages of the log: max_steps 7, then 20, is 20."""
         c = dict(train__eval_every=4, train__log_every=5, train__save_every=20)
@@ -258,7 +265,9 @@ class Resume(RunsTest):
         for end in (3, 7):
             run = f"parts{end}"
             self.train(self.config(**{**c, "train__max_steps": end}), run)
-            self.assertIn("not counted" if end == 7 else "new best", (self.folder / run / "train.log").read_text())
+            log = (self.folder / run / "train.log").read_text()
+            self.assertIn("not counted" if end == 7 else "new best", log)
+            self.assertEqual("step 7 is better than the best that counts, step 4" in log, end == 7)
             self.assertEqual(self.link("best", run), 4 if end == 7 else 3)
             self.resume(run, "--max-steps", 20)
             self.same_but_config(run, "straight", 20)
