@@ -147,7 +147,7 @@ PackedFactor<T> pack(Factor<T> b, Workspace& workspace) {
       T* to = data + r * width;
       for (int p = 0; p < whole; ++p, from += width, to += panel_size)
         std::memcpy(to, from, width * sizeof(T));  // of a fixed size: no library call
-      std::copy_n(from, rest, to);
+      if (rest > 0) std::copy_n(from, rest, to);
     }
   }
   return {data, rows, cols, rows};

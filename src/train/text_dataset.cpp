@@ -78,8 +78,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
   if (c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte)
-    d.train.target.reserve(
-        bytes_of_files(paths));  // of other tokens there are far fewer than bytes
+    // Of other tokens there are far fewer than bytes.
+    d.train.target.reserve(bytes_of_files(paths));
   SplitEncoder train(*tokenizers.target, d.train), valid(*tokenizers.target, d.valid);
   Sha256 hash;
   scan_split(c, paths, [&](std::string_view s, bool training) {
