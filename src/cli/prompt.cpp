@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace heed {
 
@@ -24,19 +25,16 @@ std::string all_of_input() {
 
 std::string all_of_file(const std::string& path) {
   constexpr std::size_t kMost = 64u << 20;
-  const auto fail = [&] {
-    throw Error(Exit::data, path + ": cannot be read: " + std::strerror(errno) + ".");
-  };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              std::fclose);
-  if (!file) fail();
+  if (!file) throw_file_error("read", path, errno, Exit::data);
   std::string text;
   std::array<char, 4096> block;
   while (const std::size_t n = std::fread(block.data(), 1, block.size(), file.get())) {
     text.append(block.data(), n);
     if (text.size() > kMost) throw Error(Exit::data, path + ": has more than 64 MiB.");
   }
-  if (std::ferror(file.get())) fail();
+  if (std::ferror(file.get())) throw_file_error("read", path, errno, Exit::data);
   return text;
 }
 

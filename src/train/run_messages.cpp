@@ -152,6 +152,12 @@ void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
              std::to_string(cut.damaged) + " torn ones");
 }
 
+void say_better_than_best(Log& log, const State& state) {
+  log.warn("step " + std::to_string(state.step) + " is better than the best that counts, step " +
+           std::to_string(state.best_step) +
+           ", which commands take: --checkpoint last takes this one");
+}
+
 void say_profile(Log& log, const Profile& profile) {
   double total = 0;
   for (std::uint64_t ns : profile.ns) total += static_cast<double>(ns);

@@ -33,6 +33,8 @@ void say_end(Log& log, Stop stop, const Trainer& trainer, const std::string& run
 
 // What was dropped from metrics.jsonl before going on after `step`, or lost.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
+// A validation off the grid is not counted, however good.
+void say_better_than_best(Log& log, const State& state);
 void say_profile(Log& log, const Profile& profile);
 
 }  // namespace heed

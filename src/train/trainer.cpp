@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "train/due.h"
+#include "train/run_messages.h"
 
 namespace heed {
 
@@ -222,9 +223,7 @@ bool Trainer::validate(bool counts) {
   validated_ = state_.step;
   log_.info(valid_line(*line));
   if (!counts && state_.best_step >= 0 && validation_->is_best(*line, state_))
-    log_.warn("step " + std::to_string(state_.step) +
-              " is better than the best that counts, step " + std::to_string(state_.best_step) +
-              ", which commands take: --checkpoint last takes this one");
+    say_better_than_best(log_, state_);
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
   return best;
