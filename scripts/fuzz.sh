@@ -20,7 +20,7 @@ scripts/install_dependencies.sh build fuzz
 fresh=()
 [[ -e build-fuzz/CMakeCache.txt ]] || fresh=(-G Ninja -DCMAKE_CXX_COMPILER=clang++)
 cmake -S tests/fuzz -B build-fuzz "${fresh[@]}" -DCMAKE_BUILD_TYPE=None
-cmake --build build-fuzz --parallel "$(nproc)"
+cmake --build build-fuzz --parallel "$(scripts/jobs.sh)"
 build-fuzz/make_seeds build-fuzz/seeds
 
 # A sanitizer without its symbols is of little use; leaks are findings too.

@@ -28,7 +28,7 @@ build_heed() {
   local fresh=()
   [[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja -DHEED_TESTS=OFF)
   cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release &&
-    cmake --build build --target heed --parallel "$(nproc)"
+    cmake --build build --target heed --parallel "$(scripts/jobs.sh)"
 }
 mkdir -p build
 if ! build_heed >build/quickstart.log 2>&1; then

@@ -8,5 +8,5 @@ scripts/install_dependencies.sh build tests
 fresh=()
 [[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja)
 cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=ON
-cmake --build build --parallel "$(nproc)"
-ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" "$@"
+cmake --build build --parallel "$(scripts/jobs.sh)"
+ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(scripts/jobs.sh)" "$@"

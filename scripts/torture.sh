@@ -38,10 +38,10 @@ fail() {
 }
 
 reference=$work/reference run=$work/run
-begin=${EPOCHREALTIME/./}
+begin=${EPOCHREALTIME/[.,]/}
 "$heed" train "$work/config.json" --run "$reference" >"$work/output" 2>&1 ||
   fail "the uninterrupted run failed"
-micros=$((${EPOCHREALTIME/./} - begin))
+micros=$((${EPOCHREALTIME/[.,]/} - begin))
 python3 "$check" "$reference" || fail "the uninterrupted run is not whole"
 
 pause() { sleep "$(printf '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)))"; }  # microseconds

@@ -10,7 +10,7 @@ fresh=()
 [[ -e build-tsan/CMakeCache.txt ]] || fresh=(-G Ninja)
 cmake -S . -B build-tsan "${fresh[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DHEED_SANITIZE=thread -DHEED_TESTS=OFF
-cmake --build build-tsan --parallel "$(nproc)" --target heed
+cmake --build build-tsan --parallel "$(scripts/jobs.sh)" --target heed
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

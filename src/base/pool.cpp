@@ -2,8 +2,10 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
-#include <string>
+#include <cmath>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -32,12 +34,16 @@ void spin_while(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-int available_cores() {
+int available_cores(const std::string& cgroup) {
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
-  const unsigned n = std::thread::hardware_concurrency();
-  return n > 0 ? static_cast<int>(n) : 1;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+  double quota = 0, period = 0;  // microseconds of CPU time in each period; "max": no limit
+  std::ifstream limit(cgroup + "/cpu.max");
+  if (limit >> quota >> period && period > 0)
+    cores = static_cast<int>(std::min<double>(cores, std::ceil(quota / period)));
+  return std::max(cores, 1);
 }
 
 Pool::Pool(int threads) {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -57,7 +58,8 @@ class Pool {
   std::exception_ptr error_;
 };
 
-// Cores this process may use (its affinity mask), at least 1.
-int available_cores();
+// Cores this process may use, at least 1: its affinity mask, or fewer where its container may use
+// only a share of them.
+int available_cores(const std::string& cgroup = "/sys/fs/cgroup");
 
 }  // namespace heed

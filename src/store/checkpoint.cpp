@@ -1,6 +1,8 @@
 #include "store/checkpoint.h"
 
+#include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <set>
 
 #include "base/files.h"
@@ -21,6 +23,12 @@ constexpr std::uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what) {
   throw Error(Exit::store, path.string() + ": " + what);
+}
+
+bool all_finite(const TensorSlot& tensor) {
+  std::int64_t size = 1;
+  for (const std::int64_t n : tensor.shape) size *= n;
+  return std::all_of(tensor.data, tensor.data + size, [](float x) { return std::isfinite(x); });
 }
 
 // Bytes on the disk, with what a file system takes for itself.
@@ -168,6 +176,13 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
 
 void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
   read_safetensors(folder_ / kModel, slots);
+  for (const TensorSlot& slot : slots)
+    if (!all_finite(slot)) {
+      throw Error(Exit::store,
+                  (folder_ / kModel).string() + ": NaN or infinity in " + slot.name +
+                      ", its weights are ruined",
+                  "another checkpoint of the run, if there is one: --checkpoint");
+    }
 }
 
 void Checkpoint::load_training(std::span<const TensorSlot> slots) const {

@@ -55,6 +55,7 @@ class Checkpoint {
   // All files that are none of the others, in the order of their names.
   const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }
 
+  // An Error if a weight is not a finite number.
   void load_model(std::span<const TensorSlot> slots) const;
   // An Error if there is none.
   void load_training(std::span<const TensorSlot> slots) const;

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "store/safetensors.h"
-#include "train/divergence.h"
 #include "train/ids_cache.h"
 #include "train/origin.h"
 #include "train/run_loop.h"
@@ -68,9 +67,6 @@ RunResult train_run(const TrainRequest& request, Log& log) {
   if (initial) {
     weights.emplace(model.table.size());
     initial->checkpoint.load_model(tensor_slots(model.table, *weights));
-    if (const std::string bad = first_not_finite(model.table, *weights); !bad.empty())
-      throw Error(Exit::store, "--init-from " + request.init_from +
-                                   ": its weights have a NaN or infinity in " + bad + ".");
   }
   RunWriter run = RunWriter::create(run_path, request.force);
   Origin origin{folder, data.hash, request.init_from, "", request.command};

@@ -40,6 +40,7 @@ struct Terminal {
     size.ws_row = 24;
     EXPECT_EQ(openpty(&master, &slave, nullptr, nullptr, &size), 0);
     setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
   }
   ~Terminal() {
     close(master);
@@ -49,7 +50,7 @@ struct Terminal {
   std::string shown() const {
     std::string all;
     pollfd readable{master, POLLIN, 0};
-    while (poll(&readable, 1, all.empty() ? 2000 : 50) > 0) {
+    while (poll(&readable, 1, all.empty() ? 2000 : 200) > 0) {
       char bytes[4096];
       const ssize_t n = read(master, bytes, sizeof bytes);
       if (n <= 0) break;

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <string>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 
 namespace heed {
 namespace {
@@ -125,8 +128,19 @@ TEST(Pool, ThreadsThatCannotStartAreAnError) {
   pool.run(4, [](int, int) {});
 }
 
-TEST(Pool, ThereIsAtLeastOneCore) {
-  EXPECT_GE(available_cores(), 1);
+TEST(Pool, CoresAreThoseAContainerMayUse) {
+  const TemporaryFolder folder;
+  const auto cores = [&](const std::string& limit) {
+    std::ofstream(folder.path() / "cpu.max") << limit << "\n";
+    return available_cores(folder.path());
+  };
+  const int all = available_cores("/nonexistent");
+  EXPECT_GE(all, 1);
+  EXPECT_EQ(cores("max 100000"), all);
+  EXPECT_EQ(cores("100000 100000"), 1);
+  EXPECT_EQ(cores("5000 100000"), 1);
+  EXPECT_EQ(cores("150000 100000"), std::min(all, 2));
+  EXPECT_EQ(cores("1000000000 100000"), all);
 }
 
 }  // namespace

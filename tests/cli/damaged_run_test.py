@@ -1,5 +1,6 @@
 """Damaged runs: every file altered in every way is refused, by name, and left as it is."""
 import shutil
+import struct
 import unittest
 
 from runs import RunsTest, read_tensors, seal, text, write_tensors
@@ -60,6 +61,19 @@ class BadRuns(RunsTest):
                 seal(checkpoint)
                 self.check("inspect", run, status=STORE, words=words)
                 self.check("resume", run, "--more", 1, status=STORE, words=words)
+
+    def test_weights_that_are_not_numbers(self):
+        run, checkpoint = self.damaged("run")
+        path = checkpoint / "model.safetensors"
+        header, body = read_tensors(path)
+        at = header["encoder.layers.0.fc1.weight"]["data_offsets"][1]
+        write_tensors(path, header, body[:at - 4] + struct.pack("<f", float("nan")) + body[at:])
+        seal(checkpoint)
+        for args in (["evaluate", run], ["sample", run],
+                     ["resume", run, "--more", 1], ["average", run, "--last", 1],
+                     ["train", self.config(), "--run", "new", "--init-from", run]):
+            self.check(*args, status=STORE, words=["NaN", "encoder.layers.0.fc1.weight"])
+        self.assertFalse((self.folder / "new").exists())
 
     def test_altered_bytes(self):
         for name in ("model.safetensors", "training.safetensors", "config.json", "tokenizer.json",

@@ -36,7 +36,7 @@ class Disks(RunsTest):
 
     def test_a_limit_on_addresses_is_no_endless_wait(self):
         self.skip_under_a_sanitizer()
-        r = self.limited("-v 400000", "train", self.config(), "--run", "run")
+        r = self.limited("-v 200000", "train", self.config(), "--run", "run")
         self.assertEqual(r.status, 7, r.err)
         self.assertIn("ulimit -v", r.err)
         self.assertFalse((self.folder / "run").exists())
@@ -66,10 +66,10 @@ class Disks(RunsTest):
         metrics = self.folder / "run" / "metrics.jsonl"
         metrics.unlink()
         os.mkfifo(metrics)
-        self.resume(status=STORE, words=["metrics.jsonl", "a pipe"], timeout=20)
+        self.resume(status=STORE, words=["metrics.jsonl", "a pipe"])
         for command in ("inspect", "report"):
-            self.check(command, self.folder / "run", status=STORE, words="metrics.jsonl", timeout=20)
-        self.check("average", self.folder / "run", "--best", 1, status=STORE, words="metrics.jsonl", timeout=20)
+            self.check(command, self.folder / "run", status=STORE, words="metrics.jsonl")
+        self.check("average", self.folder / "run", "--best", 1, status=STORE, words="metrics.jsonl")
 
     def test_a_copy_without_links(self):
         self.train(self.config())

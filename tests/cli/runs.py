@@ -78,7 +78,7 @@ class RunsTest(unittest.TestCase):
         path.write_text(json.dumps(c))
         return path
 
-    def heed(self, *args, env=None, timeout=120, stdin=""):
+    def heed(self, *args, env=None, timeout=600, stdin=""):
         return Result(subprocess.run([HEED, *map(str, args)], capture_output=True, text=True,
                                      input=stdin, timeout=timeout, cwd=self.folder,
                                      env={**os.environ, **(env or {})}, errors="replace"))
@@ -107,10 +107,10 @@ class RunsTest(unittest.TestCase):
         return p
 
     def limited(self, limit, *args):
-        """heed under `ulimit LIMIT`."""
+        """heed under `ulimit LIMIT`. OpenBLAS takes stacks for every core it knows of when it starts."""
         line = " ".join(shlex.quote(str(a)) for a in (HEED, *args))
         done = subprocess.run(["bash", "-c", f"ulimit {limit} && exec {line}"], capture_output=True, text=True,
-                              cwd=self.folder, timeout=120)
+                              cwd=self.folder, timeout=600, env={**os.environ, "OPENBLAS_NUM_THREADS": "2"})
         return Result(done)
 
     def skip_under_a_sanitizer(self):

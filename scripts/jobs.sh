@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Prints how many compilers or tests may run side by side: the cores, or fewer in a container that may use only a share
+# of them.
+set -euo pipefail
+jobs=$(nproc)
+if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [[ $quota != max ]]; then
+  share=$(((quota + period - 1) / period))
+  jobs=$((share < jobs ? share : jobs))
+fi
+echo "$jobs"
