@@ -1,6 +1,5 @@
 // heed tokenize RUN
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
@@ -35,8 +34,8 @@ Exit run_tokenize(CommandLine& line) {
   const Tokenizer& tokenizer = source ? tokenizers.source() : *tokenizers.target;
   LineReader reader("-", {.any_bytes = tokenizer.type() == TokenizerConfig::byte});
   Unknown unknown;
-  for (std::vector<std::string> lines; !(lines = reader.read(1)).empty();) {
-    const std::string text = model_text(lines.front(), config);
+  const auto answer = [&](const std::string& read) {
+    const std::string text = model_text(read, config);
     const std::vector<int> encoded = encode_with_masks(text, tokenizer);
     unknown += unknown_beside_masks(text, tokenizer);
     std::vector<std::string> tokens;
@@ -48,12 +47,15 @@ Exit run_tokenize(CommandLine& line) {
     }
     if (json) {
       print(nlohmann::ordered_json{{"ids", encoded}, {"tokens", tokens}}.dump() + "\n");
-    } else {
-      for (std::size_t i = 0; i < encoded.size(); ++i)
-        print((i > 0 ? " " : "") + (ids ? std::to_string(encoded[i]) : tokens[i]));
-      print("\n");
+      return;
     }
-    if (std::cin.rdbuf()->in_avail() <= 0) flush_output();  // somebody may be waiting
+    for (std::size_t i = 0; i < encoded.size(); ++i)
+      print((i > 0 ? " " : "") + (ids ? std::to_string(encoded[i]) : tokens[i]));
+    print("\n");
+  };
+  for (std::vector<std::string> lines; !(lines = reader.read(512)).empty();) {
+    for (const std::string& text : lines) answer(text);
+    flush_output();
   }
   if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
   return Exit::ok;

@@ -54,6 +54,23 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
           format_fixed(t.score, 6) + "\n");
 }
 
+// Says so of the first line that is longer than any the model was trained on.
+bool warn_of_long_line(const TrainedModel& m, const std::vector<std::string>& lines,
+                       std::size_t number, Log& log) {
+  const auto most = static_cast<std::size_t>(m.config.data.max_length);
+  for (const std::string& text : lines) {
+    ++number;
+    if (text.size() <= most) continue;  // no more tokens than bytes
+    const std::size_t tokens = m.tokenizers.source().encode(text).size();
+    if (tokens <= most) continue;
+    log.warn("line " + std::to_string(number) + " has " + std::to_string(tokens) +
+             " tokens, the pairs of the training at most " + std::to_string(most) +
+             ": the translation may be poor, and takes long");
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Exit run_translate(CommandLine& line) {
@@ -97,7 +114,9 @@ Exit run_translate(CommandLine& line) {
   Pool pool(thread_count(threads, m.config));
   Unknown unknown;
   std::size_t number = 0;
+  bool warned = false;
   for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();) {
+    warned = warned || warn_of_long_line(m, lines, number, log);
     const auto found = translate(m.model, m.values, m.tokenizers, pool, lines, beam, number + 1);
     for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
       unknown += m.tokenizers.source().unknown(lines[i]);

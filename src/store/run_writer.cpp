@@ -70,7 +70,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
     throw Error(Exit::usage,
                 quoted_path(run) +
                     " exists already and is no run: it has no config.json (did a start fail?).",
-                "remove it, or another --run");
+                "another --run; or remove the folder, if there is nothing else in it");
   throw Error(Exit::usage, "The run " + quoted_path(run) + " exists already.",
               "heed resume " + shell_word(run.string()) +
                   ", another --run, or --force (renames the old one)");

@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import select
 import struct
 import subprocess
 import unittest
@@ -137,6 +138,27 @@ class Commands(RunsTest):
         greedy = self.out(*args, "--temperature", 0)
         self.assertEqual(self.out(*args, "--temperature", 1e-39, "--top-k", 5), greedy)
         self.check("sample", "run", "--prompt-file", "none", status=3, words="none")
+
+    def test_a_line_in_a_pipe_is_answered_before_the_next(self):
+        self.train(self.config(family="seq2seq", **SMALL))
+        for command in ("translate", "tokenize"):
+            p = self.spawn(command, "run", stdin=subprocess.PIPE)
+            for line in ("the river", "", "the mill"):
+                p.stdin.write(line + "\n")
+                p.stdin.flush()
+                self.assertTrue(select.select([p.stdout], [], [], 60)[0], "no answer in a minute")
+                self.assertTrue(p.stdout.readline().endswith("\n"))
+            p.stdin.write("the end")  # without its newline
+            out, _ = p.communicate(timeout=60)
+            self.assertEqual((out.count("\n"), p.returncode), (1, 0))
+
+    def test_a_line_longer_than_all_it_learnt_from_is_warned_of(self):
+        self.train(self.config(family="seq2seq", **SMALL, data={"source": "a.source", "target": "a.target",
+                                                                "valid_fraction": 0.1, "max_length": 20}))
+        r = self.check("translate", "run", stdin="the\n" + "the " * 20 + "\n" + "the " * 30 + "\n" + "the " * 31)
+        self.assertIn("line 3 has 30 tokens, the pairs of the training at most 20", r.err)
+        self.assertNotIn("line 4", r.err)
+        self.assertEqual(r.out.count("\n"), 4)
 
     def test_translate(self):
         self.train(self.config(family="seq2seq", **{**SMALL, "train__max_steps": 60}))

@@ -45,7 +45,7 @@ class Disks(RunsTest):
 
     def test_a_start_that_failed(self):
         (self.folder / "run").mkdir()
-        self.train(self.config(), status=2, words=["no config.json", "remove it"])
+        self.train(self.config(), status=2, words=["no config.json", "another --run"])
         (self.folder / "run" / "checkpoints").mkdir()
         self.resume(status=STORE, words=["its start failed", "train again"])
 

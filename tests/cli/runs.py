@@ -100,8 +100,8 @@ class RunsTest(unittest.TestCase):
     def resume(self, run="run", *args, **kw):
         return self.check("resume", self.folder / run, *args, **kw)
 
-    def spawn(self, *args):
-        p = subprocess.Popen([HEED, *map(str, args)], stdout=subprocess.PIPE,
+    def spawn(self, *args, stdin=None):
+        p = subprocess.Popen([HEED, *map(str, args)], stdin=stdin, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, cwd=self.folder)
         self.addCleanup(lambda: (p.kill(), p.communicate()) if p.poll() is None else None)
         return p
