@@ -21,7 +21,7 @@ fresh=()
 [[ -e build-fuzz/CMakeCache.txt ]] || fresh=(-G Ninja -DCMAKE_CXX_COMPILER=clang++)
 cmake -S tests/fuzz -B build-fuzz "${fresh[@]}" -DCMAKE_BUILD_TYPE=None
 cmake --build build-fuzz --parallel "$(scripts/jobs.sh)"
-build-fuzz/make_seeds build-fuzz/seeds
+scripts/fixed_addresses.sh build-fuzz/make_seeds build-fuzz/seeds
 
 # A sanitizer without its symbols is of little use; leaks are findings too.
 export UBSAN_OPTIONS=print_stacktrace=1
@@ -29,8 +29,8 @@ for target in "${targets[@]}"; do
   mkdir -p "build-fuzz/corpus/$target" build-fuzz/findings
   log=build-fuzz/$target.log
   echo "fuzz_$target: $seconds s"
-  if ! "build-fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-    -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" \
+  if ! scripts/fixed_addresses.sh "build-fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 \
+    -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" \
     "build-fuzz/corpus/$target" "build-fuzz/seeds/fuzz_$target" >"$log" 2>&1; then
     tail -n 60 "$log"
     echo "fuzz_$target: a finding; its input is in build-fuzz/findings/, the log in $log" >&2

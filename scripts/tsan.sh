@@ -15,8 +15,7 @@ cmake --build build-tsan --parallel "$(scripts/jobs.sh)" --target heed
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
-# ThreadSanitizer's shadow memory does not fit every random layout of addresses.
-heed() { setarch --addr-no-randomize build-tsan/heed "$@" --threads 4; }
+heed() { scripts/fixed_addresses.sh build-tsan/heed "$@" --threads 4; }
 count=0
 run() {
   echo "tsan: heed $1 $2"

@@ -59,7 +59,7 @@ class Pool {
 };
 
 // Cores this process may use, at least 1: its affinity mask, or fewer where its container may use
-// only a share of them.
+// only a share of them (v2; `cgroup` is its folder).
 int available_cores(const std::string& cgroup = "/sys/fs/cgroup");
 
 }  // namespace heed

@@ -41,7 +41,7 @@ Exit run_bench_command(CommandLine& line) {
   line.add_json(json);
   line.app().footer(kBenchNotes);
   if (!line.parse()) return Exit::ok;
-  prepare_blas();
+  prepare_blas(threads);
   const RunConfig config = load_config(path, sets);
   threads = thread_count(threads, config);
   const std::string folder = std::filesystem::absolute(path).parent_path().string();

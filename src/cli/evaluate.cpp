@@ -181,7 +181,7 @@ Exit run_evaluate(CommandLine& line) {
   app.footer(kEvaluateNotes);
   if (!line.parse()) return Exit::ok;
 
-  prepare_blas();
+  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   TrainedModel m = load_trained_model(run, checkpoint);
   check_options(o, m);

@@ -30,9 +30,10 @@ bool LineReader::fill() {
   const std::size_t size = bytes_.size();
   bytes_.resize(size + kBlock);
   ssize_t n = 0;
+  pollfd more{fd_, POLLIN, 0};
   do {
     n = ::read(fd_, bytes_.data() + size, kBlock);
-  } while (n < 0 && errno == EINTR);
+  } while (n < 0 && (errno == EINTR || (errno == EAGAIN && ::poll(&more, 1, -1) > 0)));
   if (n < 0) throw_file_error("read", name_, errno, Exit::data);
   bytes_.resize(size + static_cast<std::size_t>(n));
   at_end_ = n == 0;
@@ -56,20 +57,29 @@ std::string LineReader::take_line() {
   return line;
 }
 
+std::string LineReader::checked(std::string line) {
+  ++number_;
+  if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+  if (line.ends_with('\r')) line.pop_back();
+  if (!options_.any_bytes) check_utf8(line, name_ + ", line " + std::to_string(number_));
+  return options_.lowercase ? to_lower(line) : line;
+}
+
 std::vector<std::string> LineReader::read(std::size_t n) {
+  if (failed_) std::rethrow_exception(failed_);
   std::vector<std::string> lines;
-  while (lines.size() < n) {
-    if (!line_here()) {
-      if (!lines.empty() || at_end_) break;
-      fill();
-      continue;
+  try {
+    while (lines.size() < n) {
+      if (line_here()) {
+        lines.push_back(checked(take_line()));
+      } else {
+        if (!lines.empty() || at_end_) break;
+        fill();
+      }
     }
-    std::string line = take_line();
-    ++number_;
-    if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-    if (line.ends_with('\r')) line.pop_back();
-    if (!options_.any_bytes) check_utf8(line, name_ + ", line " + std::to_string(number_));
-    lines.push_back(options_.lowercase ? to_lower(line) : line);
+  } catch (const Error&) {
+    if (lines.empty()) throw;
+    failed_ = std::current_exception();
   }
   return lines;
 }

@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -18,8 +17,7 @@ namespace heed {
 
 std::string all_of_input() {
   std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  if (std::ferror(stdin))
-    throw Error(Exit::data, std::string("cannot read standard input: ") + std::strerror(errno));
+  if (std::ferror(stdin)) throw_file_error("read", "standard input", errno, Exit::data);
   return text;
 }
 

@@ -215,7 +215,7 @@ Exit run_sample(CommandLine& line) {
       throw Error(Exit::usage, "--stop: expected a text, found an empty one.",
                   "heed sample --help");
 
-  prepare_blas();
+  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   if (!m.model.has_decoder())

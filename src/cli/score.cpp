@@ -91,7 +91,7 @@ Exit run_score(CommandLine& line) {
   line.app().footer(kScoreNotes);
   if (!line.parse()) return Exit::ok;
 
-  prepare_blas();
+  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   const ObjectiveType type = m.config.objective.type;

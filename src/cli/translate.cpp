@@ -54,7 +54,7 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
           format_fixed(t.score, 6) + "\n");
 }
 
-// Says so of the first line that is longer than any the model was trained on.
+// Says so of the first line that is longer than a pair of the training may be.
 bool warn_of_long_line(const TrainedModel& m, const std::vector<std::string>& lines,
                        std::size_t number, Log& log) {
   const auto most = static_cast<std::size_t>(m.config.data.max_length);
@@ -63,6 +63,7 @@ bool warn_of_long_line(const TrainedModel& m, const std::vector<std::string>& li
     if (text.size() <= most) continue;  // no more tokens than bytes
     const std::size_t tokens = m.tokenizers.source().encode(text).size();
     if (tokens <= most) continue;
+    if (m.config.model.positions == Positions::learned) return true;  // too long is an error there
     log.warn("line " + std::to_string(number) + " has " + std::to_string(tokens) +
              " tokens, the pairs of the training at most " + std::to_string(most) +
              ": the translation may be poor, and takes long");
@@ -103,7 +104,7 @@ Exit run_translate(CommandLine& line) {
                                  " needs a --beam-size of at least as many; found " +
                                  std::to_string(beam.beam_size) + ".");
 
-  prepare_blas();
+  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   if (m.config.objective.type != ObjectiveType::seq2seq)

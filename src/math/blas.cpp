@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -16,14 +17,14 @@ namespace heed {
 namespace {
 
 // OpenBLAS asks again and again, for ever, for a buffer that a limit on addresses denies it.
-void require_addresses() {
+void require_addresses(int threads) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   const std::uint64_t used = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   // A thread's buffer is 128 MiB, its heap 64, its stack 8.
-  const std::uint64_t needed = static_cast<std::uint64_t>(available_cores()) * (200u << 20);
+  const std::uint64_t needed = static_cast<std::uint64_t>(threads) * (200u << 20);
   if (used + needed <= limit.rlim_cur) return;
   throw Error(Exit::memory,
               "the limit on addresses (ulimit -v) is " + std::to_string(limit.rlim_cur >> 20) +
@@ -33,8 +34,8 @@ void require_addresses() {
 
 }  // namespace
 
-void prepare_blas() {
-  require_addresses();
+void prepare_blas(int threads) {
+  require_addresses(std::max(threads, available_cores()));
   if (openblas_get_parallel() == 2)
     throw Error(Exit::usage,
                 "This OpenBLAS was built with OpenMP, which heed's own threads cannot share.",

@@ -11,8 +11,9 @@
 namespace heed {
 
 // Makes OpenBLAS single-threaded; call once before the first product.
-// Error(usage) on a build that cannot be called from several threads.
-void prepare_blas();
+// Error (usage) on a build that cannot be called from several threads; (memory) if a limit on
+// addresses leaves too little for so many `threads`, or for all cores.
+void prepare_blas(int threads = 0);
 
 // C = alpha * op(A) op(B) + beta * C, row-major. A op may be a transpose. T is float or double.
 enum class Op { none, transpose };

@@ -25,10 +25,14 @@ constexpr std::uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
   throw Error(Exit::store, path.string() + ": " + what);
 }
 
-bool all_finite(const TensorSlot& tensor) {
-  std::int64_t size = 1;
-  for (const std::int64_t n : tensor.shape) size *= n;
-  return std::all_of(tensor.data, tensor.data + size, [](float x) { return std::isfinite(x); });
+// Error if a tensor has a number that is `bad`.
+template <class Bad>
+void refuse(const fs::path& path, std::span<const TensorSlot> tensors, Bad bad) {
+  for (const TensorSlot& t : tensors)
+    if (std::any_of(t.data, t.data + numbers_in(t.shape), bad))
+      throw Error(Exit::store, path.string() + ": NaN or infinity in " + t.name + ", it is ruined",
+                  "another checkpoint: --checkpoint step-N; to resume from the one before, move "
+                  "this one's folder away");
 }
 
 // Bytes on the disk, with what a file system takes for itself.
@@ -176,13 +180,7 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
 
 void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
   read_safetensors(folder_ / kModel, slots);
-  for (const TensorSlot& slot : slots)
-    if (!all_finite(slot)) {
-      throw Error(Exit::store,
-                  (folder_ / kModel).string() + ": NaN or infinity in " + slot.name +
-                      ", its weights are ruined",
-                  "another checkpoint of the run, if there is one: --checkpoint");
-    }
+  refuse(folder_ / kModel, slots, [](float x) { return !std::isfinite(x); });
 }
 
 void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
@@ -192,6 +190,8 @@ void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
                 "start a new run from it with --init-from");
   }
   read_safetensors(folder_ / kTraining, slots);
+  // Squares of large gradients may be infinite: their weights just do not move.
+  refuse(folder_ / kTraining, slots, [](float x) { return std::isnan(x); });
 }
 
 }  // namespace heed

@@ -57,7 +57,7 @@ class Checkpoint {
 
   // An Error if a weight is not a finite number.
   void load_model(std::span<const TensorSlot> slots) const;
-  // An Error if there is none.
+  // An Error if there is none, or a NaN in it.
   void load_training(std::span<const TensorSlot> slots) const;
 
  private:

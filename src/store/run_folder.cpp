@@ -72,6 +72,8 @@ fs::path checkpoints_of(const fs::path& run) {
     throw Error(Exit::store, "no run at \"" + run.string() + '"', "check the path");
   }
   std::error_code error;
+  if (fs::is_regular_file(run, error))
+    throw Error(Exit::store, '"' + run.string() + "\" is a file, expected a run folder");
   if (fs::is_directory(run / "checkpoints", error)) return run / "checkpoints";
   if (error == std::errc::permission_denied)
     throw Error(Exit::store, '"' + run.string() + "\" cannot be read: " + error.message());
@@ -80,7 +82,8 @@ fs::path checkpoints_of(const fs::path& run) {
                 "the folder that has checkpoints/ in it");
   }
   throw Error(Exit::store, '"' + run.string() + "\" is no run folder: it has no checkpoints/",
-              "check the path; if a start failed there, remove it and train again");
+              path_exists(run / "config.json") ? "a start failed there: remove it and train again"
+                                               : "check the path");
 }
 
 // A link (best, last) may be switched while its folder is being read: read where it leads now.

@@ -18,12 +18,6 @@ Shape shape_of(const ParamInfo& info) {
   return info.vector ? Shape{info.param.cols} : Shape{info.param.rows, info.param.cols};
 }
 
-std::uint64_t numbers_in(const Shape& shape) {
-  std::uint64_t product = 1;
-  for (const std::int64_t size : shape) product *= static_cast<std::uint64_t>(size);
-  return product;
-}
-
 std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
   std::vector<TensorEntry> entries;
   std::uint64_t end = 0;
@@ -78,6 +72,12 @@ class Complaints {
 };
 
 }  // namespace
+
+std::uint64_t numbers_in(const Shape& shape) {
+  std::uint64_t product = 1;
+  for (const std::int64_t size : shape) product *= static_cast<std::uint64_t>(size);
+  return product;
+}
 
 std::vector<TensorView> tensor_views(const ParamTable& table, const ParamVec<float>& values,
                                      const std::string& prefix) {

@@ -14,6 +14,8 @@
 
 namespace heed {
 
+std::uint64_t numbers_in(const Shape& shape);  // of a tensor
+
 struct TensorView {  // to be written
   std::string name;
   Shape shape;

@@ -152,6 +152,14 @@ class Commands(RunsTest):
             out, _ = p.communicate(timeout=60)
             self.assertEqual((out.count("\n"), p.returncode), (1, 0))
 
+    def test_the_lines_before_a_bad_one_are_answered(self):
+        self.train(self.config(family="seq2seq", **SMALL))
+        for command in ("translate", "tokenize"):
+            done = subprocess.run([HEED, command, "run"], input=b"the river\nthe mill\n\xff\nthe end\n",
+                                  capture_output=True, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 2), done.stderr)
+            self.assertIn(b"standard input, line 3", done.stderr)
+
     def test_a_line_longer_than_all_it_learnt_from_is_warned_of(self):
         self.train(self.config(family="seq2seq", **SMALL, data={"source": "a.source", "target": "a.target",
                                                                 "valid_fraction": 0.1, "max_length": 20}))

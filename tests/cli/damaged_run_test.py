@@ -63,12 +63,18 @@ class BadRuns(RunsTest):
                 self.check("resume", run, "--more", 1, status=STORE, words=words)
 
     def test_weights_that_are_not_numbers(self):
-        run, checkpoint = self.damaged("run")
-        path = checkpoint / "model.safetensors"
-        header, body = read_tensors(path)
-        at = header["encoder.layers.0.fc1.weight"]["data_offsets"][1]
-        write_tensors(path, header, body[:at - 4] + struct.pack("<f", float("nan")) + body[at:])
-        seal(checkpoint)
+        def damaged(name, file, tensor):
+            run, checkpoint = self.damaged(name)
+            header, body = read_tensors(checkpoint / file)
+            at = header[tensor]["data_offsets"][1]
+            write_tensors(checkpoint / file, header, body[:at - 4] + struct.pack("<f", float("nan")) + body[at:])
+            seal(checkpoint)
+            return run
+
+        run = damaged("moments", "training.safetensors", "adam.v.encoder.layers.0.fc1.weight")
+        self.check("evaluate", run)
+        self.check("resume", run, "--more", 1, status=STORE, words=["NaN", "adam.v.", "move this one's folder away"])
+        run = damaged("run", "model.safetensors", "encoder.layers.0.fc1.weight")
         for args in (["evaluate", run], ["sample", run],
                      ["resume", run, "--more", 1], ["average", run, "--last", 1],
                      ["train", self.config(), "--run", "new", "--init-from", run]):

@@ -40,6 +40,8 @@ class Disks(RunsTest):
         self.assertEqual(r.status, 7, r.err)
         self.assertIn("ulimit -v", r.err)
         self.assertFalse((self.folder / "run").exists())
+        r = self.limited("-v 900000", "train", self.config(train__shards=9), "--run", "run", "--threads", 9)
+        self.assertEqual(r.status, 7, r.err)
         r = self.limited("-v 120000", "--version")  # too little even for OpenBLAS to start
         self.assertEqual(r.status, 0, r.err)
 

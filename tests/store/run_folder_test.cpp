@@ -63,6 +63,8 @@ TEST_F(RunFolder, WhatIsNotThereIsSaidWithWhatIs) {
   }
   EXPECT_THAT(error_of([&] { find_checkpoint(folder_.path() / "no"); }), HasSubstr("no run at"));
   EXPECT_THAT(error_of([&] { find_checkpoint(folder_.path()); }), HasSubstr("no checkpoints/"));
+  EXPECT_THAT(error_of([&] { find_checkpoint(checkpoint("last") / "state.json"); }),
+              HasSubstr("is a file, expected a run folder"));
   EXPECT_THAT(error_of([&] { find_checkpoint(run_, "/no/where"); }), HasSubstr("/no/where"));
   EXPECT_THAT(error_of([&] { newest_checkpoint(checkpoint("last")); }),
               HasSubstr("is a checkpoint, expected a run folder"));
