@@ -68,10 +68,10 @@ class Disks(RunsTest):
         metrics = self.folder / "run" / "metrics.jsonl"
         metrics.unlink()
         os.mkfifo(metrics)
-        self.resume(status=STORE, words=["metrics.jsonl", "a pipe"])
+        self.resume(status=STORE, words=["metrics.jsonl", "a pipe"], timeout=20)
         for command in ("inspect", "report"):
-            self.check(command, self.folder / "run", status=STORE, words="metrics.jsonl")
-        self.check("average", self.folder / "run", "--best", 1, status=STORE, words="metrics.jsonl")
+            self.check(command, self.folder / "run", status=STORE, words="metrics.jsonl", timeout=20)
+        self.check("average", self.folder / "run", "--best", 1, status=STORE, words="metrics.jsonl", timeout=20)
 
     def test_a_copy_without_links(self):
         self.train(self.config())
