@@ -24,15 +24,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kEvaluateNotes =
     "Scores every token once. loss is in nats per token, never smoothed; bits per byte counts one\n"
-    "newline per pair and is left out where <unk> or lower-casing loses bytes. What the model "
-    "does\n"
-    "not know is read as <unk>, and a predicted <unk> is right there. Masked models: fixed masks,\n"
-    "pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held out.\n"
-    "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens, "
-    "bytes,\n"
-    "unknown_tokens where there are any, and\n"
-    "with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match (percent),\n"
-    "signature, chrf_signature.";
+    "newline per pair and is left out where <unk> or lower-casing loses bytes. What the model\n"
+    "does not know is read as <unk>, and a predicted <unk> is right there. Masked models: fixed\n"
+    "masks, pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held\n"
+    "out. --json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
+    "bytes, unknown_tokens where there are any, and with --bleu also bleu, bleu_line (precisions,\n"
+    "brevity penalty), chrf, exact_match (percent), signature, chrf_signature.";
 
 struct EvaluateOptions {
   std::vector<std::string> data;
