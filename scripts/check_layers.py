@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the order of the folders in src/: a file includes only its own folder and those to the left of
 
-    base < math < text < nn < store < decode < train < inspect < cli < main.cpp
+    base < math < config < text < nn < data < decode < store < evaluate < train < inspect < report < cli < main.cpp
 
 and neither math/ nor nn/ reaches a heavy header (JSON, command line, logging), directly or through another
 header of ours.
@@ -12,7 +12,8 @@ import pathlib
 import re
 import sys
 
-ORDER = ["base", "math", "text", "nn", "store", "decode", "train", "inspect", "cli"]
+ORDER = ["base", "math", "config", "text", "nn", "data", "decode", "store", "evaluate", "train", "inspect",
+         "report", "cli"]
 HEAVY = re.compile(r"(nlohmann/(?!json_fwd\.hpp)|CLI/|spdlog/)")
 LIGHT = ["math", "nn"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

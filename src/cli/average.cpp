@@ -1,5 +1,5 @@
 // heed average RUN
-#include "train/average.h"
+#include "store/average.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // heed bench CONFIG
-#include "train/bench.h"
+#include "inspect/bench.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
-#include "train/trained_model.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {

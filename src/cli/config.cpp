@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "train/run_config.h"
+#include "data/run_config.h"
 
 namespace heed {
 

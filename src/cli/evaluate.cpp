@@ -8,14 +8,14 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "data/strided.h"
+#include "evaluate/bleu.h"
+#include "evaluate/chrf.h"
+#include "evaluate/evaluator.h"
+#include "evaluate/translation.h"
 #include "math/blas.h"
 #include "store/run_folder.h"
-#include "text/bleu.h"
-#include "text/chrf.h"
-#include "train/evaluator.h"
-#include "train/strided.h"
-#include "train/trained_model.h"
-#include "train/translation.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {

@@ -7,10 +7,10 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "data/model_text.h"
 #include "decode/best_tokens.h"
 #include "math/blas.h"
-#include "train/model_text.h"
-#include "train/trained_model.h"
+#include "store/trained_model.h"
 
 namespace heed {
 Exit run_fill(CommandLine& line) {

@@ -7,9 +7,9 @@
 #include "base/noise.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "data/run_config.h"
 #include "inspect/gradient_check.h"
 #include "math/blas.h"
-#include "train/run_config.h"
 
 namespace heed {
 namespace {

@@ -7,9 +7,9 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "inspect/parameters.h"
-#include "inspect/run_metrics.h"
+#include "report/run_metrics.h"
+#include "store/trained_model.h"
 #include "train/learning_record.h"
-#include "train/trained_model.h"
 
 namespace heed {
 namespace {

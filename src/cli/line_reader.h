@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "text/corpus.h"
+#include "data/corpus.h"
 
 namespace heed {
 

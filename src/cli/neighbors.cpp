@@ -6,9 +6,9 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "inspect/heat_map.h"
 #include "inspect/neighbors.h"
 #include "math/blas.h"
+#include "report/heat_map.h"
 
 namespace heed {
 namespace {

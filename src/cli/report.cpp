@@ -8,9 +8,9 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "inspect/report_page.h"
-#include "inspect/run_metrics.h"
 #include "math/blas.h"
+#include "report/report_page.h"
+#include "report/run_metrics.h"
 
 namespace heed {
 

@@ -11,12 +11,12 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
+#include "data/model_text.h"
 #include "decode/sampling.h"
 #include "decode/text_stream.h"
+#include "evaluate/translation.h"
 #include "math/blas.h"
-#include "train/model_text.h"
-#include "train/trained_model.h"
-#include "train/translation.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {

@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "data/corpus.h"
+#include "evaluate/scorer.h"
 #include "math/blas.h"
-#include "text/corpus.h"
-#include "train/scorer.h"
-#include "train/trained_model.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {

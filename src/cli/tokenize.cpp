@@ -6,9 +6,9 @@
 #include "cli/command.h"
 #include "cli/line_reader.h"
 #include "cli/output.h"
+#include "data/model_text.h"
 #include "store/run_folder.h"
-#include "train/model_text.h"
-#include "train/trained_model.h"
+#include "store/trained_model.h"
 
 namespace heed {
 
@@ -30,7 +30,7 @@ Exit run_tokenize(CommandLine& line) {
   Log log({.quiet = line.quiet()});
   const Checkpoint opened = open_checkpoint(run, checkpoint);
   const RunConfig config = checkpoint_config(opened);
-  const Tokenizers tokenizers = Tokenizers::load(opened);
+  const Tokenizers tokenizers = Tokenizers::load(opened.tokenizers(), opened.folder());
   const Tokenizer& tokenizer = source ? tokenizers.source() : *tokenizers.target;
   LineReader reader("-", {.any_bytes = tokenizer.type() == TokenizerConfig::byte});
   Unknown unknown;

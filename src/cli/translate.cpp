@@ -8,9 +8,9 @@
 #include "cli/line_reader.h"
 #include "cli/output.h"
 #include "decode/text_stream.h"
+#include "evaluate/translation.h"
 #include "math/blas.h"
-#include "train/trained_model.h"
-#include "train/translation.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {

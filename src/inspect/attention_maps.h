@@ -15,7 +15,7 @@
 #include <array>
 #include <vector>
 
-#include "inspect/model_input.h"
+#include "data/model_input.h"
 #include "nn/transformer.h"
 
 namespace heed {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "inspect/model_input.h"
+#include "data/model_input.h"
 #include "inspect/neighbors.h"
 #include "text/utf8.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/corpus.h"
 #include "inspect/gold_file.h"
-#include "text/corpus.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
 

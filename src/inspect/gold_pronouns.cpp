@@ -2,10 +2,10 @@
 #include <array>
 
 #include "base/error.h"
+#include "data/corpus.h"
+#include "data/dataset.h"
 #include "inspect/gold_file.h"
-#include "text/corpus.h"
 #include "text/utf8.h"
-#include "train/dataset.h"
 
 namespace heed {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "text/corpus.h"
+#include "data/corpus.h"
 #include "text/utf8.h"
 
 namespace heed {

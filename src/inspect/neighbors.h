@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "train/trained_model.h"
+#include "store/trained_model.h"
 
 namespace heed {
 

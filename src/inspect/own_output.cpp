@@ -1,8 +1,8 @@
 #include "inspect/own_output.h"
 
+#include "data/model_input.h"
 #include "decode/sampling.h"
-#include "inspect/model_input.h"
-#include "train/translation.h"
+#include "evaluate/translation.h"
 
 namespace heed {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "train/trained_model.h"
+#include "store/trained_model.h"
 
 namespace heed {
 

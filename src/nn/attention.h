@@ -14,10 +14,10 @@
 #include <array>
 #include <string>
 
+#include "config/model_config.h"
 #include "math/rotary.h"
 #include "nn/cache.h"
 #include "nn/linear.h"
-#include "nn/model_config.h"
 
 namespace heed {
 

@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "config/model_config.h"
 #include "math/rotary.h"
 #include "nn/linear.h"
-#include "nn/model_config.h"
 
 namespace heed {
 

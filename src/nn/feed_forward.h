@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "config/model_config.h"
 #include "nn/linear.h"
-#include "nn/model_config.h"
 
 namespace heed {
 

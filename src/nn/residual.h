@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/noise.h"
+#include "config/model_config.h"
 #include "math/dropout.h"
 #include "math/rows.h"
-#include "nn/model_config.h"
 #include "nn/norm.h"
 
 namespace heed {

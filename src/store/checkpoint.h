@@ -15,13 +15,9 @@
 #include "base/system_calls.h"
 #include "store/safetensors.h"
 #include "store/state.h"
+#include "text/tokenizers.h"
 
 namespace heed {
-
-struct NamedBytes {
-  std::string name;  // e.g. "tokenizer.json"; two files with `shared: false`
-  std::string bytes;
-};
 
 struct CheckpointContents {
   std::vector<TensorView> model;

@@ -8,14 +8,9 @@
 #include <string>
 #include <string_view>
 
-namespace heed {
+#include "data/batcher.h"
 
-// How far into the data training is: an epoch's order is a pure function of (seed, epoch).
-struct Cursor {
-  std::int64_t epoch = 0;
-  std::int64_t index = 0;  // items of the epoch already used
-  bool operator==(const Cursor&) const = default;
-};
+namespace heed {
 
 struct State {
   std::int64_t step = 0;  // steps done

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "config/tokenizer_config.h"
 #include "text/piece_model.h"
-#include "text/tokenizer_config.h"
 
 namespace heed {
 

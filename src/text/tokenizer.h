@@ -26,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/tokenizer_config.h"
+#include "config/tokenizer_config.h"
 
 namespace heed {
 

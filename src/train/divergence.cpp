@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "train/evaluator.h"
+#include "evaluate/evaluator.h"
 
 namespace heed {
 

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "data/examples.h"
 #include "nn/transformer.h"
-#include "train/examples.h"
 
 namespace heed {
 

@@ -2,8 +2,8 @@
 // functions of the step, so that a resumed run does at each step what an uninterrupted one does.
 #pragma once
 
+#include "config/train_config.h"
 #include "store/state.h"
-#include "train/train_config.h"
 
 namespace heed {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/pool.h"
+#include "data/batcher.h"
 #include "nn/transformer.h"
-#include "train/batcher.h"
 
 namespace heed {
 

@@ -8,8 +8,8 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/sha256.h"
+#include "store/origin.h"
 #include "store/safetensors.h"
-#include "train/origin.h"
 
 namespace heed {
 namespace {

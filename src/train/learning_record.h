@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "data/examples.h"
 #include "nn/transformer.h"
-#include "train/examples.h"
 
 namespace heed {
 

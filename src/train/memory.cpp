@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "train/batcher.h"
-#include "train/evaluator.h"
+#include "data/batcher.h"
+#include "evaluate/evaluator.h"
 #include "train/learning_record.h"
 
 namespace heed {

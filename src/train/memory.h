@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "data/run_config.h"
 #include "nn/transformer.h"
-#include "train/run_config.h"
 
 namespace heed {
 

@@ -13,8 +13,8 @@
 
 #include "base/pool.h"
 #include "base/profile.h"
+#include "config/optimizer_config.h"
 #include "nn/param.h"
-#include "train/optimizer_config.h"
 
 namespace heed {
 

@@ -7,13 +7,13 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "train/ids_cache.h"
+#include "data/ids_cache.h"
+#include "store/origin.h"
+#include "store/trained_model.h"
 #include "train/learning_record.h"
-#include "train/origin.h"
 #include "train/run_loop.h"
 #include "train/run_messages.h"
 #include "train/schedule.h"
-#include "train/trained_model.h"
 #include "train/training_run.h"
 
 namespace heed {
@@ -138,7 +138,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   for (const std::string& change : changes) log.info("changed: " + change);
 
   Tokenizers tokenizers;
-  if (checkpoint) tokenizers = Tokenizers::load(*checkpoint);
+  if (checkpoint) tokenizers = Tokenizers::load(checkpoint->tokenizers(), checkpoint->folder());
   const Dataset data = load_kept_dataset(config, run.path(), origin.folder, tokenizers, log);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(request.threads, config);

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "data/batcher.h"
 #include "math/blas.h"
 #include "nn/flops.h"
-#include "train/batcher.h"
 
 namespace heed {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "train/optimizer_config.h"
+#include "config/optimizer_config.h"
 
 namespace heed {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <optional>
 
+#include "data/batcher.h"
 #include "store/safetensors.h"
 #include "store/state.h"
-#include "train/batcher.h"
 #include "train/gradients.h"
 #include "train/optimizer.h"
 

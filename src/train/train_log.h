@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "evaluate/evaluator.h"
 #include "store/state.h"
-#include "train/evaluator.h"
 #include "train/learning_record.h"
 
 namespace heed {

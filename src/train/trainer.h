@@ -10,11 +10,11 @@
 #include <string>
 
 #include "base/log.h"
+#include "data/dataset.h"
+#include "data/run_config.h"
 #include "store/run_writer.h"
-#include "train/dataset.h"
 #include "train/divergence.h"
 #include "train/learning_record.h"
-#include "train/run_config.h"
 #include "train/stepper.h"
 #include "train/train_log.h"
 #include "train/validation.h"

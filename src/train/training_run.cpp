@@ -5,12 +5,12 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
+#include "data/ids_cache.h"
+#include "store/origin.h"
 #include "store/safetensors.h"
-#include "train/ids_cache.h"
-#include "train/origin.h"
+#include "store/trained_model.h"
 #include "train/run_loop.h"
 #include "train/run_messages.h"
-#include "train/trained_model.h"
 
 namespace heed {
 namespace {
@@ -35,7 +35,8 @@ struct Initial {
 Initial open_initial(const std::string& run, const RunConfig& config) {
   Initial initial{open_checkpoint(run), {}};
   refuse_misfit(config, checkpoint_config(initial.checkpoint), run);
-  initial.tokenizers = Tokenizers::load(initial.checkpoint);
+  initial.tokenizers =
+      Tokenizers::load(initial.checkpoint.tokenizers(), initial.checkpoint.folder());
   return initial;
 }
 

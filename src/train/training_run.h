@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "data/run_config.h"
 #include "store/state.h"
-#include "train/run_config.h"
 
 namespace heed {
 

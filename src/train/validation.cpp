@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "train/evaluator.h"
-#include "train/translation.h"
+#include "evaluate/evaluator.h"
+#include "evaluate/translation.h"
 
 namespace heed {
 

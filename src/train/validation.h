@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "base/pool.h"
+#include "data/dataset.h"
+#include "data/examples.h"
+#include "data/run_config.h"
 #include "store/state.h"
-#include "train/dataset.h"
-#include "train/examples.h"
-#include "train/run_config.h"
 #include "train/train_log.h"
 
 namespace heed {

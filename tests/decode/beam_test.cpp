@@ -6,7 +6,7 @@
 
 #include "decode/decode_models.h"
 #include "decode/sampling.h"
-#include "train/scorer.h"
+#include "evaluate/scorer.h"
 
 namespace heed {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/tokenizers.h"
+#include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {

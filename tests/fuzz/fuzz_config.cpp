@@ -1,6 +1,6 @@
 // A config file. What is accepted is complete: its dump gives the same config.
+#include "data/run_config.h"
 #include "fuzz.h"
-#include "train/run_config.h"
 
 using namespace heed;
 

@@ -1,6 +1,6 @@
 // A corpus; the first byte says how it is read: as text, lines, TSV or two sides of parallel lines.
+#include "data/corpus.h"
 #include "fuzz.h"
-#include "text/corpus.h"
 
 using namespace heed;
 

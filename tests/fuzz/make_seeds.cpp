@@ -2,12 +2,12 @@
 #include <iostream>
 
 #include "base/sha256.h"
+#include "data/run_config.h"
 #include "fuzz.h"
 #include "store/safetensors.h"
 #include "store/state.h"
 #include "text/piece_model.h"
 #include "text/tokenizer_json.h"
-#include "train/run_config.h"
 
 using namespace heed;
 namespace fs = std::filesystem;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "inspect/attention_json.h"
-#include "inspect/attention_page.h"
 #include "nn/models.h"
+#include "report/attention_json.h"
+#include "report/attention_page.h"
 
 namespace heed {
 namespace {

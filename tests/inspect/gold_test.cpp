@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "base/temporary_folder.h"
+#include "data/dataset.h"
 #include "inspect/attention_scores.h"
-#include "text/tokenizers.h"
-#include "train/dataset.h"
+#include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {

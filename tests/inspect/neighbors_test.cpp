@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "nn/models.h"
-#include "text/tokenizers.h"
+#include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {

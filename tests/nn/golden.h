@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/fields.h"
-#include "base/fields_json.h"
+#include "config/fields.h"
+#include "config/fields_json.h"
 #include "nn/transformer.h"
 
 namespace heed::test {

@@ -11,10 +11,10 @@ import check_layers  # noqa: E402
 
 GOOD = {
     "base/error.h": "#include <string>\n",
-    "base/fields.h": "#include <nlohmann/json_fwd.hpp>\n",
-    "base/fields.cpp": '#include "base/fields.h"\n#include <nlohmann/json.hpp>\n',
+    "config/fields.h": "#include <nlohmann/json_fwd.hpp>\n",
+    "config/fields.cpp": '#include "config/fields.h"\n#include <nlohmann/json.hpp>\n',
     "math/mat.h": "",
-    "nn/linear.h": '#include "base/fields.h"\n#include "math/mat.h"\n',
+    "nn/linear.h": '#include "config/fields.h"\n#include "math/mat.h"\n',
     "train/trainer.cpp": '#include "nn/linear.h"\n#include <spdlog/spdlog.h>\n',
     "main.cpp": '#include "train/trainer.h"\n#include <CLI/CLI.hpp>\n',
 }
@@ -53,9 +53,9 @@ class CheckLayers(unittest.TestCase):
             self.expect_one({"nn/loss.cpp": f"#include <{header}>\n"}, "nn/loss.cpp", header)
 
     def test_heavy_header_through_another(self):
-        found = violations({"base/fields.h": "#include <nlohmann/json.hpp>\n"})
+        found = violations({"config/fields.h": "#include <nlohmann/json.hpp>\n"})
         self.assertEqual(found, ["nn/linear.h: heavy header reached: "
-                                 "nn/linear.h -> base/fields.h -> nlohmann/json.hpp"])
+                                 "nn/linear.h -> config/fields.h -> nlohmann/json.hpp"])
 
     def test_include_without_folder(self):
         self.expect_one({"nn/norm.cpp": '#include "norm.h"\n'}, "nn/norm.cpp:1")

@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "text/tokenizers.h"
+#include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "text/piece_model.h"
 #include "text/texts.h"
-#include "text/tokenizers.h"
+#include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "text/tokenizers.h"
+#include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "train/splits.h"
+#include "data/splits.h"
 
 namespace heed {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
+#include "data/splits.h"
 #include "train/learning_record.h"
-#include "train/splits.h"
 
 namespace heed {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "base/temporary_folder.h"
+#include "data/examples.h"
 #include "math/blas.h"
-#include "train/examples.h"
-#include "train/trained_model.h"
+#include "store/trained_model.h"
 #include "train/training_run.h"
 
 namespace heed {

@@ -1,0 +1,34 @@
+// What is trained on: the section `data` of a config. Plain values; paths as written, relative to
+// the folder of the config file. One of train, source + target, pairs is given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/fields.h"
+
+namespace heed {
+
+struct DataConfig {
+  PathList train;      // text
+  std::string source;  // parallel lines
+  std::string target;
+  std::string pairs;  // source <tab> target
+  PathList valid;
+  std::string valid_source;
+  std::string valid_target;
+  std::string valid_pairs;
+  double valid_fraction = 0.1;  // the tail of the data, where no valid file is given
+  bool lowercase = false;
+  int max_length = 256;  // tokens of one side of a pair; longer pairs are dropped
+
+  bool has_pairs() const { return train.empty(); }
+  bool has_valid_files() const {
+    return !valid.empty() || !valid_source.empty() || !valid_target.empty() || !valid_pairs.empty();
+  }
+  bool has_validation() const { return has_valid_files() || valid_fraction > 0; }
+};
+
+std::vector<Field> fields(DataConfig& c);
+
+}  // namespace heed

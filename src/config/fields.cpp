@@ -1,0 +1,23 @@
+#include "config/fields.h"
+
+namespace heed {
+namespace {
+
+void collect(const std::vector<Field>& fields, const std::string& prefix, std::vector<Leaf>& out) {
+  for (const Field& field : fields) {
+    if (const auto* section = section_of(field))
+      collect(*section, prefix + field.key + ".", out);
+    else
+      out.push_back({prefix + field.key, &field});
+  }
+}
+
+}  // namespace
+
+std::vector<Leaf> leaves(const std::vector<Field>& fields) {
+  std::vector<Leaf> out;
+  collect(fields, "", out);
+  return out;
+}
+
+}  // namespace heed

@@ -1,0 +1,173 @@
+#include "config/fields_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "config/field_value.h"
+#include "config/fields_doc.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+void collect_keys(const std::vector<Field>& fields, const std::string& prefix,
+                  std::vector<std::string>& out) {
+  for (const Field& field : fields) {
+    out.push_back(prefix + field.key);
+    if (const auto* section = section_of(field))
+      collect_keys(*section, prefix + field.key + ".", out);
+  }
+}
+
+// What was meant by an unknown key: the same key elsewhere, or one spelt much like it.
+std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
+                  const std::string& prefix, const std::string& key) {
+  std::vector<std::string> all, here;
+  collect_keys(root, "", all);
+  for (const std::string& full : all)
+    if (full == key || full.ends_with("." + key)) return full;
+  for (const Field& field : section) here.push_back(field.key);
+  const std::string near = nearest(key, here);
+  return near.empty() ? nearest(prefix + key, all) : prefix + near;
+}
+
+class Reader {
+ public:
+  Reader(const JsonText& text, const std::vector<Field>& root) : text_(text), root_(root) {}
+
+  void section(const Json& object, const std::vector<Field>& fields, const std::string& prefix) {
+    for (const auto& [key, value] : object.items()) {
+      const Field* field = nullptr;
+      for (const Field& f : fields)
+        if (f.key == key) field = &f;
+      if (!field) unknown(fields, prefix, key);
+      const std::string full = prefix + key;
+      if (!store_value(*field, value)) mismatch(*field, full, value);
+      given.insert(full);
+      if (const auto* inner = section_of(*field)) section(value, *inner, full + ".");
+    }
+  }
+
+  std::set<std::string> given;
+
+ private:
+  [[noreturn]] void unknown(const std::vector<Field>& fields, const std::string& prefix,
+                            const std::string& key) const {
+    const std::string full = prefix + key;
+    const std::string near = meant(root_, fields, prefix, key);
+    throw Error(Exit::usage,
+                text_.where(full) + ": unknown key " + shown(full) +
+                    (near.empty() ? "." : "; did you mean \"" + near + "\"?"),
+                near.empty() ? "heed config --docs lists all keys" : "");
+  }
+  [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
+    std::string what = text_.where(full) + ": " + full + " must be " + expected_values(field) +
+                       "; found " + shown(value);
+    if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string()) {
+      const std::string near = nearest(value.get<std::string>(), choice->names);
+      if (!near.empty()) what += "; did you mean \"" + near + "\"?";
+    }
+    throw Error(Exit::usage, what);
+  }
+
+  const JsonText& text_;
+  const std::vector<Field>& root_;
+};
+
+// {"a": {"b": value}} for a.b
+Json nested(const std::string& full, const Json& value) {
+  const std::size_t dot = full.find('.');
+  Json out;
+  out[full.substr(0, dot)] = dot == std::string::npos ? value : nested(full.substr(dot + 1), value);
+  return out;
+}
+
+Json set_value(const std::string& written, const std::string& place) {
+  try {
+    return std::move(*parse_json(written, place).json);
+  } catch (const Error&) {
+    Json text = written;
+    try {
+      text.dump();  // throws on invalid UTF-8
+    } catch (const Json::exception&) {
+      throw Error(Exit::usage, "--set: the value is not valid UTF-8.");
+    }
+    return text;
+  }
+}
+
+}  // namespace
+
+std::set<std::string> read_fields(const JsonText& text, const std::vector<Field>& fields) {
+  if (!text.json->is_object())
+    throw Error(Exit::usage,
+                text.source + ": expected a JSON object; found " + shown(*text.json) + ".");
+  Reader reader(text, fields);
+  reader.section(*text.json, fields, "");
+  return std::move(reader.given);
+}
+
+void apply_set(JsonText& text, const std::vector<Field>& fields, const std::string& set) {
+  const std::size_t equals = set.find('=');
+  const std::string key = set.substr(0, equals);
+  const std::string place = "--set " + shown(set);
+  if (equals == std::string::npos || key.empty() || key.size() > 256)
+    throw Error(Exit::usage, place + ": expected KEY=VALUE, as in --set train.max_steps=100.");
+  if (!text.json->is_object()) return;  // reading will say so
+  const Json patch = nested(key, set_value(set.substr(equals + 1), place));
+
+  std::vector<std::string> all;
+  collect_keys(fields, "", all);
+  if (std::find(all.begin(), all.end(), key) == all.end())
+    read_fields(JsonText(nested(key, 0), place), fields);  // says what is wrong with the key
+  text.places[key] = place;
+  const Json flat = patch.flatten();
+  for (const auto& [pointer, value] : flat.items()) {  // "/model/d_ff"
+    std::string full = pointer.substr(1);
+    std::replace(full.begin(), full.end(), '/', '.');
+    text.places[full] = place;
+  }
+  text.json->merge_patch(patch);
+}
+
+void check_applicable(const JsonText& text, const std::vector<Field>& fields,
+                      const std::set<std::string>& given) {
+  for (const Leaf& leaf : leaves(fields)) {
+    if (leaf.field->rejected_by.empty() || !given.contains(leaf.key)) continue;
+    throw Error(Exit::usage,
+                text.where(leaf.key) + ": " + leaf.key + " has no meaning here, because " +
+                    leaf.field->rejected_by + ".",
+                "leave the key out, or --set " + leaf.key + "=null");
+  }
+}
+
+OrderedJson dump_fields(const std::vector<Field>& fields) {
+  OrderedJson out = OrderedJson::object();
+  for (const Field& field : fields) {
+    if (!field.rejected_by.empty()) continue;
+    const auto* section = section_of(field);
+    out[field.key] = section ? dump_fields(*section) : dump_value(field);
+  }
+  return out;
+}
+
+std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
+                                      const std::vector<Field>& after) {
+  const auto value = [](const Field& field) {
+    return field.rejected_by.empty() ? dump_value(field).dump() : std::string();
+  };
+  std::vector<KeyChange> out;
+  const std::vector<Leaf> a = leaves(before), b = leaves(after);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    KeyChange change{a[i].key, value(*a[i].field), value(*b[i].field), a[i].field->on_resume};
+    if (change.before != change.after) out.push_back(std::move(change));
+  }
+  return out;
+}
+
+}  // namespace heed

@@ -1,0 +1,51 @@
+#include "config/train_config.h"
+
+namespace heed {
+
+std::vector<Field> fields(TrainConfig& c) {
+  constexpr auto kAllowed = OnResume::allowed;
+  return {
+      {"batch_tokens",
+       &c.batch_tokens,
+       "source and target tokens of one step, `<s>` and `</s>` included",
+       {1, 1'000'000'000}},
+      {"shards",
+       &c.shards,
+       "parts of a step that threads can take; the numbers depend on it, not on the threads",
+       {1, 1'024}},
+      {"micro_batch_tokens",
+       &c.micro_batch_tokens,
+       "tokens of a shard that go through the model at a time; 0 = chosen from the config",
+       {0, 1'000'000'000}},
+      {"ema_decay", &c.ema_decay,
+       "decay of the averaged weights, in step t at most t / (9 + t); 0 = off", kFraction},
+      {"select_by", choice(c.select_by, {"loss", "bleu"}), "what the best checkpoint is best in"},
+      {"max_steps", &c.max_steps, "stop after this many steps; 0 = no limit", {0, 1e12}, kAllowed},
+      {"max_epochs",
+       &c.max_epochs,
+       "stop after this many epochs; 0 = no limit",
+       {0, 1e9},
+       kAllowed},
+      {"max_minutes",
+       &c.max_minutes,
+       "stop this long after the start or resume; 0 = no limit",
+       {0, 1e9},
+       kAllowed},
+      {"log_every", &c.log_every, "steps or \"N epochs\"; 0 = only at the end", kAny, kAllowed},
+      {"eval_every", &c.eval_every, "likewise, for validation", kAny, kAllowed},
+      {"save_every", &c.save_every, "likewise, for checkpoints", kAny, kAllowed},
+      {"patience",
+       &c.patience,
+       "stop after this many validations without a new best; 0 = never",
+       {0, 1'000'000},
+       kAllowed},
+      {"keep_last",
+       &c.keep_last,
+       "checkpoints kept besides the best; 0 = all",
+       {0, 1'000'000},
+       kAllowed},
+      {"threads", &c.threads, "0 = all cores", {0, 1'024}, kAllowed},
+  };
+}
+
+}  // namespace heed

@@ -1,0 +1,32 @@
+// How long, how much at a time, how often: the section `train` of a config. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "config/fields.h"
+
+namespace heed {
+
+enum class SelectBy { loss, bleu };
+
+struct TrainConfig {
+  int batch_tokens = 4096;  // source + target tokens of one step
+  int shards = 4;
+  int micro_batch_tokens = 0;  // 0: a fixed function of the config
+  double ema_decay = 0.0;      // 0: off
+  SelectBy select_by = SelectBy::loss;
+  std::int64_t max_steps = 1000;  // 0: no limit
+  int max_epochs = 0;             // 0: no limit
+  double max_minutes = 0.0;       // 0: no limit
+  Interval log_every{50};
+  Interval eval_every{250};
+  Interval save_every{250};
+  int patience = 0;   // validations without a new best before stopping; 0: never
+  int keep_last = 3;  // checkpoints, besides the best; 0: all
+  int threads = 0;    // 0: all cores
+};
+
+std::vector<Field> fields(TrainConfig& c);
+
+}  // namespace heed

@@ -1,0 +1,70 @@
+#include "data/batcher.h"
+
+#include <algorithm>
+
+#include "base/noise.h"
+
+namespace heed {
+
+int micro_batch_tokens(const RunConfig& config) {
+  if (config.train.micro_batch_tokens > 0) return config.train.micro_batch_tokens;
+  // Enough rows for a product at full speed; what is kept for backward grows with them.
+  return 512;
+}
+
+Batcher::Batcher(const Examples& examples, const RunConfig& config)
+    : examples_(&examples),
+      seed_(config.seed),
+      dropout_(config.model.dropout > 0 || config.model.attention_dropout > 0),
+      batch_tokens_(config.train.batch_tokens),
+      shards_(config.train.shards),
+      micro_batch_tokens_(micro_batch_tokens(config)) {}
+
+void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
+  const std::int64_t count = examples_->count(cursor.epoch);
+  std::size_t n = 0;
+  out.tokens = 0;
+  for (; cursor.index < count; ++cursor.index) {
+    if (n == taken_.size()) taken_.emplace_back();
+    Example& e = taken_[n];
+    examples_->make(cursor.epoch, cursor.index, e);
+    if (n > 0 && out.tokens + e.tokens() > batch_tokens_) break;
+    out.tokens += e.tokens();
+    ++n;
+  }
+  out.after = cursor.index < count ? cursor : Cursor{cursor.epoch + 1, 0};
+
+  out.shards.resize(shards_);
+  out.used.assign(shards_, 0);
+  out.labels = 0;
+  std::int64_t before = 0;
+  int shard = 0, in_micro_batch = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Example& e = taken_[i];
+    // The shard in whose share of the step's tokens the middle of this example falls.
+    const int wanted = static_cast<int>((2 * before + e.tokens()) * shards_ / (2 * out.tokens));
+    const bool next_shard = wanted != shard;
+    shard = wanted;
+    std::vector<Batch>& batches = out.shards[shard];
+    int& used = out.used[shard];
+    if (used == 0 || next_shard || in_micro_batch + e.tokens() > micro_batch_tokens_) {
+      if (static_cast<std::size_t>(used) == batches.size()) batches.emplace_back();
+      batches[used++].clear();
+      in_micro_batch = 0;
+    }
+    in_micro_batch += e.tokens();
+    before += e.tokens();
+    Batch& b = batches[used - 1];
+    const auto key = [&](std::uint64_t side) {
+      return dropout_ ? noise_key(seed_, Purpose::dropout, step, i, side) : 0;
+    };
+    if (!e.source.empty())
+      b.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()), 0, key(0));
+    if (!e.target.empty())
+      b.target.add_sequence(e.target.data(), static_cast<int>(e.target.size()), 0, key(1));
+    b.labels.insert(b.labels.end(), e.labels.begin(), e.labels.end());
+    for (int label : e.labels) out.labels += label >= 0;
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,52 @@
+// Fills optimizer steps: which examples, in which shard, in which micro-batch. All of it is a pure
+// function of the config and the cursor, so that resuming needs nothing else and the numbers don't
+// depend on threads.
+//
+// Examples are taken in the epoch's order while they fit into train.batch_tokens (source + target
+// tokens), at least one. A step never spans two epochs: the last one of an epoch takes what is
+// left. The examples are dealt to train.shards shards in runs of about equal tokens, and within a
+// shard to micro-batches of at most train.micro_batch_tokens, at least one example each.
+#pragma once
+
+#include <vector>
+
+#include "data/examples.h"
+#include "nn/rows.h"
+
+namespace heed {
+
+// How far into the data training is: an epoch's order is a pure function of (seed, epoch).
+struct Cursor {
+  std::int64_t epoch = 0;
+  std::int64_t index = 0;  // examples of the epoch already used
+  bool operator==(const Cursor&) const = default;
+};
+
+struct StepBatch {
+  std::vector<std::vector<Batch>> shards;  // [shard][micro-batch]; only the first `used` count
+  std::vector<int> used;                   // micro-batches of each shard
+  std::int64_t tokens = 0;                 // source + target
+  std::int64_t labels = 0;                 // scored tokens
+  Cursor after;                            // where the next step begins
+};
+
+class Batcher {
+ public:
+  Batcher(const Examples& examples, const RunConfig& config);
+
+  // The batch of optimizer step `step` (its dropout draws are keyed by it), beginning at `cursor`.
+  // Reuses the memory of `out`.
+  void fill(std::int64_t step, Cursor cursor, StepBatch& out);
+
+ private:
+  const Examples* examples_;
+  std::uint64_t seed_;
+  bool dropout_;
+  int batch_tokens_, shards_, micro_batch_tokens_;
+  std::vector<Example> taken_;  // memory reused from step to step
+};
+
+// train.micro_batch_tokens, or where it is 0 what it stands for.
+int micro_batch_tokens(const RunConfig& config);
+
+}  // namespace heed

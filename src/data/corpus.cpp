@@ -1,0 +1,166 @@
+#include "data/corpus.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kBlock = 1 << 20;
+
+// A file or standard input ("-"), read in blocks.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& path) : path_(path == "-" ? "standard input" : path) {
+    fd_ = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0 && errno == ENOENT) {
+      throw Error(Exit::data, path + ": no such file.", "check the path");
+    }
+    if (fd_ < 0) fail();
+    struct stat info;
+    if (::fstat(fd_, &info) == 0) {
+      if (S_ISDIR(info.st_mode)) {
+        ::close(fd_);
+        throw Error(Exit::data, path_ + ": is a directory; expected a text file.",
+                    "name a file in it");
+      }
+    }
+  }
+  ~TextFile() { ::close(fd_); }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+
+  // Appends at most one block to `text`; how many bytes came, 0 at the end.
+  std::size_t read_block(std::string& text) const {
+    const std::size_t old = text.size();
+    text.resize(old + kBlock);
+    ssize_t n;
+    do {
+      n = ::read(fd_, text.data() + old, kBlock);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) fail();
+    text.resize(old + static_cast<std::size_t>(n));
+    return static_cast<std::size_t>(n);
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(Exit::data, path_ + ": cannot be read: " + std::strerror(errno) + ".");
+  }
+  std::string path_;
+  int fd_ = -1;
+};
+
+std::string hex(unsigned char byte) {
+  std::array<char, 8> text;
+  std::snprintf(text.data(), text.size(), "0x%02X", byte);
+  return text.data();
+}
+
+// Follows lines through a file that comes in blocks, to say where a bad byte stands.
+class Utf8Checker {
+ public:
+  explicit Utf8Checker(const std::string& path) : path_(path) {}
+
+  // Checks what it can of text[from..]; returns up to where it is valid. Before the end of the file
+  // up to three bytes may remain that further bytes could make a character of.
+  std::size_t check(std::string_view text, std::size_t from, bool at_end) {
+    const std::size_t bad = find_invalid_utf8(text.substr(from));
+    const std::size_t end = bad == std::string_view::npos ? text.size() : from + bad;
+    const std::string_view good = text.substr(from, end - from);
+    lines_ += static_cast<std::size_t>(std::count(good.begin(), good.end(), '\n'));
+    const std::size_t newline = good.rfind('\n');
+    in_line_ =
+        newline == std::string_view::npos ? in_line_ + good.size() : good.size() - newline - 1;
+    in_file_ += good.size();
+    if (end == text.size() || (!at_end && text.size() - end < 4)) return end;
+    throw Error(Exit::data,
+                path_ + ":" + std::to_string(lines_ + 1) + ": not valid UTF-8 at byte " +
+                    std::to_string(in_line_ + 1) + " of the line (offset " +
+                    std::to_string(in_file_) + " in the file): found " + hex(text[end]) + ".",
+                "convert the file to UTF-8 (iconv -t UTF-8), or use tokenizer.type \"byte\"");
+  }
+
+ private:
+  std::string path_;
+  std::size_t lines_ = 0, in_line_ = 0, in_file_ = 0;
+};
+
+// Where to end a chunk of text[0, end): after a newline, else before a space, else between
+// characters.
+std::size_t chunk_end(std::string_view text, std::size_t end) {
+  const std::string_view whole = text.substr(0, end);
+  const std::size_t newline = whole.rfind('\n');
+  if (newline != std::string_view::npos) return newline + 1;
+  const std::size_t space = whole.rfind(' ');
+  if (space != std::string_view::npos && space > 0) return space;
+  return end == text.size() && end > 0 ? utf8_floor(text, end - 1) : utf8_floor(text, end);
+}
+
+}  // namespace
+
+std::uint64_t bytes_of_files(std::span<const std::string> paths) {
+  std::uint64_t total = 0;
+  for (const std::string& path : paths) {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(path, none);
+    if (!none) total += size;
+  }
+  return total;
+}
+
+void scan_text(std::span<const std::string> paths, const ReadOptions& options,
+               const std::function<void(std::string_view)>& use) {
+  std::string buffer;
+  const auto flush = [&](std::size_t end) {
+    if (end == 0) return;
+    const std::string_view chunk(buffer.data(), end);
+    options.lowercase ? use(to_lower(chunk)) : use(chunk);
+    buffer.erase(0, end);
+  };
+  for (const std::string& path : paths) {
+    const TextFile file(path);
+    Utf8Checker checker(path);
+    std::size_t valid = buffer.size();  // what an earlier file left is checked
+    bool empty = true;
+    while (true) {
+      const std::size_t n = file.read_block(buffer);
+      if (n > 0) empty = false;
+      valid = options.any_bytes ? buffer.size() : checker.check(buffer, valid, n == 0);
+      if (n == 0) break;
+      if (valid < kBlock) continue;
+      const std::size_t end = chunk_end(buffer, valid);
+      flush(end);
+      valid -= end;
+    }
+    if (empty) throw Error(Exit::data, path + ": is empty; expected text.");
+  }
+  flush(buffer.size());
+}
+
+std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
+  std::string text;
+  text.reserve(bytes_of_files(paths));
+  scan_text(paths, options, [&](std::string_view chunk) { text += chunk; });
+  return text;
+}
+
+void check_utf8(std::string_view text, const std::string& where) {
+  const std::size_t bad = find_invalid_utf8(text);
+  if (bad == std::string_view::npos) return;
+  throw Error(Exit::data, where + ": not valid UTF-8 at byte " + std::to_string(bad + 1) +
+                              ": found " + hex(text[bad]) + ".");
+}
+
+}  // namespace heed

@@ -1,0 +1,104 @@
+// Sentence pairs and lists of lines; declared in corpus.h.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "data/corpus.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+// \n or \r\n ends a line; the last line may lack it.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    std::string_view line = text.substr(0, newline);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+  }
+  return lines;
+}
+
+bool is_blank(std::string_view line) {
+  return split_words(line).empty();
+}
+
+std::string at_line(const std::string& path, std::size_t index) {
+  return path + ":" + std::to_string(index + 1) + ": ";
+}
+
+std::string read_one(const std::string& path, const ReadOptions& options) {
+  std::string text = read_text(std::array{path}, options);
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
+}
+
+}  // namespace
+
+Pairs read_parallel(const std::string& source_path, const std::string& target_path,
+                    const ReadOptions& options) {
+  Pairs pairs;
+  pairs.files_.push_back(read_one(source_path, options));
+  pairs.files_.push_back(read_one(target_path, options));
+  pairs.source = lines_of(pairs.files_[0]);
+  pairs.target = lines_of(pairs.files_[1]);
+  if (pairs.source.size() != pairs.target.size()) {
+    throw Error(Exit::data,
+                source_path + " has " + std::to_string(pairs.source.size()) + " lines, " +
+                    target_path + " has " + std::to_string(pairs.target.size()) +
+                    " lines; expected one target line for every source line.",
+                "compare the files with: wc -l, paste");
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const bool source_blank = is_blank(pairs.source[i]);
+    if (!source_blank && !is_blank(pairs.target[i])) continue;
+    throw Error(Exit::data,
+                at_line(source_blank ? source_path : target_path, i) +
+                    "the line is empty; expected a sentence on every line of both files.",
+                "remove the pair from both files");
+  }
+  return pairs;
+}
+
+Pairs read_tsv(const std::string& path, const ReadOptions& options) {
+  Pairs pairs;
+  pairs.files_.push_back(read_one(path, options));
+  const auto lines = lines_of(pairs.files_[0]);
+  pairs.source.reserve(lines.size());
+  pairs.target.reserve(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto tabs = std::count(lines[i].begin(), lines[i].end(), '\t');
+    if (tabs == 0 && is_blank(lines[i]))
+      throw Error(Exit::data, at_line(path, i) + "the line is empty; expected source, tab, target.",
+                  "remove the line");
+    if (tabs != 1) {
+      throw Error(Exit::data, at_line(path, i) + "found " + std::to_string(tabs) +
+                                  " tabs; expected exactly one, between source and target.");
+    }
+    const std::size_t tab = lines[i].find('\t');
+    pairs.source.push_back(lines[i].substr(0, tab));
+    pairs.target.push_back(lines[i].substr(tab + 1));
+    const bool source_blank = is_blank(pairs.source[i]);
+    if (source_blank || is_blank(pairs.target[i])) {
+      throw Error(Exit::data, at_line(path, i) + "the " + (source_blank ? "source" : "target") +
+                                  " is empty; expected a sentence on both sides of the tab.");
+    }
+  }
+  return pairs;
+}
+
+std::size_t split_pairs(std::size_t n, double valid_fraction) {
+  return static_cast<std::size_t>(std::floor(static_cast<double>(n) * (1 - valid_fraction)));
+}
+
+std::vector<std::string> read_lines(const std::string& path, const ReadOptions& options) {
+  const std::string text = read_one(path, options);
+  const auto lines = lines_of(text);
+  return {lines.begin(), lines.end()};
+}
+
+}  // namespace heed

@@ -1,0 +1,72 @@
+#include "data/run_config.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "config/fields_doc.h"
+#include "config/fields_json.h"
+#include "config/json_text.h"
+
+namespace heed {
+namespace {
+
+RunConfig read(JsonText text, const std::vector<std::string>& sets) {
+  RunConfig c;
+  for (const std::string& set : sets) apply_set(text, fields(c), set);
+  const std::set<std::string> given = read_fields(text, fields(c));
+  check_applicable(text, fields(c), given);
+  return resolve(c, given);
+}
+
+}  // namespace
+
+std::vector<Field> fields(RunConfig& c) {
+  return {
+      {"seed", &c.seed, "of initial values, order, dropout, masks and samples"},
+      {"data", fields(c.data),
+       "one of `train`, `source` + `target`, `pairs`; paths are relative "
+       "to the folder of the config file"},
+      {"tokenizer", fields(c.tokenizer), "how text becomes ids"},
+      {"model", fields(c.model), "the transformer"},
+      {"objective", fields(c.objective), "what it learns to predict"},
+      {"optimizer", fields(c.optimizer), "how its weights move"},
+      {"train", fields(c.train), "how long, how much at a time, how often"},
+  };
+}
+
+RunConfig load_config(const std::string& path, const std::vector<std::string>& sets) {
+  return read(read_json_file(path), sets);
+}
+
+RunConfig parse_config(std::string_view text, const std::string& name,
+                       const std::vector<std::string>& sets) {
+  return read(parse_json(text, name), sets);
+}
+
+std::string resolve_path(const std::string& folder, const std::string& written) {
+  return (std::filesystem::path(folder) / written).lexically_normal().string();
+}
+
+std::string dump_config(const RunConfig& c, DumpFor use) {
+  RunConfig copy = c;
+  nlohmann::ordered_json json = dump_fields(fields(copy));
+  if (use == DumpFor::checkpoint) json["train"].erase("threads");
+  return json.dump(2) + "\n";
+}
+
+std::vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after) {
+  RunConfig a = before, b = after;
+  return changed_fields(fields(a), fields(b));
+}
+
+std::string config_schema() {
+  RunConfig defaults;
+  return fields_schema(fields(defaults), "A heed config").dump(2) + "\n";
+}
+
+std::string config_docs() {
+  RunConfig defaults;
+  return fields_markdown(fields(defaults));
+}
+
+}  // namespace heed

@@ -1,0 +1,64 @@
+// Everything a run is made of: the config file, read, checked and completed.
+//
+// A RunConfig from load_config or parse_config is valid and complete: cross-key rules hold and what
+// was left open (attention_dropout, weight_decay, decay_steps, model.max_length, valid_fraction) is
+// resolved, so that dumping and reading it again gives the same. All errors are Exit::usage and
+// name the key; those about one key alone also name the file and line, or the --set.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/data_config.h"
+#include "config/fields.h"
+#include "config/fields_json.h"
+#include "config/model_config.h"
+#include "config/objective_config.h"
+#include "config/optimizer_config.h"
+#include "config/tokenizer_config.h"
+#include "config/train_config.h"
+
+namespace heed {
+
+struct RunConfig {
+  std::uint64_t seed = 1;
+  DataConfig data;
+  TokenizerConfig tokenizer;
+  ModelConfig model;
+  ObjectiveConfig objective;
+  OptimizerConfig optimizer;
+  TrainConfig train;
+};
+
+std::vector<Field> fields(RunConfig& c);
+
+// Reads a config file; then each of `sets` ("model.d_model=64") goes through the same door. A value
+// is JSON, or else a string; null takes a key back to its default.
+RunConfig load_config(const std::string& path, const std::vector<std::string>& sets = {});
+
+// The same from memory; `name` stands for the file in messages.
+RunConfig parse_config(std::string_view text, const std::string& name,
+                       const std::vector<std::string>& sets = {});
+
+// Checks the rules between keys and fills in what was left open. `given`: the full keys that the
+// user wrote. For configs made in code; load_config has done it.
+RunConfig resolve(RunConfig c, const std::set<std::string>& given = {});
+
+// Where a path written in a config lies: `folder` is the config file's.
+std::string resolve_path(const std::string& folder, const std::string& written);
+
+// The effective config: every key, strings as written, one final newline. A checkpoint's has no
+// train.threads, because its bytes must not depend on it.
+enum class DumpFor { run, checkpoint };
+std::string dump_config(const RunConfig& c, DumpFor use = DumpFor::run);
+
+// What differs between the config of a run and the one it is to be resumed with.
+std::vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after);
+
+std::string config_schema();  // JSON Schema, draft 2020-12
+std::string config_docs();    // markdown table of all keys
+
+}  // namespace heed

@@ -1,0 +1,163 @@
+// The rules between keys, and what follows from other keys where a key was left open.
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/run_config.h"
+
+namespace heed {
+namespace {
+
+void require(bool holds, const std::string& what, const std::string& hint = "") {
+  if (!holds) throw Error(Exit::usage, what, hint);
+}
+
+std::string number(std::int64_t n) {
+  return std::to_string(n);
+}
+
+// Which data there is: one kind, whole, and its own kind of held-out files.
+void check_data(const DataConfig& d) {
+  const bool text = !d.train.empty();
+  const bool parallel = !d.source.empty() || !d.target.empty();
+  const bool pairs = !d.pairs.empty();
+  require(text + parallel + pairs > 0,
+          "no data: expected data.train (text), data.source and data.target (parallel lines) or "
+          "data.pairs (TSV).",
+          "--set data.train=/path/to/text.txt");
+  require(text + parallel + pairs == 1,
+          "data.train, data.source + data.target and data.pairs exclude each other; found" +
+              std::string(text ? " train" : "") + (parallel ? " source/target" : "") +
+              (pairs ? " pairs" : "") + ".");
+  require(!parallel || (!d.source.empty() && !d.target.empty()),
+          "data.source and data.target belong together; data." +
+              std::string(d.source.empty() ? "source" : "target") + " is missing.");
+  require(d.valid_source.empty() == d.valid_target.empty(),
+          "data.valid_source and data.valid_target belong together; data." +
+              std::string(d.valid_source.empty() ? "valid_source" : "valid_target") +
+              " is missing.");
+  const bool valid_pairs = !d.valid_source.empty() || !d.valid_pairs.empty();
+  require(d.valid.empty() || text,
+          "data.valid goes with data.train; pairs are held out with "
+          "data.valid_source + data.valid_target or data.valid_pairs.");
+  require(!valid_pairs || !text,
+          "data.valid_source, data.valid_target and data.valid_pairs go with pairs; held-out text "
+          "is data.valid.");
+  require(d.valid_source.empty() || d.valid_pairs.empty(),
+          "data.valid_source + data.valid_target and data.valid_pairs exclude each other.");
+}
+
+// Whether the objective, the halves of the model and the data go together.
+void check_objective(const RunConfig& c) {
+  const ObjectiveType type = c.objective.type;
+  const std::string& name = objective_name(type);
+  const bool encoder = type != ObjectiveType::causal_lm, decoder = type != ObjectiveType::masked_lm;
+  const auto layers = [&](const char* key, int found, bool wanted) {
+    require((found > 0) == wanted, "objective.type " + name + " needs " + key +
+                                       (wanted ? " of at least 1" : " 0") + "; found " +
+                                       number(found) + ".");
+  };
+  layers("model.encoder_layers", c.model.encoder_layers, encoder);
+  layers("model.decoder_layers", c.model.decoder_layers, decoder);
+  const bool pairs = type == ObjectiveType::seq2seq;
+  require(c.data.has_pairs() == pairs,
+          "objective.type " + name + " learns from " + (pairs ? "pairs" : "text") + ", but data." +
+              (pairs ? "train is text."
+                     : std::string(c.data.pairs.empty() ? "source" : "pairs") + " gives pairs."),
+          pairs ? "objective.type prefix_lm, causal_lm or masked_lm"
+                : "objective.type seq2seq, or text in data.train");
+  require(c.tokenizer.shared || pairs,
+          "tokenizer.shared false needs pairs: text has one vocabulary.");
+  require(c.tokenizer.shared || c.model.tie != Tie::all,
+          "model.tie all needs one vocabulary, but tokenizer.shared is false.",
+          "model.tie output or none");
+}
+
+void check_model(const ModelConfig& m) {
+  require(m.d_model % m.n_heads == 0, "model.n_heads must divide model.d_model; found " +
+                                          number(m.n_heads) + " heads for a width of " +
+                                          number(m.d_model) + ".");
+  const int d_head = m.d_model / m.n_heads;
+  const AttentionKinds& a = m.attention;
+  require(a.cross.positions,
+          "model.attention.cross.positions: cross-attention never has positions.");
+  require(
+      m.positions == Positions::rotary || (a.encoder_self.positions && a.decoder_self.positions),
+      "model.attention.*.positions takes rotary positions away; those of model.positions are "
+      "added to the embedding, once for all attention.",
+      "--set model.positions=rotary, or model.positions=none");
+  require(m.positions != Positions::rotary || d_head % 2 == 0,
+          "rotary positions turn pairs of numbers: model.d_model / model.n_heads must be even; "
+          "found " +
+              number(d_head) + ".");
+  require(m.positions != Positions::sinusoidal || m.d_model % 2 == 0,
+          "sinusoidal positions come in pairs: model.d_model must be even; found " +
+              number(m.d_model) + ".");
+}
+
+bool decays(const OptimizerConfig& o) {
+  return o.schedule == ScheduleType::linear || o.schedule == ScheduleType::cosine;
+}
+
+void check_training(const RunConfig& c) {
+  const OptimizerConfig& o = c.optimizer;
+  const TrainConfig& t = c.train;
+  require(o.schedule != ScheduleType::noam || o.warmup_steps >= 1,
+          "optimizer.schedule noam needs optimizer.warmup_steps of at least 1; found 0.");
+  require(!decays(o) || o.min_learning_rate <= o.learning_rate,
+          "optimizer.min_learning_rate must not be greater than optimizer.learning_rate.");
+  require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
+          "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
+  require(!decays(o) || o.decay_steps > 0,
+          "without train.max_steps, a linear or cosine schedule needs optimizer.decay_steps.");
+  require(t.select_by != SelectBy::bleu || c.objective.type == ObjectiveType::seq2seq,
+          "train.select_by bleu needs objective.type seq2seq.");
+  require(t.select_by != SelectBy::bleu || c.data.has_validation(),
+          "train.select_by bleu needs held-out data, but data.valid_fraction is 0.");
+  require(t.patience == 0 || c.data.has_validation(),
+          "train.patience needs held-out data, but data.valid_fraction is 0.");
+}
+
+// The longest sequence that training feeds to one side: text in tiles (the decoder's begins with
+// <s>, its last label is not fed), a sentence with its <s> or </s>.
+int needed_length(const RunConfig& c) {
+  switch (c.objective.type) {
+    case ObjectiveType::prefix_lm:
+      return std::max(c.objective.source_length, c.objective.target_length);
+    case ObjectiveType::causal_lm:
+      return c.objective.target_length;
+    case ObjectiveType::masked_lm:
+      return c.objective.source_length + 1;  // <s>
+    case ObjectiveType::seq2seq:
+      return c.data.max_length + 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
+  if (c.model.attention_dropout < 0) c.model.attention_dropout = c.model.dropout;
+  if (c.optimizer.weight_decay < 0)
+    c.optimizer.weight_decay = c.optimizer.type == OptimizerType::adamw ? 0.01 : 0.0;
+  if (decays(c.optimizer) && c.optimizer.decay_steps == 0)
+    c.optimizer.decay_steps = c.train.max_steps;
+  if (c.data.has_valid_files()) {
+    require(!given.contains("data.valid_fraction") || c.data.valid_fraction == 0,
+            "a held-out file and data.valid_fraction exclude each other.",
+            "--set data.valid_fraction=null");
+    c.data.valid_fraction = 0;
+  }
+  check_data(c.data);
+  check_objective(c);
+  check_model(c.model);
+  check_training(c);
+
+  const int needed = needed_length(c);
+  if (c.model.max_length == 0) c.model.max_length = needed;
+  require(c.model.max_length >= needed, "model.max_length must be at least " + number(needed) +
+                                            " for these lengths; found " +
+                                            number(c.model.max_length) + ".");
+  return c;
+}
+
+}  // namespace heed

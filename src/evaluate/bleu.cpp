@@ -1,0 +1,175 @@
+#include "evaluate/bleu.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "evaluate/ngrams.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The symbols that 13a always splits off: ASCII punctuation but for ' , - . (and the space).
+bool is_13a_symbol(char c) {
+  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
+         (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Puts spaces around one of two neighbours wherever applies(first, second), going on behind the
+// pair. Pairs do not overlap: in "..." the middle dot belongs to one pair only. Bytes do for
+// characters here, since the bytes of a longer character are neither digits nor punctuation.
+template <class Applies>
+std::string split_pairs(const std::string& text, Applies applies, bool split_second) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (i + 1 < text.size() && applies(text[i], text[i + 1])) {
+      const std::string first(1, text[i]), second(1, text[i + 1]);
+      out += split_second ? first + " " + second + " " : " " + first + " " + second;
+      i += 2;
+    } else {
+      out += text[i++];
+    }
+  }
+  return out;
+}
+
+bool is_point(char c) {
+  return c == '.' || c == ',';
+}
+
+std::string_view strip_right(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t last = utf8_floor(text, text.size() - 1);
+    if (!is_space(code_point_at(text, last).value)) break;
+    text = text.substr(0, last);
+  }
+  return text;
+}
+
+// The words of a line as small numbers, equal for equal words of one sentence pair.
+std::vector<int> word_numbers(const std::string& line,
+                              std::unordered_map<std::string, int>& numbers) {
+  std::vector<int> result;
+  for (const std::string_view word : split_words(line)) {
+    result.push_back(
+        numbers.try_emplace(std::string(word), static_cast<int>(numbers.size())).first->second);
+  }
+  return result;
+}
+
+std::string prepared(const std::string& line, const BleuOptions& options) {
+  const std::string text = options.lowercase ? to_lower(line) : line;
+  const std::string_view stripped = strip_right(text);
+  return options.tokens == BleuTokens::t13a ? tokenize_13a(stripped) : std::string(stripped);
+}
+
+// BP · exp(mean of log p_n), BP = min(1, exp(1 - r/h)). The k-th zero count among the orders gets
+// p_n = 100 / (2^k · total_n). 0 without any match.
+void score(Bleu& bleu) {
+  const double h = static_cast<double>(bleu.hypothesis_length);
+  const double r = static_cast<double>(bleu.reference_length);
+  bleu.brevity_penalty = h >= r ? 1.0 : h > 0 ? std::exp(1 - r / h) : 0.0;
+  if (bleu.correct == std::array<std::int64_t, 4>{}) return;
+  double smoothing = 1, log_sum = 0;
+  for (int n = 0; n < 4; ++n) {
+    if (bleu.total[n] == 0) return;  // no n-grams of this order: log 0
+    double matches = static_cast<double>(bleu.correct[n]);
+    if (bleu.correct[n] == 0) matches = 1 / (smoothing *= 2);
+    bleu.precisions[n] = 100 * matches / static_cast<double>(bleu.total[n]);
+    log_sum += std::log(bleu.precisions[n]);
+  }
+  bleu.score = bleu.brevity_penalty * std::exp(log_sum / 4);
+}
+
+}  // namespace
+
+std::string tokenize_13a(std::string_view line) {
+  std::string text = replace_all(std::string(line), "<skipped>", "");
+  text = replace_all(text, "-\n", "");
+  text = replace_all(text, "\n", " ");
+  for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
+                                       std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}}) {
+    text = replace_all(text, entity, symbol);
+  }
+  std::string spaced = " ";
+  for (const char c : text) {
+    if (is_13a_symbol(c)) {
+      spaced += {' ', c, ' '};
+    } else {
+      spaced += c;
+    }
+  }
+  spaced += ' ';
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return is_point(a) && !is_digit(b); }, false);
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
+  std::string joined;
+  for (const std::string_view word : split_words(spaced)) {
+    if (!joined.empty()) joined += ' ';
+    joined += word;
+  }
+  return joined;
+}
+
+Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                 const BleuOptions& options) {
+  if (hypotheses.size() != references.size() || hypotheses.empty()) {
+    throw Error(Exit::data, "BLEU needs one reference per hypothesis and at least one: found " +
+                                std::to_string(hypotheses.size()) + " hypotheses and " +
+                                std::to_string(references.size()) + " references.");
+  }
+  Bleu bleu;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    std::unordered_map<std::string, int> numbers;
+    const auto hypothesis = word_numbers(prepared(hypotheses[i], options), numbers);
+    const auto reference = word_numbers(prepared(references[i], options), numbers);
+    bleu.hypothesis_length += static_cast<std::int64_t>(hypothesis.size());
+    bleu.reference_length += static_cast<std::int64_t>(reference.size());
+    for (int n = 1; n <= 4; ++n) {
+      const NgramCounts counts = count_ngrams<4>(hypothesis, reference, n);
+      bleu.correct[n - 1] += counts.matches;
+      bleu.total[n - 1] += counts.hypothesis;
+    }
+  }
+  score(bleu);
+  bleu.signature = std::string("nrefs:1|case:") + (options.lowercase ? "lc" : "mixed") +
+                   "|eff:no|tok:" + (options.tokens == BleuTokens::t13a ? "13a" : "none") +
+                   "|smooth:exp|version:heed-" HEED_VERSION;
+  return bleu;
+}
+
+std::string Bleu::line() const {
+  std::array<char, 256> text;
+  const double ratio = reference_length > 0 ? static_cast<double>(hypothesis_length) /
+                                                  static_cast<double>(reference_length)
+                                            : 0.0;
+  std::snprintf(text.data(), text.size(),
+                "BLEU = %.2f %.1f/%.1f/%.1f/%.1f (BP = %.3f ratio = %.3f hyp_len = %lld "
+                "ref_len = %lld)",
+                score, precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty,
+                ratio, static_cast<long long>(hypothesis_length),
+                static_cast<long long>(reference_length));
+  return text.data();
+}
+
+}  // namespace heed

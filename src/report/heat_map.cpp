@@ -1,0 +1,110 @@
+#include "report/heat_map.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+constexpr std::string_view kShades = " .:-=+*#%@";
+// From dark blue over teal to yellow, lighter step by step, in the xterm palette.
+constexpr std::array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
+constexpr std::size_t kFirstLight = 5;  // from here on with black letters
+
+int column_count(std::string_view text) {
+  int columns = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint c = code_point_at(text, i);
+    columns += c.value == kInvalidCodePoint
+                   ? 1
+                   : std::max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)));
+    i += static_cast<std::size_t>(c.length);
+  }
+  return columns;
+}
+
+int longest(std::span<const std::string> texts) {
+  int columns = 0;
+  for (const std::string& text : texts) columns = std::max(columns, column_count(text));
+  return columns;
+}
+
+std::size_t step_of(float weight, std::size_t steps) {
+  const float x = std::clamp(weight, 0.0f, 1.0f);
+  return std::min(steps - 1, static_cast<std::size_t>(x * static_cast<float>(steps)));
+}
+
+std::string coloured(std::size_t step, const std::string& text) {
+  return "\x1b[48;5;" + std::to_string(kColours[step]) + ";38;5;" +
+         (step >= kFirstLight ? "16" : "231") + "m" + text + "\x1b[0m";
+}
+
+std::string cell(float weight, int width, bool colour) {
+  if (!colour) return std::string(width - 1, kShades[step_of(weight, kShades.size())]) + " ";
+  const int percent = static_cast<int>(100.0f * weight + 0.5f);
+  std::string text = width > 2 && percent > 0 ? std::to_string(percent) : "";
+  if (static_cast<int>(text.size()) > width) text.clear();
+  text.insert(0, width - text.size(), ' ');
+  return coloured(step_of(weight, kColours.size()), text);
+}
+
+}  // namespace
+
+std::string fitted(std::string_view text, int width) {
+  const bool cut = column_count(text) > width;
+  const int room = cut ? width - 1 : width;  // the ellipsis takes one
+  std::string out;
+  int columns = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint c = code_point_at(text, i);
+    const std::string_view character = text.substr(i, static_cast<std::size_t>(c.length));
+    const int more = column_count(character);
+    if (columns + more > room) break;
+    out += character;
+    columns += more;
+    i += character.size();
+  }
+  if (cut && width > 0) {
+    out += "…";
+    ++columns;
+  }
+  return out + std::string(static_cast<std::size_t>(std::max(0, width - columns)), ' ');
+}
+
+std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
+                          std::span<const std::string> keys, const HeatMapStyle& style) {
+  const int label = std::clamp(longest(queries), 1, 10);
+  const int width = std::clamp(longest(keys) + 1, 2, 6);  // of a cell, with one space
+  const int in_block = std::max(1, (style.width - label - 1) / width);
+  std::string out;
+  for (int begin = 0; begin < weights.cols; begin += in_block) {
+    const int end = std::min(weights.cols, begin + in_block);
+    out += std::string(label + 1, ' ');
+    for (int k = begin; k < end; ++k) out += fitted(keys[k], width - 1) + " ";
+    out += "\n";
+    for (int q = 0; q < weights.rows; ++q) {
+      out += fitted(queries[q], label) + " ";
+      for (int k = begin; k < end; ++k) out += cell(weights(q, k), width, style.colour);
+      out += "\n";
+    }
+    if (end < weights.cols) out += "\n";
+  }
+  return out;
+}
+
+std::string heat_map_legend(const HeatMapStyle& style) {
+  std::string scale;
+  if (style.colour) {
+    for (std::size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");
+  } else {
+    scale = "\"" + std::string(kShades) + "\"";
+  }
+  return "weight 0 " + scale + " 1; a row is a token that looks, a column one it looks at\n";
+}
+
+}  // namespace heed

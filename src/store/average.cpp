@@ -1,0 +1,108 @@
+#include "store/average.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "store/metrics_file.h"
+#include "store/run_writer.h"
+#include "store/trained_model.h"
+
+namespace heed {
+namespace {
+
+// What each step's validation came to, smaller being better.
+std::map<std::int64_t, double> validations(const std::filesystem::path& run, SelectBy by) {
+  std::map<std::int64_t, double> result;
+  const char* key = by == SelectBy::bleu ? "bleu" : "loss";
+  for_each_event(run, [&](const nlohmann::ordered_json& event) {
+    const auto value = event.find(key);
+    if (event["kind"] != "valid" || value == event.end() || !value->is_number()) return;
+    const double x = value->get<double>();
+    result[event["step"].get<std::int64_t>()] = by == SelectBy::bleu ? -x : x;
+  });
+  return result;
+}
+
+std::string listed(const std::vector<std::int64_t>& steps) {
+  std::string text;
+  for (const std::int64_t s : steps) text += (text.empty() ? "" : ", ") + step_folder_name(s);
+  return text.empty() ? "none" : text;
+}
+
+std::vector<std::int64_t> chosen_steps(const AverageRequest& request, SelectBy by) {
+  std::vector<std::int64_t> steps = list_steps(request.run);
+  const std::string all = listed(steps);
+  const auto n = static_cast<std::size_t>(request.last + request.best);
+  if (request.best > 0) {
+    const auto values = validations(request.run, by);
+    std::erase_if(steps, [&](std::int64_t s) { return !values.contains(s); });
+    std::stable_sort(steps.begin(), steps.end(),
+                     [&](std::int64_t a, std::int64_t b) { return values.at(a) < values.at(b); });
+    if (steps.size() >= n) steps.resize(n);
+    std::sort(steps.begin(), steps.end());
+  }
+  if (steps.size() < n)
+    throw Error(Exit::usage,
+                "There are not " + std::to_string(n) + " checkpoints " +
+                    (request.best > 0 ? "with a validation" : "of steps") + " in " + request.run +
+                    "; found " + std::to_string(steps.size()) + ". There are: " + all + ".",
+                "a smaller number; more are kept with --set train.keep_last=N");
+  return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
+}
+
+}  // namespace
+
+Averaged average_checkpoints(const AverageRequest& request) {
+  RunWriter run = RunWriter::open(request.run);
+  const auto open = [&](std::int64_t step) {
+    return Checkpoint::open(run.checkpoints() / step_folder_name(step));
+  };
+  const std::vector<std::int64_t> all = list_steps(request.run);
+  SelectBy by = SelectBy::loss;
+  if (request.best > 0 && !all.empty()) {
+    const Checkpoint last = open(all.back());
+    by = parse_config(last.config(), (last.folder() / "config.json").string()).train.select_by;
+  }
+  Averaged result{chosen_steps(request, by), {}};
+
+  const Checkpoint newest = open(result.steps.back());
+  const TrainedModel model = load_trained_model(newest);
+  const ParamTable& table = model.model.table;
+  std::vector<double> sums(table.size(), 0.0);
+  ParamVec<float> values(table.size());
+  for (const std::int64_t step : result.steps) {
+    open(step).load_model(tensor_slots(table, values));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values.data()[i];
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(result.steps.size()));
+
+  CheckpointContents contents;
+  contents.model = tensor_views(table, values);
+  contents.exported = true;
+  contents.config = newest.config();
+  contents.tokenizers = newest.tokenizers();
+  contents.state = newest.state();
+  const std::string name =
+      "average-" + std::to_string(result.steps.front()) + "-" + std::to_string(result.steps.back());
+  result.folder = run.checkpoints() / name;
+  if (!std::filesystem::exists(result.folder)) {
+    run.save_as(name, contents);
+  } else {
+    ParamVec<float> there(table.size());
+    try {
+      Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+    } catch (const Error& e) {
+      throw Error(e.exit(), e.what(), "delete " + result.folder.string() + " and average again");
+    }
+    if (!std::equal(values.data(), values.data() + table.size(), there.data()))
+      throw Error(Exit::usage,
+                  result.folder.string() + " is there already, the average of other checkpoints.",
+                  "move or delete it first");
+  }
+  return result;
+}
+
+}  // namespace heed

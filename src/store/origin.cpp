@@ -1,0 +1,56 @@
+#include "store/origin.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMaxFile = 16u << 20;
+
+constexpr const char* kRemedy =
+    "restore it, or move it away: the data's relative paths are then taken from the current folder";
+
+std::string text_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace
+
+std::string origin_json(const Origin& origin) {
+  Json json{{"folder", origin.folder}, {"data_sha256", origin.hash.data}};
+  if (!origin.hash.valid.empty()) json["valid_sha256"] = origin.hash.valid;
+  if (!origin.init_from.empty()) {
+    json["init_from"] = origin.init_from;
+    json["initial_sha256"] = origin.initial_sha256;
+  }
+  json["command"] = origin.command;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Origin read_origin(const std::string& run) {
+  std::error_code ignored;
+  for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
+    const fs::path path = folder / "origin.json";
+    if (!fs::exists(path, ignored)) continue;
+    if (!fs::is_regular_file(path, ignored))
+      throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);
+    const Json json = Json::parse(read_file(path, kMaxFile), nullptr, false);
+    if (!json.is_object())
+      throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.", kRemedy);
+    return {text_of(json, "folder"),
+            {},
+            text_of(json, "init_from"),
+            text_of(json, "initial_sha256"),
+            text_of(json, "command")};
+  }
+  return {};
+}
+
+}  // namespace heed

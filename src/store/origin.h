@@ -1,0 +1,25 @@
+// origin.json of a run: where it comes from. The folder that the data's relative paths start from,
+// what the data was, the run whose weights it began with, and the command line.
+#pragma once
+
+#include <string>
+
+#include "data/dataset.h"
+
+namespace heed {
+
+struct Origin {
+  std::string folder;          // "" if it is not known
+  DataHash hash;               // written only
+  std::string init_from;       // of --init-from, or ""
+  std::string initial_sha256;  // of RUN/initial.safetensors, which keeps what --init-from gave
+  std::string command;
+};
+
+std::string origin_json(const Origin& origin);
+
+// Of a run or one of its checkpoints; all empty where there is none. Error (store) on a damaged
+// file.
+Origin read_origin(const std::string& run);
+
+}  // namespace heed

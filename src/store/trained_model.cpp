@@ -1,0 +1,44 @@
+#include "store/trained_model.h"
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "store/origin.h"
+#include "store/run_folder.h"
+
+namespace heed {
+
+RunConfig checkpoint_config(const Checkpoint& checkpoint) {
+  try {
+    return parse_config(checkpoint.config(), (checkpoint.folder() / "config.json").string());
+  } catch (const Error& e) {
+    throw Error(Exit::store, e.what());
+  }
+}
+
+TrainedModel load_trained_model(const Checkpoint& checkpoint) {
+  RunConfig config = checkpoint_config(checkpoint);
+  Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
+  Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
+  ParamVec<float> values(model.table.size());
+  checkpoint.load_model(tensor_slots(model.table, values));
+  return {checkpoint.folder(), std::move(config),  std::move(tokenizers),       std::move(model),
+          std::move(values),   checkpoint.state(), checkpoint.folder().string()};
+}
+
+TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint) {
+  TrainedModel t = load_trained_model(open_checkpoint(run, checkpoint));
+  t.run = run;
+  return t;
+}
+
+std::string data_folder(const TrainedModel& model) {
+  const std::string folder = read_origin(model.run).folder;
+  return folder.empty() ? read_origin(model.folder.string()).folder : folder;
+}
+
+int thread_count(int asked, const RunConfig& config) {
+  const int n = asked > 0 ? asked : config.train.threads;
+  return n > 0 ? n : available_cores();
+}
+
+}  // namespace heed

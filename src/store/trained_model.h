@@ -1,0 +1,39 @@
+// A trained model as commands use it: read from a run or checkpoint folder, ready for forward
+// passes. Nothing is written, so read-only folders and exported models do.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "data/dataset.h"
+#include "data/run_config.h"
+#include "nn/transformer.h"
+#include "store/checkpoint.h"
+
+namespace heed {
+
+struct TrainedModel {
+  std::filesystem::path folder;  // the checkpoint's
+  RunConfig config;
+  Tokenizers tokenizers;
+  Transformer model;
+  ParamVec<float> values;
+  State state;
+  std::string run;  // as it was asked for
+};
+
+// `run` and `checkpoint` as find_checkpoint() takes them. Error (Exit::store) on anything damaged.
+TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint);
+TrainedModel load_trained_model(const Checkpoint& checkpoint);  // one that is open already
+
+// Where the relative paths of the config's data start; "" if that is not known. Error (Exit::store)
+// on a damaged origin.json.
+std::string data_folder(const TrainedModel& model);
+
+// It was valid when it was written: whatever is wrong with it now is Exit::store.
+RunConfig checkpoint_config(const Checkpoint& checkpoint);
+
+// Threads to work with: `asked`, else train.threads, else all cores.
+int thread_count(int asked, const RunConfig& config);
+
+}  // namespace heed

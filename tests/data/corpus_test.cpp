@@ -1,0 +1,176 @@
+#include "data/corpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+
+namespace heed {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Corpus : public testing::Test {
+ protected:
+  std::string file(const std::string& name, std::string_view bytes) const {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  std::string text(std::vector<std::string> paths, ReadOptions options = {}) const {
+    return read_text(paths, options);
+  }
+  static void expect_data_error(const std::function<void()>& action, const std::string& part) {
+    try {
+      action();
+      ADD_FAILURE() << "no error: " << part;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::data);
+      EXPECT_THAT(error.what(), HasSubstr(part));
+    }
+  }
+
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
+};
+
+TEST_F(Corpus, KeepsEveryByteOfATextAndJoinsFiles) {
+  const std::string bytes(
+      "\xEF\xBB\xBF"
+      "a\r\n\tb\0\n\nü",
+      13);
+  EXPECT_EQ(text({file("a", bytes), file("b", "Ä no newline")}), bytes + "Ä no newline");
+  EXPECT_EQ(text({file("c", "Ä NO\n")}, {.lowercase = true}), "ä no\n");
+}
+
+TEST_F(Corpus, TextsThatCannotBeRead) {
+  const std::string good = file("good", "text\n");
+  expect_data_error([&] { text({good, folder_ + "/missing"}); }, "/missing: no such file");
+  expect_data_error([&] { text({folder_}); }, "is a directory");
+  expect_data_error([&] { text({good, file("empty", "")}); }, "/empty: is empty");
+  expect_data_error([&] { text({good + "/x"}); }, "cannot be read");
+}
+
+TEST_F(Corpus, InvalidUtf8NamesLineAndByte) {
+  const std::string bad = file("bad", "good\nsch\xF6n\n");
+  expect_data_error(
+      [&] { text({bad}); },
+      "/bad:2: not valid UTF-8 at byte 4 of the line (offset 8 in the file): found 0xF6");
+  EXPECT_EQ(text({bad}, {.any_bytes = true}), "good\nsch\xF6n\n");
+  // A character may not be spread over two files.
+  const std::string half = file("half", "a\xC3");
+  expect_data_error(
+      [&] {
+        text({half, file("rest", "\xA4")});
+      },
+      "/half:1: not valid UTF-8 at byte 2");
+  // Far into a file, after many blocks, also in the middle of one long line.
+  std::string large;
+  for (int i = 0; i < 400'000; ++i) large += i % 1000 ? "ääh " : "x\n";
+  expect_data_error([&] { text({file("large", large + "\xE2\x96.")}); },
+                    "/large:401: not valid UTF-8 at byte 5995");
+}
+
+TEST_F(Corpus, ChunksAreTheTextCutBetweenWordsOrCharacters) {
+  std::string lines, words, characters;
+  while (lines.size() < 3'000'000) lines += "Wörter und Zeilen\n";
+  while (words.size() < 3'000'000) words += "Wörter ohne Zeilen ";
+  while (characters.size() < 3'000'000) characters += "€";
+  for (const std::string& whole : {lines, words, characters}) {
+    const std::string path = file("chunks", whole);
+    std::string joined;
+    std::size_t chunks = 0, largest = 0;
+    scan_text(std::array{path}, {}, [&](std::string_view chunk) {
+      const bool last = joined.size() + chunk.size() == whole.size();
+      if (!last && whole == lines) {
+        EXPECT_EQ(chunk.back(), '\n');
+      }
+      if (whole == words && !joined.empty()) {
+        EXPECT_EQ(chunk.front(), ' ');
+      }
+      EXPECT_NO_THROW(check_utf8(chunk, "chunk"));
+      joined += chunk;
+      largest = std::max(largest, chunk.size());
+      ++chunks;
+    });
+    EXPECT_EQ(joined, whole);
+    EXPECT_GE(chunks, 2u);
+    EXPECT_LE(largest, 2'200'000u);
+  }
+}
+
+TEST_F(Corpus, AByteOrderMarkIsNoPartOfLinesButOfATextItIs) {
+  const std::string source = file("bs", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n");
+  const Pairs pairs = read_parallel(source,
+                                    file("bt",
+                                         "\xEF\xBB\xBF"
+                                         "eins\nzwei\n"),
+                                    {});
+  EXPECT_EQ(pairs.source[0], "one");
+  EXPECT_EQ(pairs.source[1], "\xEF\xBB\xBFtwo");  // only at the start of a file
+  EXPECT_EQ(pairs.target[0], "eins");
+  EXPECT_EQ(read_tsv(file("bp",
+                          "\xEF\xBB\xBF"
+                          "a\tb\n"),
+                     {})
+                .source[0],
+            "a");
+  EXPECT_EQ(read_lines(source, {})[0], "one");
+  EXPECT_EQ(read_text(std::array{source}, {}).substr(0, 6), "\xEF\xBB\xBFone");
+}
+
+TEST_F(Corpus, SplitsTheTailOff) {
+  EXPECT_EQ(split_pairs(10, 0.25), 7u);
+  EXPECT_EQ(split_pairs(29000, 0.1), 26100u);
+}
+
+TEST_F(Corpus, ParallelLines) {
+  const Pairs pairs = read_parallel(file("s", "one\r\ntwo words\nthree"),
+                                    file("t", "eins\nzwei Wörter\ndrei\n"), {});
+  EXPECT_THAT(pairs.source, ElementsAre("one", "two words", "three"));
+  EXPECT_THAT(pairs.target, ElementsAre("eins", "zwei Wörter", "drei"));
+}
+
+TEST_F(Corpus, PairsStayValidWhenMoved) {
+  Pairs pairs = read_tsv(file("p", "a\tb\n"), {});  // short enough for the small-string buffer
+  const Pairs moved = std::move(pairs);
+  EXPECT_THAT(moved.source, ElementsAre("a"));
+  EXPECT_THAT(moved.target, ElementsAre("b"));
+}
+
+TEST_F(Corpus, ParallelLinesThatDoNotFit) {
+  const std::string two = file("two", "a\nb\n"), three = file("three", "a\nb\nc\n");
+  expect_data_error([&] { read_parallel(two, three, {}); }, "/two has 2 lines, ");
+  expect_data_error([&] { read_parallel(two, three, {}); }, "/three has 3 lines");
+  expect_data_error([&] { read_parallel(two, file("gap", "a\n \r\n"), {}); },
+                    "/gap:2: the line is empty");
+  expect_data_error([&] { read_parallel(file("gap2", "\nb\n"), two, {}); },
+                    "/gap2:1: the line is empty");
+  expect_data_error([&] { read_parallel(two, file("latin", "a\n\xFC\n"), {}); },
+                    "/latin:2: not valid UTF-8");
+}
+
+TEST_F(Corpus, Tsv) {
+  const Pairs pairs = read_tsv(file("p", "a b\tc\r\nd\te f"), {});
+  EXPECT_THAT(pairs.source, ElementsAre("a b", "d"));
+  EXPECT_THAT(pairs.target, ElementsAre("c", "e f"));
+  expect_data_error([&] { read_tsv(file("q", "a\tb\nc\n"), {}); }, "/q:2: found 0 tabs");
+  expect_data_error([&] { read_tsv(file("q", "a\tb\tc\n"), {}); }, "/q:1: found 2 tabs");
+  expect_data_error([&] { read_tsv(file("q", "a\tb\n\nc\td\n"), {}); }, "/q:2: the line is empty");
+  expect_data_error([&] { read_tsv(file("q", "a\tb\n\tc\n"), {}); }, "/q:2: the source is empty");
+  expect_data_error([&] { read_tsv(file("q", "a\t \n"), {}); }, "/q:1: the target is empty");
+}
+
+TEST_F(Corpus, LinesMayBeEmpty) {
+  EXPECT_THAT(read_lines(file("l", "a\r\n\nb"), {}), ElementsAre("a", "", "b"));
+}
+
+}  // namespace
+}  // namespace heed

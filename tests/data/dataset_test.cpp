@@ -1,0 +1,204 @@
+#include "data/dataset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+#include "data/splits.h"
+
+namespace heed {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class DatasetTest : public testing::Test {
+ protected:
+  void file(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name, std::ios::binary) << text;
+  }
+  Dataset load(const RunConfig& c) {
+    tokenizers_ = {};
+    return load_dataset(c, folder_, tokenizers_);
+  }
+  std::string error(const RunConfig& c) {
+    try {
+      load(c);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit(), Exit::data);
+      return e.what();
+    }
+    return "";
+  }
+  std::string decoded(const Split& s) const {
+    std::vector<int> ids;
+    s.target.copy(0, s.target.size(), ids);
+    return tokenizers_.target->decode(ids);
+  }
+
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
+  Tokenizers tokenizers_;
+};
+
+TEST_F(DatasetTest, TheTailIsHeldOut) {
+  file("a.txt", "abcdefghij");
+  for (const auto& [fraction, train, valid] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"0.1", "abcdefghi", "j"}, {"0.25", "abcdefg", "hij"}, {"0", "abcdefghij", ""}}) {
+    const Dataset d = load(text_config({"data.valid_fraction=" + fraction}));
+    EXPECT_EQ(decoded(d.train), train);
+    EXPECT_EQ(d.train.target_bytes, train.size());
+    EXPECT_EQ(d.valid.target.size(), valid.size());
+    EXPECT_EQ(d.valid.target_bytes, valid.size());
+    EXPECT_EQ(tokenizers_.target->size(), 3 + static_cast<int>(train.size()));  // not of the tail
+  }
+}
+
+TEST_F(DatasetTest, CharactersAreNeverCut) {
+  file("a.txt", "aéaéaéaéaé");  // 15 bytes, half of it ends within an é
+  const Dataset d = load(text_config({"data.valid_fraction=0.5"}));
+  EXPECT_EQ(decoded(d.train), "aéaéa");
+  EXPECT_EQ(decoded(d.valid), "éaéaé");
+  EXPECT_EQ(d.valid.target_bytes, 8u);
+}
+
+TEST_F(DatasetTest, FilesAreOneTextAndTheHashIsOfTheText) {
+  file("a.txt", "one two three four ");
+  file("b.txt", "five six");
+  file("c.txt", "one two three four five six");
+  const Dataset two = load(text_config({R"(data.train=["a.txt","b.txt"])"}));
+  const std::string text = decoded(two.train) + decoded(two.valid);
+  const Dataset one = load(text_config({"data.train=c.txt"}));
+  EXPECT_EQ(text, decoded(one.train) + decoded(one.valid));
+  EXPECT_EQ(two.hash, one.hash);
+  EXPECT_EQ(one.hash, hash_dataset(text_config({"data.train=c.txt"}), folder_));
+  file("c.txt", "one two three four five siX");
+  EXPECT_NE(load(text_config({"data.train=c.txt"})).hash, two.hash);
+}
+
+TEST_F(DatasetTest, HeldOutFilesAreWhole) {
+  file("a.txt", "aabbccdd");
+  file("b.txt", "ddee");
+  const Dataset d = load(text_config({"data.valid=b.txt"}));
+  EXPECT_EQ(decoded(d.train), "aabbccdd");
+  EXPECT_EQ(d.valid.target.size(), 4u);
+  EXPECT_EQ(d.valid.unknown.count, 2u);
+  EXPECT_THAT(d.valid.unknown.kinds, ElementsAre("e"));
+  EXPECT_TRUE(d.valid.lossy);
+  EXPECT_FALSE(d.train.lossy);
+  EXPECT_THAT(d.notes, Contains(HasSubstr("validation data: 2 unknown")));
+}
+
+TEST_F(DatasetTest, TheHashKnowsHeldOutFilesToo) {
+  file("a.txt", "aabbccdd");
+  file("b.txt", "ab");
+  const RunConfig c = text_config({"data.valid=b.txt"});
+  const DataHash before = load(c).hash;
+  EXPECT_EQ(before, hash_dataset(c, folder_));
+  EXPECT_EQ(before.data, load(text_config({})).hash.all());
+  file("b.txt", "ba");
+  const DataHash after = load(c).hash;
+  EXPECT_EQ(before.data, after.data);
+  EXPECT_NE(before.valid, after.valid);
+  EXPECT_NE(before.all(), after.all());
+
+  file("a.tsv", "a b\tb a\n");
+  file("b.tsv", "a\tb\n");
+  const RunConfig pairs = pairs_config({"tokenizer.type=word", "data.valid_pairs=b.tsv"});
+  const DataHash first = load(pairs).hash;
+  EXPECT_EQ(first, hash_dataset(pairs, folder_));
+  file("b.tsv", "a\ta\n");
+  EXPECT_NE(first.all(), load(pairs).hash.all());
+}
+
+TEST_F(DatasetTest, PairTokenizersHaveNoNewline) {
+  file("a.tsv", "a b c\tx y\nb a\ty\n");
+  for (const std::string type : {"word", "char"}) {
+    load(pairs_config({"tokenizer.type=" + type, "data.valid_fraction=0"}));
+    EXPECT_EQ(tokenizers_.target->unknown("\n").count, 1u) << type;
+  }
+}
+
+TEST_F(DatasetTest, LowerCasingIsUnicodesAndLosesBytes) {
+  file("a.txt", "ÄbÄbÄbÄbÄb");
+  const Dataset d = load(text_config({"data.lowercase=true", "data.valid_fraction=0"}));
+  EXPECT_EQ(decoded(d.train), "äbäbäbäbäb");
+  EXPECT_TRUE(d.train.lossy);
+}
+
+TEST_F(DatasetTest, LongTextsAreReadWhole) {
+  std::string text;
+  for (int i = 0; text.size() < 3'000'000; ++i) text += "line " + std::to_string(i * 7919) + "é\n";
+  file("a.txt", text);
+  const Dataset d = load(text_config({"data.valid_fraction=0.37"}));
+  const std::string train = decoded(d.train), valid = decoded(d.valid);
+  EXPECT_TRUE(train + valid == text);
+  EXPECT_NEAR(static_cast<double>(valid.size()), 0.37 * static_cast<double>(text.size()), 4.0);
+}
+
+TEST_F(DatasetTest, PairsAreSplitDroppedAndCounted) {
+  std::string tsv;
+  for (int i = 0; i < 10; ++i) tsv += "a b c\tx y\n";
+  tsv += "a a a a a a\tx\n";  // six tokens
+  for (int i = 0; i < 9; ++i) tsv += "b\ty z new\n";
+  file("a.tsv", tsv);
+  const RunConfig c =
+      pairs_config({"tokenizer.type=word", "data.max_length=4", "data.valid_fraction=0.2"});
+  const Dataset d = load(c);
+  EXPECT_EQ(d.train.sentences(), 15u);
+  EXPECT_EQ(d.train.dropped, 1u);
+  EXPECT_EQ(d.valid.sentences(), 4u);
+  EXPECT_EQ(d.train.target_bytes, 10 * 4 + 5 * 8u);
+  EXPECT_THAT(d.notes, Contains(HasSubstr("dropped 1 pairs longer than data.max_length 4")));
+  EXPECT_EQ(d.hash, hash_dataset(c, folder_));
+  EXPECT_THAT(error(pairs_config({"tokenizer.type=char", "data.max_length=1"})),
+              HasSubstr("data.max_length"));
+}
+
+TEST_F(DatasetTest, SidesCanHaveVocabulariesOfTheirOwn) {
+  file("a.tsv", "a b c\tx\na b\tx y\nc\ty\n");
+  const RunConfig c = pairs_config(
+      {"tokenizer.type=word", "tokenizer.shared=false", "model.tie=none", "data.valid_fraction=0"});
+  const Dataset d = load(c);
+  EXPECT_GT(tokenizers_.source().size(), tokenizers_.target->size());
+  EXPECT_FALSE(tokenizers_.target->find("a").has_value());
+  EXPECT_TRUE(tokenizers_.source().find("a").has_value());
+  EXPECT_EQ(tokenizers_.files().size(), 2u);
+  EXPECT_EQ(d.train.unknown.count, 0u);
+}
+
+TEST_F(DatasetTest, AMaskedModelGetsAMask) {
+  file("a.txt", "abcabcabcabc");
+  load(masked_config());
+  EXPECT_EQ(tokenizers_.target->mask_id(), 3);
+  load(text_config({}));
+  EXPECT_EQ(tokenizers_.target->mask_id(), -1);
+}
+
+TEST(Ids, TakeTwoBytesWhereTheVocabularyAllows) {
+  for (const auto& [vocab, bytes, largest] :
+       {std::tuple{65536, 2, 65535}, std::tuple{65537, 4, 65536}, std::tuple{1000000, 4, 999999}}) {
+    Ids ids(vocab);
+    ids.push_back(0);
+    ids.push_back(largest);
+    ids.push_back(7);
+    EXPECT_EQ(ids.bytes_per_id(), bytes);
+    std::vector<int> out;
+    ids.copy(0, 3, out);
+    EXPECT_THAT(out, ElementsAre(0, largest, 7));
+    ids.truncate(2);
+    EXPECT_EQ(ids.size(), 2u);
+    EXPECT_EQ(ids[1], largest);
+  }
+}
+
+}  // namespace
+}  // namespace heed

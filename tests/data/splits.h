@@ -1,0 +1,67 @@
+// Small configs and corpora that the tests of training share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/examples.h"
+
+namespace heed {
+
+inline constexpr int kBos = Tokenizer::kBos, kEos = Tokenizer::kEos;
+
+// {"data": ...} of a text or of pairs, with further keys set.
+inline RunConfig text_config(std::vector<std::string> sets) {
+  return parse_config(R"({"data": {"train": "a.txt"}})", "test", sets);
+}
+inline RunConfig causal_config(std::vector<std::string> sets = {}) {
+  sets.insert(sets.begin(), {"objective.type=causal_lm", "model.encoder_layers=0"});
+  return text_config(sets);
+}
+inline RunConfig masked_config(std::vector<std::string> sets = {}) {
+  sets.insert(sets.begin(), {"objective.type=masked_lm", "model.decoder_layers=0"});
+  return text_config(sets);
+}
+inline RunConfig pairs_config(std::vector<std::string> sets = {}) {
+  return parse_config(R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}})", "test",
+                      sets);
+}
+inline std::string set(const std::string& key, long long value) {
+  return key + "=" + std::to_string(value);
+}
+
+// Ids first, first + 1, ...: every token of the text is another one.
+inline Split counting_text(int n, int first = 10) {
+  Split s(first + n, first + n);
+  for (int i = 0; i < n; ++i) s.target.push_back(first + i);
+  return s;
+}
+
+using Sentence = std::vector<int>;
+inline Split sentence_pairs(const std::vector<std::pair<Sentence, Sentence>>& pairs) {
+  Split s(1000, 1000);
+  s.source_begin = s.target_begin = {0};
+  for (const auto& [source, target] : pairs) {
+    for (int id : source) s.source.push_back(id);
+    for (int id : target) s.target.push_back(id);
+    s.source_begin.push_back(s.source.size());
+    s.target_begin.push_back(s.target.size());
+  }
+  return s;
+}
+
+// Pairs of 1 to 9 tokens a side; the source tells which pair it is.
+inline Split numbered_pairs(int n) {
+  std::vector<std::pair<Sentence, Sentence>> pairs;
+  for (int i = 0; i < n; ++i)
+    pairs.push_back({Sentence(1 + i * 7 % 9, 100 + i), Sentence(1 + i * 5 % 9, 500 + i)});
+  return sentence_pairs(pairs);
+}
+
+inline Example example(const Examples& examples, std::int64_t epoch, std::int64_t index) {
+  Example e;
+  examples.make(epoch, index, e);
+  return e;
+}
+
+}  // namespace heed

@@ -1,0 +1,96 @@
+#include "evaluate/bleu.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace heed {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr BleuOptions k13a{};
+constexpr BleuOptions kNone{BleuTokens::none, false};
+
+// Figures of sacreBLEU's own tests (github.com/mjpost/sacrebleu, test/test_sentence_bleu.py and
+// test/test_bleu.py at version 2): those with one reference and exponential smoothing.
+TEST(Bleu, SacreBleusFigures) {
+  const Lines hypothesis = {
+      "Producția de zahăr primă va fi exprimată în ceea ce privește zahărul alb;"};
+  const Lines reference = {"producţia de zahăr brut se exprimă în zahăr alb;"};
+  EXPECT_NEAR(corpus_bleu(hypothesis, reference, k13a).score, 8.493, 1e-3);
+  EXPECT_NEAR(corpus_bleu(hypothesis, reference, kNone).score, 7.347, 1e-3);
+  EXPECT_EQ(corpus_bleu(Lines{"this is a cat"}, Lines{"okay thanks"}, k13a).score, 0.0);
+  EXPECT_EQ(
+      corpus_bleu(Lines{"this is a test", "another test"}, Lines{"ref1", "ref2"}, kNone).score,
+      0.0);
+  EXPECT_NEAR(corpus_bleu(Lines{"this is a test"}, Lines{"this is a test"}, kNone).score, 100.0,
+              1e-8);
+  const Lines dogs = {"The dog bit the man.", "It was not unexpected.", "The man bit him first."};
+  EXPECT_EQ(corpus_bleu(Lines{"", "", ""}, dogs, k13a).score, 0.0);
+
+  const Bleu statistics = corpus_bleu(Lines{"am I am a character sequence"},
+                                      Lines{"I am a symbol string sequence a a"}, kNone);
+  EXPECT_EQ(statistics.correct, (std::array<std::int64_t, 4>{4, 2, 1, 0}));
+  EXPECT_EQ(statistics.total, (std::array<std::int64_t, 4>{6, 5, 4, 3}));
+}
+
+TEST(Bleu, ByHand) {
+  // Matches 5/5, 3/4, 2/3, 1/2; BP = exp(1 - 6/5). 100 e^-0.2 (1/4)^(1/4) = 57.8929...
+  const Bleu bleu =
+      corpus_bleu(Lines{"the cat sat on mat"}, Lines{"the cat sat on the mat"}, kNone);
+  EXPECT_NEAR(bleu.score, 100 * std::exp(-0.2) * std::pow(0.25, 0.25), 1e-9);
+  EXPECT_EQ(bleu.line(),
+            "BLEU = 57.89 100.0/75.0/66.7/50.0 (BP = 0.819 ratio = 0.833 hyp_len = 5 ref_len = 6)");
+  // A zero 4-gram count is smoothed to 1/2 of one match: 3/4, 2/3, 1/2, (1/2)/1.
+  EXPECT_NEAR(corpus_bleu(Lines{"this is a fest"}, Lines{"this is a test"}, kNone).score,
+              100 * std::pow(0.75 * 2 / 3 * 0.5 * 0.5, 0.25), 1e-9);
+  // A second zero count in a row to 1/4: 3/4, 1/3, (1/2)/2, (1/4)/1.
+  EXPECT_NEAR(corpus_bleu(Lines{"a b x c"}, Lines{"a b c d"}, kNone).score,
+              100 * std::pow(0.75 / 3 / 4 / 4, 0.25), 1e-9);
+  // Clipping: "the" stands twice in the reference, so two of four match; and no 4-gram order at
+  // all.
+  EXPECT_EQ(corpus_bleu(Lines{"the the the the"}, Lines{"the dog the"}, kNone).correct[0], 2);
+  EXPECT_EQ(corpus_bleu(Lines{"a test"}, Lines{"a test"}, kNone).score, 0.0);
+  // Counts are summed over the corpus, not scores averaged: 3/4, 2/3... of both lines together.
+  const Bleu two = corpus_bleu(Lines{"a b c d", "e f g h"}, Lines{"a b c d", "x x x x x"}, kNone);
+  EXPECT_NEAR(two.score, 100 * std::exp(1 - 9.0 / 8) * 0.5, 1e-9);
+}
+
+TEST(Bleu, Tokens13a) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"Hello, world!", "Hello , world !"},
+      {"It's 3.14, or 1,000.", "It's 3.14 , or 1,000 ."},
+      {"1990-2000 well-known -5", "1990 - 2000 well-known -5"},
+      {"a.b... c", "a . b . . . c"},
+      {"&quot;x&quot; &amp;lt; y", "\" x \" < y"},
+      {"(a/b) [c] {d} e@f #1 50%", "( a / b ) [ c ] { d } e @ f # 1 50 %"},
+      {"  a\tb\xC2\xA0 c ", "a b c"},
+      {"ein „Hund“, ß.", "ein „Hund“ , ß ."},
+      {"x<skipped>y", "xy"},
+      {"", ""},
+  };
+  for (const auto& [line, tokens] : cases) EXPECT_EQ(tokenize_13a(line), tokens);
+}
+
+TEST(Bleu, LowerCaseAndSignature) {
+  const Lines upper = {"Die ÄRZTE sind da ."}, lower = {"die ärzte sind da ."};
+  const BleuOptions lowercase{BleuTokens::none, true};
+  EXPECT_LT(corpus_bleu(upper, lower, kNone).score, 60);
+  EXPECT_NEAR(corpus_bleu(upper, lower, lowercase).score, 100, 1e-9);
+  EXPECT_EQ(corpus_bleu(upper, lower, lowercase).signature,
+            "nrefs:1|case:lc|eff:no|tok:none|smooth:exp|version:heed-0.1.0");
+  EXPECT_EQ(
+      corpus_bleu(upper, lower).signature.find("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|"),
+      0u);
+}
+
+TEST(Bleu, NeedsAsManyReferences) {
+  EXPECT_THROW(corpus_bleu(Lines{"a"}, Lines{}), Error);
+  EXPECT_THROW(corpus_bleu(Lines{}, Lines{}), Error);
+}
+
+}  // namespace
+}  // namespace heed

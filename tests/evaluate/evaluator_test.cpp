@@ -1,0 +1,100 @@
+#include "evaluate/evaluator.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "data/splits.h"
+
+namespace heed {
+namespace {
+
+// The loss one example at a time, one label at a time, in double.
+struct SlowSums {
+  double nats = 0;
+  std::int64_t tokens = 0, correct = 0;
+};
+
+SlowSums slow_evaluation(const Transformer& model, const ParamVec<double>& values,
+                         const Examples& examples) {
+  SlowSums sums;
+  for (std::int64_t i = 0; i < examples.count(Examples::kEvaluation); ++i) {
+    const Example e = example(examples, Examples::kEvaluation, i);
+    Batch batch;
+    if (!e.source.empty())
+      batch.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()));
+    if (!e.target.empty())
+      batch.target.add_sequence(e.target.data(), static_cast<int>(e.target.size()));
+    Workspace workspace;
+    Pass<double> pass{.values = values, .workspace = workspace};
+    TransformerSaved<double> saved;
+    const Mat<double> hidden = model.forward(pass, batch, saved);
+    const Mat<double> logits = model.logits(pass, Mat<const double>(hidden));
+    for (std::size_t r = 0; r < e.labels.size(); ++r) {
+      if (e.labels[r] < 0) continue;
+      const double* row = logits.data + r * logits.stride;
+      double sum = 0;
+      for (int k = 0; k < logits.cols; ++k) sum += std::exp(row[k] - row[e.labels[r]]);
+      sums.nats += std::log(sum);
+      sums.correct += std::max_element(row, row + logits.cols) - row == e.labels[r];
+      ++sums.tokens;
+    }
+  }
+  return sums;
+}
+
+void check(const RunConfig& config, const Split& split, int vocab, int mask_id) {
+  const Transformer model(config.model, vocab, vocab);
+  ParamVec<float> values(model.table.size());
+  initialize(model.table, 3, values);
+  ParamVec<double> exact(model.table.size());
+  for (std::size_t i = 0; i < values.size(); ++i) exact.data()[i] = values.data()[i] *= 3.0f;
+  const Examples examples(split, config, vocab, mask_id);
+  const SlowSums slow = slow_evaluation(model, exact, examples);
+  ASSERT_GT(slow.tokens, 0);
+  Pool one(1), three(3);
+  const Evaluation a = evaluate(model, values, examples, one);
+  EXPECT_EQ(a.sums.tokens, slow.tokens);
+  EXPECT_EQ(a.sums.correct, slow.correct);
+  EXPECT_NEAR(a.sums.plain / slow.nats, 1.0, 1e-5);
+  EXPECT_DOUBLE_EQ(a.loss(), a.sums.plain / static_cast<double>(a.sums.tokens));
+  EXPECT_DOUBLE_EQ(a.perplexity(), std::exp(a.loss()));
+  EXPECT_DOUBLE_EQ(a.bits_per_byte(1000), a.sums.plain / std::numbers::ln2 / 1000);
+  for (Pool* pool : {&one, &three}) {
+    const Evaluation again = evaluate(model, values, examples, *pool);
+    EXPECT_EQ(again.sums.plain, a.sums.plain);  // bit for bit
+    EXPECT_EQ(again.sums.correct, a.sums.correct);
+  }
+}
+
+const std::vector<std::string> kSmall = {"model.d_model=8", "model.n_heads=2", "model.d_ff=16",
+                                         "model.dropout=0.5", "objective.label_smoothing=0.3"};
+
+std::vector<std::string> small(std::vector<std::string> more) {
+  more.insert(more.begin(), kSmall.begin(), kSmall.end());
+  return more;
+}
+
+// Enough for many chunks; labels and evaluation are never smoothed, dropout is off.
+TEST(Evaluator, EqualsASlowSumOverEveryToken) {
+  const Split text = counting_text(3001);
+  const std::string length = "objective.target_length=37";
+  check(text_config(small({length, "objective.source_length=20"})), text, 3011, -1);
+  check(causal_config(small({length})), text, 3011, -1);
+  check(masked_config(small({"objective.source_length=37"})), text, 3011, 3);
+  check(pairs_config(small({})), numbered_pairs(300), 1000, -1);
+}
+
+TEST(Evaluator, CanBeStopped) {
+  const Split text = counting_text(500);
+  const RunConfig c = causal_config(small({}));
+  const Transformer model(c.model, 510, 510);
+  ParamVec<float> values(model.table.size());
+  const Examples examples(text, c, 510, -1);
+  Pool pool(2);
+  EXPECT_EQ(evaluate(model, values, examples, pool, [] { return true; }).sums.tokens, 0);
+}
+
+}  // namespace
+}  // namespace heed
