@@ -76,22 +76,18 @@ void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropou
 }
 
 template <class T>
-void activate_backward(Mat<const T> slope, Mat<T> d, Mat<T> bias_sums) {
-  T* __restrict s = bias_sums.data;
+void activate_backward(Mat<const T> slope, Mat<T> d) {
   for (int r = 0; r < d.rows; ++r) {
     const T* __restrict p = slope.row(r);
     T* __restrict q = d.row(r);
-    for (int c = 0; c < d.cols; ++c) {
-      q[c] *= p[c];
-      s[c] += q[c];
-    }
+    for (int c = 0; c < d.cols; ++c) q[c] *= p[c];
   }
 }
 
 #define HEED_INSTANTIATE(T)                                                      \
   template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&);      \
   template void activate_with_slope(Activation, Mat<T>, Mat<T>, const Dropout&); \
-  template void activate_backward(Mat<const T>, Mat<T>, Mat<T>);
+  template void activate_backward(Mat<const T>, Mat<T>);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

@@ -13,9 +13,8 @@ void activate(Activation f, Mat<const T> u, Mat<T> h, const Dropout& dropout);
 // The same h once more, for backward, together with its slope: in place, u becomes dh/du.
 template <class T>
 void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout);
-// In place: d holds the gradient of h and becomes that of u, d * slope; bias_sums += its column
-// sums.
+// In place: d holds the gradient of h and becomes that of u, d * slope.
 template <class T>
-void activate_backward(Mat<const T> slope, Mat<T> d, Mat<T> bias_sums);
+void activate_backward(Mat<const T> slope, Mat<T> d);
 
 }  // namespace heed

@@ -21,22 +21,18 @@ void drop_add(Mat<T> y, Mat<const T> x, const Dropout& dropout) {
 }
 
 template <class T>
-void drop_add_backward(Mat<const T> dy, Mat<T> dbranch, Mat<T> bias_sums, const Dropout& dropout) {
+void drop_add_backward(Mat<const T> dy, Mat<T> dbranch, const Dropout& dropout) {
   for_rows<T>(dy.rows, dropout, [&](int r, auto keep) {
     const T* __restrict d = dy.row(r);
     T* __restrict p = dbranch.row(r);
-    T* __restrict s = bias_sums.data;
-    for (int c = 0; c < dy.cols; ++c) {
-      p[c] = keep(c) * d[c];
-      s[c] += p[c];
-    }
+    for (int c = 0; c < dy.cols; ++c) p[c] = keep(c) * d[c];
   });
 }
 
 #define HEED_INSTANTIATE(T)                                     \
   template void drop_in_place(Mat<T>, const Dropout&);          \
   template void drop_add(Mat<T>, Mat<const T>, const Dropout&); \
-  template void drop_add_backward(Mat<const T>, Mat<T>, Mat<T>, const Dropout&);
+  template void drop_add_backward(Mat<const T>, Mat<T>, const Dropout&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

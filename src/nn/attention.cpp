@@ -147,7 +147,7 @@ void Attention::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
   const Rows& key_rows = cross ? *input.memory_rows : rows;
 
   const Mat<T> dcontext = pass.workspace.template zeros<T>(x.rows, d);
-  out.backward_products(pass, Mat<const T>(saved.context), dy, dcontext);
+  out.backward(pass, Mat<const T>(saved.context), dy, dcontext);
 
   Mat<T> dqkv, dq, dkv;  // self: one [rows, 3 d]; cross: [rows, d] and [memory rows, 2 d]
   {

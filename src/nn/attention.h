@@ -75,7 +75,7 @@ struct Attention {
   template <class T>
   Mat<T> forward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const AttentionInput<T>& input,
                  AttentionSaved<T>& saved) const;
-  // Adds to dx and (cross) to dmemory. The gradient of out.bias is the caller's.
+  // Adds to dx and (cross) to dmemory.
   template <class T>
   void backward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const AttentionInput<T>& input,
                 const AttentionSaved<T>& saved, Mat<const T> dy, Mat<T> dx, Mat<T> dmemory) const;

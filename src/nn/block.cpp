@@ -35,25 +35,21 @@ Mat<T> Block::forward(Pass<T>& pass, Mat<T> x, const Rows& rows, const Attention
 template <class T>
 void Block::backward(Pass<T>& pass, Mat<T> d, const Rows& rows, const AttentionInput<T>& input,
                      const BlockSaved<T>& saved, Mat<T> dmemory) const {
-  feed_forward_residual.backward(pass, d, rows, saved.feed_forward_residual, feed_forward.fc2.bias,
-                                 [&](Mat<const T> dy, Mat<T> dx) {
-                                   feed_forward.backward(
-                                       pass, Mat<const T>(saved.feed_forward_residual.branch), rows,
-                                       saved.feed_forward, dy, dx);
-                                 });
+  feed_forward_residual.backward(
+      pass, d, rows, saved.feed_forward_residual, [&](Mat<const T> dy, Mat<T> dx) {
+        feed_forward.backward(pass, Mat<const T>(saved.feed_forward_residual.branch), rows,
+                              saved.feed_forward, dy, dx);
+      });
   if (cross_attention) {
-    cross_residual->backward(pass, d, rows, saved.cross_residual, cross_attention->out.bias,
-                             [&](Mat<const T> dy, Mat<T> dx) {
-                               cross_attention->backward(pass,
-                                                         Mat<const T>(saved.cross_residual.branch),
-                                                         rows, input, saved.cross, dy, dx, dmemory);
-                             });
+    cross_residual->backward(pass, d, rows, saved.cross_residual, [&](Mat<const T> dy, Mat<T> dx) {
+      cross_attention->backward(pass, Mat<const T>(saved.cross_residual.branch), rows, input,
+                                saved.cross, dy, dx, dmemory);
+    });
   }
-  self_residual.backward(pass, d, rows, saved.self_residual, self_attention.out.bias,
-                         [&](Mat<const T> dy, Mat<T> dx) {
-                           self_attention.backward(pass, Mat<const T>(saved.self_residual.branch),
-                                                   rows, input, saved.self, dy, dx, Mat<T>());
-                         });
+  self_residual.backward(pass, d, rows, saved.self_residual, [&](Mat<const T> dy, Mat<T> dx) {
+    self_attention.backward(pass, Mat<const T>(saved.self_residual.branch), rows, input, saved.self,
+                            dy, dx, Mat<T>());
+  });
 }
 
 #define HEED_INSTANTIATE(T)                                                               \

@@ -40,12 +40,12 @@ void FeedForward::backward(Pass<T>& pass, Mat<const T> x, const Rows& rows,
     Timed timed(pass.profile, Work::norms_activations);
     activate_with_slope(activation, u, h, rows.dropout(rate, site));
   }
-  fc2.backward_products(pass, Mat<const T>(h), dy, d);
+  fc2.backward(pass, Mat<const T>(h), dy, d);
   {
     Timed timed(pass.profile, Work::norms_activations);
-    activate_backward(Mat<const T>(u), d, pass.gradient(fc1.bias));
+    activate_backward(Mat<const T>(u), d);
   }
-  fc1.backward_products(pass, x, Mat<const T>(d), dx);
+  fc1.backward(pass, x, Mat<const T>(d), dx);
 }
 
 #define HEED_INSTANTIATE(T)                                                                       \

@@ -26,7 +26,7 @@ struct FeedForward {
 
   template <class T>
   Mat<T> forward(Pass<T>& pass, Mat<const T> x, const Rows& rows, FeedForwardSaved<T>& saved) const;
-  // Adds to dx. The gradient of fc2.bias is the caller's.
+  // Adds to dx.
   template <class T>
   void backward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const FeedForwardSaved<T>& saved,
                 Mat<const T> dy, Mat<T> dx) const;

@@ -51,11 +51,6 @@ void Linear::backward(Pass<T>& pass, Mat<const T> x, Mat<const T> dy, Mat<T> dx)
     Timed timed(pass.profile, Work::norms_activations);
     add_column_sums(dy, pass.gradient(bias));
   }
-  backward_products(pass, x, dy, dx);
-}
-
-template <class T>
-void Linear::backward_products(Pass<T>& pass, Mat<const T> x, Mat<const T> dy, Mat<T> dx) const {
   {
     Timed timed(pass.profile, Work::gemm_weight_gradient);
     gemm(T{1}, transposed(dy), plain(x), T{1}, pass.gradient(weight));
@@ -65,11 +60,10 @@ void Linear::backward_products(Pass<T>& pass, Mat<const T> x, Mat<const T> dy, M
   gemm(T{1}, plain(dy), plain(pass[weight]), T{1}, dx);
 }
 
-#define HEED_INSTANTIATE(T)                                                           \
-  template Mat<T> Linear::forward(Pass<T>&, Mat<const T>) const;                      \
-  template void Linear::forward_into(Pass<T>&, Mat<const T>, Mat<T>) const;           \
-  template void Linear::backward(Pass<T>&, Mat<const T>, Mat<const T>, Mat<T>) const; \
-  template void Linear::backward_products(Pass<T>&, Mat<const T>, Mat<const T>, Mat<T>) const;
+#define HEED_INSTANTIATE(T)                                                 \
+  template Mat<T> Linear::forward(Pass<T>&, Mat<const T>) const;            \
+  template void Linear::forward_into(Pass<T>&, Mat<const T>, Mat<T>) const; \
+  template void Linear::backward(Pass<T>&, Mat<const T>, Mat<const T>, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

@@ -38,9 +38,6 @@ struct Linear {
   // Adds to the gradients of weight and bias, and to dx unless it is empty.
   template <class T>
   void backward(Pass<T>& pass, Mat<const T> x, Mat<const T> dy, Mat<T> dx) const;
-  // The same without the bias, whose gradient the caller has summed while making dy.
-  template <class T>
-  void backward_products(Pass<T>& pass, Mat<const T> x, Mat<const T> dy, Mat<T> dx) const;
 };
 
 }  // namespace heed

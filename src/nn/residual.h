@@ -1,6 +1,6 @@
 // A branch f beside the straight way, with dropout and its norm before or after:
 //   pre:  y = x + drop(f(norm(x)))          post:  y = norm(x + drop(f(x)))
-// The branch is given as a callable; its last bias gets its gradient here, where the rows pass by.
+// The branch is given as a callable.
 #pragma once
 
 #include <string>
@@ -55,14 +55,13 @@ struct Residual {
   // branch_backward(dbranch, dx): adds to dx, the gradient of what the branch read.
   template <class T, class Branch>
   void backward(Pass<T>& pass, Mat<T> d, const Rows& rows, const ResidualSaved<T>& saved,
-                Param last_bias, Branch&& branch_backward) const {
+                Branch&& branch_backward) const {
     WorkspaceScope scope(pass.workspace);
     const Mat<T> other = pass.workspace.template zeros<T>(d.rows, d.cols);
     const Mat<T> dbranch = pass.workspace.template rows<T>(d.rows, d.cols);
     const auto drop = [&](Mat<T> from) {
       Timed timed(pass.profile, Work::dropout);
-      drop_add_backward(Mat<const T>(from), dbranch, pass.gradient(last_bias),
-                        rows.dropout(rate, site));
+      drop_add_backward(Mat<const T>(from), dbranch, rows.dropout(rate, site));
     };
     const Mat<const T> in = saved.in, stats = saved.stats;
     if (placement == NormPlacement::pre) {

@@ -96,11 +96,9 @@ inline LayerRow attention_row(const std::string& name, AttentionKind kind,
                   const AttentionInput<T> input = attention_input(pass, in, rotary);
                   AttentionSaved<T> saved;
                   const Mat<T> y = l.forward(pass, in.x, in.rows, input, saved);
-                  if (back) {
+                  if (back)
                     l.backward(pass, in.x, in.rows, input, saved, back->dy, back->dx,
                                back->dmemory);
-                    add_column_sums(back->dy, pass.gradient(l.out.bias));  // left to the caller
-                  }
                   return y;
                 });
           }};
@@ -117,10 +115,7 @@ inline LayerRow feed_forward_row(const std::string& name, Activation activation)
                 []<class T>(const FeedForward& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
                   FeedForwardSaved<T> saved;
                   const Mat<T> y = l.forward(pass, in.x, in.rows, saved);
-                  if (back) {
-                    l.backward(pass, in.x, in.rows, saved, back->dy, back->dx);
-                    add_column_sums(back->dy, pass.gradient(l.fc2.bias));  // left to the caller
-                  }
+                  if (back) l.backward(pass, in.x, in.rows, saved, back->dy, back->dx);
                   return y;
                 },
                 [=](const FeedForward& l, Pass<double>& pass, In<double> in) {
@@ -156,10 +151,9 @@ inline LayerRow residual_row(const std::string& name, NormPlacement placement) {
                                          [&](Mat<const T> x) { return l.linear.forward(pass, x); });
                   if (back) {
                     const Mat<T> d = own(pass, back->dy);
-                    l.residual.backward(
-                        pass, d, in.rows, saved, l.linear.bias, [&](Mat<const T> dy, Mat<T> dx) {
-                          l.linear.backward_products(pass, Mat<const T>(saved.branch), dy, dx);
-                        });
+                    l.residual.backward(pass, d, in.rows, saved, [&](Mat<const T> dy, Mat<T> dx) {
+                      l.linear.backward(pass, Mat<const T>(saved.branch), dy, dx);
+                    });
                     add<T>(d, back->dx);
                   }
                   return y;
