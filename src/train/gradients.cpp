@@ -4,11 +4,14 @@
 #include <cmath>
 #include <cstring>
 
+#include "train/tree_sum.h"
+
 namespace heed {
 namespace {
 
-constexpr std::size_t kReduceTask = std::size_t{1} << 15;  // numbers of one task of a reduction
-constexpr std::size_t kRun = 1024;                         // summed in float, runs in double
+// Numbers of one task of a reduction. The norm is a tree over these blocks, too.
+constexpr std::size_t kReduceTask = std::size_t{1} << 15;
+constexpr std::size_t kRun = 1024;  // summed in float, runs in double
 
 }  // namespace
 
@@ -37,9 +40,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
       if (info.frozen)
         std::memset(shards_[task].data() + info.param.offset, 0, info.param.size() * sizeof(float));
   });
-  LossSums total;
-  for (const LossSums& l : losses_) total += l;
-  return total;
+  return tree_sum(losses_);
 }
 
 double Gradients::reduce() {
@@ -47,14 +48,15 @@ double Gradients::reduce() {
   pool_->run(static_cast<int>(squares_.size()), [&](int task, int worker) {
     Timed timed(profiles_.empty() ? nullptr : profiles_[worker], Work::gradient_sum);
     const std::size_t begin = task * kReduceTask, end = std::min(size, begin + kReduceTask);
-    float* __restrict sum = shards_.front().data();
-    for (std::size_t s = 1; s < shards_.size(); ++s) {
-      float* __restrict part = shards_[s].data();
+    for_tree_pairs(static_cast<int>(shards_.size()), [&](int to, int from) {
+      float* __restrict sum = shards_[to].data();
+      float* __restrict part = shards_[from].data();
       for (std::size_t i = begin; i < end; ++i) {
         sum[i] += part[i];
         part[i] = 0.0f;
       }
-    }
+    });
+    const float* __restrict sum = shards_.front().data();
     double squares = 0;
     for (std::size_t i = begin; i < end; i += kRun) {
       const std::size_t stop = std::min(end, i + kRun);
@@ -65,9 +67,7 @@ double Gradients::reduce() {
     }
     squares_[task] = squares;
   });
-  double squares = 0;
-  for (double s : squares_) squares += s;
-  return std::sqrt(squares);
+  return std::sqrt(tree_sum(squares_));
 }
 
 void Gradients::enable_profile() {

@@ -1,6 +1,7 @@
 // The gradient of a step: every shard runs forward and backward, micro-batch after micro-batch, on
-// one thread into its own array; then the arrays are summed in a fixed order. The bytes that come
-// out depend on the shards, never on the threads.
+// one thread into its own array; then the arrays, their losses and the squares of the norm are
+// summed in a fixed tree (train/tree_sum.h). The bytes that come out depend on the shards, never on
+// the threads.
 #pragma once
 
 #include <functional>
