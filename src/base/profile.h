@@ -1,10 +1,11 @@
-// Where the time goes: one Profile per thread adds up ticks by kind of work. A null Profile costs
-// one branch. Kinds do not nest: a Timed inside another one is counted in both.
+// Where the time goes: one Profile per thread adds up time by kind of work. Kinds nest: what runs
+// inside an inner Timed counts there only. A null Profile costs one branch.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace heed {
 
@@ -29,27 +30,36 @@ inline constexpr std::array<const char*, static_cast<int>(Work::count)> kWorkNam
     "waiting"};
 
 struct Profile {
+  using Clock = std::chrono::steady_clock;
+
   std::array<std::uint64_t, static_cast<int>(Work::count)> ns{};
+  Work current = Work::count;  // count: none
+  Clock::time_point since;
+
+  // The time since the last change goes to the work that ran; `work` runs now. Returns what ran.
+  Work change_to(Work work) {
+    const Clock::time_point now = Clock::now();
+    if (current != Work::count)
+      ns[static_cast<int>(current)] += static_cast<std::uint64_t>((now - since).count());
+    since = now;
+    return std::exchange(current, work);
+  }
 };
 
 class Timed {
  public:
-  Timed(Profile* profile, Work work) : profile_(profile), work_(work) {
-    if (profile_) begin_ = std::chrono::steady_clock::now();
+  Timed(Profile* profile, Work work) : profile_(profile) {
+    if (profile_) outer_ = profile_->change_to(work);
   }
   ~Timed() {
-    if (profile_) {
-      const auto d = std::chrono::steady_clock::now() - begin_;
-      profile_->ns[static_cast<int>(work_)] += static_cast<std::uint64_t>(d.count());
-    }
+    if (profile_) profile_->change_to(outer_);
   }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
 
  private:
   Profile* profile_;
-  Work work_;
-  std::chrono::steady_clock::time_point begin_;
+  Work outer_ = Work::count;
 };
 
 }  // namespace heed

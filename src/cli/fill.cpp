@@ -52,7 +52,7 @@ Exit run_fill(CommandLine& line) {
   TransformerSaved<float> saved;
   Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
-  const Mat<float> logits = m.model.logits(pass, Mat<const float>(hidden));
+  const Mat<float> logits = m.model.output.forward(pass, hidden);
   std::vector<int> special;
   for (int id = 0; id < tokenizer.first_ordinary_id(); ++id) special.push_back(id);
 

@@ -42,15 +42,14 @@ void Session::read_sources(std::span<const std::vector<int>> sources) {
   source_rows_.clear();
   for (const auto& s : sources) source_rows_.add_sequence(s.data(), static_cast<int>(s.size()));
   workspace_.rewind();
-  const Mat<float> memory = workspace_.rows<float>(source_rows_.count(), model_.config.d_model);
+  const Mat<float> memory = workspace_.matrix<float>(source_rows_.count(), model_.config.d_model);
   // One source at a time: several in parallel, or one with the pool's help.
   const auto read = [&](int i, Share& share, Pool* pool) {
     share.workspace.rewind();
     Pass<float> pass = exact_pass(values_, share.workspace, pool);
     share.rows.clear();
     share.rows.add_sequence(sources[i].data(), static_cast<int>(sources[i].size()));
-    copy_rows<float>(model_.encode(pass, share.rows, share.saved),
-                     memory.row_range(source_rows_.begin[i], source_rows_.begin[i + 1]));
+    copy_rows(model_.encode(pass, share.rows, share.saved), source_rows_.sequence(memory, i));
   };
   const int n = source_rows_.sequences();
   if (n == 1) {
@@ -59,13 +58,13 @@ void Session::read_sources(std::span<const std::vector<int>> sources) {
     pool_.run(n, [&](int i, int worker) { read(i, shares_[worker], nullptr); });
   }
   Pass<float> pass = exact_pass(values_, workspace_, &pool_);
-  model_.cache_memory(pass, Mat<const float>(memory), cache_);
+  model_.cache_memory(pass, memory, cache_);
 }
 
 Mat<float> Session::feed(std::span<const Feed> feeds) {
   const int n = static_cast<int>(feeds.size()), threads = pool_.threads();
   workspace_.rewind();
-  const Mat<float> logits = workspace_.rows<float>(n, model_.target_vocab);
+  const Mat<float> logits = workspace_.matrix<float>(n, model_.target_vocab);
   if (n < kRowsToShare * threads) {
     decode(shares_[0], feeds, &pool_, logits);
   } else {
@@ -93,19 +92,14 @@ void Session::decode(Share& share, std::span<const Feed> feeds, Pool* pool, Mat<
   }
   share.workspace.rewind();
   Pass<float> pass = exact_pass(values_, share.workspace, pool);
-  AttentionInput<float> input;
-  input.memory_rows = &source_rows_;
-  input.use = &share.use;
-  Mat<float> hidden = model_.decode(pass, rows, input, share.saved);
+  const AttentionInput<float> input{.rows = &rows, .memory_rows = &source_rows_, .use = &share.use};
+  Mat<float> hidden = model_.decode(pass, input, share.saved);
   if (rows.count() > rows.sequences()) {
-    const Mat<float> last = share.workspace.rows<float>(rows.sequences(), hidden.cols);
-    for (int i = 0; i < last.rows; ++i) {
-      const int r = rows.begin[i + 1];
-      copy_rows<float>(hidden.row_range(r - 1, r), last.row_range(i, i + 1));
-    }
+    const Mat<float> last = share.workspace.matrix<float>(rows.sequences(), hidden.cols);
+    for (int i = 0; i < last.rows; ++i) copy_row(hidden, rows.begin[i + 1] - 1, last, i);
     hidden = last;
   }
-  model_.logits_into(pass, Mat<const float>(hidden), logits);
+  model_.output.forward_into(pass, hidden, logits);
 }
 
 void Session::copy(int from, int to) {

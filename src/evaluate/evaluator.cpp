@@ -63,7 +63,7 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values, std
     WorkspaceScope scope(w.workspace);
     Pass<float> pass{.values = values, .workspace = w.workspace, .forward_only = true};
     const Mat<float> hidden = model.forward(pass, w.batch, w.saved);
-    sums[task] = model.loss(pass, Mat<const float>(hidden), w.batch.labels, {}, Mat<float>());
+    sums[task] = loss(pass, model.output, hidden, w.batch.labels);
   });
   Evaluation total;
   if (!stopped)

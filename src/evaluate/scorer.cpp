@@ -112,7 +112,9 @@ std::vector<std::vector<double>> label_log_probs(const Transformer& model,
     WorkspaceScope scope(w.workspace);
     Pass<float> pass{.values = values, .workspace = w.workspace, .forward_only = true};
     const Mat<float> hidden = model.forward(pass, w.batch, w.saved);
-    model.loss(pass, Mat<const float>(hidden), w.batch.labels, {}, Mat<float>(), &w.log_probs);
+    w.log_probs.resize(w.batch.labels.size());
+    loss(pass, model.output, hidden, w.batch.labels, 0.0,
+         Mat<double>{w.log_probs.data(), 1, hidden.rows});
     auto at = w.log_probs.begin();
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
       const auto n = static_cast<std::ptrdiff_t>(examples[i].labels.size());

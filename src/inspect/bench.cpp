@@ -52,7 +52,7 @@ double measure_sgemm(int threads, double seconds) {
     pool.run(threads, [&](int task, int) {
       float* m = memory[task].get();
       const double start = seconds_now();
-      gemm<float>(1.0f, plain(Mat<const float>{m, n, n}), plain(Mat<const float>{m + size, n, n}),
+      gemm<float>(1.0f, as_is(Mat<const float>{m, n, n}), as_is(Mat<const float>{m + size, n, n}),
                   0.0f, Mat<float>{m + 2 * size, n, n});
       rate[task] = 2.0 * n * n * n / (seconds_now() - start) * 1e-9;
     });

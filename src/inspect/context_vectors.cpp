@@ -71,7 +71,7 @@ ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
   Pass<float> pass{.values = t.values, .workspace = workspace};
   StackSaved<float> saved;
   const Mat<float> last = encoder ? t.model.encode(pass, batch.source, saved)
-                                  : t.model.decode(pass, batch.target, {}, saved);
+                                  : t.model.decode(pass, {.rows = &batch.target}, saved);
   const auto layers = layer_outputs(saved, t.config.model.norm, last);
   const bool small_units = embedding.tokenizer.type() == TokenizerConfig::char_ ||
                            embedding.tokenizer.type() == TokenizerConfig::byte;

@@ -23,8 +23,7 @@ double mean_loss(const Transformer& model, const ParamVec<double>& values, const
   Pass<double> pass{.values = values, .workspace = workspace};
   TransformerSaved<double> saved;
   const Mat<double> hidden = model.forward(pass, batch, saved);
-  const LossSums sums =
-      model.loss(pass, Mat<const double>(hidden), batch.labels, {smoothing, 1.0}, Mat<double>());
+  const LossSums sums = loss(pass, model.output, hidden, batch.labels, smoothing);
   return sums.smoothed / static_cast<double>(sums.tokens);
 }
 

@@ -37,7 +37,7 @@ struct Silu {
 };
 
 template <class F, class T>
-void activate_as(Mat<const T> u, Mat<T> h, const Dropout& dropout) {
+void activate_as(In<T> u, Mat<T> h, const Dropout& dropout) {
   for_rows<T>(u.rows, dropout, [&](int r, auto keep) {
     const T* __restrict p = u.row(r);
     T* __restrict q = h.row(r);
@@ -62,7 +62,7 @@ void activate_with_slope_as(Mat<T> u, Mat<T> h, const Dropout& dropout) {
 }  // namespace
 
 template <class T>
-void activate(Activation f, Mat<const T> u, Mat<T> h, const Dropout& dropout) {
+void activate(Activation f, In<T> u, Mat<T> h, const Dropout& dropout) {
   if (f == Activation::relu) return activate_as<Relu>(u, h, dropout);
   if (f == Activation::gelu) return activate_as<Gelu>(u, h, dropout);
   activate_as<Silu>(u, h, dropout);
@@ -76,7 +76,7 @@ void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropou
 }
 
 template <class T>
-void activate_backward(Mat<const T> slope, Mat<T> d) {
+void activate_backward(In<T> slope, Mat<T> d) {
   for (int r = 0; r < d.rows; ++r) {
     const T* __restrict p = slope.row(r);
     T* __restrict q = d.row(r);

@@ -9,12 +9,12 @@ namespace heed {
 // h = dropout(f(u)) with f one of relu, gelu (exact), silu.
 enum class Activation { relu, gelu, silu };
 template <class T>
-void activate(Activation f, Mat<const T> u, Mat<T> h, const Dropout& dropout);
+void activate(Activation f, In<T> u, Mat<T> h, const Dropout& dropout);
 // The same h once more, for backward, together with its slope: in place, u becomes dh/du.
 template <class T>
 void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout);
 // In place: d holds the gradient of h and becomes that of u, d * slope.
 template <class T>
-void activate_backward(Mat<const T> slope, Mat<T> d);
+void activate_backward(In<T> slope, Mat<T> d);
 
 }  // namespace heed

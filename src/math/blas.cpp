@@ -64,7 +64,8 @@ void cblas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, dou
 }  // namespace
 
 template <class T>
-void gemm(T alpha, Factor<T> a, Factor<T> b, T beta, Mat<T> c) {
+void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_identity_t<T> beta,
+          Mat<T> c) {
   const int m = c.rows, n = c.cols, k = a.cols();
   assert(a.rows() == m && b.cols() == n && b.rows() == k);
   if (m == 0 || n == 0) return;
@@ -72,7 +73,7 @@ void gemm(T alpha, Factor<T> a, Factor<T> b, T beta, Mat<T> c) {
              b.op == Op::none ? CblasNoTrans : CblasTrans, m, n, k, alpha, a.mat, b.mat, beta, c);
 }
 
-template void gemm(float, Factor<float>, Factor<float>, float, Mat<float>);
-template void gemm(double, Factor<double>, Factor<double>, double, Mat<double>);
+template void gemm(float, Operand<float>, Operand<float>, float, Mat<float>);
+template void gemm(double, Operand<double>, Operand<double>, double, Mat<double>);
 
 }  // namespace heed

@@ -15,25 +15,26 @@ namespace heed {
 // addresses leaves too little for so many `threads`, or for all cores.
 void prepare_blas(int threads = 0);
 
-// C = alpha * op(A) op(B) + beta * C, row-major. A op may be a transpose. T is float or double.
+// C = alpha * op(A) op(B) + beta * C, row-major. An op may be a transpose. T is float or double.
 enum class Op { none, transpose };
 template <class T>
-struct Factor {
+struct Operand {
   Mat<const T> mat;
   Op op = Op::none;
   int rows() const { return op == Op::none ? mat.rows : mat.cols; }
   int cols() const { return op == Op::none ? mat.cols : mat.rows; }
 };
 template <class T>
-Factor<std::remove_const_t<T>> plain(Mat<T> m) {
+Operand<std::remove_const_t<T>> as_is(Mat<T> m) {
   return {m, Op::none};
 }
 template <class T>
-Factor<std::remove_const_t<T>> transposed(Mat<T> m) {
+Operand<std::remove_const_t<T>> transposed(Mat<T> m) {
   return {m, Op::transpose};
 }
 
 template <class T>
-void gemm(T alpha, Factor<T> a, Factor<T> b, T beta, Mat<T> c);
+void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_identity_t<T> beta,
+          Mat<T> c);
 
 }  // namespace heed

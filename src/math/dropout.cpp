@@ -12,7 +12,7 @@ void drop_in_place(Mat<T> x, const Dropout& dropout) {
 }
 
 template <class T>
-void drop_add(Mat<T> y, Mat<const T> x, const Dropout& dropout) {
+void drop_add(Mat<T> y, In<T> x, const Dropout& dropout) {
   for_rows<T>(y.rows, dropout, [&](int r, auto keep) {
     T* __restrict p = y.row(r);
     const T* __restrict q = x.row(r);
@@ -21,7 +21,7 @@ void drop_add(Mat<T> y, Mat<const T> x, const Dropout& dropout) {
 }
 
 template <class T>
-void drop_add_backward(Mat<const T> dy, Mat<T> dbranch, const Dropout& dropout) {
+void drop_add_backward(In<T> dy, Mat<T> dbranch, const Dropout& dropout) {
   for_rows<T>(dy.rows, dropout, [&](int r, auto keep) {
     const T* __restrict d = dy.row(r);
     T* __restrict p = dbranch.row(r);

@@ -24,10 +24,10 @@ template <class T>
 void drop_in_place(Mat<T> x, const Dropout& dropout);
 // y = x + dropout(y), in place on y.
 template <class T>
-void drop_add(Mat<T> y, Mat<const T> x, const Dropout& dropout);
+void drop_add(Mat<T> y, In<T> x, const Dropout& dropout);
 // dbranch = dropout(dy), the gradient of drop_add's branch.
 template <class T>
-void drop_add_backward(Mat<const T> dy, Mat<T> dbranch, const Dropout& dropout);
+void drop_add_backward(In<T> dy, Mat<T> dbranch, const Dropout& dropout);
 
 // Calls body(r, keep) for every row; keep(c) is the factor of column c: 0 or 1 / (1 - rate).
 template <class T>

@@ -5,7 +5,7 @@
 namespace heed {
 
 template <class T>
-void layer_norm(Mat<const T> x, Mat<const T> gain, Mat<const T> bias, Mat<T> y, Mat<T> stats) {
+void layer_norm(In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> stats) {
   const int n = x.cols;
   const T* __restrict g = gain.data;
   const T* __restrict b = bias.data;
@@ -28,8 +28,8 @@ void layer_norm(Mat<const T> x, Mat<const T> gain, Mat<const T> bias, Mat<T> y, 
 
 // With h = (x - mean) / sigma and e = dy gain:  dx = (e - mean(e) - h mean(e h)) / sigma
 template <class T>
-void layer_norm_backward(Mat<const T> x, Mat<const T> gain, Mat<const T> stats, Mat<const T> dy,
-                         Mat<T> dx, Mat<T> dgain, Mat<T> dbias) {
+void layer_norm_backward(In<T> x, In<T> gain, In<T> stats, In<T> dy, Mat<T> dx, Mat<T> dgain,
+                         Mat<T> dbias) {
   const int n = x.cols;
   const T* __restrict g = gain.data;
   T* __restrict dg = dgain.data;

@@ -8,10 +8,10 @@ namespace heed {
 // LayerNorm, biased variance, eps 1e-5: y = (x - mean) / sqrt(var + eps) * gain + bias.
 // stats [rows, 2] keeps mean and 1 / sqrt(var + eps) of each row. y may be x.
 template <class T>
-void layer_norm(Mat<const T> x, Mat<const T> gain, Mat<const T> bias, Mat<T> y, Mat<T> stats);
+void layer_norm(In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> stats);
 // dx += the gradient through the norm; dgain, dbias += theirs.
 template <class T>
-void layer_norm_backward(Mat<const T> x, Mat<const T> gain, Mat<const T> stats, Mat<const T> dy,
-                         Mat<T> dx, Mat<T> dgain, Mat<T> dbias);
+void layer_norm_backward(In<T> x, In<T> gain, In<T> stats, In<T> dy, Mat<T> dx, Mat<T> dgain,
+                         Mat<T> dbias);
 
 }  // namespace heed

@@ -37,4 +37,9 @@ struct Mat {
   }
 };
 
+// A matrix that a function only reads. A Mat<T> is taken as it is; T comes from the function's
+// other arguments.
+template <class T>
+using In = std::type_identity_t<Mat<const T>>;
+
 }  // namespace heed

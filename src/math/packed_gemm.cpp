@@ -85,7 +85,7 @@ void transpose_square(Vector<T> (&rows)[kLanes<T>]) {
 // C, R rows at a time; what is left over in a smaller tile. R rows of A stay in the first cache
 // while the panels of B go by.
 template <int R, class T>
-void tiles(T alpha, Left<T> a, PackedFactor<T> b, T beta, Mat<T> c) {
+void tiles(T alpha, Left<T> a, PackedOperand<T> b, T beta, Mat<T> c) {
   int r = 0;
   for (; r + R <= c.rows; r += R) {
     for (int j = 0; j < c.cols; j += kPanel<T>)
@@ -119,19 +119,19 @@ void pack_transposed(Mat<const T> b_t, T* panel) {
 }  // namespace
 
 template <class T>
-PackedFactor<T> PackedFactor<T>::row_range(int begin, int end) const {
+PackedOperand<T> PackedOperand<T>::row_range(int begin, int end) const {
   assert(0 <= begin && begin <= end && end <= rows);
   return {data + static_cast<std::ptrdiff_t>(begin) * kPanel<T>, end - begin, cols, panel_rows};
 }
 
 template <class T>
-PackedFactor<T> PackedFactor<T>::col_range(int end) const {
+PackedOperand<T> PackedOperand<T>::col_range(int end) const {
   assert(0 <= end && end <= (cols + kPanel<T> - 1) / kPanel<T> * kPanel<T>);
   return {data, rows, end, panel_rows};
 }
 
 template <class T>
-PackedFactor<T> pack(Factor<T> b, Workspace& workspace) {
+PackedOperand<T> pack(Operand<T> b, Workspace& workspace) {
   constexpr int width = kPanel<T>;
   const int rows = b.rows(), cols = b.cols(), whole = cols / width, rest = cols % width;
   const auto panel_size = static_cast<std::ptrdiff_t>(rows) * width;
@@ -154,17 +154,18 @@ PackedFactor<T> pack(Factor<T> b, Workspace& workspace) {
 }
 
 template <class T>
-void gemm(T alpha, Factor<T> a, PackedFactor<T> b, T beta, Mat<T> c) {
+void gemm(std::type_identity_t<T> alpha, Operand<T> a, PackedOperand<T> b,
+          std::type_identity_t<T> beta, Mat<T> c) {
   assert(a.rows() == c.rows && b.cols == c.cols && b.rows == a.cols());
-  const bool plain_a = a.op == Op::none;
-  const Left<T> left{a.mat.data, plain_a ? a.mat.stride : 1, plain_a ? 1 : a.mat.stride};
+  const bool as_is_a = a.op == Op::none;
+  const Left<T> left{a.mat.data, as_is_a ? a.mat.stride : 1, as_is_a ? 1 : a.mat.stride};
   tiles<kTileRows>(alpha, left, b, beta, c);
 }
 
-#define HEED_INSTANTIATE(T)                             \
-  template struct PackedFactor<T>;                      \
-  template PackedFactor<T> pack(Factor<T>, Workspace&); \
-  template void gemm(T, Factor<T>, PackedFactor<T>, T, Mat<T>);
+#define HEED_INSTANTIATE(T)                               \
+  template struct PackedOperand<T>;                       \
+  template PackedOperand<T> pack(Operand<T>, Workspace&); \
+  template void gemm(T, Operand<T>, PackedOperand<T>, T, Mat<T>);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

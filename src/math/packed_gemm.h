@@ -1,4 +1,4 @@
-// Matrix products of the size of one attention head. cblas_sgemm packs both factors at every call,
+// Matrix products of the size of one attention head. cblas_sgemm packs both operands at every call,
 // which costs more than such a product itself; here only the right one is packed, once for all its
 // uses. (A head of 15 queries and keys, d_head 32: a third of the time of cblas_sgemm; 64: two
 // thirds; the same at 128 and more, where what is causal can be skipped in finer steps.)
@@ -12,20 +12,21 @@ namespace heed {
 // B [rows, cols] in panels of a few columns, each panel row by row; the last one is padded with
 // zeros. The memory belongs to a workspace.
 template <class T>
-struct PackedFactor {
+struct PackedOperand {
   const T* data;
   int rows, cols;
   int panel_rows;  // rows of a panel in memory: those of the B that was packed
 
-  PackedFactor row_range(int begin, int end) const;
-  PackedFactor col_range(int end) const;  // [0, end), which may take in the padding
+  PackedOperand row_range(int begin, int end) const;
+  PackedOperand col_range(int end) const;  // [0, end), which may take in the padding
 };
 
 template <class T>
-PackedFactor<T> pack(Factor<T> b, Workspace& workspace);
+PackedOperand<T> pack(Operand<T> b, Workspace& workspace);
 
 // C = alpha * op(A) B + beta * C. An element of C is summed over the columns of op(A) in order.
 template <class T>
-void gemm(T alpha, Factor<T> a, PackedFactor<T> b, T beta, Mat<T> c);
+void gemm(std::type_identity_t<T> alpha, Operand<T> a, PackedOperand<T> b,
+          std::type_identity_t<T> beta, Mat<T> c);
 
 }  // namespace heed

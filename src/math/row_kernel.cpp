@@ -91,7 +91,7 @@ void linear_columns(Mat<const T> x, Mat<const T> w, const T* b, Mat<T> y, int be
 }  // namespace
 
 template <class T>
-void exact_linear(Mat<const T> x, Mat<const T> w, Mat<const T> b, Mat<T> y, Pool* pool) {
+void exact_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
   assert(x.cols == w.cols && y.cols == w.rows && y.rows == x.rows);
   const T* bias = b.data;
   const double work = static_cast<double>(x.rows) * w.rows * w.cols;
@@ -110,8 +110,7 @@ void exact_linear(Mat<const T> x, Mat<const T> w, Mat<const T> b, Mat<T> y, Pool
 // Keys and values are walked row by row for all heads at once: a row of a cache lies in one piece,
 // a head's part of all rows does not.
 template <class T>
-void exact_attention(const T* q, Mat<const T> k, Mat<const T> v, T scale, bool uniform,
-                     Mat<T> weights, T* out) {
+void exact_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights, T* out) {
   const int m = k.rows, heads = weights.rows, d = k.cols / heads;
   constexpr int kKeys = 8, kValues = 4;
   if (uniform) {
@@ -154,9 +153,9 @@ void exact_attention(const T* q, Mat<const T> k, Mat<const T> v, T scale, bool u
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                            \
-  template void exact_linear(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Pool*); \
-  template void exact_attention(const T*, Mat<const T>, Mat<const T>, T, bool, Mat<T>, T*);
+#define HEED_INSTANTIATE(T)                                       \
+  template void exact_linear(In<T>, In<T>, In<T>, Mat<T>, Pool*); \
+  template void exact_attention(const T*, In<T>, In<T>, T, bool, Mat<T>, T*);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

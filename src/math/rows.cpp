@@ -11,18 +11,24 @@ void set_zero(Mat<T> x) {
 }
 
 template <class T>
-void copy_rows(Mat<const T> from, Mat<T> to) {
+void copy_rows(In<T> from, Mat<T> to) {
   assert(from.rows == to.rows && from.cols == to.cols);
   for (int r = 0; r < from.rows; ++r) std::memcpy(to.row(r), from.row(r), sizeof(T) * from.cols);
 }
 
 template <class T>
-void fill_rows(Mat<const T> b, Mat<T> y) {
+void copy_row(In<T> from, int i, Mat<T> to, int j) {
+  assert(from.cols == to.cols);
+  std::memcpy(to.row(j), from.row(i), sizeof(T) * from.cols);
+}
+
+template <class T>
+void fill_rows(In<T> b, Mat<T> y) {
   for (int r = 0; r < y.rows; ++r) std::memcpy(y.row(r), b.data, sizeof(T) * y.cols);
 }
 
 template <class T>
-void add_column_sums(Mat<const T> x, Mat<T> sums) {
+void add_column_sums(In<T> x, Mat<T> sums) {
   T* __restrict s = sums.data;
   int r = 0;
   for (; r + 4 <= x.rows; r += 4) {
@@ -35,10 +41,11 @@ void add_column_sums(Mat<const T> x, Mat<T> sums) {
   }
 }
 
-#define HEED_INSTANTIATE(T)                      \
-  template void set_zero(Mat<T>);                \
-  template void copy_rows(Mat<const T>, Mat<T>); \
-  template void fill_rows(Mat<const T>, Mat<T>); \
+#define HEED_INSTANTIATE(T)                               \
+  template void set_zero(Mat<T>);                         \
+  template void copy_rows(Mat<const T>, Mat<T>);          \
+  template void copy_row(Mat<const T>, int, Mat<T>, int); \
+  template void fill_rows(Mat<const T>, Mat<T>);          \
   template void add_column_sums(Mat<const T>, Mat<T>);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

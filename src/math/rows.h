@@ -8,12 +8,15 @@ namespace heed {
 template <class T>
 void set_zero(Mat<T> x);
 template <class T>
-void copy_rows(Mat<const T> from, Mat<T> to);
+void copy_rows(In<T> from, Mat<T> to);
+// Row `i` of `from` into row `j` of `to`.
+template <class T>
+void copy_row(In<T> from, int i, Mat<T> to, int j);
 // Every row of y becomes the vector b [1, cols].
 template <class T>
-void fill_rows(Mat<const T> b, Mat<T> y);
+void fill_rows(In<T> b, Mat<T> y);
 // sums [1, cols] += the column sums of x.
 template <class T>
-void add_column_sums(Mat<const T> x, Mat<T> sums);
+void add_column_sums(In<T> x, Mat<T> sums);
 
 }  // namespace heed

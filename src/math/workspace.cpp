@@ -56,7 +56,7 @@ std::size_t Workspace::bytes() const {
 
 template <class T>
 Mat<T> Workspace::zeros(int r, int c) {
-  Mat<T> m = rows<T>(r, c);
+  Mat<T> m = matrix<T>(r, c);
   if (!m.empty()) std::memset(m.data, 0, sizeof(T) * static_cast<std::size_t>(r) * c);
   return m;
 }

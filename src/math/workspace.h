@@ -1,6 +1,7 @@
-// A bump arena for activations. Memory is taken with rows() and given back all at once by rewinding
-// to an earlier mark; matrices handed out since that mark are dead. It grows to the largest use
-// seen and then never allocates again. One per thread; not thread-safe. Contents start undefined.
+// A bump arena for activations. Memory is taken with matrix() and given back all at once by
+// rewinding to an earlier mark; matrices handed out since that mark are dead. It grows to the
+// largest use seen and then never allocates again. One per thread; not thread-safe. Contents start
+// undefined.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ class Workspace {
 
   // An uninitialised [rows, cols] matrix, 64-byte aligned.
   template <class T>
-  Mat<T> rows(int rows, int cols) {
+  Mat<T> matrix(int rows, int cols) {
     return {static_cast<T*>(take(sizeof(T) * static_cast<std::size_t>(rows) * cols)), rows, cols};
   }
   // The same for a row of more than an int counts.
@@ -27,7 +28,7 @@ class Workspace {
   T* numbers(std::size_t n) {
     return static_cast<T*>(take(sizeof(T) * n));
   }
-  // Like rows(), filled with zeros.
+  // Like matrix(), filled with zeros.
   template <class T>
   Mat<T> zeros(int rows, int cols);
 

@@ -8,15 +8,16 @@
 // sequence and head; causal: query i of n over m keys sees the first m - n + i + 1 of them.
 //
 // Only attention sees sequences; everything else sees rows. While decoding, keys and values of
-// earlier tokens come from a Cache, and the same code serves prompt and single step.
+// earlier tokens come from a Cache, and the same code serves prompt and single step; only the
+// kernel of a head is another one (attention_head.h says why).
 #pragma once
 
 #include <array>
 #include <string>
 
-#include "config/model_config.h"
 #include "math/rotary.h"
 #include "nn/cache.h"
+#include "nn/layer_init.h"
 #include "nn/linear.h"
 
 namespace heed {
@@ -26,7 +27,12 @@ inline constexpr std::array kAttentionKinds = {AttentionKind::encoder_self,
                                                AttentionKind::decoder_self, AttentionKind::cross};
 const char* attention_name(AttentionKind kind);  // "encoder", "decoder", "cross"
 
-// Shown the weights of every (layer, head, sequence) of a forward pass that is not exact_rows.
+// Does a stack of this kind read the memory of an encoder?
+inline bool has_cross_attention(AttentionKind self_kind, const ModelConfig& config) {
+  return self_kind == AttentionKind::decoder_self && config.encoder_layers > 0;
+}
+
+// Shown the weights of every (layer, head, sequence) of a forward pass that is not decoding.
 template <class T>
 class AttentionProbe {
  public:
@@ -40,13 +46,15 @@ class AttentionProbe {
   virtual void see(const Seen& seen) = 0;
 };
 
-// What an attention reads besides its own rows.
+// What an attention reads besides x, and where the memory's gradient goes.
 template <class T>
 struct AttentionInput {
-  Mat<const T> memory;  // cross: [memory rows, d_model], the encoder's output
-  const Rows* memory_rows = nullptr;
-  Angles<T> rotary;                  // [.., d_head] cos, sin pairs; empty: not rotary
-  const CacheUse<T>* use = nullptr;  // decoding
+  const Rows* rows = nullptr;         // of x
+  Mat<const T> memory{};              // cross: [memory rows, d_model], the encoder's output
+  const Rows* memory_rows = nullptr;  // cross
+  Mat<T> dmemory{};                   // cross: backward adds to it
+  Angles<T> rotary{};                 // [.., d_head] cos, sin pairs; empty: not rotary
+  const CacheUse<T>* use = nullptr;   // decoding
 };
 
 template <class T>
@@ -66,32 +74,35 @@ struct Attention {
   Linear out;          // [d, d]
 
   Attention(ParamTable& table, const std::string& name, AttentionKind kind, int layer,
-            const ModelConfig& config, const InitRule& init, const InitRule& out_init);
+            const ModelConfig& config, const LayerInit& init);
 
   int d_head() const { return d_model / n_heads; }
   bool causal() const { return kind == AttentionKind::decoder_self; }
+  double scale() const;  // of the scores: 1 / sqrt(d_head)
 
   // x [rows, d] -> [rows, d]
   template <class T>
-  Mat<T> forward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const AttentionInput<T>& input,
+  Mat<T> forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
                  AttentionSaved<T>& saved) const;
-  // Adds to dx and (cross) to dmemory.
+  // Adds to dx and (cross) to input.dmemory.
   template <class T>
-  void backward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const AttentionInput<T>& input,
-                const AttentionSaved<T>& saved, Mat<const T> dy, Mat<T> dx, Mat<T> dmemory) const;
+  void backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
+                const AttentionSaved<T>& saved, In<T> dy, Mat<T> dx) const;
   // Decoding: keys and values of the memory into the cache, once per source.
   template <class T>
-  void cache_memory(Pass<T>& pass, Mat<const T> memory, Cache<T>& cache) const;
+  void cache_memory(Pass<T>& pass, In<T> memory, Cache<T>& cache) const;
 
  private:
-  // Are queries and keys rotated?
+  bool cross() const { return kind == AttentionKind::cross; }
+  Linear query() const { return in.slice(0, d_model); }
+  Linear key_value() const { return in.slice(d_model, 2 * d_model); }
+  // Turns queries and keys, forward (+1) or back (-1), where positions are rotary.
   template <class T>
-  bool turns(const AttentionInput<T>& input) const {
-    return kind != AttentionKind::cross && ablation.positions && !input.rotary.table.empty();
-  }
+  void rotate_both(Mat<T> q, Mat<T> k, const AttentionInput<T>& input, T direction) const;
   template <class T>
-  void attend_cached(Pass<T>& pass, const Rows& rows, const AttentionInput<T>& input,
-                     AttentionSaved<T>& saved) const;
+  void attend(Pass<T>& pass, const AttentionInput<T>& input, AttentionSaved<T>& saved) const;
+  template <class T>
+  void attend_cached(Pass<T>& pass, const AttentionInput<T>& input, AttentionSaved<T>& saved) const;
 };
 
 }  // namespace heed

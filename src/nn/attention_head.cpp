@@ -27,10 +27,10 @@ Mat<T> dropped(const AttentionHead<T>& h, int begin, Mat<T> p, Workspace& worksp
   if (!h.dropout.on()) return p;
   Dropout dropout = h.dropout;
   dropout.row_keys += begin;
-  const Mat<T> d = workspace.rows<T>(p.rows, p.cols);
-  copy_rows<T>(p, d);
-  drop_in_place(d, dropout);
-  return d;
+  const Mat<T> copy = workspace.matrix<T>(p.rows, p.cols);
+  copy_rows(p, copy);
+  drop_in_place(copy, dropout);
+  return copy;
 }
 
 }  // namespace
@@ -39,8 +39,8 @@ Mat<T> dropped(const AttentionHead<T>& h, int begin, Mat<T> p, Workspace& worksp
 template <class T>
 void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace) {
   WorkspaceScope packed(workspace);
-  const PackedFactor<T> v = pack(plain(h.v), workspace);
-  PackedFactor<T> k_t{};
+  const PackedOperand<T> v = pack(as_is(h.v), workspace);
+  PackedOperand<T> k_t{};
   if (!h.uniform) k_t = pack(transposed(h.k), workspace);
   for_query_blocks(h, [&](int begin, int end, int keys) {
     WorkspaceScope scope(workspace);
@@ -52,58 +52,56 @@ void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace) {
       }
     } else {
       const int wide = padded_keys(keys);
-      gemm(h.scale, plain(h.q.row_range(begin, end)), k_t.col_range(wide), T{0},
-           p.col_range(0, wide));
+      gemm(h.scale, as_is(h.q.row_range(begin, end)), k_t.col_range(wide), 0, p.col_range(0, wide));
       for (int i = begin; i < end; ++i) softmax(h.p.row(i), h.visible(i), h.p.cols);
     }
-    const Mat<T> d = dropped(h, begin, p.col_range(0, padded_keys(keys)), workspace);
-    gemm(T{1}, plain(d.col_range(0, keys)), v.row_range(0, keys), T{0}, o.row_range(begin, end));
+    const Mat<T> dropped_p = dropped(h, begin, p.col_range(0, padded_keys(keys)), workspace);
+    gemm(1, as_is(dropped_p.col_range(0, keys)), v.row_range(0, keys), 0, o.row_range(begin, end));
   });
 }
 
 // With D = drop(P):  dV += Dᵀ dO,  dD = dO Vᵀ,  dS = D dD - P rowsum(D dD),
-// dQ += scale dS K,  dK += scale dSᵀ Q
+// dQ += scale dS K,  dK += scale dSᵀ Q.
 // (dP is the gradient of D under the same mask, so P dP = D dD: the mask is needed once.)
 template <class T>
-void head_backward(const AttentionHead<T>& h, Mat<const T> d_o, Mat<T> dq, Mat<T> dk, Mat<T> dv,
+void head_backward(const AttentionHead<T>& h, In<T> d_o, const HeadGradients<T>& to,
                    Workspace& workspace) {
   WorkspaceScope packed(workspace);
-  const PackedFactor<T> d_out = pack(plain(d_o), workspace);
-  PackedFactor<T> v_t{}, q{}, k{};
+  const PackedOperand<T> d_out = pack(as_is(d_o), workspace);
+  PackedOperand<T> v_t{}, q{}, k{};
   if (!h.uniform) {
     v_t = pack(transposed(h.v), workspace);
-    q = pack(plain(h.q), workspace);
-    k = pack(plain(h.k), workspace);
+    q = pack(as_is(h.q), workspace);
+    k = pack(as_is(h.k), workspace);
   }
   for_query_blocks(h, [&](int begin, int end, int keys) {
     WorkspaceScope scope(workspace);
     const int n = end - begin, wide = padded_keys(keys);
     const Mat<T> p = h.p.row_range(begin, end).col_range(0, wide);
-    const Mat<T> d = dropped(h, begin, p, workspace);
-    gemm(T{1}, transposed(d.col_range(0, keys)), d_out.row_range(begin, end), T{1},
-         dv.row_range(0, keys));
+    const Mat<T> dropped_p = dropped(h, begin, p, workspace);
+    gemm(1, transposed(dropped_p.col_range(0, keys)), d_out.row_range(begin, end), 1,
+         to.dv.row_range(0, keys));
     if (h.uniform) return;
-    const Mat<T> ds = workspace.rows<T>(n, wide);
-    gemm(T{1}, plain(d_o.row_range(begin, end)), v_t.col_range(wide), T{0}, ds);
+    const Mat<T> ds = workspace.matrix<T>(n, wide);
+    gemm(1, as_is(d_o.row_range(begin, end)), v_t.col_range(wide), 0, ds);
     for (int i = 0; i < n; ++i) {
       const T* __restrict weight = p.row(i);
-      const T* __restrict kept = d.row(i);
+      const T* __restrict drop_p = dropped_p.row(i);
       T* __restrict x = ds.row(i);
       T sum = 0;
 #pragma omp simd reduction(+ : sum)
-      for (int j = 0; j < wide; ++j) sum += kept[j] * x[j];
-      for (int j = 0; j < wide; ++j) x[j] = kept[j] * x[j] - weight[j] * sum;
+      for (int j = 0; j < wide; ++j) sum += drop_p[j] * x[j];
+      for (int j = 0; j < wide; ++j) x[j] = drop_p[j] * x[j] - weight[j] * sum;
     }
     const Mat<T> ds_keys = ds.col_range(0, keys);
-    gemm(h.scale, plain(ds_keys), k.row_range(0, keys), T{1}, dq.row_range(begin, end));
-    gemm(h.scale, transposed(ds_keys), q.row_range(begin, end), T{1}, dk.row_range(0, keys));
+    gemm(h.scale, as_is(ds_keys), k.row_range(0, keys), 1, to.dq.row_range(begin, end));
+    gemm(h.scale, transposed(ds_keys), q.row_range(begin, end), 1, to.dk.row_range(0, keys));
   });
 }
 
-#define HEED_INSTANTIATE(T)                                                                  \
-  template void head_forward(const AttentionHead<T>&, Mat<T>, Workspace&);                   \
-  template void head_backward(const AttentionHead<T>&, Mat<const T>, Mat<T>, Mat<T>, Mat<T>, \
-                              Workspace&);
+#define HEED_INSTANTIATE(T)                                                \
+  template void head_forward(const AttentionHead<T>&, Mat<T>, Workspace&); \
+  template void head_backward(const AttentionHead<T>&, In<T>, const HeadGradients<T>&, Workspace&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

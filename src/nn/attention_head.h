@@ -1,4 +1,9 @@
 // The heart: one head of one sequence, forward and backward, on windows of the packed rows.
+//
+// Training multiplies blocks of queries with packed keys and values (math/packed_gemm.h). Decoding
+// has one query at a time and a key/value cache that grows by a row: there packing would cost more
+// than the product, so it has a kernel of its own (exact_attention of math/row_kernel.h), with the
+// same scale, the same rule of what is visible and the same softmax.
 #pragma once
 
 #include "math/dropout.h"
@@ -7,9 +12,14 @@
 
 namespace heed {
 
-// Columns of P in memory: whole vectors, so that no numbers are left over in its rows.
+// Columns of P in memory: whole vectors, so that its rows have no scalar tail.
 constexpr int padded_keys(int m) {
   return (m + 7) / 8 * 8;
+}
+
+// How many of m keys query i of n sees. Causal: the last query sees all of them.
+constexpr int visible_keys(bool causal, int i, int n, int m) {
+  return causal ? m - n + i + 1 : m;
 }
 
 // n queries, m keys. The windows belong to the pass.
@@ -23,16 +33,23 @@ struct AttentionHead {
   bool causal, uniform;
   Dropout dropout;
 
-  int visible(int query) const { return causal ? k.rows - q.rows + query + 1 : k.rows; }
+  int visible(int query) const { return visible_keys(causal, query, q.rows, k.rows); }
 };
 
 // P = softmax(scale Q Kᵀ);  O = drop(P) V. Overwrites h.p and o [n, d_head].
 template <class T>
 void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace);
 
-// Given dO [n, d_head] and P, adds to dq [n, d_head], dk and dv [m, d_head].
+// What backward adds to.
 template <class T>
-void head_backward(const AttentionHead<T>& h, Mat<const T> d_o, Mat<T> dq, Mat<T> dk, Mat<T> dv,
+struct HeadGradients {
+  Mat<T> dq;      // [n, d_head]
+  Mat<T> dk, dv;  // [m, d_head]
+};
+
+// Given dO [n, d_head] and P.
+template <class T>
+void head_backward(const AttentionHead<T>& h, In<T> d_o, const HeadGradients<T>& to,
                    Workspace& workspace);
 
 }  // namespace heed

@@ -27,17 +27,17 @@ struct Block {
   Residual feed_forward_residual;
 
   // `prefix` is e.g. "decoder.layers.0".
-  Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, bool cross,
-        int layer, const ModelConfig& config, const InitRule& init, const InitRule& out_init);
+  Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, int layer,
+        const ModelConfig& config, const LayerInit& init);
 
   // [rows, d] -> [rows, d]
   template <class T>
-  Mat<T> forward(Pass<T>& pass, Mat<T> x, const Rows& rows, const AttentionInput<T>& input,
+  Mat<T> forward(Pass<T>& pass, Mat<T> x, const AttentionInput<T>& input,
                  BlockSaved<T>& saved) const;
-  // In place: d is the gradient of the output and becomes that of x. Adds to dmemory.
+  // In place: d is the gradient of the output and becomes that of x. Adds to input.dmemory.
   template <class T>
-  void backward(Pass<T>& pass, Mat<T> d, const Rows& rows, const AttentionInput<T>& input,
-                const BlockSaved<T>& saved, Mat<T> dmemory) const;
+  void backward(Pass<T>& pass, Mat<T> d, const AttentionInput<T>& input,
+                const BlockSaved<T>& saved) const;
 };
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 #include "math/rotary.h"
 
 namespace heed {
+
 Embedding::Embedding(ParamTable& table, Param tokens_, const std::string& positions_name,
                      const ModelConfig& config)
     : tokens(tokens_),
@@ -19,7 +20,7 @@ Embedding::Embedding(ParamTable& table, Param tokens_, const std::string& positi
       site(name_key(positions_name)) {
   if (kind == Positions::learned)
     positions = table.add_matrix(positions_name + ".weight", config.max_length, config.d_model,
-                                 Fill::normal, 0.02);
+                                 {Initializer::normal, 0.02});
 }
 
 PositionRange position_range(const Rows& rows) {
@@ -30,7 +31,7 @@ PositionRange position_range(const Rows& rows) {
 
 template <class T>
 Angles<T> position_angles(Workspace& workspace, PositionRange range, int d, bool cos_first) {
-  const Mat<T> table = workspace.rows<T>(range.count, d);
+  const Mat<T> table = workspace.matrix<T>(range.count, d);
   for (int c = 0; c < d; c += 2) {
     const double frequency = std::pow(10000.0, -static_cast<double>(c) / d);
     for (int p = 0; p < range.count; ++p) {
@@ -46,7 +47,7 @@ template <class T>
 Mat<T> Embedding::forward(Pass<T>& pass, const Rows& rows) const {
   Timed timed(pass.profile, Work::norms_activations);
   const Mat<const T> table = pass[tokens];
-  const Mat<T> y = pass.workspace.template rows<T>(rows.count(), table.cols);
+  const Mat<T> y = pass.matrix(rows.count(), table.cols);
   WorkspaceScope scope(pass.workspace);
   Angles<T> position;
   if (kind == Positions::learned) position.table = pass[positions];

@@ -1,9 +1,11 @@
-// The position-wise network: y = drop(f(x W_1ᵀ + b_1)) W_2ᵀ + b_2, f one of relu, gelu, silu.
+// The position-wise network (Vaswani et al. 2017, section 3.3):
+//
+//   y = drop(f(x W_1ᵀ + b_1)) W_2ᵀ + b_2          f one of relu, gelu, silu
 #pragma once
 
 #include <string>
 
-#include "config/model_config.h"
+#include "nn/layer_init.h"
 #include "nn/linear.h"
 
 namespace heed {
@@ -22,14 +24,14 @@ struct FeedForward {
   std::uint64_t site;
 
   FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
-              const InitRule& init, const InitRule& out_init);
+              const LayerInit& init);
 
   template <class T>
-  Mat<T> forward(Pass<T>& pass, Mat<const T> x, const Rows& rows, FeedForwardSaved<T>& saved) const;
+  Mat<T> forward(Pass<T>& pass, In<T> x, const Rows& rows, FeedForwardSaved<T>& saved) const;
   // Adds to dx.
   template <class T>
-  void backward(Pass<T>& pass, Mat<const T> x, const Rows& rows, const FeedForwardSaved<T>& saved,
-                Mat<const T> dy, Mat<T> dx) const;
+  void backward(Pass<T>& pass, In<T> x, const Rows& rows, const FeedForwardSaved<T>& saved,
+                In<T> dy, Mat<T> dx) const;
 };
 
 }  // namespace heed

@@ -5,21 +5,19 @@
 namespace heed {
 
 Norm::Norm(ParamTable& table, const std::string& name, int d)
-    : weight(table.add_vector(name + ".weight", d, Fill::ones)),
-      bias(table.add_vector(name + ".bias", d, Fill::zeros)) {}
+    : weight(table.add_vector(name + ".weight", d, Initializer::ones)),
+      bias(table.add_vector(name + ".bias", d, Initializer::zeros)) {}
 
 template <class T>
-Norm::Forward<T> Norm::forward(Pass<T>& pass, Mat<const T> x) const {
+Norm::Forward<T> Norm::forward(Pass<T>& pass, In<T> x) const {
   Timed timed(pass.profile, Work::norms_activations);
-  Forward<T> f{pass.workspace.template rows<T>(x.rows, x.cols),
-               pass.workspace.template rows<T>(x.rows, 2)};
+  Forward<T> f{pass.matrix(x.rows, x.cols), pass.matrix(x.rows, 2)};
   layer_norm(x, pass[weight], pass[bias], f.y, f.stats);
   return f;
 }
 
 template <class T>
-void Norm::backward(Pass<T>& pass, Mat<const T> x, Mat<const T> stats, Mat<const T> dy,
-                    Mat<T> dx) const {
+void Norm::backward(Pass<T>& pass, In<T> x, In<T> stats, In<T> dy, Mat<T> dx) const {
   Timed timed(pass.profile, Work::norms_activations);
   layer_norm_backward(x, pass[weight], stats, dy, dx, pass.gradient(weight), pass.gradient(bias));
 }

@@ -20,10 +20,9 @@ struct Norm {
     Mat<T> y, stats;
   };
   template <class T>
-  Forward<T> forward(Pass<T>& pass, Mat<const T> x) const;
+  Forward<T> forward(Pass<T>& pass, In<T> x) const;
   template <class T>
-  void backward(Pass<T>& pass, Mat<const T> x, Mat<const T> stats, Mat<const T> dy,
-                Mat<T> dx) const;
+  void backward(Pass<T>& pass, In<T> x, In<T> stats, In<T> dy, Mat<T> dx) const;
 };
 
 }  // namespace heed

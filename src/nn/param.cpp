@@ -18,13 +18,14 @@ Param ParamTable::add(ParamInfo info) {
   return info.param;
 }
 
-Param ParamTable::add_matrix(const std::string& name, int rows, int cols, Fill fill, double scale,
-                             bool frozen) {
-  return add({name, {0, rows, cols}, false, fill, scale, frozen});
+Param ParamTable::add_matrix(const std::string& name, int rows, int cols, Initializer init) {
+  if (init.kind == Initializer::uniform && init.scale == 0)
+    init.scale = std::sqrt(6.0 / (rows + cols));
+  return add({name, {0, rows, cols}, false, init});
 }
 
-Param ParamTable::add_vector(const std::string& name, int n, Fill fill) {
-  return add({name, {0, 1, n}, true, fill, 0.0, false});
+Param ParamTable::add_vector(const std::string& name, int n, Initializer::Kind kind) {
+  return add({name, {0, 1, n}, true, {kind}});
 }
 
 template <class T>
@@ -66,16 +67,16 @@ double normal_number(std::uint64_t key, std::uint64_t i) {
 }
 
 double initial_value(const ParamInfo& info, std::uint64_t key, std::uint64_t i) {
-  switch (info.fill) {
-    case Fill::zeros:
+  switch (info.init.kind) {
+    case Initializer::zeros:
       return 0.0;
-    case Fill::ones:
+    case Initializer::ones:
       return 1.0;
-    case Fill::uniform:
-      return info.scale * (2.0 * uniform01(key, i) - 1.0);
-    case Fill::normal:
-      return info.scale * normal_number(key, i);
-    case Fill::identity:
+    case Initializer::uniform:
+      return info.init.scale * (2.0 * uniform01(key, i) - 1.0);
+    case Initializer::normal:
+      return info.init.scale * normal_number(key, i);
+    case Initializer::identity:
       return i / info.param.cols == i % info.param.cols ? 1.0 : 0.0;
   }
   return 0.0;

@@ -22,23 +22,28 @@ struct Param {
   std::size_t size() const { return static_cast<std::size_t>(rows) * cols; }
 };
 
-enum class Fill { zeros, ones, uniform, normal, identity };
+// How a tensor starts.
+struct Initializer {
+  enum Kind { zeros, ones, uniform, normal, identity };
+  Kind kind = uniform;
+  // Half-width of uniform, standard deviation of normal. Uniform of scale 0 takes sqrt(6 / (rows +
+  // cols)) (Glorot and Bengio 2010).
+  double scale = 0.0;
+  bool frozen = false;  // ablations: the optimizer never moves it
+};
 
 struct ParamInfo {
   std::string name;  // as in the safetensors file, e.g. "encoder.layers.0.fc1.weight"
   Param param;       // a vector is stored as [1, n] here and as [n] in files
   bool vector;       // one-dimensional: biases and norms; never decayed
-  Fill fill;         // initial values
-  double scale;      // half-width for uniform, standard deviation for normal
-  bool frozen;       // ablations: gradient is dropped, the optimizer never moves it
+  Initializer init;
 };
 
 class ParamTable {
  public:
   // A [rows, cols] weight. Tensors added one after the other are adjacent in memory.
-  Param add_matrix(const std::string& name, int rows, int cols, Fill fill, double scale,
-                   bool frozen = false);
-  Param add_vector(const std::string& name, int n, Fill fill);
+  Param add_matrix(const std::string& name, int rows, int cols, Initializer init);
+  Param add_vector(const std::string& name, int n, Initializer::Kind kind);
 
   const std::vector<ParamInfo>& infos() const { return infos_; }
   std::size_t size() const { return size_; }  // numbers in all

@@ -28,6 +28,9 @@ struct Pass {
 
   Mat<const T> operator[](Param p) const { return values[p]; }
   Mat<T> gradient(Param p) const { return (*gradients)[p]; }
+  // Room from the workspace: [rows, cols] of undefined contents, or of zeros.
+  Mat<T> matrix(int rows, int cols) const { return workspace.template matrix<T>(rows, cols); }
+  Mat<T> zeros(int rows, int cols) const { return workspace.template zeros<T>(rows, cols); }
 };
 
 }  // namespace heed

@@ -1,5 +1,8 @@
-// A branch f beside the straight way, with dropout and its norm before or after:
+// A branch f beside the straight way, with dropout (Srivastava et al. 2014) and its norm before
+// (Xiong et al. 2020) or after (Vaswani et al. 2017, section 3.1):
+//
 //   pre:  y = x + drop(f(norm(x)))          post:  y = norm(x + drop(f(x)))
+//
 // The branch is given as a callable.
 #pragma once
 
@@ -32,47 +35,45 @@ struct Residual {
         rate(config.dropout),
         site(name_key(norm_name)) {}
 
-  // branch: Mat<const T> -> Mat<T>, freshly taken from the workspace.
+  // branch(x) -> [rows, d], freshly taken from the workspace.
   template <class T, class Branch>
   Mat<T> forward(Pass<T>& pass, Mat<T> x, const Rows& rows, ResidualSaved<T>& saved,
                  Branch&& branch) const {
-    const bool pre = placement == NormPlacement::pre;
-    typename Norm::Forward<T> n;
-    if (pre) n = norm.forward(pass, Mat<const T>(x));
-    saved.branch = pre ? n.y : x;
-    Mat<T> y = branch(Mat<const T>(saved.branch));
-    {
-      Timed timed(pass.profile, Work::dropout);
-      drop_add(y, Mat<const T>(x), rows.dropout(rate, site));
+    Timed timed(pass.profile, Work::dropout);
+    const Dropout dropout = rows.dropout(rate, site);
+    if (placement == NormPlacement::pre) {
+      const auto n = norm.forward(pass, x);
+      const Mat<T> y = branch(n.y);
+      drop_add(y, x, dropout);
+      saved = {x, n.y, n.stats};
+      return y;
     }
-    if (!pre) n = norm.forward(pass, Mat<const T>(y));
-    saved.in = pre ? x : y;
-    saved.stats = n.stats;
-    return pre ? y : n.y;
+    const Mat<T> sum = branch(x);
+    drop_add(sum, x, dropout);
+    const auto n = norm.forward(pass, sum);
+    saved = {sum, x, n.stats};
+    return n.y;
   }
 
   // In place: d is the gradient of y and becomes that of x.
-  // branch_backward(dbranch, dx): adds to dx, the gradient of what the branch read.
+  //   pre:   dx = d + norm'(f'(drop(d)))      post:  e = norm'(d),  dx = e + f'(drop(e))
+  // branch_backward(x, dy, dx): of f, which read x; adds to dx.
   template <class T, class Branch>
   void backward(Pass<T>& pass, Mat<T> d, const Rows& rows, const ResidualSaved<T>& saved,
                 Branch&& branch_backward) const {
+    Timed timed(pass.profile, Work::dropout);
     WorkspaceScope scope(pass.workspace);
-    const Mat<T> other = pass.workspace.template zeros<T>(d.rows, d.cols);
-    const Mat<T> dbranch = pass.workspace.template rows<T>(d.rows, d.cols);
-    const auto drop = [&](Mat<T> from) {
-      Timed timed(pass.profile, Work::dropout);
-      drop_add_backward(Mat<const T>(from), dbranch, rows.dropout(rate, site));
-    };
-    const Mat<const T> in = saved.in, stats = saved.stats;
+    const Dropout dropout = rows.dropout(rate, site);
+    const Mat<T> other = pass.zeros(d.rows, d.cols), dbranch = pass.matrix(d.rows, d.cols);
     if (placement == NormPlacement::pre) {
-      drop(d);
-      branch_backward(Mat<const T>(dbranch), other);
-      norm.backward(pass, in, stats, Mat<const T>(other), d);
+      drop_add_backward(d, dbranch, dropout);
+      branch_backward(saved.branch, dbranch, other);
+      norm.backward(pass, saved.in, saved.stats, other, d);
     } else {
-      norm.backward(pass, in, stats, Mat<const T>(d), other);
-      drop(other);
-      copy_rows(Mat<const T>(other), d);
-      branch_backward(Mat<const T>(dbranch), d);
+      norm.backward(pass, saved.in, saved.stats, d, other);
+      drop_add_backward(other, dbranch, dropout);
+      copy_rows(other, d);
+      branch_backward(saved.branch, dbranch, d);
     }
   }
 };

@@ -18,7 +18,12 @@ struct Rows {
   int count() const { return static_cast<int>(ids.size()); }
   int sequences() const { return static_cast<int>(begin.size()) - 1; }
   int length(int i) const { return begin[i + 1] - begin[i]; }
-  // The dropout of a layer that drops these rows, from the `first` on, at a site of its own.
+  // What of a matrix of these rows belongs to sequence i.
+  template <class T>
+  Mat<T> sequence(Mat<T> x, int i) const {
+    return x.row_range(begin[i], begin[i + 1]);
+  }
+  // Dropout for rows [first, ...) at a layer's site.
   Dropout dropout(double rate, std::uint64_t site, int first = 0) const {
     return {rate, row_keys.empty() ? nullptr : row_keys.data() + first, site};
   }

@@ -22,18 +22,16 @@ struct Stack {
   int rotary_width = 0;  // d_head with rotary positions, else 0
 
   // `name` is "encoder" or "decoder".
-  Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind, bool cross,
+  Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind,
         const ModelConfig& config);
 
   // x is kept for backward (or, in a pass that is forward_only, written over). input.rotary is
   // filled in here.
   template <class T>
-  Mat<T> forward(Pass<T>& pass, Mat<T> x, const Rows& rows, AttentionInput<T> input,
-                 StackSaved<T>& saved) const;
-  // In place: d is the gradient of the output and becomes that of x. Adds to dmemory.
+  Mat<T> forward(Pass<T>& pass, Mat<T> x, AttentionInput<T> input, StackSaved<T>& saved) const;
+  // In place: d is the gradient of the output and becomes that of x. Adds to input.dmemory.
   template <class T>
-  void backward(Pass<T>& pass, Mat<T> d, const Rows& rows, AttentionInput<T> input,
-                const StackSaved<T>& saved, Mat<T> dmemory) const;
+  void backward(Pass<T>& pass, Mat<T> d, AttentionInput<T> input, const StackSaved<T>& saved) const;
 };
 
 }  // namespace heed

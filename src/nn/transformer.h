@@ -10,23 +10,10 @@
 #include <vector>
 
 #include "nn/embedding.h"
+#include "nn/loss.h"
 #include "nn/stack.h"
 
 namespace heed {
-
-// Sums over label tokens, in nats.
-struct LossSums {
-  double smoothed = 0.0;  // what is minimised
-  double plain = 0.0;     // what is reported
-  std::int64_t tokens = 0;
-  std::int64_t correct = 0;
-  LossSums& operator+=(const LossSums& o);
-};
-
-struct LossOptions {
-  double smoothing = 0.0;
-  double scale = 1.0;  // of the gradient: 1 / label tokens of the whole step
-};
 
 template <class T>
 struct TransformerSaved {
@@ -46,7 +33,7 @@ struct Transformer {
   ParamTable table;
   Embeddings embeddings;
   Stack encoder, decoder;
-  Param output;  // [vocab of the output side, d]
+  Linear output;  // [vocab of the output side, d], without a bias: hidden rows -> logits
 
   // The vocabularies are one and the same for one-sided models and with tie all.
   Transformer(const ModelConfig& config, int source_vocab, int target_vocab);
@@ -69,26 +56,10 @@ struct Transformer {
   template <class T>
   Mat<T> encode(Pass<T>& pass, const Rows& source, StackSaved<T>& saved) const;
   template <class T>
-  void cache_memory(Pass<T>& pass, Mat<const T> memory, Cache<T>& cache) const;
+  void cache_memory(Pass<T>& pass, In<T> memory, Cache<T>& cache) const;
+  // input.rows: the target rows.
   template <class T>
-  Mat<T> decode(Pass<T>& pass, const Rows& target, const AttentionInput<T>& input,
-                StackSaved<T>& saved) const;
-
-  // [rows, d] -> [rows, vocab]
-  template <class T>
-  Mat<T> logits(Pass<T>& pass, Mat<const T> hidden) const;
-  // The same into y [rows, target_vocab].
-  template <class T>
-  void logits_into(Pass<T>& pass, Mat<const T> hidden, Mat<T> y) const;
-
-  // Cross-entropy of the labelled rows, in chunks of rows, so that the logits of a whole batch are
-  // never held. With dhidden [rows, d] (overwritten; empty: no gradient) also the gradient, added
-  // to the output layer's. `log_probs`, if given, gets log p(label) of every row (0 where
-  // unlabelled).
-  template <class T>
-  LossSums loss(Pass<T>& pass, Mat<const T> hidden, const std::vector<int>& labels,
-                const LossOptions& options, Mat<T> dhidden,
-                std::vector<double>* log_probs = nullptr) const;
+  Mat<T> decode(Pass<T>& pass, const AttentionInput<T>& input, StackSaved<T>& saved) const;
 };
 
 // One micro-batch of training: forward, loss, backward. Gradients are added.

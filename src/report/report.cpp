@@ -136,7 +136,7 @@ std::string filled(const TrainedModel& m, const Question& q) {
   TransformerSaved<float> saved;
   Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
-  const Mat<float> logits = m.model.logits(pass, Mat<const float>(hidden));
+  const Mat<float> logits = m.model.output.forward(pass, hidden);
   std::vector<int> special, words;
   for (int id = 0; id < m.tokenizers.target->first_ordinary_id(); ++id) special.push_back(id);
   for (std::size_t r = 0; r < q.labels.size(); ++r)

@@ -37,7 +37,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
       sums += train_micro_batch(*model_, pass, batch.shards[task][i], options, worker.saved);
     losses_[task] = sums;
     for (const ParamInfo& info : model_->table.infos())
-      if (info.frozen)
+      if (info.init.frozen)
         std::memset(shards_[task].data() + info.param.offset, 0, info.param.size() * sizeof(float));
   });
   return tree_sum(losses_);

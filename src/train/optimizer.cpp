@@ -18,7 +18,7 @@ double clip_factor(double clip_norm, double gradient_norm) {
 template <class T>
 Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config) : config_(config) {
   for (const ParamInfo& info : table.infos()) {
-    const bool decay = config.weight_decay > 0 && !info.vector && !info.frozen;
+    const bool decay = config.weight_decay > 0 && !info.vector && !info.init.frozen;
     const std::size_t end = info.param.offset + info.param.size();
     if (!stretches_.empty() && stretches_.back().decay == decay) {
       stretches_.back().end = end;
@@ -33,16 +33,16 @@ Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config) 
 }
 
 template <class T>
-void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
-                        ParamVec<T>& values, ParamVec<T>& gradients, ParamVec<T>* averaged,
-                        double ema_decay, const std::vector<Profile*>& profiles) {
-  const double t = static_cast<double>(step);
+void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
+                        ParamVec<T>& gradients, ParamVec<T>* averaged,
+                        const std::vector<Profile*>& profiles) {
+  const double t = static_cast<double>(update.step), rate = update.rate;
   const T b1 = static_cast<T>(config_.betas[0]), b2 = static_cast<T>(config_.betas[1]);
   // Not 1 - b in T: at 0.9999 that is off by more than a ten-thousandth.
   const T a1 = static_cast<T>(1.0 - config_.betas[0]), a2 = static_cast<T>(1.0 - config_.betas[1]);
   const T step_size = static_cast<T>(rate / (1.0 - std::pow(config_.betas[0], t)));
   const T root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(config_.betas[1], t)));
-  const T eps = static_cast<T>(config_.eps), factor = static_cast<T>(clip);
+  const T eps = static_cast<T>(config_.eps), factor = static_cast<T>(update.clip);
   const T sgd_rate = static_cast<T>(rate);
 
   const auto sweep = [&](std::size_t begin, std::size_t end, T keep) {
@@ -66,8 +66,9 @@ void Optimizer<T>::step(Pool& pool, std::int64_t step, double rate, double clip,
     }
     if (averaged) {
       T* __restrict e = averaged->data();
-      const T stay = static_cast<T>(ema_decay), come = static_cast<T>(1.0 - ema_decay);
-      for (std::size_t i = begin; i < end; ++i) e[i] = stay * e[i] + come * w[i];
+      const T decay = static_cast<T>(update.ema_decay);
+      const T rest = static_cast<T>(1.0 - update.ema_decay);
+      for (std::size_t i = begin; i < end; ++i) e[i] = decay * e[i] + rest * w[i];
     }
   };
 

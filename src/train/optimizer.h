@@ -21,16 +21,23 @@ namespace heed {
 // Factor on the gradient; clip_norm 0 is no clipping.
 double clip_factor(double clip_norm, double gradient_norm);
 
+// One step of it.
+struct Update {
+  std::int64_t step;       // from 1
+  double rate;             // learning rate
+  double clip = 1.0;       // factor on the gradient
+  double ema_decay = 0.0;  // of the averaged values
+};
+
 template <class T>
 class Optimizer {
  public:
   Optimizer(const ParamTable& table, const OptimizerConfig& config);
 
-  // Step `step` (from 1) with the given rate. `averaged`, if given, moves towards the new values:
-  // e <- decay e + (1 - decay) w. `profiles`: of each worker, or empty.
-  void step(Pool& pool, std::int64_t step, double rate, double clip, ParamVec<T>& values,
-            ParamVec<T>& gradients, ParamVec<T>* averaged = nullptr, double ema_decay = 0.0,
-            const std::vector<Profile*>& profiles = {});
+  // Moves the values and leaves the gradients at zero. `averaged`, if given, follows the new
+  // values: e <- decay e + (1 - decay) w. `profiles`: of each worker, or empty.
+  void step(Pool& pool, const Update& update, ParamVec<T>& values, ParamVec<T>& gradients,
+            ParamVec<T>* averaged = nullptr, const std::vector<Profile*>& profiles = {});
 
   bool has_moments() const { return config_.type != OptimizerType::sgd; }
   ParamVec<T>& m() { return m_; }

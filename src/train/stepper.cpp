@@ -52,9 +52,9 @@ StepResult Stepper::step(State& state, const BeforeUpdate& before_update) {
   if (before_update) before_update(batch.after);
   // A young average follows quickly: it has little to average yet.
   const double decay = std::min(config_.train.ema_decay, (1.0 + state.step) / (10.0 + state.step));
-  optimizer_.step(pool_, state.step + 1, result.rate,
-                  clip_factor(config_.optimizer.clip_norm, result.gradient_norm), values_,
-                  gradients_.sum(), averaged_ ? &*averaged_ : nullptr, decay,
+  const Update update{state.step + 1, result.rate,
+                      clip_factor(config_.optimizer.clip_norm, result.gradient_norm), decay};
+  optimizer_.step(pool_, update, values_, gradients_.sum(), averaged_ ? &*averaged_ : nullptr,
                   gradients_.profiles());
   state.step += 1;
   state.cursor = batch.after;

@@ -137,12 +137,12 @@ BENCHMARK(decoding_product)->ArgsProduct({{1, 4, 64}, {256, 512}});
 
 void adam(benchmark::State& state) {
   ParamTable table;
-  table.add_matrix("w", 1024, 1024, Fill::normal, 0.02);
+  table.add_matrix("w", 1024, 1024, {Initializer::normal, 0.02});
   ParamVec<float> values(table.size()), gradients(table.size());
   Optimizer<float> optimizer(table, {});
   Pool pool(1);
   std::int64_t step = 0;
-  for (auto _ : state) optimizer.step(pool, ++step, 1e-3, 1.0, values, gradients);
+  for (auto _ : state) optimizer.step(pool, {++step, 1e-3}, values, gradients);
   bytes(state, 28.0 * static_cast<double>(table.size()));
 }
 BENCHMARK(adam);

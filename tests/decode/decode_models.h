@@ -11,8 +11,8 @@ struct DecodeModel {
                        std::uint64_t seed = 1)
       : model(config(family, positions), vocab, vocab), values(lively_values<float>(model, seed)) {
     // Sharper than at the start of training, so that hypotheses differ.
-    for (std::size_t i = 0; i < model.output.size(); ++i)
-      values.data()[model.output.offset + i] *= 3.0f;
+    for (std::size_t i = 0; i < model.output.weight.size(); ++i)
+      values.data()[model.output.weight.offset + i] *= 3.0f;
   }
   static ModelConfig config(Family family, Positions positions) {
     ModelConfig c = tiny_config(family);

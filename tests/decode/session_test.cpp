@@ -25,7 +25,7 @@ std::vector<float> uncached(const DecodeModel& m, const std::vector<int>& source
   TransformerSaved<float> saved;
   Pass<float> pass{.values = m.values, .workspace = workspace};
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
-  return row(m.model.logits(pass, Mat<const float>(hidden)), hidden.rows - 1);
+  return row(m.model.output.forward(pass, hidden), hidden.rows - 1);
 }
 
 class EveryPosition : public testing::TestWithParam<std::tuple<Family, Positions>> {};

@@ -30,7 +30,7 @@ SlowSums slow_evaluation(const Transformer& model, const ParamVec<double>& value
     Pass<double> pass{.values = values, .workspace = workspace};
     TransformerSaved<double> saved;
     const Mat<double> hidden = model.forward(pass, batch, saved);
-    const Mat<double> logits = model.logits(pass, Mat<const double>(hidden));
+    const Mat<double> logits = model.output.forward(pass, hidden);
     for (std::size_t r = 0; r < e.labels.size(); ++r) {
       if (e.labels[r] < 0) continue;
       const double* row = logits.data + r * logits.stride;

@@ -114,9 +114,8 @@ TEST(Neighbors, ContextVectorsAreTheLayersOutputs) {
     // After the first layer: a stack of that one layer says the same.
     const Mat<float> x = t.model.embeddings.source->forward(pass, batch.source);
     BlockSaved<float> block;
-    AttentionInput<float> input;
-    input.rotary = saved.rotary;
-    const Mat<float> y = t.model.encoder.blocks[0].forward(pass, x, batch.source, input, block);
+    const AttentionInput<float> input{.rows = &batch.source, .rotary = saved.rotary};
+    const Mat<float> y = t.model.encoder.blocks[0].forward(pass, x, input, block);
     for (int c = 0; c < 8; ++c)
       EXPECT_NEAR(result.occurrences[0].layers[0].vector[c], y(2, c), 1e-6);
   }

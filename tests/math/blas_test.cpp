@@ -29,7 +29,7 @@ void check(int m, int n, int k, Op op_a, Op op_b, double alpha, double beta) {
   const auto before = Buffer<T>::random(m, n, 3);
   Buffer<T> c = before;
   if (beta == 0) c.fill(std::numeric_limits<T>::quiet_NaN());  // overwritten, not multiplied by 0
-  gemm(static_cast<T>(alpha), Factor<T>{a.view(), op_a}, Factor<T>{b.view(), op_b},
+  gemm(static_cast<T>(alpha), Operand<T>{a.view(), op_a}, Operand<T>{b.view(), op_b},
        static_cast<T>(beta), c.mat());
   test::expect_near(
       c,
@@ -64,7 +64,7 @@ TYPED_TEST(Gemm, NanReachesItsRowOnly) {
   const auto b = Buffer<TypeParam>::random(4, 5, 2);
   a(1, 2) = std::numeric_limits<TypeParam>::quiet_NaN();
   Buffer<TypeParam> c(3, 5);
-  gemm(TypeParam{1}, plain(a.view()), plain(b.view()), TypeParam{0}, c.mat());
+  gemm(TypeParam{1}, as_is(a.view()), as_is(b.view()), TypeParam{0}, c.mat());
   for (int j = 0; j < 5; ++j) {
     EXPECT_FALSE(std::isnan(c(0, j)));
     EXPECT_TRUE(std::isnan(c(1, j)));

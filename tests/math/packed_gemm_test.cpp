@@ -26,8 +26,8 @@ void check_part(int m, int n, int from, int to, Op op_a, Op op_b, double alpha, 
   Buffer<T> c = before;
   if (beta == 0) c.fill(std::numeric_limits<T>::quiet_NaN());  // overwritten, not multiplied by 0
   Workspace workspace;
-  const PackedFactor<T> packed = pack(Factor<T>{b.view(), op_b}, workspace);
-  gemm(static_cast<T>(alpha), Factor<T>{a.view(), op_a}, packed.row_range(from, to).col_range(n),
+  const PackedOperand<T> packed = pack(Operand<T>{b.view(), op_b}, workspace);
+  gemm(static_cast<T>(alpha), Operand<T>{a.view(), op_a}, packed.row_range(from, to).col_range(n),
        static_cast<T>(beta), c.mat());
   test::expect_near(
       c,
@@ -57,13 +57,13 @@ TYPED_TEST(PackedGemm, ColumnsBeyondTheLastAreZero) {
   using T = TypeParam;
   const auto a = Buffer<T>::random(3, 12, 1), b = Buffer<T>::random(12, 5, 2),
              b_t = Buffer<T>::random(5, 12, 2);
-  for (const Factor<T>& factor : {plain(b.view()), transposed(b_t.view())}) {
+  for (const Operand<T>& factor : {as_is(b.view()), transposed(b_t.view())}) {
     Workspace workspace;
-    std::fill_n(workspace.rows<T>(64, 64).data, 64 * 64, std::numeric_limits<T>::quiet_NaN());
+    std::fill_n(workspace.matrix<T>(64, 64).data, 64 * 64, std::numeric_limits<T>::quiet_NaN());
     workspace.rewind();  // what is packed into is not fresh
     Buffer<T> c(3, 8);
     c.fill(T{9});
-    gemm(T{1}, plain(a.view()), pack(factor, workspace).col_range(8), T{0}, c.mat());
+    gemm(T{1}, as_is(a.view()), pack(factor, workspace).col_range(8), T{0}, c.mat());
     for (int r = 0; r < 3; ++r)
       for (int j = 5; j < 8; ++j) EXPECT_EQ(c(r, j), 0);
   }

@@ -15,8 +15,8 @@ bool aligned(const void* p) {
 TEST(Workspace, EveryMatrixIsAligned) {
   Workspace w;
   for (int n : {1, 3, 17, 1000, 300'000}) {
-    EXPECT_TRUE(aligned(w.rows<float>(n, 1).data)) << n;
-    EXPECT_TRUE(aligned(w.rows<double>(1, n).data)) << n;
+    EXPECT_TRUE(aligned(w.matrix<float>(n, 1).data)) << n;
+    EXPECT_TRUE(aligned(w.matrix<double>(1, n).data)) << n;
   }
 }
 
@@ -25,7 +25,7 @@ TEST(Workspace, MatricesDoNotOverlap) {
   std::vector<Mat<float>> mats;
   // More than a first block holds, so that blocks are crossed.
   for (int i = 0; i < 200; ++i) {
-    mats.push_back(w.rows<float>(1 + i % 7, 1 + 37 * i));
+    mats.push_back(w.matrix<float>(1 + i % 7, 1 + 37 * i));
     for (int r = 0; r < mats.back().rows; ++r)
       for (int c = 0; c < mats.back().cols; ++c) mats.back()(r, c) = static_cast<float>(i);
   }
@@ -36,22 +36,22 @@ TEST(Workspace, MatricesDoNotOverlap) {
 
 TEST(Workspace, RewindingGivesTheSameMemoryAgain) {
   Workspace w;
-  const Mat<double> kept = w.rows<double>(2, 2);
+  const Mat<double> kept = w.matrix<double>(2, 2);
   kept(1, 1) = 7;
   const auto mark = w.mark();
-  const double* first = w.rows<double>(5, 5).data;
+  const double* first = w.matrix<double>(5, 5).data;
   {
     const WorkspaceScope scope(w);
-    EXPECT_NE(w.rows<double>(5, 5).data, first);
+    EXPECT_NE(w.matrix<double>(5, 5).data, first);
   }
   w.rewind(mark);
-  EXPECT_EQ(w.rows<double>(5, 5).data, first);
+  EXPECT_EQ(w.matrix<double>(5, 5).data, first);
   EXPECT_EQ(kept(1, 1), 7);
 }
 
 TEST(Workspace, ZerosAreZeroWhereSomethingWasBefore) {
   Workspace w;
-  const Mat<float> dirty = w.rows<float>(9, 9);
+  const Mat<float> dirty = w.matrix<float>(9, 9);
   for (int i = 0; i < 81; ++i) dirty.data[i] = 5;
   w.rewind();
   const Mat<float> z = w.zeros<float>(9, 9);
@@ -61,7 +61,7 @@ TEST(Workspace, ZerosAreZeroWhereSomethingWasBefore) {
 
 TEST(Workspace, EmptyMatricesAreFine) {
   Workspace w;
-  EXPECT_TRUE(w.rows<float>(0, 5).empty());
+  EXPECT_TRUE(w.matrix<float>(0, 5).empty());
   EXPECT_TRUE(w.zeros<double>(5, 0).empty());
 }
 
@@ -70,7 +70,7 @@ std::vector<const void*> one_round(Workspace& w) {
   const WorkspaceScope scope(w);
   std::vector<const void*> addresses;
   for (int size : {200'000, 300'000, 10, 900'000, 5, 2'000'000, 64})
-    addresses.push_back(w.rows<float>(1, size).data);
+    addresses.push_back(w.matrix<float>(1, size).data);
   return addresses;
 }
 
@@ -96,7 +96,7 @@ TEST(Workspace, AfterTheFirstRoundAllLiesInOneBlock) {
 
 TEST(Workspace, AnInnerRewindKeepsWhatIsOutside) {
   Workspace w;
-  const Mat<float> outer = w.rows<float>(1, 100'000);
+  const Mat<float> outer = w.matrix<float>(1, 100'000);
   for (int i = 0; i < outer.cols; ++i) outer.data[i] = static_cast<float>(i);
   for (int round = 0; round < 3; ++round) one_round(w);
   for (int i = 0; i < outer.cols; ++i) ASSERT_EQ(outer.data[i], static_cast<float>(i));

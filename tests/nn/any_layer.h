@@ -16,7 +16,7 @@ namespace heed::test {
 
 // What a layer reads. A layer that has no use for a part leaves it alone.
 template <class T>
-struct In {
+struct LayerInput {
   Mat<const T> x;  // [rows, d]
   const Rows& rows;
   Mat<const T> memory;  // [memory rows, d]
@@ -39,7 +39,7 @@ void add(Mat<const T> from, Mat<T> to) {
 // A copy that a layer may write to.
 template <class T>
 Mat<T> own(Pass<T>& pass, Mat<const T> from) {
-  const Mat<T> to = pass.workspace.template rows<T>(from.rows, from.cols);
+  const Mat<T> to = pass.matrix(from.rows, from.cols);
   copy_rows(from, to);
   return to;
 }
@@ -48,15 +48,17 @@ class AnyLayer {
  public:
   virtual ~AnyLayer() = default;
   // The output, taken from the pass's workspace; backward too, unless `back` is null.
-  virtual Mat<float> run(Pass<float>& pass, In<float> in, const Back<float>* back) const = 0;
-  virtual Mat<double> run(Pass<double>& pass, In<double> in, const Back<double>* back) const = 0;
+  virtual Mat<float> run(Pass<float>& pass, LayerInput<float> in,
+                         const Back<float>* back) const = 0;
+  virtual Mat<double> run(Pass<double>& pass, LayerInput<double> in,
+                          const Back<double>* back) const = 0;
   // How near this input comes to a place that differences cannot see past (relu's corner).
-  virtual double distance_to_corner(Pass<double>& pass, In<double> in) const = 0;
+  virtual double distance_to_corner(Pass<double>& pass, LayerInput<double> in) const = 0;
 
   ParamTable table;
 };
 
-inline constexpr auto kNoCorner = [](const auto&, Pass<double>&, In<double>) {
+inline constexpr auto kNoCorner = [](const auto&, Pass<double>&, LayerInput<double>) {
   return std::numeric_limits<double>::infinity();
 };
 
@@ -67,13 +69,15 @@ std::unique_ptr<AnyLayer> any_layer(Make make, Run run_it, Corner corner = kNoCo
   class Wrapped : public AnyLayer {
    public:
     Wrapped(Make m, Run r, Corner c) : run_(r), corner_(c), layer_(m(table)) {}
-    Mat<float> run(Pass<float>& pass, In<float> in, const Back<float>* back) const override {
+    Mat<float> run(Pass<float>& pass, LayerInput<float> in,
+                   const Back<float>* back) const override {
       return run_(layer_, pass, in, back);
     }
-    Mat<double> run(Pass<double>& pass, In<double> in, const Back<double>* back) const override {
+    Mat<double> run(Pass<double>& pass, LayerInput<double> in,
+                    const Back<double>* back) const override {
       return run_(layer_, pass, in, back);
     }
-    double distance_to_corner(Pass<double>& pass, In<double> in) const override {
+    double distance_to_corner(Pass<double>& pass, LayerInput<double> in) const override {
       return corner_(layer_, pass, in);
     }
 
@@ -130,7 +134,7 @@ inline std::vector<double> layer_values(const ParamTable& table, std::uint64_t s
     for (std::size_t i = 0; i < info.param.size(); ++i) {
       const double u = uniform01(combine(seed, name_key(info.name)), i) - 0.5;
       v[info.param.offset + i] =
-          static_cast<float>(info.fill == Fill::ones ? 1 + 0.6 * u : 1.2 * u);
+          static_cast<float>(info.init.kind == Initializer::ones ? 1 + 0.6 * u : 1.2 * u);
     }
   return v;
 }
@@ -157,10 +161,10 @@ Result<T> run_layer(const AnyLayer& layer, const Sequences& sequences, const Num
   std::vector<T> x = cast(numbers.x), memory = cast(numbers.memory);
   Workspace workspace;
   Pass<T> pass{.values = values, .workspace = workspace, .gradients = &gradients};
-  const In<T> in{{x.data(), rows.count(), kWidth},
-                 rows,
-                 {memory.data(), memory_rows.count(), kWidth},
-                 memory_rows};
+  const LayerInput<T> in{{x.data(), rows.count(), kWidth},
+                         rows,
+                         {memory.data(), memory_rows.count(), kWidth},
+                         memory_rows};
   const auto numbers_of = [](Mat<T> m) { return std::vector<T>(m.data, m.data + m.rows * m.cols); };
   const Mat<T> y = layer.run(pass, in, nullptr);
   Result<T> result;

@@ -83,8 +83,8 @@ TEST(AttentionDropout, EveryHeadAndLayerDrawsItsOwn) {
   config.attention_dropout = 0.5;
   config.attention.decoder_self.uniform = true;
   ParamTable table;
-  const Attention first(table, "layers.0", AttentionKind::decoder_self, 0, config, {}, {});
-  const Attention second(table, "layers.1", AttentionKind::decoder_self, 1, config, {}, {});
+  const Attention first(table, "layers.0", AttentionKind::decoder_self, 0, config, {});
+  const Attention second(table, "layers.1", AttentionKind::decoder_self, 1, config, {});
   ParamVec<double> values(table.size());
   for (const Attention* a : {&first, &second})
     for (int c = 0; c < 8; ++c) {
@@ -98,8 +98,8 @@ TEST(AttentionDropout, EveryHeadAndLayerDrawsItsOwn) {
   Workspace workspace;
   Pass<double> pass{.values = values, .workspace = workspace};
   AttentionSaved<double> saved;
-  const Mat<double> a = first.forward(pass, x.view(), rows, {}, saved);
-  const Mat<double> b = second.forward(pass, x.view(), rows, {}, saved);
+  const Mat<double> a = first.forward(pass, x.view(), {.rows = &rows}, saved);
+  const Mat<double> b = second.forward(pass, x.view(), {.rows = &rows}, saved);
   int heads_differ = 0, layers_differ = 0;
   for (int r = 0; r < 20; ++r) {
     EXPECT_EQ(a(r, 0), a(r, 3));  // columns of one head

@@ -50,7 +50,7 @@ class Decoder {
     if (!model.has_encoder()) return;
     StackSaved<T> saved;
     const Mat<T> memory = model.encode(pass_, source_, saved);
-    model.cache_memory(pass_, Mat<const T>(memory), cache_);
+    model.cache_memory(pass_, memory, cache_);
   }
 
   // Tokens of a slot that reads a source, the first of them at a position.
@@ -69,12 +69,10 @@ class Decoder {
       use_.slot_of.push_back(p.slot);
       use_.source_of.push_back(p.source);
     }
-    AttentionInput<T> input;
-    input.memory_rows = &source_;
-    input.use = &use_;
+    const AttentionInput<T> input{.rows = &rows, .memory_rows = &source_, .use = &use_};
     StackSaved<T> saved;
-    const Mat<T> hidden = model_.decode(pass_, rows, input, saved);
-    const Mat<T> l = model_.logits(pass_, Mat<const T>(hidden));
+    const Mat<T> hidden = model_.decode(pass_, input, saved);
+    const Mat<T> l = model_.output.forward(pass_, hidden);
     return {l.data, l.data + l.rows * l.cols};
   }
   Cache<T>& cache() { return cache_; }
@@ -112,7 +110,7 @@ TEST_P(CachedDecoding, EqualsTheFullPassInDouble) {
     batch.target.add_sequence(kTargets[i].data(), static_cast<int>(kTargets[i].size()));
     TransformerSaved<double> saved;
     const Mat<double> hidden = model_.forward(pass, batch, saved);
-    const Mat<double> full = model_.logits(pass, Mat<const double>(hidden));
+    const Mat<double> full = model_.output.forward(pass, hidden);
     Decoder<double> decoder(model_, {kSources[i]}, 1);
     for (int t = 0; t < full.rows; ++t) {
       const std::vector<double> step = decoder.feed({{0, 0, t, {kTargets[i][t]}}});

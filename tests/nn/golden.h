@@ -128,10 +128,9 @@ void expect_golden_logits(const Golden& g, const Transformer& model, const Param
   Pass<T> pass{.values = values, .workspace = workspace};
   TransformerSaved<T> saved;
   const Mat<T> hidden = model.forward(pass, g.batch, saved);
-  const Mat<T> logits = model.logits(pass, Mat<const T>(hidden));
+  const Mat<T> logits = model.output.forward(pass, hidden);
   expect_golden(g, "logits" + suffix, logits.data, std::size_t{1} * logits.rows * logits.cols);
-  const LossSums sums =
-      model.loss(pass, Mat<const T>(hidden), g.batch.labels, {g.smoothing(), 1.0}, Mat<T>());
+  const LossSums sums = heed::loss(pass, model.output, hidden, g.batch.labels, g.smoothing());
   ASSERT_EQ(sums.tokens, g.labels);
   const double loss = sums.smoothed / g.labels, plain = sums.plain / g.labels;
   EXPECT_NEAR(loss, g["loss" + suffix][0], kGoldenTolerance<T> * loss);

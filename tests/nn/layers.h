@@ -36,7 +36,7 @@ inline LayerRow linear_row(const std::string& name, bool slice) {
                   const Linear all(t, "linear", kWidth, 12, {});
                   return slice ? all.slice(5, 3) : all;
                 },
-                []<class T>(const Linear& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
+                []<class T>(const Linear& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
                   if (back) l.backward(pass, in.x, back->dy, back->dx);
                   return l.forward(pass, in.x);
                 });
@@ -47,36 +47,37 @@ inline LayerRow norm_row() {
   return {"norm", [] {
             return any_layer(
                 [](ParamTable& t) { return Norm(t, "norm", kWidth); },
-                []<class T>(const Norm& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
+                []<class T>(const Norm& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
                   const auto f = l.forward(pass, in.x);
-                  if (back) l.backward(pass, in.x, Mat<const T>(f.stats), back->dy, back->dx);
+                  if (back) l.backward(pass, in.x, f.stats, back->dy, back->dx);
                   return f.y;
                 });
           }};
 }
 
 inline LayerRow embedding_row(const std::string& name, Positions positions) {
-  return {name, [=] {
-            return any_layer(
-                [=](ParamTable& t) {
-                  ModelConfig c = layer_config();
-                  c.positions = positions;
-                  const Param table = t.add_matrix("tokens", kVocab, kWidth, Fill::normal, 1);
-                  return Embedding(t, table, "positions", c);
-                },
-                []<class T>(const Embedding& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
-                  if (back) l.backward(pass, in.rows, own(pass, back->dy));
-                  return l.forward(pass, in.rows);
-                });
-          }};
+  return {
+      name, [=] {
+        return any_layer(
+            [=](ParamTable& t) {
+              ModelConfig c = layer_config();
+              c.positions = positions;
+              const Param table = t.add_matrix("tokens", kVocab, kWidth, {Initializer::normal, 1});
+              return Embedding(t, table, "positions", c);
+            },
+            []<class T>(const Embedding& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+              if (back) l.backward(pass, in.rows, own(pass, back->dy));
+              return l.forward(pass, in.rows);
+            });
+      }};
 }
 
 // What the blocks around an attention hand it.
 template <class T>
-AttentionInput<T> attention_input(Pass<T>& pass, const In<T>& in, bool rotary) {
-  AttentionInput<T> input;
-  input.memory = in.memory;
-  input.memory_rows = &in.memory_rows;
+AttentionInput<T> attention_input(Pass<T>& pass, const LayerInput<T>& in, const Back<T>* back,
+                                  bool rotary) {
+  AttentionInput<T> input{.rows = &in.rows, .memory = in.memory, .memory_rows = &in.memory_rows};
+  if (back) input.dmemory = back->dmemory;
   if (rotary) {
     input.rotary = position_angles<T>(pass.workspace, position_range(in.rows), kWidth / 2, true);
   }
@@ -85,23 +86,22 @@ AttentionInput<T> attention_input(Pass<T>& pass, const In<T>& in, bool rotary) {
 
 inline LayerRow attention_row(const std::string& name, AttentionKind kind,
                               const AttentionConfig& ablation = {}, bool rotary = false) {
-  return {name, [=] {
-            return any_layer(
-                [=](ParamTable& t) {
-                  ModelConfig c = layer_config();
-                  c.attention = {ablation, ablation, ablation};
-                  return Attention(t, "attention", kind, 0, c, {}, {});
-                },
-                [=]<class T>(const Attention& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
-                  const AttentionInput<T> input = attention_input(pass, in, rotary);
-                  AttentionSaved<T> saved;
-                  const Mat<T> y = l.forward(pass, in.x, in.rows, input, saved);
-                  if (back)
-                    l.backward(pass, in.x, in.rows, input, saved, back->dy, back->dx,
-                               back->dmemory);
-                  return y;
-                });
-          }};
+  return {
+      name, [=] {
+        return any_layer(
+            [=](ParamTable& t) {
+              ModelConfig c = layer_config();
+              c.attention = {ablation, ablation, ablation};
+              return Attention(t, "attention", kind, 0, c, {});
+            },
+            [=]<class T>(const Attention& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+              const AttentionInput<T> input = attention_input(pass, in, back, rotary);
+              AttentionSaved<T> saved;
+              const Mat<T> y = l.forward(pass, in.x, input, saved);
+              if (back) l.backward(pass, in.x, input, saved, back->dy, back->dx);
+              return y;
+            });
+      }};
 }
 
 inline LayerRow feed_forward_row(const std::string& name, Activation activation) {
@@ -110,15 +110,16 @@ inline LayerRow feed_forward_row(const std::string& name, Activation activation)
                 [=](ParamTable& t) {
                   ModelConfig c = layer_config();
                   c.activation = activation;
-                  return FeedForward(t, "ffn", c, {}, {});
+                  return FeedForward(t, "ffn", c, {});
                 },
-                []<class T>(const FeedForward& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
+                []<class T>(const FeedForward& l, Pass<T>& pass, LayerInput<T> in,
+                            const Back<T>* back) {
                   FeedForwardSaved<T> saved;
                   const Mat<T> y = l.forward(pass, in.x, in.rows, saved);
                   if (back) l.backward(pass, in.x, in.rows, saved, back->dy, back->dx);
                   return y;
                 },
-                [=](const FeedForward& l, Pass<double>& pass, In<double> in) {
+                [=](const FeedForward& l, Pass<double>& pass, LayerInput<double> in) {
                   double nearest = std::numeric_limits<double>::infinity();
                   if (activation != Activation::relu) return nearest;
                   const Mat<double> u = l.fc1.forward(pass, in.x);
@@ -144,16 +145,18 @@ inline LayerRow residual_row(const std::string& name, NormPlacement placement) {
                   return ResidualLinear{Linear(t, "linear", kWidth, kWidth, {}),
                                         Residual(t, "norm", c)};
                 },
-                []<class T>(const ResidualLinear& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
+                []<class T>(const ResidualLinear& l, Pass<T>& pass, LayerInput<T> in,
+                            const Back<T>* back) {
                   ResidualSaved<T> saved;
                   const Mat<T> y =
                       l.residual.forward(pass, own(pass, in.x), in.rows, saved,
-                                         [&](Mat<const T> x) { return l.linear.forward(pass, x); });
+                                         [&](heed::In<T> x) { return l.linear.forward(pass, x); });
                   if (back) {
                     const Mat<T> d = own(pass, back->dy);
-                    l.residual.backward(pass, d, in.rows, saved, [&](Mat<const T> dy, Mat<T> dx) {
-                      l.linear.backward(pass, Mat<const T>(saved.branch), dy, dx);
-                    });
+                    l.residual.backward(pass, d, in.rows, saved,
+                                        [&](heed::In<T> x, heed::In<T> dy, Mat<T> dx) {
+                                          l.linear.backward(pass, x, dy, dx);
+                                        });
                     add<T>(d, back->dx);
                   }
                   return y;
@@ -163,13 +166,13 @@ inline LayerRow residual_row(const std::string& name, NormPlacement placement) {
 
 // Blocks and stacks: one d for gradient in and out.
 template <class Saved, class Layer, class T>
-Mat<T> run_in_place(const Layer& l, Pass<T>& pass, In<T> in, const AttentionInput<T>& input,
+Mat<T> run_in_place(const Layer& l, Pass<T>& pass, LayerInput<T> in, const AttentionInput<T>& input,
                     const Back<T>* back) {
   Saved saved;
-  const Mat<T> y = l.forward(pass, own(pass, in.x), in.rows, input, saved);
+  const Mat<T> y = l.forward(pass, own(pass, in.x), input, saved);
   if (back) {
     const Mat<T> d = own(pass, back->dy);
-    l.backward(pass, d, in.rows, input, saved, back->dmemory);
+    l.backward(pass, d, input, saved);
     add<T>(d, back->dx);
   }
   return y;
@@ -182,11 +185,12 @@ inline LayerRow block_row(const std::string& name, NormPlacement norm, Attention
                 [=](ParamTable& t) {
                   ModelConfig c = layer_config();
                   c.norm = norm;
-                  return Block(t, "block", self, cross, 0, c, {}, {});
+                  c.encoder_layers = cross ? 1 : 0;
+                  return Block(t, "block", self, 0, c, {});
                 },
-                []<class T>(const Block& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
-                  return run_in_place<BlockSaved<T>>(l, pass, in, attention_input(pass, in, false),
-                                                     back);
+                []<class T>(const Block& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+                  return run_in_place<BlockSaved<T>>(l, pass, in,
+                                                     attention_input(pass, in, back, false), back);
                 });
           }};
 }
@@ -199,11 +203,12 @@ inline LayerRow stack_row(const std::string& name, NormPlacement norm, Positions
                   ModelConfig c = layer_config();
                   c.norm = norm;
                   c.positions = positions;
-                  return Stack(t, "decoder", layers, AttentionKind::decoder_self, true, c);
+                  c.encoder_layers = 1;  // so that it reads a memory
+                  return Stack(t, "decoder", layers, AttentionKind::decoder_self, c);
                 },
-                []<class T>(const Stack& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
-                  return run_in_place<StackSaved<T>>(l, pass, in, attention_input(pass, in, false),
-                                                     back);
+                []<class T>(const Stack& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+                  return run_in_place<StackSaved<T>>(l, pass, in,
+                                                     attention_input(pass, in, back, false), back);
                 });
           }};
 }
@@ -222,16 +227,18 @@ inline LayerRow loss_row(const std::string& name, double smoothing) {
                   t = layer.model->table;
                   return layer;
                 },
-                [=]<class T>(const Layer& l, Pass<T>& pass, In<T> in, const Back<T>* back) {
-                  const Mat<T> y = pass.workspace.template rows<T>(in.x.rows, 1);
+                [=]<class T>(const Layer& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+                  const Mat<T> y = pass.matrix(in.x.rows, 1);
                   for (int r = 0; r < in.x.rows; ++r) {
                     Mat<T> d;
-                    if (back) d = pass.workspace.template rows<T>(1, kWidth);
-                    const LossOptions options{smoothing, back ? back->dy(r, 0) : 1.0};
-                    y(r, 0) = static_cast<T>(
-                        l.model->loss(pass, in.x.row_range(r, r + 1), {in.rows.ids[r]}, options, d)
-                            .smoothed);
-                    if (back) add<T>(d, back->dx.row_range(r, r + 1));
+                    if (back) d = pass.matrix(1, kWidth);
+                    const std::vector<int> label{in.rows.ids[r]};
+                    const Mat<const T> x = in.x.row_range(r, r + 1);
+                    y(r, 0) =
+                        static_cast<T>(loss(pass, l.model->output, x, label, smoothing).smoothed);
+                    if (!back) continue;
+                    loss_backward(pass, l.model->output, x, label, {smoothing, back->dy(r, 0)}, d);
+                    add<T>(d, back->dx.row_range(r, r + 1));
                   }
                   return y;
                 });

@@ -35,8 +35,16 @@ class Loss : public testing::Test {
     ParamVec<double> gradients(model_.table.size());
     Workspace workspace;
     Pass<double> pass{.values = values_, .workspace = workspace, .gradients = &gradients};
-    o.sums = model_.loss(pass, hidden.view(), labels, options,
-                         backward ? o.dhidden.mat() : Mat<double>(), &o.log_probs);
+    o.log_probs.resize(labels.size(), 99);  // overwritten
+    o.sums = loss(pass, model_.output, hidden.view(), labels, options.smoothing,
+                  Mat<double>{o.log_probs.data(), 1, hidden.rows()});
+    if (backward) {
+      const LossSums again =
+          loss_backward(pass, model_.output, hidden.view(), labels, options, o.dhidden.mat());
+      EXPECT_EQ(again.smoothed, o.sums.smoothed);
+      EXPECT_EQ(again.plain, o.sums.plain);
+      EXPECT_EQ(again.correct, o.sums.correct);
+    }
     o.gradients.assign(gradients.data(), gradients.data() + gradients.size());
     return o;
   }
@@ -55,7 +63,7 @@ TEST_F(Loss, EqualsTheSumOverRowsOfLogSoftmax) {
   const auto hidden = Buffer<double>::random(rows, kWidth, 2, 2.0);
   const auto y = labels(rows);
   const Outcome o = run(hidden, y, false);
-  const Mat<const double> w = std::as_const(values_)[model_.output];
+  const Mat<const double> w = std::as_const(values_)[model_.output.weight];
   double plain = 0, smoothed = 0;
   std::int64_t correct = 0;
   for (int r = 0; r < rows; ++r) {

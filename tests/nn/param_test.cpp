@@ -99,7 +99,7 @@ TEST(InitialValues, AblatedProjectionsAreFrozenWhereTheyStart) {
         info.name.ends_with("cross_attn.q_proj.weight") ||
         info.name.ends_with("cross_attn.v_proj.weight") ||
         (info.name.starts_with("encoder") && info.name.ends_with("self_attn.k_proj.weight"));
-    EXPECT_EQ(info.frozen, frozen) << info.name;
+    EXPECT_EQ(info.init.frozen, frozen) << info.name;
   }
 }
 

@@ -21,8 +21,8 @@ using ::testing::Not;
 
 TEST(Safetensors, EveryBitOfATableComesBack) {
   ParamTable table;
-  table.add_matrix("m", 300, 400, Fill::zeros, 0.0);
-  table.add_vector("v", 5, Fill::zeros);
+  table.add_matrix("m", 300, 400, {Initializer::zeros, 0.0});
+  table.add_vector("v", 5, Initializer::zeros);
   ParamVec<float> values(table.size()), read(table.size());
   for (std::size_t i = 0; i < values.size(); ++i) values.data()[i] = std::sin(float(i)) * 1e-3f;
   values.data()[0] = std::numeric_limits<float>::quiet_NaN();

@@ -30,8 +30,8 @@ void check_steps(const std::string& name) {
     double squares = 0;
     for (std::size_t i = 0; i < gradients.size(); ++i)
       squares += static_cast<double>(gradients.data()[i]) * gradients.data()[i];
-    optimizer.step(pool, step, config.learning_rate,
-                   clip_factor(config.clip_norm, std::sqrt(squares)), values, gradients);
+    const double clip = clip_factor(config.clip_norm, std::sqrt(squares));
+    optimizer.step(pool, {step, config.learning_rate, clip}, values, gradients);
     for (std::size_t i = 0; i < gradients.size(); ++i) ASSERT_EQ(gradients.data()[i], 0);
   }
   expect_golden_logits(g, model, values, "_after");

@@ -12,17 +12,18 @@ namespace {
 // A matrix, a vector, a frozen matrix and a matrix longer than a task of the sweep.
 ParamTable table() {
   ParamTable t;
-  t.add_matrix("matrix", 5, 7, Fill::normal, 1.0);
-  t.add_vector("vector", 9, Fill::ones);
-  t.add_matrix("frozen", 3, 4, Fill::normal, 1.0, true);
-  t.add_vector("another", 3, Fill::zeros);
-  t.add_matrix("long", 300, 131, Fill::normal, 1.0);
+  t.add_matrix("matrix", 5, 7, {Initializer::normal, 1.0});
+  t.add_vector("vector", 9, Initializer::ones);
+  t.add_matrix("frozen", 3, 4, {Initializer::normal, 1.0, true});
+  t.add_vector("another", 3, Initializer::zeros);
+  t.add_matrix("long", 300, 131, {Initializer::normal, 1.0});
   return t;
 }
 
 double gradient(const ParamInfo& info, std::int64_t step, std::size_t i) {
-  return info.frozen ? 0.0
-                     : uniform01(noise_key(3, Purpose::probe, step), info.param.offset + i) - 0.5;
+  return info.init.frozen
+             ? 0.0
+             : uniform01(noise_key(3, Purpose::probe, step), info.param.offset + i) - 0.5;
 }
 
 // The formulas one number at a time.
@@ -64,10 +65,10 @@ void compare(OptimizerType type, double weight_decay, double clip) {
       for (std::size_t i = 0; i < info.param.size(); ++i) {
         const double g = gradient(info, step, i);
         gradients.data()[info.param.offset + i] = g;
-        twins[info.param.offset + i].step(c, step, rate, g * clip, !info.vector && !info.frozen,
-                                          ema);
+        twins[info.param.offset + i].step(c, step, rate, g * clip,
+                                          !info.vector && !info.init.frozen, ema);
       }
-    optimizer.step(pool, step, rate, clip, values, gradients, &average, ema);
+    optimizer.step(pool, {step, rate, clip, ema}, values, gradients, &average);
     for (std::size_t i = 0; i < t.size(); ++i) EXPECT_EQ(gradients.data()[i], 0.0);
   }
   double worst = 0;
@@ -88,7 +89,7 @@ TEST(Optimizer, FloatKeepsTheComplementOfBeta) {
   c.betas = {0.9, 0.999};
   c.weight_decay = 0.0;
   ParamTable t;
-  t.add_vector("one", 1, Fill::zeros);
+  t.add_vector("one", 1, Initializer::zeros);
   ParamVec<float> values(1), gradients(1);
   initialize(t, 5, values);
   Pool pool(1);
@@ -99,7 +100,7 @@ TEST(Optimizer, FloatKeepsTheComplementOfBeta) {
     const float g = std::ldexp(1.0f, static_cast<int>(-step));
     gradients.data()[0] = g;
     twin.step(c, step, 0.001, g, false, 1.0);
-    optimizer.step(pool, step, 0.001, 1.0, values, gradients, nullptr, 0.0);
+    optimizer.step(pool, {step, 0.001}, values, gradients);
   }
   EXPECT_NEAR(values.data()[0] / twin.w, 1.0, 2e-6);
 }
@@ -134,7 +135,7 @@ TEST(Optimizer, TheSameBytesOnAnyNumberOfThreads) {
       for (const ParamInfo& info : t.infos())
         for (std::size_t i = 0; i < info.param.size(); ++i)
           gradients.data()[info.param.offset + i] = static_cast<float>(gradient(info, step, i));
-      optimizer.step(pool, step, 0.01, 0.9, values, gradients);
+      optimizer.step(pool, {step, 0.01, 0.9}, values, gradients);
     }
     return std::vector<float>(values.data(), values.data() + t.size());
   };

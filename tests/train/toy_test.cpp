@@ -24,7 +24,7 @@ bool exact(const TrainedModel& m, const Example& e) {
   Pass<float> pass{.values = m.values, .workspace = workspace};
   TransformerSaved<float> saved;
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
-  const Mat<float> logits = m.model.logits(pass, Mat<const float>(hidden));
+  const Mat<float> logits = m.model.output.forward(pass, hidden);
   for (std::size_t r = 0; r < e.labels.size(); ++r) {
     const float* row = logits.data + r * logits.stride;
     if (std::max_element(row, row + logits.cols) - row != e.labels[r]) return false;

@@ -1,0 +1,19 @@
+// How the weights of a layer start (model.init). One value for a whole stack.
+#pragma once
+
+#include "config/model_config.h"
+#include "nn/param.h"
+
+namespace heed {
+
+struct LayerInit {
+  Initializer weight;
+  Initializer branch_output;  // of the last matrix of a residual branch
+
+  LayerInit() = default;
+  // xavier_uniform: Glorot and Bengio 2010. gpt2: normal, and the outputs of the branches scaled by
+  // 1 / sqrt(number of residual branches) (Radford et al. 2019, section 2.3).
+  LayerInit(Init init, int residual_branches);
+};
+
+}  // namespace heed

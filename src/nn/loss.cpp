@@ -1,0 +1,93 @@
+#include "nn/loss.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "math/rows.h"
+#include "math/softmax.h"
+
+namespace heed {
+namespace {
+
+// Rows of logits held at a time: enough for a good product, few enough for the cache.
+constexpr int kLossRows = 256;
+
+// Calls body(numbers, h, logits) for the labelled rows: their numbers [n], h [n, d], logits [n, K].
+template <class T, class Body>
+void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden,
+                       const std::vector<int>& labels, Body&& body) {
+  std::array<int, kLossRows> numbers;
+  for (int next = 0; next < hidden.rows;) {
+    std::size_t n = 0;
+    for (; next < hidden.rows && n < numbers.size(); ++next)
+      if (labels[next] >= 0) numbers[n++] = next;
+    if (n == 0) return;
+    WorkspaceScope scope(pass.workspace);
+    const Mat<T> h = pass.matrix(static_cast<int>(n), hidden.cols);
+    for (int i = 0; i < h.rows; ++i) copy_row(hidden, numbers[i], h, i);
+    body(std::span(numbers).first(n), h, output.forward(pass, h));
+  }
+}
+
+void add_row(LossSums& sums, const RowLoss& row) {
+  sums += {row.smoothed, row.plain, 1, row.correct ? 1 : 0};
+}
+
+}  // namespace
+
+LossSums& LossSums::operator+=(const LossSums& o) {
+  smoothed += o.smoothed;
+  plain += o.plain;
+  tokens += o.tokens;
+  correct += o.correct;
+  return *this;
+}
+
+template <class T>
+LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
+              double smoothing, Mat<double> log_probs) {
+  Timed timed(pass.profile, Work::loss);
+  LossSums sums;
+  set_zero(log_probs);
+  for_labelled_rows(
+      pass, output, hidden, labels, [&](std::span<const int> numbers, Mat<T>, Mat<T> logits) {
+        for (int i = 0; i < logits.rows; ++i) {
+          const RowLoss row =
+              cross_entropy<T>(logits.row(i), logits.cols, labels[numbers[i]], smoothing);
+          add_row(sums, row);
+          if (!log_probs.empty()) log_probs(0, numbers[i]) = -row.plain;
+        }
+      });
+  return sums;
+}
+
+// dlogits = scale (p - (1 - eps) [y] - eps / K),  dh = dlogits W,  dW += dlogitsᵀ h
+template <class T>
+LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
+                       const std::vector<int>& labels, const LossOptions& options, Mat<T> dhidden) {
+  Timed timed(pass.profile, Work::loss);
+  LossSums sums;
+  set_zero(dhidden);
+  for_labelled_rows(
+      pass, output, hidden, labels, [&](std::span<const int> numbers, Mat<T> h, Mat<T> logits) {
+        for (int i = 0; i < logits.rows; ++i)
+          add_row(sums, cross_entropy_backward(logits.row(i), logits.cols, labels[numbers[i]],
+                                               options.smoothing, static_cast<T>(options.scale)));
+        const Mat<T> dh = pass.zeros(h.rows, h.cols);
+        output.backward(pass, h, logits, dh);  // the logits are dlogits now
+        for (int i = 0; i < h.rows; ++i) copy_row(dh, i, dhidden, numbers[i]);
+      });
+  return sums;
+}
+
+#define HEED_INSTANTIATE(T)                                                                \
+  template LossSums loss(Pass<T>&, const Linear&, In<T>, const std::vector<int>&, double,  \
+                         Mat<double>);                                                     \
+  template LossSums loss_backward(Pass<T>&, const Linear&, In<T>, const std::vector<int>&, \
+                                  const LossOptions&, Mat<T>);
+HEED_INSTANTIATE(float)
+HEED_INSTANTIATE(double)
+#undef HEED_INSTANTIATE
+
+}  // namespace heed

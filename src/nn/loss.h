@@ -1,0 +1,43 @@
+// The loss of a batch: cross-entropy of the output layer's logits, over the rows that have a label.
+//
+//   logits = h Wᵀ,   p = softmax(logits)                                  [rows, vocab]
+//   L = sum over rows with a label y >= 0 of  -(1 - eps) log p_y - eps / K sum_k log p_k
+//
+// eps is label smoothing over all K classes (Szegedy et al. 2016, section 7). The mask of the loss
+// is the label: a row of label -1 never reaches the output layer, and its gradient is zero. Logits
+// are made for a few rows at a time, so those of a whole batch are never held.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nn/linear.h"
+
+namespace heed {
+
+// Sums over label tokens, in nats.
+struct LossSums {
+  double smoothed = 0.0;  // what is minimised
+  double plain = 0.0;     // what is reported
+  std::int64_t tokens = 0;
+  std::int64_t correct = 0;  // the label is the first of the largest logits
+  LossSums& operator+=(const LossSums& o);
+};
+
+struct LossOptions {
+  double smoothing = 0.0;
+  double scale = 1.0;  // of the gradient: 1 / label tokens of the whole step
+};
+
+// hidden [rows, d]. `log_probs` [1, rows], unless it is empty, gets log p_y of every row (0 where
+// there is no label).
+template <class T>
+LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
+              double smoothing = 0.0, Mat<double> log_probs = {});
+
+// The same with its gradient: overwrites dhidden [rows, d], adds to that of the output layer.
+template <class T>
+LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
+                       const std::vector<int>& labels, const LossOptions& options, Mat<T> dhidden);
+
+}  // namespace heed
