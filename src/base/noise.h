@@ -64,8 +64,9 @@ constexpr double uniform01(std::uint64_t key, std::uint64_t index) {
   return static_cast<double>(combine(key, index) >> 11) * 0x1.0p-53;
 }
 
-// A permutation of 0..n-1 as a function, without storing it: a four-round Feistel network on the
-// smallest even number of bits that holds n, walked until the value falls below n.
+// A permutation of 0..n-1 as a function, without storing it: a four-round Feistel network (Luby and
+// Rackoff 1988) on the smallest even number of bits that holds n, walked until the value falls
+// below n (Black and Rogaway 2002).
 constexpr std::uint64_t permuted(std::uint64_t key, std::uint64_t n, std::uint64_t i) {
   if (n < 2) return i;
   int half = 1;

@@ -2,6 +2,8 @@
 //
 //   score(y) = log p(y | source) / length(y)^length_penalty      length and log p count the </s>
 //
+// (length normalisation: Wu et al. 2016, section 7.)
+//
 // Each step keeps, per source, the `beam_size` most probable continuations of its hypotheses; those
 // that end in </s> are finished and leave, the next step again keeps beam_size continuations of the
 // others. At the maximal length only </s> may follow. The search for a source ends when none of its

@@ -6,7 +6,8 @@
 
 namespace heed {
 
-// h = dropout(f(u)) with f one of relu, gelu (exact), silu.
+// h = dropout(f(u)) with f one of relu, gelu (the exact form; Hendrycks and Gimpel 2016), silu
+// (Elfwing, Uchibe and Doya 2018).
 enum class Activation { relu, gelu, silu };
 template <class T>
 void activate(Activation f, In<T> u, Mat<T> h, const Dropout& dropout);

@@ -1,5 +1,5 @@
-// Dropout without stored masks, fused with what stands beside it. Each function is one sweep that
-// the compiler vectorises. T is float or double.
+// Dropout (Srivastava et al. 2014) without stored masks, fused with what stands beside it. Each
+// function is one sweep that the compiler vectorises. T is float or double.
 #pragma once
 
 #include <algorithm>

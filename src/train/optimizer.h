@@ -1,7 +1,7 @@
 // One sweep over all parameters per step: clipping, moments, decay, update, and the gradient is
 // left at zero for the next step.
 //
-//   g <- g * clip                           clip = min(1, clip_norm / (norm + 1e-6))
+//   g <- g * clip      clip = min(1, clip_norm / (norm + 1e-6))  (Pascanu, Mikolov and Bengio 2013)
 //   m <- b1 m + (1 - b1) g,  v <- b2 v + (1 - b2) g^2
 //   w <- w - rate * weight_decay * w        (matrices only; Loshchilov and Hutter 2019)
 //   w <- w - rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)      (Kingma and Ba 2015)

@@ -1,4 +1,5 @@
-// The learning rate of a step. Steps count from 1.
+// The learning rate of a step. Steps count from 1. (cosine: Loshchilov and Hutter 2017; noam:
+// Vaswani et al. 2017, section 5.3.)
 #pragma once
 
 #include <cstdint>
