@@ -27,10 +27,10 @@ import subprocess
 import sys
 import tempfile
 
+from heed_runs import CORES, DEFAULT_HEED, cpu_field
 from make_workloads import WORKLOADS, write
 
 HERE = pathlib.Path(__file__).resolve().parent
-CORES = len(os.sched_getaffinity(0))
 VARIABLES = ["LD_LIBRARY_PATH", "LD_PRELOAD", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ATEN_CPU_CAPABILITY"]
 
 
@@ -39,14 +39,6 @@ class Setting:
     name: str
     variables: dict
     arguments: list
-
-
-def cpu_field(key):
-    for line in open("/proc/cpuinfo"):
-        name, _, value = line.partition(":")
-        if name.strip() == key:
-            return value.strip()
-    return ""
 
 
 def library(pattern, package):
@@ -77,7 +69,7 @@ def run_json(command, variables):
     return json.loads(done.stdout)
 
 
-class Heed:
+class HeedBench:
     """`heed bench`, with as many steps as fill the measuring time (found by a short run)."""
 
     def __init__(self, path, seconds):
@@ -157,7 +149,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=12.0, help="measuring time of one run")
     parser.add_argument("--workloads", default="".join(WORKLOADS))
-    parser.add_argument("--heed", default=str(HERE.parent / "build" / "heed"))
+    parser.add_argument("--heed", default=str(DEFAULT_HEED), help="the program (default: build/heed)")
     args = parser.parse_args()
     unknown = set(args.workloads) - set(WORKLOADS)
     if unknown or args.rounds < 1:
@@ -169,7 +161,7 @@ def main():
         sys.exit(f"{error}\nBuild heed first (scripts/quickstart.sh), or say where it is with --heed")
     with tempfile.TemporaryDirectory() as folder:
         write(pathlib.Path(folder))
-        heed, rounds = Heed(args.heed, args.seconds), []
+        heed, rounds = HeedBench(args.heed, args.seconds), []
         for i in range(args.rounds):
             print(f"round {i + 1} of {args.rounds}", file=sys.stderr)
             rounds.append(measure_round(heed, settings, args.workloads, pathlib.Path(folder), args.seconds))

@@ -11,10 +11,8 @@ The neighbours are always shown, while a masked model sees some of them masked.
 import argparse
 import collections
 import math
-import pathlib
-import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from heed_runs import DEFAULT_HEED, Heed
 
 
 class Counts:
@@ -75,11 +73,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run")
     parser.add_argument("text")
-    parser.add_argument("--heed", default=ROOT / "build" / "heed")
+    parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
     options = parser.parse_args()
     with open(options.text, "rb") as text:
-        shown = subprocess.run([options.heed, "tokenize", options.run, "--ids"], stdin=text, check=True,
-                               stdout=subprocess.PIPE, text=True).stdout
+        shown = Heed(options.heed)("tokenize", options.run, "--ids", stdin=text)
     tokens = [int(t) for t in shown.split()]
     cut, inner = int(0.9 * len(tokens)), int(0.81 * len(tokens))
     vocabulary = len(set(tokens[:cut]))

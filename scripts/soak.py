@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from heed_runs import DEFAULT_HEED, ROOT
+
 LOG_EVERY = 1000
 CONFIG = {
     "data": {"train": str(ROOT / "data" / "fables.txt"), "valid_fraction": 0.1},
@@ -71,7 +72,7 @@ def check(memory, lines, steps):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--heed", default=ROOT / "build" / "heed", type=pathlib.Path)
+    parser.add_argument("--heed", default=DEFAULT_HEED, type=pathlib.Path, help="the program (default: build/heed)")
     parser.add_argument("--steps", default=1_000_000, type=int, help="default: a million; a multiple of 1000")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="heed-soak-") as folder:

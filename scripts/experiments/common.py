@@ -12,15 +12,15 @@ import argparse
 import array
 import json
 import math
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import textwrap
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from heed_runs import DEFAULT_HEED, ROOT, Heed, cell, mean  # noqa: E402, F401 (cell and mean: for the experiments)
+
 DATA = ROOT / "data"
 SIDES = ("source", "target")
 # For measures on held-out text: the best checkpoint was chosen by its loss on that very text.
@@ -30,26 +30,18 @@ LAST = ("--checkpoint", "last")
 class Lab:
     def __init__(self, about, seeds):
         parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-        parser.add_argument("--heed", default=os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
+        parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
         parser.add_argument("--seeds", type=int, default=seeds, help=f"trainings of each variant (default: {seeds})")
         parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder")
         options = parser.parse_args()
-        self.program = pathlib.Path(options.heed).resolve()
+        self.heed = Heed(options.heed)
+        self.json = self.heed.json
         self.seeds = range(1, options.seeds + 1)
         self.temporary = None if options.keep else tempfile.TemporaryDirectory(prefix="heed-experiment-")
         self.folder = (options.keep or pathlib.Path(self.temporary.name)).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.started = time.monotonic()
         self.version = self.heed("--version")
-
-    def heed(self, *arguments):
-        done = subprocess.run([self.program, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{sys.argv[0]}: heed {' '.join(map(str, arguments))} failed")
-        return done.stdout
-
-    def json(self, *arguments):
-        return json.loads(self.heed(*arguments, "--json"))
 
     def train(self, name, config, seed):
         """The run of a config; keys are written like model__d_model or as whole sections."""
@@ -137,20 +129,6 @@ def weights(run, which="best"):
 
 def cosine(a, b):
     return sum(x * y for x, y in zip(a, b)) / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
-
-
-def mean(values):
-    values = list(values)
-    return sum(values) / len(values)
-
-
-def cell(values, digits=3):
-    """"mean (least to largest)" of one number for each seed."""
-    values = list(values)
-    text = f"{mean(values):.{digits}f}"
-    if len(values) > 1:
-        text += f" ({min(values):.{digits}f} to {max(values):.{digits}f})"
-    return text
 
 
 def shows(*sentences):

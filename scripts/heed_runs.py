@@ -1,0 +1,57 @@
+"""What the scripts that run heed share: calling it, the name of the machine, means with their spread."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+CORES = len(os.sched_getaffinity(0))
+DEFAULT_HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
+
+
+class Heed:
+    """The program; a command that fails ends the script, after heed has said why."""
+
+    def __init__(self, program):
+        self.program = pathlib.Path(program).resolve()
+        if not self.program.exists():
+            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {program} is not there; build it (scripts/quickstart.sh) or "
+                     "name another with --heed")
+
+    def __call__(self, *arguments, stdin=None):
+        """Standard output of a command."""
+        line = list(map(str, arguments))
+        done = subprocess.run([self.program, *line], stdin=stdin, stdout=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: heed {' '.join(line)} ended with exit code {done.returncode}")
+        return done.stdout
+
+    def json(self, *arguments):
+        return json.loads(self(*arguments, "--json"))
+
+
+def cpu_field(key):
+    """A field of /proc/cpuinfo, such as "model name"; empty if there is none."""
+    try:
+        for line in open("/proc/cpuinfo"):
+            name, _, value = line.partition(":")
+            if name.strip() == key:
+                return value.strip()
+    except OSError:
+        pass
+    return ""
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def cell(values, digits=3):
+    """"mean (lowest to highest)" of one number for each seed."""
+    values = list(values)
+    text = f"{mean(values):.{digits}f}"
+    if len(values) > 1:
+        text += f" ({min(values):.{digits}f} to {max(values):.{digits}f})"
+    return text

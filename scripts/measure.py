@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Trains a config as it stands and prints what it reaches: a row for configs/MEASURED.md and a JSON object.
+
+    scripts/measure.py CONFIG [--seeds N] [--heed PROGRAM] [--tokenize none] [--keep FOLDER]
+
+Every figure is of one run, trained in one piece from its seed. With --seeds N the config is trained N times, from its own
+seed and the N - 1 that follow; a figure is then "mean (lowest to highest)".
+
+What is measured, on what the config holds out, with the best checkpoint:
+  text     loss (nats per token), perplexity, bits per byte, next tokens right
+  masked   pseudo-perplexity and masked tokens right
+  pairs    the same as text, and BLEU, chrF2 and exact lines of translations with beam 5; the same of the average of the
+           last 10 checkpoints, if the config keeps so many. If the validation files are called X.valid.Y and X.test.Y
+           is there too, translations are of the test files.
+
+A figure is clean if it can be had again: the commit has the config and nothing has been changed since, heed is not older
+than its sources, and the run was trained by this call in one piece. Otherwise the row says "not clean" and why.
+"""
+import argparse
+import datetime
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from heed_runs import CORES, DEFAULT_HEED, ROOT, Heed, cell, cpu_field, mean
+
+AVERAGED = 10  # checkpoints
+# Key of evaluate's JSON object, how the row words it, factor, digits.
+FIGURES = [("loss", "loss {}", 1, 4), ("perplexity", "perplexity {}", 1, 3), ("bits_per_byte", "{} bits per byte", 1, 4),
+           ("accuracy", "{} % right", 100, 2), ("bleu", "BLEU {}", 1, 2), ("chrf", "chrF2 {}", 1, 2),
+           ("exact_match", "{} % of lines exact", 1, 2), ("unknown_tokens", "{} unknown tokens", 1, 0)]
+
+
+def git(*arguments):
+    """Standard output of git in this repository, or None if there is no git or no repository."""
+    try:
+        done = subprocess.run(["git", "-C", ROOT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def provenance(config, program):
+    """The commit, and why a figure of it would not be clean."""
+    commit = git("rev-parse", "--short=10", "HEAD")
+    if commit is None:
+        return None, ["no commit is known"]
+    reasons = []
+    if git("status", "--porcelain"):
+        reasons.append("there are uncommitted changes")
+    if git("ls-files", "--error-unmatch", str(config.resolve())) is None:
+        reasons.append("the config is not in the commit")
+    changed = git("log", "-1", "--format=%ct", "--", "src", "CMakeLists.txt")
+    if changed and program.stat().st_mtime < int(changed):
+        reasons.append("heed is older than its sources")
+    return commit, reasons
+
+
+def train(heed, config, run, seed, threads):
+    """Trains, or finishes what is there; returns the minutes and why the run would not be clean."""
+    begin = time.monotonic()
+    options = ("--threads", threads, "--quiet")
+    if not run.exists():
+        heed("train", config, "--run", run, "--set", f"seed={seed}", *options)
+        reasons = []
+    else:
+        wanted = json.loads(heed("config", config, "--set", f"seed={seed}"))
+        if json.loads((run / "config.json").read_text()) != wanted:
+            sys.exit(f"measure.py: {run} is of another config; move it away")
+        heed("resume", run, *options)
+        reasons = ["the run was not trained by this call"]
+    # Every process that trains says its plan.
+    if sum(line.startswith("plan: ") for line in (run / "train.log").read_text().splitlines()) > 1:
+        reasons.append("the run was resumed")
+    return (time.monotonic() - begin) / 60, reasons
+
+
+def translated_files(config, settings):
+    """Options of evaluate: the test files beside the validation files, if there are any."""
+    data = settings["data"]
+    sides = [data["valid_source"], data["valid_target"]]
+    files = [(config.parent / side.replace(".valid.", ".test.")).resolve() for side in sides]
+    if all(".valid." in side and file.exists() for side, file in zip(sides, files)):
+        return ["--source", files[0], "--target", files[1]]
+    return []
+
+
+def figures_of(heed, config, settings, run, tokenize):
+    """{where: evaluate's JSON object}"""
+    found = {"held out": heed.json("evaluate", run)}
+    if settings["objective"]["type"] == "seq2seq":
+        files = translated_files(config, settings)
+        where = "test" if files else "held out"
+        translate = ["evaluate", run, *files, "--bleu", "--beam-size", 5, "--tokenize", tokenize]
+        found[where] = heed.json(*translate)
+        if len(list((run / "checkpoints").glob("step-*"))) >= AVERAGED:
+            steps = heed.json("average", run, "--last", AVERAGED)["steps"]
+            found[f"{where}, average of {AVERAGED}"] = heed.json(
+                *translate, "--checkpoint", f"average-{steps[0]}-{steps[-1]}")
+    return {where: {key: of[key] for key, *_ in FIGURES if of.get(key) is not None} for where, of in found.items()}
+
+
+def reaches(figures, masked, tokenize):
+    """The figures of all seeds in words."""
+    parts = []
+    for where in figures[0]:
+        words = []
+        for key, text, factor, digits in FIGURES:
+            values = [of[where][key] * factor for of in figures if key in of[where]]
+            if values:
+                name = "pseudo-" * (masked and key == "perplexity")
+                words.append(name + text.format(cell(values, digits)) + f" ({tokenize})" * (key == "bleu"))
+        parts.append(f"{where}: {', '.join(words)}")
+    return "; ".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("config", type=pathlib.Path, help="a config, or the name of one in configs/")
+    parser.add_argument("--seeds", type=int, default=1, help="how many seeds to train with (default: 1)")
+    parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
+    parser.add_argument("--threads", type=int, default=CORES, help="default: one per core")
+    parser.add_argument("--tokenize", choices=["13a", "none"], default="13a",
+                        help="how BLEU splits lines; none: at spaces, for data that is tokenised (default: 13a)")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
+                        help="keep the runs here; a run that is here is finished and measured instead of trained again")
+    options = parser.parse_args()
+    config = options.config if options.config.exists() else ROOT / "configs" / f"{options.config}.json"
+    heed = Heed(options.heed)
+    commit, reasons = provenance(config, heed.program)
+    settings = json.loads(heed("config", config))
+    minutes, figures = [], []
+    with tempfile.TemporaryDirectory(prefix="heed-measure-") as temporary:
+        folder = options.keep or pathlib.Path(temporary)
+        for seed in range(settings["seed"], settings["seed"] + options.seeds):
+            run = folder / f"{config.stem}-seed-{seed}"
+            print(f"measure.py: training {config.stem} with seed {seed} into {run}", file=sys.stderr)
+            took, more = train(heed, config, run, seed, options.threads)
+            minutes.append(took)
+            reasons += [r for r in more if r not in reasons]
+            figures.append(figures_of(heed, config, settings, run, options.tokenize))
+    masked = settings["objective"]["type"] == "masked_lm"
+    date, cpu = str(datetime.date.today()), cpu_field("model name") or "unknown CPU"
+    trained_here = "the run was not trained by this call" not in reasons
+    row = (f"`{config.name}`" + f", {options.seeds} seeds" * (options.seeds > 1),
+           reaches(figures, masked, options.tokenize), cell(minutes, 1) if trained_here else "unknown",
+           f"{cpu}, {options.threads} threads", f"{date}, {commit or 'commit unknown'}")
+    if reasons:
+        row = (*row[:-1], f"{row[-1]}, **not clean**: {'; '.join(reasons)}")
+    print("| " + " | ".join(row) + " |")
+    print(json.dumps({"config": config.name, "clean": not reasons, "reasons": reasons, "commit": commit, "date": date,
+                      "cpu": cpu, "threads": options.threads, "seeds": options.seeds,
+                      "minutes": round(mean(minutes), 2) if trained_here else None, "figures": figures}))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("measure.py: stopped; with --keep FOLDER the same call would finish the run, and its row would say so")
