@@ -68,7 +68,7 @@ class Shipped(unittest.TestCase):
                        for s in lines(DATA / f"{task}.{part}.source")]
             self.assertEqual(len(sources), len(set(sources)), task)
 
-    def test_alignments(self):
+    def test_gold_alignments_are_true(self):
         for part in ("valid", "test"):
             for task, check in (("copy", check_copy), ("reverse", check_reverse),
                                 ("dates", check_date)):
@@ -189,24 +189,24 @@ class Tasks(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def test_copy_reverse_and_dates(self):
+    def test_copy_reverse_and_dates_have_true_alignments(self):
         for task, check in (("copy", check_copy), ("reverse", check_reverse), ("dates", check_date)):
             for source, target, gold in make(task, self.folder.name, "--lines", 500):
                 check(self, source, target, gold)
 
-    def test_sort(self):
+    def test_sort_puts_tokens_in_order_and_aligns_all_of_a_value(self):
         for source, target, gold in make("sort", self.folder.name, "--lines", 300, "--alphabet", 9):
             s, t = source.split(), target.split()
             self.assertEqual(t, sorted(s, key=int))
             self.assertEqual(gold["alignment"], [[i for i in range(len(s)) if s[i] == x] for x in t])
 
-    def test_shift(self):
+    def test_shift_moves_every_token_left(self):
         for source, target, gold in make("shift", self.folder.name, "--lines", 300):
             s, t = source.split(), target.split()
             self.assertEqual(t[-1:] + t[:-1], s)
             self.assertEqual(gold["alignment"], [[i] for i in range(1, len(s))] + [[0]])
 
-    def test_recall(self):
+    def test_recall_answers_with_the_value_of_the_key(self):
         for source, target, gold in make("recall", self.folder.name, "--lines", 300):
             known, asked = source.split(" ? ")
             table = dict(zip(known.split()[::2], known.split()[1::2]))
@@ -228,7 +228,7 @@ class Tasks(unittest.TestCase):
                     total = str(sum(map(int, changed.split("+")))).zfill(len(target))
                     self.assertEqual(total[place - len(target)], target[place], (source, changed))
 
-    def test_lengths_and_parts(self):
+    def test_lengths_alphabet_and_parts_are_as_asked_for(self):
         make_task, prefix = ROOT / "scripts/make_task.py", pathlib.Path(self.folder.name) / "r"
         run(make_task, "reverse", "--lines", 400, "--valid", 100, "--test", 100, "--min-length", 2,
             "--max-length", 5, "--test-max-length", 9, "--alphabet", 7, "--out", prefix)

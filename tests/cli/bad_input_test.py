@@ -8,7 +8,7 @@ USAGE, DATA = 2, 3
 
 
 class BadTexts(RunsTest):
-    def test_texts(self):
+    def test_a_bad_text_is_named_and_no_run_is_made(self):
         f = self.folder
         (f / "empty").write_text("")
         (f / "latin1").write_bytes(b"one\ntwo\ncaf\xe9\n")
@@ -37,18 +37,18 @@ class BadTexts(RunsTest):
                 self.train(config, status=status, words=words)
                 self.assertFalse((f / "run").exists())
 
-    def test_an_unreadable_text(self):
+    def test_a_text_without_permission_is_named(self):
         path = self.folder / "a.txt"
         path.chmod(0)
         if os.access(path, os.R_OK):
             self.skipTest("root reads everything")
         self.train(self.config(), status=DATA, words=["a.txt", "Permission denied"])
 
-    def test_bytes_take_any_text(self):
+    def test_the_byte_tokenizer_takes_any_bytes(self):
         (self.folder / "a.txt").write_bytes(bytes(range(256)) * 8)
         self.train(self.config(tokenizer={"type": "byte"}, train__max_steps=2))
 
-    def test_pairs(self):
+    def test_bad_pairs_are_named_with_their_line(self):
         f = self.folder
         cases = [
             ("one\ntwo\n", "eins\n", ["2", "1", "lines"]),
@@ -70,7 +70,7 @@ class BadTexts(RunsTest):
 
 
 class BadConfigs(RunsTest):
-    def test_files(self):
+    def test_a_bad_config_file_is_named_with_its_line(self):
         f = self.folder
         for name, content, words in [
             ("no.json", None, ["no.json", "No such file"]),
@@ -90,7 +90,7 @@ class BadConfigs(RunsTest):
         self.train(f, status=USAGE)
         self.assertFalse((f / "run").exists())
 
-    def test_values(self):
+    def test_a_bad_key_or_value_is_named_with_what_is_allowed(self):
         config = self.config()
         for change, words in [
             ("model.d_modle=8", ["d_modle", "did you mean", "d_model"]),
@@ -135,7 +135,7 @@ class BadConfigs(RunsTest):
                 self.train(config, "run", "--set", change, status=USAGE, words=words)
         self.assertFalse((self.folder / "run").exists())
 
-    def test_command_lines(self):
+    def test_a_bad_command_line_names_the_option(self):
         config = self.config()
         for args, words in [
             (["train"], ["CONFIG"]), (["resume"], ["RUN"]), (["train", config, "more"], ["more"]),

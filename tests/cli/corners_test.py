@@ -1,14 +1,13 @@
 """Small and odd configs, end to end."""
 import os
-import struct
 import subprocess
 import unittest
 
-from runs import HEED, RunsTest, read_tensors, text
+from runs import HEED, RunsTest, text, weights
 
 
 class Corners(RunsTest):
-    def test_odd_shapes(self):
+    def test_odd_shapes_train_and_resume(self):
         (self.folder / "short.txt").write_text("abcab")
         (self.folder / "two.txt").write_text("ab" * 100 + "a" * 17 + "b" * 30)
         cases = {
@@ -50,7 +49,7 @@ class Corners(RunsTest):
                     self.assertEqual(self.link("best", run), 5)
                 self.resume(run, "--more", 1)
 
-    def test_a_longer_text_takes_the_memory_of_its_ids(self):
+    def test_a_longer_text_takes_only_the_memory_of_its_ids(self):
         """Two bytes a character, and no second copy of them (or of the text) at any time."""
         self.skip_under_a_sanitizer()
         peaks = []
@@ -67,18 +66,18 @@ class Corners(RunsTest):
             peaks.append(usage.ru_maxrss / 1000)
         self.assertLess(peaks[1] - peaks[0], 20 * 2 + 6)
 
-    def test_one_layer_more_or_less(self):
+    def test_a_model_has_the_layers_that_were_asked_for(self):
         for family, key in (("causal_lm", "decoder_layers"), ("masked_lm", "encoder_layers")):
             for layers in (1, 3):
                 run = f"{family}{layers}"
                 self.train(self.config(family=family, train__max_steps=2,
                                        **{"model__" + key: layers}), run)
-                header, _ = read_tensors(self.checkpoints(run) / "last" / "model.safetensors")
+                header = weights(self.checkpoints(run) / "last" / "model.safetensors")
                 side = key.split("_")[0]
                 self.assertEqual(f"{side}.layers.{layers - 1}.fc1.weight" in header, True)
                 self.assertEqual(f"{side}.layers.{layers}.fc1.weight" in header, False)
 
-    def test_what_is_kept(self):
+    def test_keep_last_says_how_many_checkpoints_stay(self):
         falling = {"train__save_every": 2, "train__eval_every": 0, "train__max_steps": 11}
         for keep, steps in ((0, [2, 4, 6, 8, 10, 11]), (1, [11]), (3, [8, 10, 11])):
             run = f"keep{keep}"
@@ -86,7 +85,7 @@ class Corners(RunsTest):
             self.assertEqual(self.steps(run), steps)
             self.assertEqual((self.link("last", run), self.link("best", run)), (11, 11))
 
-    def test_the_best_is_kept_besides_the_last(self):
+    def test_the_best_checkpoint_is_kept_besides_the_last(self):
         # What it learns makes the held-out characters, which it never sees, less and less probable.
         (self.folder / "v.txt").write_text("\u00e9" * 300)
         self.train(self.config(data={"train": "a.txt", "valid": "v.txt"}, train__keep_last=1,
@@ -96,7 +95,7 @@ class Corners(RunsTest):
         self.assertLess(best["step"], 40)
         self.assertEqual(self.steps(), [best["step"], 40])
 
-    def test_zero_means_only_at_the_end(self):
+    def test_intervals_of_zero_mean_only_at_the_end(self):
         self.train(self.config(train__log_every=0, train__eval_every=0, train__save_every=0,
                                train__max_steps=7))
         self.assertEqual([(e["kind"], e["step"]) for e in self.metrics() if e["kind"] != "event"],
@@ -111,7 +110,7 @@ class Corners(RunsTest):
         self.assertEqual(self.state(10)["best_step"], 10)
         self.assertEqual(self.link("best"), 10)
 
-    def test_epochs(self):
+    def test_epochs_are_intervals_and_a_limit_that_can_be_raised(self):
         config = self.config(train__max_steps=0, train__max_epochs=3, train__save_every="1 epoch",
                              train__eval_every="1 epoch", train__log_every="1 epoch",
                              train__keep_last=0, train__batch_tokens=400)
@@ -124,33 +123,33 @@ class Corners(RunsTest):
         self.resume("run", "--set", "train.max_epochs=4")
         self.assertEqual(len(self.steps()), 4)
 
-    def test_time_is_a_limit(self):
+    def test_training_stops_when_its_time_is_up_and_can_be_resumed(self):
         config = self.config(train__max_steps=0, train__max_minutes=0.04, train__eval_every=0)
         self.train(config, words="time is up at step")
         at = self.link("last")
         self.resume("run", "--stop-at", at + 2)
         self.assertGreater(self.link("last"), at)
 
-    def test_numbers_do_not_depend_on_micro_batches(self):
+    def test_weights_do_not_depend_on_micro_batches_or_shards(self):
         """Dropout included: only the rounding of sums may differ."""
-        def weights(run, **changes):
+        def trained(run, **changes):
             self.train(self.config(train__max_steps=3, train__batch_tokens=300,
                                    optimizer={"type": "sgd", "learning_rate": 0.1,
                                               "schedule": "constant", "warmup_steps": 0},
                                    **changes), run)
-            _, body = read_tensors(self.checkpoints(run) / "last" / "model.safetensors")
-            return struct.unpack(f"<{len(body) // 4}f", body)
+            return sum(weights(self.checkpoints(run) / "last" / "model.safetensors").values(), [])
+
         for family in ("prefix_lm", "causal_lm", "masked_lm", "seq2seq"):
-            whole = weights(family, family=family, train__micro_batch_tokens=100000,
+            whole = trained(family, family=family, train__micro_batch_tokens=100000,
                             train__shards=1)
             largest = max(map(abs, whole))
             for micro, shards in ((1, 1), (40, 3), (100, 7)):
-                parts = weights(f"{family}{micro}", family=family,
+                parts = trained(f"{family}{micro}", family=family,
                                 train__micro_batch_tokens=micro, train__shards=shards)
                 worst = max(abs(a - b) for a, b in zip(whole, parts)) / largest
                 self.assertLess(worst, 2e-6, (family, micro))
 
-    def test_it_learns(self):
+    def test_the_training_loss_falls(self):
         r = self.train(self.config(train__max_steps=150, model__dropout=0, train__eval_every=50))
         losses = [e["loss"] for e in self.metrics(kind="train")]
         self.assertLess(losses[-1], losses[0] - 0.5)

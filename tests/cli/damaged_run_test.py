@@ -36,7 +36,7 @@ class BadRuns(RunsTest):
             self.check(*args, status=STORE, words=words)
             self.assertEqual(self.snapshot(run.name), before)
 
-    def test_tensors_that_do_not_fit_the_config(self):
+    def test_tensors_that_do_not_fit_the_config_are_named(self):
         name = "encoder.layers.0.fc1.weight"
         def missing(h, b):
             del h["encoder.norm.weight"]
@@ -62,7 +62,7 @@ class BadRuns(RunsTest):
                 self.check("inspect", run, status=STORE, words=words)
                 self.check("resume", run, "--more", 1, status=STORE, words=words)
 
-    def test_weights_that_are_not_numbers(self):
+    def test_nan_in_weights_or_moments_is_refused_by_tensor(self):
         def damaged(name, file, tensor):
             run, checkpoint = self.damaged(name)
             header, body = read_tensors(checkpoint / file)
@@ -81,7 +81,7 @@ class BadRuns(RunsTest):
             self.check(*args, status=STORE, words=["NaN", "encoder.layers.0.fc1.weight"])
         self.assertFalse((self.folder / "new").exists())
 
-    def test_altered_bytes(self):
+    def test_a_cut_flipped_missing_or_empty_file_is_refused_and_nothing_is_changed(self):
         for name in ("model.safetensors", "training.safetensors", "config.json", "tokenizer.json",
                      "state.json"):
             for change in ("cut", "flip", "gone", "empty"):
@@ -98,7 +98,7 @@ class BadRuns(RunsTest):
                     self.refused(run, [name])
                     shutil.rmtree(run)
 
-    def test_another_tokenizer(self):
+    def test_the_tokenizer_of_another_run_is_refused(self):
         (self.folder / "b.txt").write_text("fewer letters " * 99)
         self.train(self.config(data__train="b.txt", train__max_steps=2), "other")
         run, checkpoint = self.damaged("run")
@@ -107,7 +107,7 @@ class BadRuns(RunsTest):
         seal(checkpoint)
         self.check("inspect", run, status=STORE, words=["embed_tokens.weight"])
 
-    def test_links_out_of_the_run(self):
+    def test_links_out_of_the_run_are_refused(self):
         run, checkpoint = self.damaged("run")
         shutil.copytree(checkpoint, self.folder / "elsewhere")
         for link in ("best", "last"):
@@ -115,7 +115,7 @@ class BadRuns(RunsTest):
             (run / "checkpoints" / link).symlink_to("../../elsewhere")
         self.check("inspect", run, status=STORE, words=["best", "elsewhere"])
 
-    def test_places_where_nothing_can_be_written(self):
+    def test_a_run_below_or_in_place_of_a_file_is_refused(self):
         config = self.config()
         self.train(config, "a.txt/run", status=STORE, words="a.txt")
         self.assertEqual((self.folder / "a.txt").read_text(), text(300))

@@ -19,7 +19,7 @@ KINDS = {
 
 
 class Determinism(RunsTest):
-    def test_threads_do_not_show(self):
+    def test_any_number_of_threads_gives_the_same_bytes(self):
         config = self.config()
         for threads in (1, 2, 3):
             self.train(config, f"t{threads}", "--threads", threads)
@@ -38,7 +38,7 @@ class Determinism(RunsTest):
                 self.same_checkpoint(kind, kind + "2", 20)
                 self.assertEqual(self.link("best", kind), self.link("best", kind + "2"))
 
-    def test_many_small_parts_with_every_interval_off_its_grid(self):
+    def test_a_run_in_many_parts_with_odd_intervals_is_the_whole_run(self):
         config = self.config(train__eval_every=4, train__save_every=6, train__log_every=5,
                              train__patience=50, train__max_steps=17)
         self.train(config, "whole")

@@ -23,7 +23,7 @@ class Disks(RunsTest):
     def remount(self, place, options):
         subprocess.run(["mount", "-o", "remount," + options, str(place)], check=True)
 
-    def test_a_limit_on_the_size_of_files(self):
+    def test_a_limit_on_the_size_of_files_is_named_and_loses_nothing(self):
         self.train(self.config(), "run", "--stop-at", 5)
         before = self.snapshot()
         r = self.limited("-f 4", "resume", "run")
@@ -34,7 +34,7 @@ class Disks(RunsTest):
                 self.assertEqual(self.snapshot()[path], content)
         self.resume()
 
-    def test_a_limit_on_addresses_is_no_endless_wait(self):
+    def test_a_limit_on_addresses_ends_with_advice_instead_of_a_wait(self):
         self.skip_under_a_sanitizer()
         r = self.limited("-v 200000", "train", self.config(), "--run", "run")
         self.assertEqual(r.status, 7, r.err)
@@ -45,7 +45,7 @@ class Disks(RunsTest):
         r = self.limited("-v 120000", "--version")  # too little even for OpenBLAS to start
         self.assertEqual(r.status, 0, r.err)
 
-    def test_a_start_that_failed(self):
+    def test_a_folder_whose_start_failed_is_recognised(self):
         (self.folder / "run").mkdir()
         self.train(self.config(), status=2, words=["no config.json", "another --run"])
         (self.folder / "run" / "checkpoints").mkdir()
@@ -73,7 +73,7 @@ class Disks(RunsTest):
             self.check(command, self.folder / "run", status=STORE, words="metrics.jsonl", timeout=20)
         self.check("average", self.folder / "run", "--best", 1, status=STORE, words="metrics.jsonl", timeout=20)
 
-    def test_a_copy_without_links(self):
+    def test_a_copy_without_links_says_how_to_mend_it(self):
         self.train(self.config())
         copy = self.folder / "copy"
         shutil.copytree(self.folder / "run", copy)
@@ -83,7 +83,7 @@ class Disks(RunsTest):
             shutil.rmtree(copy / "checkpoints" / link)
         self.resume("copy", "--more", 5)
 
-    def test_a_disk_that_fills_up(self):
+    def test_a_disk_that_fills_up_leaves_whole_checkpoints_and_can_be_resumed(self):
         place = self.mount("disk", "size=128k")
         config = self.config(train__save_every=5, train__keep_last=0)
         r = self.train(config, "disk/run", status=STORE, words=["space"])
@@ -99,13 +99,13 @@ class Disks(RunsTest):
         trains = [e["step"] for e in self.metrics("disk/run", "train")]
         self.assertEqual(trains, [5, 10, 15, 20])
 
-    def test_a_full_disk_from_the_start(self):
+    def test_a_disk_that_is_full_from_the_start_is_named(self):
         place = self.mount("disk", "size=64k")
         (place / "filler").write_bytes(b"x" * 56 * 1024)
         self.train(self.config(tokenizer={"type": "bpe", "vocab_size": 400}), "disk/run",
                    status=STORE, words="space")
 
-    def test_a_read_only_folder(self):
+    def test_a_read_only_run_can_be_inspected_but_not_resumed(self):
         place = self.mount("disk", "size=1m")
         config = self.config(train__max_steps=2)
         self.train(config, "disk/run")

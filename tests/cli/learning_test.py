@@ -1,10 +1,9 @@
 """The learning record of metrics.jsonl: its numbers against those of the checkpoints around a step."""
-import array
 import json
 import math
 import unittest
 
-from runs import RunsTest, read_tensors, text
+from runs import RunsTest, text, weights
 
 SGD = {"type": "sgd", "learning_rate": 0.25, "schedule": "constant", "warmup_steps": 0, "clip_norm": 0,
        "weight_decay": 0}
@@ -15,13 +14,8 @@ def length(x):
 
 
 class LearningTest(RunsTest):
-    def weights(self, path):
-        header, body = read_tensors(path)
-        return {name: array.array("f", body[slice(*t["data_offsets"])]).tolist()
-                for name, t in header.items() if name != "__metadata__"}
-
     def checkpoint(self, step, run="run"):
-        return self.weights(self.checkpoints(run) / f"step-{step:08}" / "model.safetensors")
+        return weights(self.checkpoints(run) / f"step-{step:08}" / "model.safetensors")
 
     def records(self, run="run"):
         return {e["step"]: e["learning"] for e in self.metrics(run, "train") if "learning" in e}
@@ -34,7 +28,7 @@ class LearningTest(RunsTest):
         self.train(self.config("still", family="seq2seq", optimizer={**SGD, "learning_rate": 1e-30},
                                train__max_steps=1, model__dropout=0), "still")
 
-    def test_every_number_is_that_of_the_weights(self):
+    def test_every_number_follows_from_the_weights_around_its_step(self):
         self.train_in_steps()
         initial = self.checkpoint(1, "still")
         records = self.records()
@@ -55,7 +49,7 @@ class LearningTest(RunsTest):
                     m["cosine"], inner / length(after[name]) / length(initial[name]), 5, name)
                 self.assertLess(m["cosine"], 0.99999)
 
-    def test_entropies_are_those_of_the_maps(self):
+    def test_entropies_are_those_of_the_attention_maps(self):
         self.train_in_steps()
         lines = [(self.folder / f"a.{side}").read_text().splitlines()[-12:]
                  for side in ("source", "target")]
@@ -76,7 +70,7 @@ class LearningTest(RunsTest):
             self.assertAlmostEqual(record[kind]["heads"][0][h], total / rows[kind], 4, kind)
             self.assertAlmostEqual(record[kind]["uniform"], uniform[kind] / rows[kind], 5, kind)
 
-    def test_what_is_recorded_when(self):
+    def test_every_tenth_step_and_the_last_are_recorded_at_most(self):
         for family in ("causal_lm", "masked_lm"):
             with self.subTest(family):
                 config = self.config(family=family, train__log_every=1, train__max_steps=23,
@@ -104,14 +98,14 @@ class LearningTest(RunsTest):
         self.train(self.config(train__log_every=100, train__max_steps=0, train__max_epochs=1))
         self.assertEqual(sorted(self.records()), [self.link("last")])
 
-    def test_a_long_first_sequence_is_cut(self):
+    def test_a_long_first_sequence_is_cut_to_256_tokens(self):
         (self.folder / "a.txt").write_text(text(3000))
         self.train(self.config(family="causal_lm", objective__target_length=1000, train__batch_tokens=1000,
                                train__micro_batch_tokens=1000))
         uniform = self.records()[20]["entropy"]["decoder"]["uniform"]
         self.assertAlmostEqual(uniform, sum(math.log(q + 1) for q in range(256)) / 256, 4)
 
-    def test_frozen_and_uniform_attention(self):
+    def test_frozen_matrices_do_not_move_and_uniform_heads_have_uniform_entropy(self):
         config = self.config(model__attention={
             "cross": {"uniform": True}, "encoder_self": {"query": "random", "key": "identity"}})
         self.train(config)
@@ -122,12 +116,12 @@ class LearningTest(RunsTest):
         for x in record["entropy"]["cross"]["heads"][0]:
             self.assertAlmostEqual(x, record["entropy"]["cross"]["uniform"], 5)
 
-    def test_other_initial_weights_are_what_is_compared_with(self):
+    def test_a_run_from_other_weights_is_compared_with_those(self):
         self.train(self.config())
         start = self.checkpoint(20)
         again = self.config("again", optimizer=SGD, seed=7)
         self.train(again, "parts", "--init-from", self.folder / "run", "--stop-at", 10)
-        self.assertEqual(self.weights(self.folder / "parts" / "initial.safetensors"), start)
+        self.assertEqual(weights(self.folder / "parts" / "initial.safetensors"), start)
         self.resume("parts")
         self.train(again, "whole", "--init-from", self.folder / "run")
         self.assertEqual(self.records("parts"), self.records("whole"))
@@ -141,7 +135,7 @@ class LearningTest(RunsTest):
             self.assertAlmostEqual(moved[name], length(
                 a - b for a, b in zip(end[name], start[name])), 4)
 
-    def test_first_weights_that_are_gone_are_not_made_up(self):
+    def test_lost_initial_weights_are_named_not_made_up(self):
         self.train(self.config(family="seq2seq"))
         self.train(self.config("again", family="seq2seq", seed=7), "second", "--init-from", self.folder / "run",
                    "--stop-at", 10)
@@ -170,11 +164,11 @@ class LearningTest(RunsTest):
         self.check("inspect", self.folder / "second")
         self.check("report", self.folder / "second")
 
-    def test_an_average_is_told_from_what_is_trained(self):
+    def test_inspect_says_that_a_record_is_not_of_the_average(self):
         self.train(self.config(train__ema_decay=0.9))
         self.assertIn("not of their average", self.check("inspect", self.folder / "run").out)
 
-    def test_odd_records_are_left_out(self):
+    def test_records_of_another_shape_are_left_out(self):
         self.train(self.config())
         path = self.folder / "run" / "metrics.jsonl"
         good = path.read_text()

@@ -8,7 +8,7 @@ from runs import RunsTest, read_tensors, seal, write_tensors
 
 
 class Resume(RunsTest):
-    def test_max_steps_more_and_already_done(self):
+    def test_a_finished_run_takes_more_steps_and_otherwise_does_nothing(self):
         self.train(self.config(train__max_steps=6))
         before = self.snapshot()
         self.resume("run", words="already at step 6 of 6; nothing to do; --more N")
@@ -23,7 +23,7 @@ class Resume(RunsTest):
         self.resume("run", "--more", 1, "--max-steps", 30, status=2)
         self.assertEqual(self.link("last"), 11)
 
-    def test_keys_that_may_change_and_keys_that_may_not(self):
+    def test_only_keys_that_leave_the_past_alone_may_change(self):
         config = self.config()
         self.train(config, "run", "--stop-at", 4)
         before = self.snapshot()
@@ -108,7 +108,7 @@ class Resume(RunsTest):
         self.assertEqual(len(steps), len(set(steps)), steps)
         self.assertEqual(self.link("last"), 20)
 
-    def test_every_checkpoint_damaged(self):
+    def test_with_every_checkpoint_damaged_nothing_is_overwritten(self):
         """Starting at step 0 would write over what may still be of use."""
         self.train(self.config(train__save_every=2), "run", "--stop-at", 4)
         for step in (2, 4):
@@ -189,7 +189,7 @@ class Resume(RunsTest):
             self.files(self.checkpoints() / "step-00000000")["model.safetensors"], first)
         self.assertEqual(self.link("last", "run.old-1"), 6)
 
-    def test_force_moves_runs_only(self):
+    def test_force_moves_nothing_but_runs(self):
         (self.folder / "notes").mkdir()
         (self.folder / "notes" / "config.json").write_text("{}")
         for path in ("notes", "a.txt"):
@@ -205,7 +205,7 @@ class Resume(RunsTest):
         self.resume("run", words=["dropped 0 lines of later steps and 1 torn", "nothing to do"])
         self.assertEqual(path.read_text(), whole)
 
-    def test_emptied_metrics_are_said_and_cost_nothing_else(self):
+    def test_emptied_metrics_are_warned_of_and_cost_nothing_else(self):
         self.train(self.config(), "run", "--stop-at", 10)
         (self.folder / "run" / "metrics.jsonl").write_text("")
         self.resume("run", words=["warning", "metrics.jsonl has no line", "emptied"])
@@ -227,7 +227,7 @@ class Resume(RunsTest):
         origin.write_text("")
         self.resume("run", words="already at step 20")  # needs no data either
 
-    def test_nothing_to_do_is_said_as_it_is(self):
+    def test_when_there_is_nothing_to_do_the_reason_is_named(self):
         self.train(self.config())
         before = self.snapshot()
         self.resume("run", "--stop-at", 5, words="already at step 20 of 20")
@@ -237,7 +237,7 @@ class Resume(RunsTest):
         self.train(self.config(train__max_steps=0, train__max_epochs=1), "epochs")
         self.resume("epochs", words=["already at step", "the end of epoch 1 of 1; nothing to do; --set train.max_epochs=N"])
 
-    def test_weights_of_another_run_that_were_never_saved_are_not_made_up(self):
+    def test_a_start_from_another_run_that_was_never_saved_is_refused(self):
         self.train(self.config())
         self.train(self.config("again", seed=7), "again", "--init-from", self.folder / "run",
                    "--stop-at", 3)
@@ -251,7 +251,7 @@ class Resume(RunsTest):
         (self.folder / "again" / "origin.json").unlink()
         self.resume("again", status=4, words=["was to begin with the weights of another run", "--force"])
 
-    def test_going_on_after_the_end_of_a_schedule_is_said_to_teach_nothing(self):
+    def test_continuing_with_a_learning_rate_of_0_is_warned_of(self):
         self.train(self.config(optimizer__schedule="linear", train__max_steps=6))
         r = self.resume("run", "--more", 2)
         self.assertIn("optimizer.min_learning_rate", r.err)
@@ -285,7 +285,7 @@ class Resume(RunsTest):
             del state["files"], state["checksum"]
         self.assertEqual(*states)
 
-    def test_what_ends_a_run_stands_in_its_log(self):
+    def test_an_infinite_validation_loss_is_a_divergence_in_the_log(self):
         """A validation loss that is not finite is a divergence, not a validation without a best."""
         # The held-out text has a character that no training step sees; its vector is made too large.
         (self.folder / "v.txt").write_text("the river \u00e9 was near the mill " * 5)

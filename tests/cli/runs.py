@@ -2,6 +2,7 @@
 
 HEED_BINARY names the program. Every test has a folder of its own, which is removed afterwards.
 """
+import array
 import hashlib
 import json
 import os
@@ -13,6 +14,9 @@ import unittest
 from pathlib import Path
 
 HEED = os.environ.get("HEED_BINARY", "heed")
+# Changes of config(): a run that is trained fast, with checkpoints at steps 4, 8 and 12.
+SMALL = {"model__d_model": 16, "train__max_steps": 12, "train__eval_every": 0,
+         "train__save_every": 4, "train__keep_last": 0}
 WORDS = "the old miller walked to a river and saw that high water was near his mill".split()
 
 
@@ -35,10 +39,27 @@ class Result:
 class RunsTest(unittest.TestCase):
     longMessage = True
     maxDiff = 2000
+    # Runs that the tests of a class begin with, {name: changes of config()}. Each is trained once; every test gets copies.
+    RUNS = {}
+
+    @classmethod
+    def setUpClass(cls):
+        if cls.RUNS:
+            trainer = RunsTest()
+            trainer.folder = cls.trained = Path(tempfile.mkdtemp(prefix="heed_test_"))
+            cls.addClassCleanup(shutil.rmtree, cls.trained, ignore_errors=True)
+            trainer.texts()
+            for name, changes in cls.RUNS.items():
+                trainer.train(trainer.config(name, **changes), name)
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="heed_test_"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.texts()
+        for name in self.RUNS:
+            shutil.copytree(self.trained / name, self.folder / name, symlinks=True)
+
+    def texts(self):
         (self.folder / "a.txt").write_text(text(300))
         self.pairs(120)
 
@@ -93,6 +114,13 @@ class RunsTest(unittest.TestCase):
             self.assertIn("heed: error: ", r.err)
             self.assertNotIn("terminate called", r.err)
         return r
+
+    def out(self, *args, **kw):
+        return self.check(*args, **kw).out
+
+    def json(self, *args, **kw):
+        """The objects that a command prints with --json, one a line."""
+        return [json.loads(line) for line in self.out(*args, "--json", **kw).splitlines()]
 
     def train(self, config, run="run", *args, **kw):
         return self.check("train", config, "--run", self.folder / run, *args, **kw)
@@ -173,6 +201,13 @@ def read_tensors(path):
     data = Path(path).read_bytes()
     n = int.from_bytes(data[:8], "little")
     return json.loads(data[8:8 + n]), data[8 + n:]
+
+
+def weights(path):
+    """The tensors of a file by name, as lists of numbers."""
+    header, body = read_tensors(path)
+    return {name: array.array("f", body[slice(*entry["data_offsets"])]).tolist()
+            for name, entry in header.items() if name != "__metadata__"}
 
 
 def write_tensors(path, header, body):

@@ -8,14 +8,9 @@ then checks, at 360 and 1440 pixels, light and dark: no request but the page its
 sideways scrolling, every text at least 4.5 : 1 against its background, everything reachable and usable by
 keyboard with a visible focus, names for assistive software, numbers as tables. Some ten seconds.
 """
-import json
-import pathlib
 import subprocess
-import sys
-import tempfile
 
-from browser import Browser
-from checks import FOCUS, changes, check, check_looks, finish, go_to, pictures_folder, tab_stops
+from checks import FOCUS, changes, check, check_page, go_to, tab_stops, train
 
 HOSTILE = ["</script><script>document.title='hacked'</script>", "<img/src=x/onerror=alert(1)>", "<!--", "&amp;"]
 CONFIG = {
@@ -28,12 +23,10 @@ CONFIG = {
 
 def make_page(heed, folder):
     (folder / "s").write_text("".join(f"{a} {b} word\n" for a in HOSTILE for b in HOSTILE))
-    (folder / "config.json").write_text(json.dumps(CONFIG))
-    run = [heed, "train", folder / "config.json", "--run", folder / "run", "--quiet"]
-    subprocess.run(run, check=True)
+    run = train(heed, folder, CONFIG)
     text = " ".join(HOSTILE) + " word"
     page = folder / "page.html"
-    subprocess.run([heed, "attend", folder / "run", "--source", text, "--target", text, "--html", page], check=True)
+    subprocess.run([heed, "attend", run, "--source", text, "--target", text, "--html", page], check=True)
     return page
 
 
@@ -62,14 +55,5 @@ def check_keyboard(browser, page):
     check(browser.value("document.documentElement.lang") == "en", "no language")
 
 
-def main():
-    heed = pathlib.Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
-        page = make_page(heed, pathlib.Path(folder))
-        check_looks(browser, page, pictures_folder(), "attention")
-        check_keyboard(browser, page)
-    finish()
-
-
 if __name__ == "__main__":
-    main()
+    check_page("attention", make_page, check_keyboard)

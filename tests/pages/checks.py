@@ -1,6 +1,11 @@
 """What is checked of every page that heed writes."""
+import json
 import pathlib
+import subprocess
 import sys
+import tempfile
+
+from browser import Browser
 
 # Every element with text of its own: its colour against the first opaque background beneath it.
 CONTRAST = """(() => {
@@ -92,6 +97,24 @@ def changes(browser, key, expression, what):
     check(browser.value(expression) != before, what)
 
 
+def train(heed, folder, config):
+    """A run of the config, whose texts are in the folder."""
+    (folder / "config.json").write_text(json.dumps(config))
+    subprocess.run([heed, "train", folder / "config.json", "--run", folder / "run", "--quiet"], check=True)
+    return folder / "run"
+
+
 def finish():
     print("the page is fine" if failures == 0 else f"{failures} failed")
     sys.exit(failures > 0)
+
+
+def check_page(title, make_page, *checks):
+    """The whole check: makes the page with the program of the command line, looks at it, and runs checks(browser, page)."""
+    heed = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
+        page = make_page(heed, pathlib.Path(folder))
+        check_looks(browser, page, pictures_folder(), title)
+        for more in checks:
+            more(browser, page)
+    finish()

@@ -30,7 +30,7 @@ def violations(planted):
 
 
 class CheckLayers(unittest.TestCase):
-    def test_good_tree_passes(self):
+    def test_a_good_tree_passes(self):
         self.assertEqual(violations({}), [])
 
     def expect_one(self, planted, *words):
@@ -39,28 +39,28 @@ class CheckLayers(unittest.TestCase):
         for word in words:
             self.assertIn(word, found[0])
 
-    def test_include_to_the_right(self):
+    def test_an_include_to_the_right_is_found(self):
         self.expect_one({"math/mat.h": '#include <cmath>\n  #  include "nn/linear.h"\n'}, "math/mat.h:2", "nn/linear.h")
 
-    def test_every_neighbour_is_ordered(self):
+    def test_every_pair_of_neighbours_has_one_direction(self):
         order = check_layers.ORDER
         for left, right in zip(order, order[1:]):
             self.expect_one({f"{left}/x.cpp": f'#include "{right}/y.h"\n'}, f"{left}/x.cpp:1")
             self.assertEqual(violations({f"{right}/x.cpp": f'#include "{left}/y.h"\n'}), [])
 
-    def test_heavy_header_in_nn(self):
+    def test_a_heavy_header_in_nn_is_found(self):
         for header in ["nlohmann/json.hpp", "CLI/CLI.hpp", "spdlog/spdlog.h"]:
             self.expect_one({"nn/loss.cpp": f"#include <{header}>\n"}, "nn/loss.cpp", header)
 
-    def test_heavy_header_through_another(self):
+    def test_a_heavy_header_reached_through_another_is_found(self):
         found = violations({"config/fields.h": "#include <nlohmann/json.hpp>\n"})
         self.assertEqual(found, ["nn/linear.h: heavy header reached: "
                                  "nn/linear.h -> config/fields.h -> nlohmann/json.hpp"])
 
-    def test_include_without_folder(self):
+    def test_an_include_without_its_folder_is_found(self):
         self.expect_one({"nn/norm.cpp": '#include "norm.h"\n'}, "nn/norm.cpp:1")
 
-    def test_unknown_folder(self):
+    def test_a_folder_that_has_no_place_is_found(self):
         self.expect_one({"utils/strings.h": ""}, "utils/strings.h")
 
 

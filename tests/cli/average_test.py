@@ -1,0 +1,66 @@
+"""heed average, and the best checkpoints by the metric that a config selects by."""
+import unittest
+
+from runs import SMALL, RunsTest, weights
+
+
+class Average(RunsTest):
+    RUNS = {"run": SMALL}
+
+    def test_it_is_the_mean_of_the_weights(self):
+        a, = self.json("average", "run", "--last", 3)
+        self.assertEqual(a["steps"], [4, 8, 12])
+        mean = weights(self.checkpoints() / "average-4-12" / "model.safetensors")
+        steps = [weights(self.checkpoints() / f"step-{s:08}" / "model.safetensors")
+                 for s in (4, 8, 12)]
+        for name, values in mean.items():
+            for i in range(0, len(values), 7):
+                self.assertAlmostEqual(values[i], sum(s[name][i] for s in steps) / 3, delta=1e-6)
+
+    def test_it_can_be_evaluated_and_made_again(self):
+        a, = self.json("average", "run", "--last", 3)
+        self.json("evaluate", "run", "--checkpoint", "average-4-12")
+        self.assertEqual(self.json("average", "run", "--last", 3), [a])
+
+    def test_an_average_of_other_checkpoints_is_not_replaced(self):
+        self.json("average", "run", "--last", 3)
+        (self.checkpoints() / "average-4-12").rename(self.checkpoints() / "average-8-12")
+        self.check("average", "run", "--last", 2, status=2, words="the average of other checkpoints")
+
+
+class SelectionByBleu(RunsTest):
+    CONFIG = {"family": "seq2seq", "model__d_model": 32, "model__dropout": 0, "train__select_by": "bleu",
+              "train__keep_last": 0, "train__batch_tokens": 400, "train__max_steps": 60, "train__eval_every": 10}
+    RUNS = {"run": CONFIG}
+
+    def setUp(self):
+        super().setUp()
+        self.bleus, self.losses = ({e["step"]: e[key] for e in self.metrics(kind="valid")} for key in ("bleu", "loss"))
+
+    def test_the_best_checkpoint_has_the_highest_bleu(self):
+        best = max(self.bleus, key=self.bleus.get)
+        self.assertGreater(self.bleus[best], 1)
+        self.assertNotEqual(best, min(self.losses, key=self.losses.get))
+        self.assertEqual(self.link("best"), best)
+        log = (self.folder / "run" / "train.log").read_text()
+        self.assertIn(f"best validation BLEU {self.bleus[best]:.2f} @ {best}", log)
+        again, = self.json("evaluate", "run", "--checkpoint", f"step-{best}", "--bleu", "--tokenize", "none")
+        self.assertAlmostEqual(again["bleu"], self.bleus[best], places=9)
+
+    def test_the_best_three_are_those_of_bleu(self):
+        three = sorted(sorted(self.bleus, key=lambda s: (-self.bleus[s], s))[:3])
+        self.assertNotEqual(three, sorted(sorted(self.losses, key=self.losses.get)[:3]))
+        average, = self.json("average", "run", "--best", 3)
+        self.assertEqual(average["steps"], three)
+
+    def test_early_stopping_waits_for_bleu(self):
+        steps = sorted(self.bleus)
+        worse = next(b for a, b in zip(steps, steps[1:])
+                     if self.bleus[b] <= max(self.bleus[s] for s in steps if s <= a))
+        self.assertLess(self.losses[worse], min(self.losses[s] for s in steps if s < worse))
+        r = self.train(self.config(**self.CONFIG, train__patience=1), "early")
+        self.assertIn(f"stopped early at step {worse}", r.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

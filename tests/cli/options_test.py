@@ -1,0 +1,63 @@
+"""Options and output that several commands have in common: help, --json of train, resume and bench, ranges."""
+import unittest
+
+from runs import SMALL, RunsTest
+
+COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill", "inspect", "tokenize", "gradcheck",
+            "average", "bench", "attend", "neighbors", "config")
+
+
+class Options(RunsTest):
+    def test_help_is_the_same_by_its_option_and_by_its_command(self):
+        for command in COMMANDS:
+            shown = self.out(command, "--help")
+            self.assertIn("--quiet", shown)
+            self.assertEqual(self.out("help", command), shown)
+
+    def test_only_commands_that_take_a_checkpoint_folder_say_so(self):
+        for command in ("resume", "average"):
+            self.assertNotIn("checkpoint folder", self.out(command, "--help"))
+
+    def test_numbers_of_steps_have_no_default_of_0(self):
+        for command in ("train", "resume", "bench"):
+            for line in self.out(command, "--help").splitlines():
+                if line.strip().startswith(("--stop-at", "--steps", "--more", "--max-steps")):
+                    self.assertNotIn("=0", line)
+
+    def test_0_steps_are_refused_with_the_range(self):
+        c = self.config()
+        for args in (("train", c, "--stop-at", 0), ("bench", c, "--steps", 0),
+                     ("average", "run", "--last", 0)):
+            r = self.check(*args, status=2, words=[str(args[-2]), "1"])
+            self.assertNotIn("e+", r.err)
+
+    def test_words_of_an_analogy_need_spaces(self):
+        self.train(self.config(tokenizer={"type": "word"}, **SMALL))
+        self.check("neighbors", "run", "the-a+old", status=3, words="spaces")
+
+
+class Json(RunsTest):
+    def test_bench_says_where_the_time_goes(self):
+        j, = self.json("bench", self.config(), "--steps", 2, "--threads", 1)
+        self.assertEqual(list(j), ["tokens_per_second", "steps_per_second", "gflop_per_step",
+                                   "gflops", "sgemm_gflops", "utilisation", "peak_rss_mib",
+                                   "steps", "threads", "breakdown"])
+        self.assertEqual((j["steps"], j["threads"]), (2, 1))
+        self.assertAlmostEqual(sum(j["breakdown"].values()), 1, places=6)
+        self.assertAlmostEqual(j["utilisation"], j["gflops"] / j["sgemm_gflops"], places=3)
+
+    def test_train_and_resume_say_how_they_ended(self):
+        j, = self.json("train", self.config(train__eval_every=5, train__max_steps=10), "--run",
+                       "run", "--stop-at", 5)
+        self.assertEqual(list(j), ["run", "step", "best_loss", "best_step", "seconds", "reason"])
+        self.assertEqual((j["run"], j["step"], j["best_step"], j["reason"]),
+                         ("run", 5, 5, "stop_at"))
+        j, = self.json("resume", "run")
+        self.assertEqual((j["step"], j["reason"]), (10, "finished"))
+        self.assertEqual(j["best_loss"], self.state(10)["best_loss"])
+        again, = self.json("resume", "run")
+        self.assertEqual((again["step"], again["reason"]), (10, "already_done"))
+
+
+if __name__ == "__main__":
+    unittest.main()

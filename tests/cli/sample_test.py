@@ -1,0 +1,60 @@
+"""heed sample: what a sample depends on, where a prompt may come from, and which options are refused."""
+import os
+import subprocess
+import unittest
+
+from runs import SMALL, RunsTest
+
+ARGS = ("sample", "run", "--prompt", "the ", "--max-tokens", 20)
+
+
+class Sample(RunsTest):
+    RUNS = {"run": {"family": "causal_lm", **SMALL}}
+
+    def test_a_sample_is_the_same_however_many_are_drawn_on_however_many_threads(self):
+        three = self.json(*ARGS, "--num-samples", 3)
+        self.assertEqual([s["sample"] for s in three], [0, 1, 2])
+        self.assertEqual(self.json(*ARGS, "--num-samples", 1), three[:1])
+        self.assertEqual(self.json(*ARGS, "--num-samples", 3, "--threads", 2), three)
+
+    def test_the_seed_decides(self):
+        self.assertNotEqual(self.json(*ARGS, "--seed", 2), self.json(*ARGS))
+
+    def test_the_text_is_the_prompt_and_what_json_says(self):
+        one, = self.json(*ARGS)
+        self.assertEqual(list(one), ["sample", "prompt", "text", "ids", "tokens"])
+        self.assertEqual(self.out(*ARGS).rstrip("\n"), ("the " + one["text"]).rstrip("\n"))
+
+    def test_a_prompt_may_be_piped(self):
+        piped = self.json("sample", "run", "--prompt-file", "-", "--max-tokens", 20,
+                          stdin="the \n")
+        self.assertEqual(piped, self.json(*ARGS))
+
+    def test_a_prompt_may_come_from_a_named_pipe(self):
+        (self.folder / "prompt").write_text("the ")
+        os.mkfifo(self.folder / "fifo")
+        writer = subprocess.Popen(["cp", "prompt", "fifo"], cwd=self.folder)
+        self.addCleanup(writer.kill)
+        self.assertEqual(self.json("sample", "run", "--prompt-file", "fifo", "--max-tokens", 20), self.json(*ARGS))
+        writer.wait()
+
+    def test_an_empty_prompt_file_is_an_empty_prompt(self):
+        self.assertEqual(self.json("sample", "run", "--prompt-file", "/dev/null"),
+                         self.json("sample", "run", "--prompt", ""))
+
+    def test_a_prompt_file_that_cannot_be_read_is_named(self):
+        self.check("sample", "run", "--prompt-file", self.folder, status=3, words="directory")
+        self.check("sample", "run", "--prompt-file", "none", status=3, words="none")
+
+    def test_impossible_options_are_named(self):
+        self.check("sample", "run", "--seed", -1, status=2, words="--seed")
+        self.check("sample", "run", "--stop", "", status=2, words="--stop")
+        self.check("sample", "run", "--repetition-penalty", 1e-39, status=2, words="--repetition-penalty")
+
+    def test_a_tiny_temperature_is_greedy(self):
+        greedy = self.out(*ARGS, "--temperature", 0)
+        self.assertEqual(self.out(*ARGS, "--temperature", 1e-39, "--top-k", 5), greedy)
+
+
+if __name__ == "__main__":
+    unittest.main()

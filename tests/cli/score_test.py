@@ -1,0 +1,63 @@
+"""heed score and heed tokenize: log-probabilities of lines and how lines are split."""
+import unittest
+
+from runs import SMALL, RunsTest
+
+LINES = "the mill\nhe saw a river and he saw that\n\nwater\u00e9\n"
+
+
+class Score(RunsTest):
+    RUNS = {family: {"family": family, **SMALL} for family in ("causal_lm", "prefix_lm", "masked_lm")}
+
+    def test_a_line_is_the_sum_of_its_tokens(self):
+        for family in self.RUNS:
+            with self.subTest(family=family):
+                found = self.json("score", family, "--target", "-", stdin=LINES)
+                self.assertEqual(len(found), 4)
+                for line in found:
+                    self.assertAlmostEqual(line["logprob"], sum(line["token_logprobs"]), places=9)
+                    self.assertEqual(len(line["ids"]), len(line["token_logprobs"]))
+                    self.assertEqual(line["bos_id"], 1)
+
+    def test_unknown_tokens_are_named(self):
+        for family in self.RUNS:
+            with self.subTest(family=family):
+                self.check("score", family, "--target", "-", stdin=LINES, words="1 unknown token: '\u00e9'")
+
+    def test_plain_lines_and_tokens_are_those_of_json(self):
+        for family in self.RUNS:
+            with self.subTest(family=family):
+                found = self.json("score", family, "--target", "-", stdin=LINES)
+                plain = self.out("score", family, "--target", "-", stdin=LINES).splitlines()
+                self.assertEqual(plain, [f"{line['logprob']:.6f}" for line in found])
+                tokens = self.out("score", family, "--target", "-", "--tokens", stdin=LINES)
+                rows = [row for row in tokens.splitlines() if row.startswith("\t")]
+                self.assertEqual([row.split("\t")[1] for row in rows],
+                                 [f"{x:.6f}" for line in found for x in line["token_logprobs"]])
+
+
+class Tokenize(RunsTest):
+    RUNS = {"masked": {"family": "masked_lm", **SMALL}, "words": {"tokenizer": {"type": "word"}, **SMALL}}
+
+    def test_a_mask_is_one_token_and_a_byte_order_mark_none(self):
+        first, second = self.json("tokenize", "masked", stdin="\ufeffa [MASK]\r\nb\u00e9\u00e9\n")
+        self.assertEqual(first["tokens"], ["a", " ", "[MASK]"])
+        self.assertEqual(first["ids"][2], 3)
+        self.assertEqual(second["tokens"], ["<unk>"] * 3)  # no b in WORDS
+
+    def test_unknown_tokens_are_said_once(self):
+        r = self.check("tokenize", "masked", stdin="\ufeffa [MASK]\r\nb\u00e9\u00e9\n")
+        self.assertEqual(r.err.count("unknown token"), 1)
+        self.assertNotIn("read as", self.check("tokenize", "masked", stdin="a\n").err)
+
+    def test_a_line_of_known_words_comes_back_as_it_is(self):
+        self.assertEqual(self.out("tokenize", "words", stdin="the old\nmill\n"), "the old\nmill\n")
+
+    def test_ids_are_those_of_json(self):
+        ids = self.out("tokenize", "words", "--ids", stdin="the old\n").split()
+        self.assertEqual(ids, [str(i) for i in self.json("tokenize", "words",
+                                                         stdin="the old\n")[0]["ids"]])
+
+
+if __name__ == "__main__":
+    unittest.main()

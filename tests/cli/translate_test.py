@@ -1,0 +1,143 @@
+"""heed translate: one line for a line, whatever the batch, the tokenizer and the pipe; scores of n-best lists."""
+import os
+import select
+import subprocess
+import unittest
+
+from runs import HEED, SMALL, RunsTest
+
+PAIRS = {"family": "seq2seq", **SMALL}
+
+
+class Translate(RunsTest):
+    RUNS = {"run": {**PAIRS, "train__max_steps": 60}}
+
+    def setUp(self):
+        super().setUp()
+        self.lines = (self.folder / "a.source").read_text().splitlines()[:40]
+        self.lines.insert(3, "")
+        self.source = self.folder / "in"
+        self.source.write_text("\ufeff" + "".join(l + "\n" for l in self.lines))
+
+    def test_every_line_has_its_line_and_an_empty_one_stays_empty(self):
+        one = self.out("translate", "run", "--input", self.source)
+        self.assertEqual(one.count("\n"), len(self.lines))
+        self.assertEqual(one.splitlines()[3], "")
+
+    def test_pipes_single_lines_and_json_give_the_same(self):
+        one = self.out("translate", "run", "--input", self.source)
+        self.assertEqual(self.out("translate", "run", stdin=self.source.read_text()), one)
+        each = [self.out("translate", "run", stdin=l + "\n") for l in self.lines[:5]]
+        self.assertEqual("".join(each), "".join(l + "\n" for l in one.splitlines()[:5]))
+        self.assertEqual([j["translation"] for j in self.json("translate", "run", "--input", self.source)],
+                         one.splitlines())
+
+    def test_n_best_are_in_order_and_score_as_heed_score_says(self):
+        best = self.out("translate", "run", "--input", self.source, "--n-best", 3, "--length-penalty",
+                        0).splitlines()
+        rows = [row.split(" ||| ") for row in best if " |||  ||| " not in row]
+        self.assertGreater(len(rows), 2 * len(self.lines))
+        self.assertEqual([int(r[0]) for r in rows], sorted(int(r[0]) for r in rows))
+        (self.folder / "s").write_text("".join(self.lines[int(r[0])] + "\n" for r in rows))
+        (self.folder / "t").write_text("".join(r[1] + "\n" for r in rows))
+        scores = self.out("score", "run", "--source", "s", "--target", "t").split()
+        for row, score in zip(rows, scores):
+            self.assertAlmostEqual(float(row[2]), float(score), delta=1e-4)
+
+
+class TranslatePieces(RunsTest):
+    RUNS = {"run": {**PAIRS, "tokenizer": {"type": "bpe", "vocab_size": 290}, "train__max_steps": 10}}
+    ARGS = ("translate", "run", "--max-length", 6, "--n-best")
+
+    def test_scores_of_n_best_are_those_of_their_texts(self):
+        """A search over pieces may spell a text as its tokenizer would not; its score is of the text."""
+        best = self.json(*self.ARGS, 5, "--input", "a.source")
+        rows = [(j["source"], t) for j in best for t in j["n_best"] if t["translation"].isascii()]
+        self.assertGreater(len(rows), 200)
+        (self.folder / "s").write_text("".join(s + "\n" for s, _ in rows))
+        (self.folder / "t").write_text("".join(t["translation"] + "\n" for _, t in rows))
+        scored = self.json("score", "run", "--source", "s", "--target", "t")
+        for (_, t), score in zip(rows, scored):
+            self.assertAlmostEqual(t["logprob"], score["logprob"], delta=1e-4)
+            self.assertAlmostEqual(t["score"], t["logprob"] / (len(t["ids"]) + 1), delta=1e-9)
+
+    def test_n_best_are_different_texts_best_first(self):
+        for j in self.json(*self.ARGS, 5, "--input", "a.source"):
+            scores = [t["score"] for t in j["n_best"]]
+            self.assertEqual(scores, sorted(scores, reverse=True))
+            self.assertEqual(len({t["translation"] for t in j["n_best"]}), len(scores))
+
+    def test_a_translation_does_not_depend_on_its_neighbours_or_on_how_many_are_asked_for(self):
+        best = self.json(*self.ARGS, 5, "--input", "a.source")
+        first = self.json(*self.ARGS, 5, stdin="".join(j["source"] + "\n" for j in best[:7]))
+        self.assertEqual(first, best[:7])  # to the last bit
+        for n in (1, 2):
+            fewer = self.json(*self.ARGS, n, "--input", "a.source")
+            self.assertEqual([j["n_best"] for j in fewer], [j["n_best"][:n] for j in best])
+
+
+class TranslateLines(RunsTest):
+    RUNS = {"run": PAIRS}
+
+    def test_lines_that_cannot_be_read_are_an_error(self):
+        for command in (["translate", "run"], ["tokenize", "run"], ["score", "run", "--source", "-", "--target", "a.target"]):
+            folder = os.open(self.folder, os.O_RDONLY)
+            done = subprocess.run([HEED, *command], stdin=folder, capture_output=True, text=True, cwd=self.folder)
+            os.close(folder)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("standard input", done.stderr)
+
+    def test_an_empty_line_is_an_object_of_its_own(self):
+        found, = self.json("translate", "run", stdin="\n")
+        self.assertEqual(found, {"line": 0, "source": "", "translation": "", "score": 0, "logprob": 0, "ids": []})
+
+    def test_a_line_in_a_pipe_is_answered_before_the_next(self):
+        for command in ("translate", "tokenize"):
+            p = self.spawn(command, "run", stdin=subprocess.PIPE)
+            for line in ("the river", "", "the mill"):
+                p.stdin.write(line + "\n")
+                p.stdin.flush()
+                self.assertTrue(select.select([p.stdout], [], [], 60)[0], "no answer in a minute")
+                self.assertTrue(p.stdout.readline().endswith("\n"))
+            p.stdin.write("the end")  # without its newline
+            out, _ = p.communicate(timeout=60)
+            self.assertEqual((out.count("\n"), p.returncode), (1, 0))
+
+    def test_the_lines_before_a_bad_one_are_answered(self):
+        for command in ("translate", "tokenize"):
+            done = subprocess.run([HEED, command, "run"], input=b"the river\nthe mill\n\xff\nthe end\n",
+                                  capture_output=True, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 2), done.stderr)
+            self.assertIn(b"standard input, line 3", done.stderr)
+
+    def test_a_line_longer_than_all_training_pairs_is_warned_of(self):
+        self.train(self.config(family="seq2seq", **SMALL, data={"source": "a.source", "target": "a.target",
+                                                                "valid_fraction": 0.1, "max_length": 20}), "short")
+        r = self.check("translate", "short", stdin="the\n" + "the " * 20 + "\n" + "the " * 30 + "\n" + "the " * 31)
+        self.assertIn("line 3 has 30 tokens, the pairs of the training at most 20", r.err)
+        self.assertNotIn("line 4", r.err)
+        self.assertEqual(r.out.count("\n"), 4)
+
+    def test_a_translation_is_one_line_whatever_the_tokenizer(self):
+        """The weights of a text model, which writes newlines where it can."""
+        (self.folder / "n.txt").write_text("\n\na b\r\n \n" * 200)
+        (self.folder / "s").write_text("a\nb\na b\n" * 5)
+        (self.folder / "t").write_text("b\na\nb a\n" * 5)
+        for kind in ("char", "byte", "word", "bpe"):
+            with self.subTest(tokenizer=kind):
+                tokenizer = {"type": kind, **({"vocab_size": 300} if kind == "bpe" else {})}
+                self.train(self.config(data={"train": "n.txt"}, tokenizer=tokenizer,
+                                       train__max_steps=40, model__max_length=40), kind + "1")
+                config = self.config(
+                    family="seq2seq", data={"source": "s", "target": "t", "max_length": 39},
+                    model__max_length=40, tokenizer=tokenizer, train__max_steps=1, optimizer__learning_rate=1e-9)
+                self.train(config, kind, "--init-from", self.folder / (kind + "1"))
+                for beam in (1, 4):
+                    out = self.out("translate", kind, "--beam-size", beam, stdin="a\nb\na b\n")
+                    self.assertEqual(out.count("\n"), 3, out)
+                    self.assertNotIn("\r", out)
+                self.assertEqual(self.out("sample", kind, "--prompt", "a").count("\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
