@@ -1,14 +1,13 @@
 #!/usr/bin/python3
-"""Training speed of PyTorch on a workload of make_workloads.py: the other side of compare_pytorch.py.
+"""Measures how fast PyTorch trains a workload of make_workloads.py; compare_pytorch.py runs it.
 
     scripts/bench_pytorch.py B [--threads N] [--procs N] [--foreach] [--seconds S]
     scripts/bench_pytorch.py M --data DIR --order random|bucketed
 
-Prints one JSON object: tokens_per_second (real tokens, source and target, </s> included), steps,
-peak_rss_mib (all processes). The model is written for speed as one would by hand: one product for q, k and
-v, batched products over heads with the mask added inside, tied embeddings. Fixed shapes train on
-random ids; M reads the lengths of the lines in DIR/M.src and DIR/M.tgt and pads every batch to its longest.
-Needs Debian's python3-torch.
+Prints one JSON object: tokens_per_second (source and target tokens with </s>, without padding), steps, peak_rss_mib (of
+all processes). The model is written for speed: one product for q, k and v, batched products over heads that add the
+mask, tied embeddings. Fixed shapes train on random ids. M reads the lengths of the lines in DIR/M.src and DIR/M.tgt and
+pads every batch to its longest line. Needs Debian's python3-torch.
 """
 import argparse
 import json
@@ -128,7 +127,7 @@ def fixed_batches(torch, w, batch):
 
 
 def spread_batches(torch, w, batch, folder, order):
-    """Batches of `batch` pairs padded to their longest, in random order; bucketed: pairs of like length meet."""
+    """Batches of `batch` pairs, padded to the longest, in random order; bucketed: of pairs of similar length."""
     sides = [[len(line.split()) + 1 for line in open(folder / f"M.{s}")] for s in ("src", "tgt")]
     pairs = list(zip(*sides))
     rng = random.Random(1)
@@ -183,11 +182,11 @@ def measure(args, rank):
 
     warm = [timed(i) for i in range(WARM_UP)][-1]
     steps = torch.tensor([max(5, round(args.seconds / warm))])
-    if args.procs > 1:  # every process must take the same number
+    if args.procs > 1:  # every process must train the same number of steps
         torch.distributed.broadcast(steps, 0)
     times = [timed(WARM_UP + i) for i in range(int(steps))]
     tokens = [batches[(WARM_UP + i) % len(batches)][-1] for i in range(len(times))]
-    # Steps of equal size: the median is the more favourable figure. Otherwise all tokens over all time.
+    # The median of equal steps favours PyTorch. Steps of different sizes: all tokens over all time.
     speed = sum(tokens) / sum(times) if w.spread else tokens[0] / statistics.median(times)
     totals = torch.tensor([speed, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024])
     if args.procs > 1:
@@ -211,12 +210,12 @@ def spawn(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workload", choices=WORKLOADS)
-    parser.add_argument("--threads", type=int, help="torch.set_num_threads (default: left alone)")
-    parser.add_argument("--procs", type=int, default=1, help="processes, each with its part of the batch (gloo)")
-    parser.add_argument("--foreach", action="store_true", help="Adam's multi-tensor form")
-    parser.add_argument("--seconds", type=float, default=12.0)
-    parser.add_argument("--data", type=pathlib.Path, help="folder of M.src and M.tgt")
-    parser.add_argument("--order", choices=["random", "bucketed"], default="random")
+    parser.add_argument("--threads", type=int, help="for torch.set_num_threads (default: PyTorch's own)")
+    parser.add_argument("--procs", type=int, default=1, help="processes that share a batch, with gloo (default: 1)")
+    parser.add_argument("--foreach", action="store_true", help="use the multi-tensor form of Adam")
+    parser.add_argument("--seconds", type=float, default=12.0, help="how long to measure (default: 12)")
+    parser.add_argument("--data", type=pathlib.Path, help="the folder with M.src and M.tgt")
+    parser.add_argument("--order", choices=["random", "bucketed"], default="random", help="of the pairs of M")
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if WORKLOADS[args.workload].spread and not args.data:

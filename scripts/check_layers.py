@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the order of the folders in src/: a file includes only its own folder and those to the left of
+"""Checks the order of the folders in src/. A file includes only its own folder and those to its left:
 
     base < math < config < text < nn < data < decode < store < evaluate < train < inspect < report < cli < main.cpp
 
-and neither math/ nor nn/ reaches a heavy header (JSON, command line, logging), directly or through another
-header of ours.
+And math/ and nn/ reach no heavy header (JSON, command line, logging), neither directly nor through our headers.
 
-    scripts/check_layers.py [SRC]      prints one line per violation; exit 1 if there is any
+    scripts/check_layers.py [SRC]      prints a line per violation; exits with 1 if there is any
 """
 import pathlib
 import re
@@ -20,7 +19,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
 
 def includes_of(path):
-    """[(line number, name, quoted)] of a file."""
+    """The includes of a file: [(line number, name, whether it is quoted)]."""
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match = INCLUDE.match(line)
@@ -60,7 +59,7 @@ def violations(src):
 def way_to_heavy(name, includes):
     """The chain of includes from `name` to a heavy header, or None."""
     seen, ways = {name}, [[name]]
-    for way in ways:  # grows while it is walked: breadth first
+    for way in ways:  # breadth first: the list grows while the loop runs
         for _, target, _ in includes.get(way[-1], []):
             if HEAVY.match(target):
                 return way + [target]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks a run folder without heed: check_run.py RUN [REFERENCE]
 
-Every checkpoint is whole (all checksums, state.json's own too), best and last lead to one of them.
-With a finished REFERENCE run of the same config: the checkpoints of the last step and the links
-have the same bytes, and metrics.jsonl has the same training and validation values, each step once.
-Prints what is wrong and exits 1. Python's standard library only.
+Checks that every checkpoint is whole (all checksums fit, that of state.json too) and that best and last lead to one of
+them. With REFERENCE, a finished run of the same config, it also checks that the last checkpoints have the same bytes,
+that the links are the same, and that metrics.jsonl has the same training and validation losses, each step once.
+Prints what is wrong and exits with 1. Needs only Python's standard library.
 """
 import hashlib
 import json
@@ -40,7 +40,7 @@ def check_run(run):
         if name.startswith("step-"):
             try:
                 whole[name] = check_checkpoint(path)
-            except Exception as error:  # whatever it is, this checkpoint is not whole
+            except Exception as error:  # any error means that this checkpoint is not whole
                 raise AssertionError(f"{path}: {error!r}") from error
         elif name in ("best", "last"):
             target = os.readlink(path)

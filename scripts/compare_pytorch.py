@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Training speed of heed and of PyTorch, measured in turns in one sitting; prints a markdown table.
+"""Measures how fast heed and PyTorch train, in turns on the same machine, and prints a Markdown table.
 
     scripts/compare_pytorch.py [--rounds N] [--seconds S] [--workloads ABCDEM] [--heed PATH]
 
-Each round measures, for each workload of make_workloads.py, heed and then every PyTorch setting:
-  out of the box   no variable set, PyTorch's own defaults
-  threads          OpenMP build of OpenBLAS, one thread per core, tcmalloc, the CPU's widest vectors, Adam's
-                   foreach form
-  processes        the same libraries, two processes of one thread each, half of the batch each
-"tuned" is the faster of the last two (by median). A ratio is heed's tokens/s over PyTorch's of the same round; the
-table has the median of the rounds and, in parentheses, the lowest and the highest. On M heed packs its
-sequences; PyTorch pads batches in random order, or batches of pairs of like length (bucketed).
+In each round, for each workload of make_workloads.py, it measures heed and then PyTorch in three settings:
+  out of the box   PyTorch's defaults, no variable set
+  threads          OpenBLAS with OpenMP, one thread per core, tcmalloc, the CPU's widest vectors, Adam's foreach form
+  processes        the same libraries, two processes with one thread and half of the batch each
+"tuned" is the faster of the last two, by median. A ratio is heed's tokens/s divided by PyTorch's in the same round. The
+table has the median over the rounds with the lowest and the highest in parentheses. On M heed packs its sequences, while
+PyTorch pads batches of pairs in random order, or of pairs of similar length (bucketed).
 
-Needs: python3-torch, libopenblas0-openmp, libtcmalloc-minimal4 (Debian packages). Nothing else should run.
+Needs Debian's python3-torch, libopenblas0-openmp and libtcmalloc-minimal4. Nothing else should run on the machine.
 """
 import argparse
 import dataclasses
@@ -61,7 +60,7 @@ def pytorch_settings():
 
 
 def run_json(command, variables):
-    """What `command` prints on stdout, as JSON; none of VARIABLES is inherited."""
+    """What the command prints, as JSON. It inherits none of VARIABLES."""
     env = {k: v for k, v in os.environ.items() if k not in VARIABLES} | variables
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -70,7 +69,7 @@ def run_json(command, variables):
 
 
 class HeedBench:
-    """`heed bench`, with as many steps as fill the measuring time (found by a short run)."""
+    """`heed bench`. A short run finds how many steps fill the measuring time."""
 
     def __init__(self, path, seconds):
         self.path, self.seconds, self.steps = path, seconds, {}
@@ -146,9 +145,9 @@ def conditions(args, heed_version, rounds, settings):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=12.0, help="measuring time of one run")
-    parser.add_argument("--workloads", default="".join(WORKLOADS))
+    parser.add_argument("--rounds", type=int, default=3, help="how often to measure everything (default: 3)")
+    parser.add_argument("--seconds", type=float, default=12.0, help="how long one measurement takes (default: 12)")
+    parser.add_argument("--workloads", default="".join(WORKLOADS), help="their letters (default: all)")
     parser.add_argument("--heed", default=str(DEFAULT_HEED), help="the program (default: build/heed)")
     args = parser.parse_args()
     unknown = set(args.workloads) - set(WORKLOADS)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Fuzzes what reads bytes from outside: safetensors, state.json, configs, tokenizers, corpora.
+# Fuzzes everything that reads bytes from outside: safetensors, state.json, configs, tokenizers, corpora.
 #   scripts/fuzz.sh [SECONDS per target, default 20] [TARGET...]     e.g. scripts/fuzz.sh 300 config
-# Builds with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer in build-fuzz/,
-# which also keeps the corpora between runs. Exits non-zero on a finding and says where its input is.
+# Builds with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer in build-fuzz/, where the
+# corpora are kept for the next run. If it finds something, it says where the input is and exits with 1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-20}
@@ -23,7 +23,6 @@ cmake -S tests/fuzz -B build-fuzz "${fresh[@]}" -DCMAKE_BUILD_TYPE=None
 cmake --build build-fuzz --parallel "$(scripts/jobs.sh)"
 scripts/fixed_addresses.sh build-fuzz/make_seeds build-fuzz/seeds
 
-# A sanitizer without its symbols is of little use; leaks are findings too.
 export UBSAN_OPTIONS=print_stacktrace=1
 for target in "${targets[@]}"; do
   mkdir -p "build-fuzz/corpus/$target" build-fuzz/findings

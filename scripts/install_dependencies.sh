@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, and only those: the one list of what heed needs.
+# Installs those Debian packages that heed needs and that are missing. This is the only list of them.
 #   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz]     (default: build)
-# build: the program. tests: its tests too. checks: what .ci/run uses beyond the tests.
-# fuzz: clang with libFuzzer.
-# Needs root or sudo only if something is missing. Asks nothing.
+# build: for the program. tests: for its tests. checks: for what .ci/run does beyond the tests. fuzz: clang with libFuzzer.
+# Needs root or sudo only if something is missing. Asks no questions.
 set -euo pipefail
 
 build_packages=(
   g++ cmake ninja-build pkg-config
   libcli11-dev nlohmann-json3-dev libspdlog-dev libsentencepiece-dev libutf8proc-dev libssl-dev
-  # The build of OpenBLAS with its own threads. libopenblas-openmp-dev would ignore the request to
-  # stay on the calling thread.
+  # OpenBLAS with its own threads. libopenblas-openmp-dev would ignore the request to use only the calling
+  # thread.
   libopenblas-pthread-dev
 )
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3)
@@ -52,7 +51,7 @@ if ((EUID != 0)); then
   as_root=(sudo)
   [[ -t 0 ]] || as_root+=(--non-interactive)
 fi
-# A lock held by another apt (automatic upgrades) is waited for.
+# Waits if another apt (automatic upgrades) holds the lock.
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
 "${apt[@]}" update </dev/null
 "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" </dev/null >/dev/null

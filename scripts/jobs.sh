@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints how many compilers or tests may run side by side: the cores, or fewer in a container that may use only a share
-# of them.
+# Prints how many compilers or tests may run at the same time: as many as there are cores, or as many as a container may
+# use of them.
 set -euo pipefail
 jobs=$(nproc)
 if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [[ $quota != max ]]; then

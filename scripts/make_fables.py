@@ -6,20 +6,20 @@
 PREFIX.txt         ASCII; one story per paragraph, a blank line between stories.
 PREFIX.gold.jsonl  one JSON object per pronoun, in the order of the text. All numbers are character
                    offsets into PREFIX.txt, counted from 0, as half-open ranges [begin, end):
-  story            [begin, end] of the story the pronoun stands in
+  story            [begin, end] of the story that contains the pronoun
   pronoun          [begin, end, word]
   noun             [[begin, end, word]] of the nearest earlier noun or name of the referent; two of
                    them if the pronoun stands for a pair ("they" for the fox and the hen)
   mentions         [[begin, end], ...] all earlier nouns and names of the referent in the story
-  nearest          [begin, end, word] of the nearest earlier noun or name of anybody or anything:
-                   what a control that always bets on the nearest noun would answer
-Pronouns are the personal, possessive and reflexive ones of all persons; I and you are resolved to
-the speaker and the one spoken to.
+  nearest          [begin, end, word] of the nearest earlier noun or name of anybody or anything,
+                   for a control that always chooses the nearest noun
+Pronouns are the personal, possessive and reflexive ones of all persons. I and you refer to the
+speaker and the listener.
 
 The grammar is in fables/: words.py, casting.py, writer.py and the plots in
 animals.py, people.py and treasures.py.
-The text depends on the seed alone: of Python's generators only random.Random(int).random() is used,
-whose sequence is the same in every version.
+The text depends only on the seed: all randomness comes from random.Random(int).random(), whose
+sequence is the same in every version of Python.
 """
 
 import argparse
@@ -82,9 +82,9 @@ def check(text, gold):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--stories", type=int, default=640)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", default=str(pathlib.Path(__file__).parent.parent / "data/fables"))
+    parser.add_argument("--stories", type=int, default=640, help="how many (default: 640)")
+    parser.add_argument("--seed", type=int, default=1, help="decides all that is random (default: 1)")
+    parser.add_argument("--out", help="how the names of the files begin (default: data/fables)", default=str(pathlib.Path(__file__).parent.parent / "data/fables"))
     args = parser.parse_args()
 
     rng = random.Random(args.seed)

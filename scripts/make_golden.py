@@ -2,31 +2,31 @@
 """Golden values: heed's transformer built from plain PyTorch operations, in double.
 
     scripts/make_golden.py [DIR]           writes DIR/NAME.json and DIR/NAME.safetensors (default tests/golden)
-    scripts/make_golden.py --check [DIR]   computes them again and compares; exit 1 on a difference
+    scripts/make_golden.py --check [DIR]   computes them again and compares; exits with 1 if they differ
     scripts/make_golden.py --float         prints how far the same model in float32 is from the golden values
 
-Needs Debian's python3-torch. The attention, norms, positions and the loss are written out below;
-the gradient is autograd's, AdamW and clipping are torch's own, so nothing here repeats heed's code.
+Needs Debian's python3-torch. Attention, norms, positions and the loss are written out below. Gradients come from autograd,
+AdamW and clipping from torch, so nothing here repeats heed's code.
 
 NAME.json
   model               heed's config section `model` (dropout is 0)
-  source_vocab_size, target_vocab_size    equal where one table serves both sides
+  source_vocab_size, target_vocab_size    equal if both sides share one table
   objective           {"type", "label_smoothing"}
   optimizer           {"type", "learning_rate", "betas", "eps", "weight_decay" (adamw only), "clip_norm"};
                       the learning rate is constant
   steps               optimizer steps from the initial values to after.*, all on the same batch
-  sequences           a list of {"source", "target", "labels"}: ids the encoder reads, ids the decoder
-                      reads, and one label per output row, -1 where the row is not scored. Output rows are
-                      the decoder's, or the encoder's if there is no decoder. One-sided models have the
-                      other list empty.
+  sequences           a list of {"source", "target", "labels"}: the ids that the encoder reads, those that
+                      the decoder reads, and one label per output row, -1 if the row is not scored. Output
+                      rows are the decoder's, or the encoder's if there is no decoder. A list is empty if
+                      its side is missing.
 NAME.safetensors, all F64; R = output rows of all sequences, packed in order; V = target vocabulary
   <name>              initial value of heed's tensor <name>, exactly representable in float32
   logits [R, V]       with the initial values
-  loss []             mean cross-entropy over the scored rows, smoothed: the loss that is differentiated
+  loss []             mean smoothed cross-entropy over the scored rows: the loss that is differentiated
   plain_loss []       the same without smoothing: the loss that is reported
   grad_norm []        L2 norm of all gradients together, before clipping
-  grad.<name>         gradient of `loss` before clipping. A key bias that rotary doesn't turn has a zero
-                      gradient, softmax doesn't see it: its entries here are rounding errors
+  grad.<name>         gradient of `loss` before clipping. A key bias has a zero gradient unless rotary turns
+                      it, because softmax is blind to it: its entries here are rounding errors
   losses [steps]      `loss` before each optimizer step
   after.<name>        values after the steps
   logits_after, loss_after, plain_loss_after
@@ -96,7 +96,7 @@ def make_sequences(case, generator):
 
     sequences = []
     for source_length, target_length in lengths:
-        if objective == "masked_lm":  # every third row is hidden and scored, the first of them always
+        if objective == "masked_lm":  # the first row and every third after it are hidden and scored
             text = words(source_length, source_vocab)
             hidden = [i % 3 == 0 for i in range(source_length)]
             sequences.append({"source": [MASK if h else w for w, h in zip(text, hidden)], "target": [],
@@ -150,7 +150,7 @@ def tensor_shapes(m, source_vocab, target_vocab):
 
 
 def initial_values(shapes, generator):
-    """Gains near 1, biases away from 0, so that a forgotten one shows; all values fit float32."""
+    """Gains are near 1 and biases away from 0, so that a forgotten one shows. All values fit float32."""
     values = {}
     for name, shape in shapes.items():
         u = 2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1
@@ -167,7 +167,7 @@ def initial_values(shapes, generator):
 # ---- the model ----------------------------------------------------------------------------------
 
 class Model:
-    """Functions of a dictionary of tensors `p`; one sequence at a time."""
+    """The model as functions of a dictionary of tensors `p`, one sequence at a time."""
 
     def __init__(self, model, p):
         self.m, self.p = model, p
@@ -189,7 +189,7 @@ class Model:
         return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
 
     def rotate(self, x):
-        """x [n, d_head]: the pair (x_2i, x_2i+1) of row t turns by t * 10000^(-2i / d_head)."""
+        """x [n, d_head]: turns the pair (x_2i, x_2i+1) of row t by the angle t * 10000^(-2i / d_head)."""
         n, d = x.shape
         t = torch.arange(n, dtype=x.dtype)[:, None]
         angle = t * 10000.0 ** (-torch.arange(0, d, 2, dtype=x.dtype) / d)
@@ -263,7 +263,7 @@ class Model:
 
 
 def losses(logits, sequences, smoothing):
-    """(smoothed, plain): means over the scored rows. Smoothing: (1 - e) of the label, e / K of each of K."""
+    """(smoothed, plain): means over the scored rows. Smoothing e gives each of K ids e / K, the label 1 - e more."""
     labels = torch.tensor([y for s in sequences for y in s["labels"]])
     scored = labels >= 0
     log_p = torch.log_softmax(logits, -1)[scored]
@@ -341,8 +341,8 @@ def read_safetensors(data):
 
 
 def largest_error(expected, actual):
-    """(error, tensor): the largest |a - b| / max|a| over tensors, but for parameters whose gradient is
-    zero (key biases): what is computed of it, and where Adam takes them, is rounding."""
+    """(error, tensor): the largest |a - b| / max|a| over all tensors except parameters with a zero gradient
+    (key biases): their gradients, and what Adam makes of them, are rounding errors."""
     def size(t):
         return float(t.abs().max())
 
@@ -360,7 +360,7 @@ def json_text(about):
 
 
 def check(folder, name, text, data):
-    """True if the files hold these values: byte for byte, or as close as another machine's rounding."""
+    """True if the files hold these values byte for byte, or differ only by another machine's rounding."""
     try:
         old_text, old = (folder / f"{name}.json").read_text(), (folder / f"{name}.safetensors").read_bytes()
     except OSError as error:
@@ -372,7 +372,7 @@ def check(folder, name, text, data):
     expected, actual = read_safetensors(old), read_safetensors(data)
     shapes = [{n: t.shape for n, t in x.items()} for x in (expected, actual)]
     if old_text != text or shapes[0] != shapes[1]:
-        print(f"{name}: other case, or other tensors")
+        print(f"{name}: another case, or other tensors")
         return False
     error, tensor = largest_error(expected, actual)
     print(f"{name}: differs by {error:.1e} ({tensor}); at most 1e-11 is rounding")

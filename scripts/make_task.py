@@ -13,27 +13,27 @@
     dates     Tuesday, 3 March 1998           1998-03-03      char   (no lengths; a dozen formats)
     addition  57+408                          465             char   digits of each number
 
-Tokens are the integers 0 to K-1 (50 unless told), separated by one space. The files are
+Tokens are the integers 0 to K-1 (K is 50 by default), separated by one space. The files are
 PREFIX.source, PREFIX.target and PREFIX.gold.jsonl. With --valid or --test they are
-PREFIX.train.source, PREFIX.train.target, PREFIX.valid.*, PREFIX.test.*, with gold for valid and
-test only. No source occurs twice, be it in one part or in two. --test-max-length makes the test
-longer than the training.
+PREFIX.train.source, PREFIX.train.target, PREFIX.valid.* and PREFIX.test.*, and only valid and test
+have gold. No source occurs twice, neither in one part nor in two. --test-max-length allows test
+lines that are longer than those of the training part.
 
 Gold is JSON Lines, one object per line of the source:
     {"line":0,"unit":"token","alignment":[[s,...],...]}
 `line` counts from 0. alignment[t] lists, in rising order, the source positions (from 0; whitespace
 tokens, or characters for unit "char") that determine target position t:
   sort      every source token of that value
-  recall    the value beside the key that is asked for
-  dates     a digit of the year: that digit. A digit of the month: the whole month name, or the same
-            digit if the month is written as a number. A digit of the day: that digit. The zero
-            before a one-digit day or month: its digit. Hyphens: nothing ([]). The weekday never
-            matters.
-  addition  the two digits of that column, and of the columns to its right as far as they decide the
-            carry: the next one, and while the digits of a column add up to 9, one more.
+  recall    the value of the key that is asked for
+  dates     a digit of the year: that digit. A digit of the month: the whole name of the month, or
+            the same digit if the month is a number. A digit of the day: that digit. The zero
+            before a one-digit day or month: that one digit. Hyphens: nothing ([]). The weekday
+            never matters.
+  addition  the two digits of the column, and those columns to its right that decide the carry:
+            the next one, and one more as long as the digits of a column add up to 9.
 
-The same arguments write the same bytes on every Python from 3.9 on: of Python's generators only
-random.Random(int).random() is used, and the names of months and days do not depend on the locale.
+The same arguments write the same bytes with every Python from 3.9: all randomness comes from
+random.Random(int).random(), and the names of months and days do not depend on the locale.
 """
 
 import argparse
@@ -46,8 +46,8 @@ import sys
 MONTHS = ("January February March April May June July August September October November "
           "December").split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-# W weekday, D day, O day as 1st, 2nd, 3rd, M month by name, N month by number, Y year; w and m are
-# cut to three letters. The separators say which number is the day: 28.3.1998, but 3/28/1998.
+# W is the weekday, D the day, O the day as 1st, 2nd, 3rd, M the month by name, N by number, Y the
+# year; w and m are cut to three letters. Separators tell the order: 28.3.1998, but 3/28/1998.
 DATE_FORMATS = [
     "W, D M Y", "D M Y", "M D, Y", "w D m Y", "D m Y", "m D, Y", "W, M D, Y",
     "the O of M Y", "M the O, Y", "O M Y", "D.N.Y", "N/D/Y",
@@ -68,7 +68,7 @@ class Draw:
 
     def distinct(self, count, n):
         pool = list(range(n))
-        for i in range(count):  # Fisher and Yates, as far as needed
+        for i in range(count):  # a Fisher-Yates shuffle of the first places
             j = i + self.below(n - i)
             pool[i], pool[j] = pool[j], pool[i]
         return pool[:count]
@@ -132,7 +132,7 @@ def dates(draw, *_):
 def addition(draw, low, high, _):
     a, b = (draw.below(10 ** draw.between(low, high)) for _ in "ab")
     source, target = f"{a}+{b}", str(a + b)
-    columns = []  # from the right: where the digits of a column stand, and what they add up to
+    columns = []  # from the right: the positions of a column's digits, and their sum
     for k in range(len(target)):
         at = [end - k for end, length in ((len(str(a)) - 1, len(str(a))),
                                           (len(source) - 1, len(str(b)))) if k < length]
@@ -148,7 +148,7 @@ def addition(draw, low, high, _):
     return source, target, alignment
 
 
-TASKS = {  # function, unit, shortest and longest unless told
+TASKS = {  # function, unit, default of the shortest and of the longest
     "copy": (copy, "token", 1, 25), "reverse": (reverse, "token", 1, 25),
     "sort": (sort, "token", 1, 25), "shift": (shift, "token", 1, 25),
     "recall": (recall, "token", 1, 8), "dates": (dates, "char", 0, 0),
@@ -189,15 +189,15 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--lines", type=int, default=50000,
-                        help="pairs to train on (default 50000)")
-    parser.add_argument("--valid", type=int, default=0, help="further pairs for validation")
-    parser.add_argument("--test", type=int, default=0, help="further pairs for the test")
-    parser.add_argument("--min-length", type=int, help="default 1")
-    parser.add_argument("--max-length", type=int, help="default 25; recall 8, addition 4")
-    parser.add_argument("--test-max-length", type=int, help="default: as --max-length")
-    parser.add_argument("--alphabet", type=int, default=50, help="number of tokens (default 50)")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", help="prefix of the files (default: the task's name)")
+                        help="pairs to train on (default: 50000)")
+    parser.add_argument("--valid", type=int, default=0, help="more pairs, for validation")
+    parser.add_argument("--test", type=int, default=0, help="more pairs, for the test")
+    parser.add_argument("--min-length", type=int, help="shortest line (default: 1)")
+    parser.add_argument("--max-length", type=int, help="longest line (default: 25; recall 8, addition 4)")
+    parser.add_argument("--test-max-length", type=int, help="longest line of the test (default: --max-length)")
+    parser.add_argument("--alphabet", type=int, default=50, help="number of tokens (default: 50)")
+    parser.add_argument("--seed", type=int, default=1, help="decides all that is random (default: 1)")
+    parser.add_argument("--out", help="how the names of the files begin (default: the task)")
     args = parser.parse_args()
     _, unit, low, high = TASKS[args.task]
     args.min_length = low if args.min_length is None else args.min_length

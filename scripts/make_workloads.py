@@ -3,9 +3,9 @@
 
     scripts/make_workloads.py DIR      writes DIR/{A..E,M}.json and the texts they name
 
-A, B, C translate random words; every sequence has exactly the workload's length once `</s>` is counted, so
-that a trainer without padding gains nothing. D and E continue random characters. M is B with lengths spread
-like those of real sentences. Python's standard library only; the same bytes on every run.
+A, B and C translate random words. All their sequences have the same length (with `</s>`), so a trainer without padding
+gains nothing. D and E continue random characters. M is B with the lengths of real sentences. Needs only Python's standard
+library, and writes the same bytes every time.
 """
 import dataclasses
 import json
@@ -26,9 +26,9 @@ class Workload:
     d_ff: int
     encoder_layers: int
     decoder_layers: int
-    source: int   # tokens of a source sequence; 0 without an encoder and where lengths vary
+    source: int   # tokens of a source sequence; 0 without an encoder, or if lengths vary
     target: int
-    batch: int    # sequences of a step, on average if lengths vary
+    batch: int    # sequences in a step, on average if lengths vary
 
     @property
     def translates(self):
@@ -47,11 +47,11 @@ WORKLOADS = {
     "E": Workload(65, 384, 6, 1536, 0, 6, 0, 256, 16),
     "M": Workload(8000, 256, 4, 1024, 3, 3, 0, 0, 96),
 }
-MEAN_PAIR = 28  # tokens of an average pair of M, both sides, </s> included
+MEAN_PAIR = 28  # tokens of an average pair of M: both sides, with </s>
 
 
 def sentence_lengths(w, pairs, rng):
-    """Words per (source, target) line. Spread: log-normal with median 12, within 3 to 40."""
+    """Words per (source, target) line. Lengths that vary are log-normal with median 12, from 3 to 40."""
     def within(x):
         return min(40, max(3, round(x)))
 
@@ -64,7 +64,7 @@ def sentence_lengths(w, pairs, rng):
 
 
 def word_stream(words, rng):
-    """Shuffled rounds through all words: each has appeared before any appears twice."""
+    """All words in shuffled rounds: none appears twice before each has appeared."""
     while True:
         yield from rng.sample(words, len(words))
 
@@ -72,7 +72,7 @@ def word_stream(words, rng):
 def write_pairs(w, name, folder, rng):
     words = [f"w{i}" for i in range(w.vocab - SPECIAL)]
     shortest = 10 if w.spread else w.source - 1
-    pairs = max(8 * w.batch, 1 + len(words) * 11 // (10 * shortest))  # all words, before the held-out tail
+    pairs = max(8 * w.batch, 1 + len(words) * 11 // (10 * shortest))  # all words appear before the held-out tail
     if w.spread:
         pairs = 4000
     source, target = word_stream(words, rng), word_stream(words, rng)

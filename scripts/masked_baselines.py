@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What counting alone can do for a masked word: baselines for configs/bert.json.
+"""How well counting alone predicts a masked word: baselines for configs/bert.json.
 
     scripts/masked_baselines.py RUN TEXT [--heed PROGRAM]
 
-TEXT is what RUN was trained on; it is split with RUN's tokenizer, and its last tenth is held out, as in the config. Each
-held-out token is predicted from counts of the rest: alone (unigram), after its left neighbour (bigram), and between both
-neighbours (the four estimates mixed, with weights fitted by expectation-maximisation on a tenth of the training part).
-The neighbours are always shown, while a masked model sees some of them masked.
+TEXT is what RUN was trained on. It is split with RUN's tokenizer, and its last tenth is held out, as in the config. Each
+held-out token is predicted from counts in the rest: of the token alone (unigram), after its left neighbour (bigram), and
+between both neighbours. Estimates are mixed with weights that expectation-maximisation fits on a tenth of the training
+part. The neighbours are always visible here, while a masked model sees some of them masked.
 """
 import argparse
 import collections
@@ -16,7 +16,7 @@ from heed_runs import DEFAULT_HEED, Heed
 
 
 class Counts:
-    """Estimates of a token by how much of its surroundings they use."""
+    """Counts of tokens given nothing, the left neighbour, the right neighbour, or both."""
 
     def __init__(self, tokens, vocabulary):
         self.size = vocabulary
@@ -32,12 +32,12 @@ class Counts:
         return ("none", ()), ("left", left), ("right", right), ("both", (left, right))
 
     def parts(self, tokens, i, names):
-        """(estimate of every token seen there, its total) of each name; None where nothing was seen."""
+        """For each name the counts of the tokens seen there and their total; None if nothing was seen."""
         return [(self.tables[n].get(k), self.totals[n].get(k, 0)) for n, k in self.keys(tokens, i) if n in names]
 
 
 def mixture(counts, tokens, names):
-    """Weights of 1/V and of each estimate in their mixture, by ten rounds of EM."""
+    """The weights of 1/V and of each estimate in the mixture, after ten rounds of EM."""
     weights = [1 / (len(names) + 1)] * (len(names) + 1)
     for _ in range(10):
         sums = [0.0] * len(weights)

@@ -146,7 +146,7 @@ def main():
     date, cpu = str(datetime.date.today()), cpu_field("model name") or "unknown CPU"
     trained_here = "the run was not trained by this call" not in reasons
     row = (f"`{config.name}`" + f", {options.seeds} seeds" * (options.seeds > 1),
-           reaches(figures, masked, options.tokenize), cell(minutes, 1) if trained_here else "unknown",
+           reaches(figures, masked, options.tokenize), cell(minutes, 1 if mean(minutes) >= 1 else 2) if trained_here else "unknown",
            f"{cpu}, {options.threads} threads", f"{date}, {commit or 'commit unknown'}")
     if reasons:
         row = (*row[:-1], f"{row[-1]}, **not clean**: {'; '.join(reasons)}")

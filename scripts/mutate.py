@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Plants faults in the formulas, one at a time, and reports which tests catch each.
+"""Plants faults in the formulas, one at a time, and reports which tests catch each of them.
 
-    scripts/mutate.py                  all of them; takes minutes, so it is run by hand
-    scripts/mutate.py --only norm      those whose description contains the word
-    scripts/mutate.py --check          only that every fault still applies: its text stands once in its file
+    scripts/mutate.py                  plants all of them; this takes minutes, so it is run by hand
+    scripts/mutate.py --only norm      plants those whose description contains the word
+    scripts/mutate.py --check          only checks that every fault applies: that its text is in its file once
 
-The faults are the table in scripts/mutations.py. Work is done on a copy of the part of the tree that the tests of
-math/ and nn/ need, in build-mutate/ (kept: the next run builds only what has changed). Exit 1 if a fault survives,
-does not apply, or does not compile.
+The faults are in scripts/mutations.py. They are planted in a copy of what the tests of math/ and nn/ need, in
+build-mutate/. It is kept, so the next run builds only what has changed. Exits with 1 if a fault survives, does not apply,
+or does not compile.
 """
 import argparse
 import concurrent.futures
@@ -29,11 +29,11 @@ NEEDED = ["CMakeLists.txt", "src/base/*", "src/config/*", "src/math/*", "src/nn/
           "src/train/optimizer*",
           "tests/CMakeLists.txt", "tests/bench/*", "tests/math/*", "tests/nn/*", "tests/golden/*",
           "tests/train/optimizer_golden_test.cpp"]
-SECONDS = 300  # a fault that makes the tests run longer is caught, too
+SECONDS = 300  # if a fault makes the tests run longer, it is caught
 
 
 def problems():
-    """Faults that don't apply."""
+    """A line for each fault that does not apply."""
     found = []
     for what, file, text, _ in MUTATIONS:
         path = ROOT / file
@@ -44,7 +44,7 @@ def problems():
 
 
 def write(path, data):
-    """Leaves files that are right alone, so that they are not built again."""
+    """Writes a file unless it has these bytes, so that it is not built again without need."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_bytes() != data:
         path.write_bytes(data)
@@ -59,8 +59,8 @@ class Tree:
                 path.unlink()
         for relative, path in wanted.items():
             data = path.read_bytes()
-            if path.name == "CMakeLists.txt":
-                data = data.replace(b" -Werror", b"")  # a fault may leave a variable unused
+            if path.name == "CMakeLists.txt":  # a fault may leave a variable unused
+                data = data.replace(b" -Werror", b"")
             write(self.root / relative, data)
         write(self.root / "src/main.cpp", b"int main() { return 0; }\n")
 
@@ -85,7 +85,7 @@ class Tree:
         return self.run(["ninja", "-C", self.build, "-j2", "tests/heed_tests"]).returncode == 0
 
     def failing(self):
-        """Failed tests; a crash or a hang counts as one."""
+        """The tests that fail; a crash or a hang counts as one."""
         try:
             result = self.run([self.build / "tests/heed_tests", "--gtest_brief=1"], timeout=SECONDS)
         except subprocess.TimeoutExpired:
@@ -94,7 +94,7 @@ class Tree:
         return failed or ({f"(exit {result.returncode})"} if result.returncode else set())
 
     def plant(self, mutation):
-        """None if it doesn't compile, else the failing tests."""
+        """The tests that fail with the fault, or None if it does not compile."""
         _, file, text, instead = mutation
         path = self.root / file
         original = path.read_text()
@@ -113,9 +113,9 @@ def suites(tests):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--only", default="", metavar="WORD")
-    parser.add_argument("--jobs", type=int, default=1, help="faults at a time, each in a tree of its own")
+    parser.add_argument("--check", action="store_true", help="only check that every fault applies")
+    parser.add_argument("--only", default="", metavar="WORD", help="only faults whose description contains WORD")
+    parser.add_argument("--jobs", type=int, default=1, help="how many faults at a time, each in its own copy")
     args = parser.parse_args()
     bad = problems()
     for line in bad:

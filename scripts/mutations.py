@@ -1,6 +1,6 @@
-"""Faults for scripts/mutate.py: (what is wrong, file, text, what stands there instead).
+"""Faults for scripts/mutate.py: (what is wrong, file, text, what replaces it).
 
-The text stands exactly once in the file. Short texts survive edits of their surroundings.
+Each text occurs exactly once in its file. Short texts survive edits around them.
 """
 ROWS, DROPOUT, MASK = "src/math/rows.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
 ACTIVATION, NORM = "src/math/activation.cpp", "src/math/layer_norm.cpp"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From nothing to a trained model: installs what is missing, builds heed, trains configs/quickstart.json with a
-# stop in the middle, resumes, evaluates and samples; then trains configs/reverse.json to show where it looks. Nothing
-# that is already there is deleted: an older runs/quickstart is renamed to runs/quickstart.old-K.
+# From nothing to a trained model: installs what is missing, builds heed, trains configs/quickstart.json with a stop in the
+# middle, resumes, evaluates and samples. Then it trains configs/reverse.json to show where a model looks. Nothing is
+# deleted: an older runs/quickstart is renamed to runs/quickstart.old-K.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -38,13 +38,13 @@ if ! build_heed >build/quickstart.log 2>&1; then
 fi
 built=$SECONDS
 
-# Half of the steps first, as if somebody had pressed Ctrl-C.
+# The first half of the steps, as if somebody had pressed Ctrl-C.
 steps=$(build/heed config "$config" | sed -n 's/.*"max_steps": *\([0-9][0-9]*\).*/\1/p')
 if ((${steps:-0} < 2)); then
   echo "$config must set train.max_steps" >&2
   exit 1
 fi
-say "Training a small transformer on data/fables.txt; it stops half-way, after step $((steps / 2)) of $steps."
+say "Training a small transformer on data/fables.txt. It stops half-way, after step $((steps / 2)) of $steps."
 heed train "$config" --run "$run" --force --stop-at "$((steps / 2))"
 say "The run can be continued exactly where it stopped."
 heed resume "$run"
@@ -56,7 +56,7 @@ heed evaluate "$run"
 say "And what does it write?"
 heed sample "$run" --prompt "One day a hungry fox" --max-tokens 160 --temperature 0.5 --seed 5
 
-say "Where does a transformer look? One that has learnt to write lines backwards must find each token in the source."
+say "Where does a transformer look? To write a line backwards it must find each token in the source."
 reversed=$SECONDS
 heed train configs/reverse.json --run runs/reverse --force --quiet
 trained=$((trained + SECONDS - reversed))
@@ -70,8 +70,8 @@ Everything is in $PWD/$run:
   config.json       the configuration with every default spelled out
   train.log         what you saw above; metrics.jsonl has the same figures for programs
   checkpoints/best  the best model: model.safetensors, its config and its tokenizer
-  report.html       curves, what it wrote and where it looked as it learnt: open it in a browser
-And the attention of the model that reverses: $PWD/runs/reverse/attention.html
+  report.html       curves, and what it wrote and where it looked while it learnt: open it in a browser
+The attention of the model that reverses lines: $PWD/runs/reverse/attention.html
 Building took $((built - started)) s, training $((trained - built)) s.
 
 Try next, from $PWD:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A day's worth of steps in minutes: trains a tiny model for very many steps and watches it.
+"""Trains a tiny model for a million steps, which takes minutes, and watches its memory, speed and log.
 
     scripts/soak.py [--heed PROGRAM] [--steps N]
 
-Fails if memory grows, if the steps get slower, or if the log has a gap, a repetition or a torn line. Prints what it saw.
-The run is stopped and resumed once on the way.
+Fails if memory grows, if steps get slower, or if the log has a gap, a repetition or a torn line. Prints what it measured.
+The run is stopped and resumed once.
 """
 import argparse
 import json
@@ -36,7 +36,7 @@ def resident_mib(process):
 
 
 def watch(command):
-    """Runs it; its memory, sampled ten times a second."""
+    """Runs the command and returns its memory in MiB, sampled ten times a second."""
     process, memory = subprocess.Popen(command), []
     while process.poll() is None:
         time.sleep(0.1)
@@ -50,12 +50,12 @@ def watch(command):
 
 
 def check(memory, lines, steps):
-    """What is wrong, as sentences."""
+    """Prints what was measured and yields a sentence for everything that is wrong."""
     trained = [l for l in lines if l["kind"] == "train"]
     speed = [l["tokens_per_second"] for l in trained]
     tenth = max(1, len(speed) // 10)
     early, late = (statistics.median(s) for s in (speed[tenth:2 * tenth], speed[-tenth:]))
-    settled, end = memory[len(memory) // 2], memory[-1]  # every buffer has had its largest task by then
+    settled, end = memory[len(memory) // 2], memory[-1]  # by then every buffer has reached its size
     print(f"{steps:,} steps, {len(lines):,} lines of metrics, {len(memory):,} samples of memory")
     print(f"memory: {settled:.1f} MiB half-way, {end:.1f} at the end, {max(memory):.1f} at most")
     print(f"speed: {early:,.0f} tokens/s in the second tenth, {late:,.0f} in the last (medians)")
@@ -73,7 +73,7 @@ def check(memory, lines, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heed", default=DEFAULT_HEED, type=pathlib.Path, help="the program (default: build/heed)")
-    parser.add_argument("--steps", default=1_000_000, type=int, help="default: a million; a multiple of 1000")
+    parser.add_argument("--steps", default=1_000_000, type=int, help="a multiple of 1000 (default: a million)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="heed-soak-") as folder:
         folder, heed = pathlib.Path(folder), options.heed.resolve()

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Kills training (kill -9) at random moments, many of them inside a save, and resumes it, with a
-# random number of threads each time; whenever a run gets to its end, its final checkpoint, links
-# and metrics are compared, byte for byte and number for number, with those of an uninterrupted run.
-#   scripts/torture.sh [KILLS, default 12] [HEED, default build/heed]       the long form: 200
-# After each kill every checkpoint must be whole by check_run.py, which shares no code with heed.
+# Kills training (kill -9) at random moments, often during a save, and resumes it with a random number of threads. When a
+# run is finished, its last checkpoint, links and metrics must equal those of an uninterrupted run in every byte.
+#   scripts/torture.sh [KILLS, default 12] [HEED, default build/heed]       the long form has 200 kills
+# After each kill check_run.py, which shares no code with heed, checks that every checkpoint is whole.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 kills=${1:-12}
@@ -46,7 +45,7 @@ python3 "$check" "$reference" || fail "the uninterrupted run is not whole"
 
 pause() { sleep "$(printf '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)))"; }  # microseconds
 
-# Waits until process $1 is in its $2-th save (or is gone), then a moment more.
+# Waits until process $1 is in its $2-th save or has ended, then up to 4 ms more.
 wait_for_save() {
   local saves=$2 before=0 now
   while ((saves > 0)) && kill -0 "$1" 2>/dev/null; do
@@ -63,7 +62,7 @@ while ((done_kills < kills || finished == 0)); do
   threads=$((RANDOM % 3 + 1))
   if [[ -e $run/config.json ]]; then
     command=("$heed" resume "$run" --threads "$threads")
-  else  # killed before the folder was made: there is nothing to go on from
+  else  # killed before the folder was made: there is nothing to resume
     rm -rf "$run"
     command=("$heed" train "$work/config.json" --run "$run" --threads "$threads")
   fi

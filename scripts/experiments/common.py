@@ -1,12 +1,12 @@
-"""What the experiments share: training variants with heed, reading what it says, and tables.
+"""What the experiments share: training variants with heed, reading its output, and tables.
 
-Every experiment is a program without arguments that it needs:
+Every experiment is a program that needs no argument:
 
     scripts/experiments/NAME.py [--heed PROGRAM] [--seeds N] [--keep FOLDER]
 
-It trains its variants (all seeds of each), prints a table in Markdown and, computed from its numbers, what the table
-shows. A cell with several seeds is "mean (least to largest)". Runs go to a temporary folder, or to FOLDER, where a
-finished one is used again if its config and the program's version are still the same.
+It trains its variants with every seed, prints tables in Markdown and then, computed from the numbers, what they show. A
+cell of several seeds is "mean (lowest to highest)". Runs go to a temporary folder. With --keep they go to FOLDER, and a
+finished run there is used again if its config and the program's version have not changed.
 """
 import argparse
 import array
@@ -23,7 +23,7 @@ from heed_runs import DEFAULT_HEED, ROOT, Heed, cell, mean  # noqa: E402, F401 (
 
 DATA = ROOT / "data"
 SIDES = ("source", "target")
-# For measures on held-out text: the best checkpoint was chosen by its loss on that very text.
+# Measures on held-out text take the last checkpoint: the best one was chosen by its loss on that same text.
 LAST = ("--checkpoint", "last")
 
 
@@ -32,7 +32,7 @@ class Lab:
         parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
         parser.add_argument("--seeds", type=int, default=seeds, help=f"trainings of each variant (default: {seeds})")
-        parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder")
+        parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder and use finished ones again")
         options = parser.parse_args()
         self.heed = Heed(options.heed)
         self.json = self.heed.json
@@ -44,7 +44,7 @@ class Lab:
         self.version = self.heed("--version")
 
     def train(self, name, config, seed):
-        """The run of a config; keys are written like model__d_model or as whole sections."""
+        """The run folder of a config and a seed, trained unless it is kept from before."""
         run = self.folder / f"{name}-{seed}"
         done = self.folder / f"{name}-{seed}.done"
         text = json.dumps({"seed": seed, **config})
@@ -69,7 +69,7 @@ class Lab:
 
 
 def merged(config, changes):
-    """config with keys of its sections changed: {"model": {"attention": ...}}"""
+    """The config with some keys of its sections changed, given as {"model": {"attention": ...}}."""
     out = dict(config)
     for key, value in changes.items():
         out[key] = merged(out.get(key, {}), value) if isinstance(value, dict) else value
@@ -77,7 +77,7 @@ def merged(config, changes):
 
 
 def task_config(task, steps):
-    """A small encoder-decoder on data/TASK.*, one layer a side."""
+    """A small encoder-decoder on data/TASK.*, one layer on each side."""
     data = {f"{valid}{side}": str(DATA / f"{task}.{valid.rstrip('_') or 'train'}.{side}")
             for valid in ("", "valid_") for side in SIDES}
     return {
@@ -92,7 +92,7 @@ def task_config(task, steps):
 
 
 def fables_config(objective, steps, **model):
-    """A small model of the fables, word by word, decoder alone or encoder alone."""
+    """A small model of the fables, word by word: a decoder alone or an encoder alone."""
     layers = {"causal_lm": {"encoder_layers": 0, "decoder_layers": 2},
               "masked_lm": {"encoder_layers": 2, "decoder_layers": 0}}[objective]
     return {
@@ -132,7 +132,7 @@ def cosine(a, b):
 
 
 def shows(*sentences):
-    """What a table shows, after it."""
+    """Prints what the table above shows."""
     print("\n" + textwrap.fill(" ".join(sentences), 118))
 
 

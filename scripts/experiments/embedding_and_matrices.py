@@ -2,8 +2,8 @@
 """How do W_Q, W_K, W_V differ from the embedding? Is king near queen? What if W_Q = W_K = W_V = I?
 
 Trains a decoder on the fables, word by word, with and without these matrices, and measures the last step of each run.
-Then looks up pairs of words of one sort in the embedding: at which rank of all words is the second among the neighbours of
-the first? Controls: the same pairs before training, and the middle rank, which is chance.
+Then looks up pairs of similar words in the embedding: at which rank among the neighbours of the first word is the second?
+Controls: the same pairs before training, and the middle rank, which is chance.
 """
 from common import LAST, Lab, cell, fables_config, mean, merged, shows, table
 
@@ -39,7 +39,7 @@ def main():
             for name in ("W_Q = W_K = W_V = I", "uniform weights")),
           f"The seeds of learned attention differ by {max(losses['learned']) - min(losses['learned']):.3f}.")
 
-    print("\nAfter the last step: the embedding beside the matrices of both layers (means).\n")
+    print("\nAfter the last step: the embedding and the matrices of both layers (means).\n")
     tensors = [[t for t in lab.json("inspect", run, *LAST)["tensors"] if t["name"].endswith(".weight")]
                for run in runs["learned"]]
     rows, grown = [], {}
@@ -51,10 +51,10 @@ def main():
                               for key in ("norm", "initial_norm", "cosine"))))
     table(("matrix", "norm", "norm at start", "cosine to start"), rows)
     least, most = min(grown, key=grown.get), max(grown, key=grown.get)
-    shows(f"The norm of {most} grew the most, {grown[most]:.2f} times, that of {least} the least, "
+    shows(f"The norm of {most} grew the most, to {grown[most]:.2f} times its start; that of {least} the least, to "
           f"{grown[least]:.2f} times.")
 
-    print("\nRank of the second word among the neighbours of the first in the embedding (1: the nearest).\n")
+    print("\nRank of the second word among the neighbours of the first in the embedding (1 is the nearest).\n")
     still = [lab.untrained("fables-learned", fables_config("causal_lm", 1000), seed) for seed in lab.seeds]
     words = len(lab.json("neighbors", still[0], "king", "--top-k", 100000)["queries"][0]["neighbors"])
     ranks = {pair: [[rank(lab, run, pair) for run in group] for group in (runs["learned"], still)] for pair in PAIRS}
@@ -62,10 +62,10 @@ def main():
     table(("pair", "trained", "untrained", "chance"),
           [(pair, *(cell(of, 0) for of in both), f"{chance:.0f}") for pair, both in ranks.items()])
     nearer = [pair for pair, (trained, before) in ranks.items() if max(trained) < min(before)]
-    shows(f"In all seeds {len(nearer)} of {len(PAIRS)} pairs are nearer than before training in any"
+    shows(f"{len(nearer)} of {len(PAIRS)} pairs are nearer in every trained model than in any untrained one"
           f"{': ' + ', '.join(nearer) if nearer else ''}.",
-          f"The mean rank over pairs and seeds is {mean(mean(t) for t, _ in ranks.values()):.0f}; before training it was "
-          f"{mean(mean(b) for _, b in ranks.values()):.0f}, by chance it is {chance:.0f}.")
+          f"The mean rank over pairs and seeds is {mean(mean(t) for t, _ in ranks.values()):.0f}. Before training it was "
+          f"{mean(mean(b) for _, b in ranks.values()):.0f}; chance is {chance:.0f}.")
     lab.done()
 
 

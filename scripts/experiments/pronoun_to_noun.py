@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Does a head link a pronoun to its noun?
 
-Trains a decoder on the fables, word by word, and measures the last step of each run. The head is chosen on stories it
-was trained on and measured on stories it has not seen, so that the best of many heads is not best by luck. Measured is the
-weight from the pronoun on the nearest earlier noun of its referent, and on any earlier mention of the referent. Controls:
-the same head untrained, uniform attention, and the same head's weight on nouns of the story's other referents. And, since
-a pronoun's noun is often a near one: the share where the nearest noun is the right one.
+Trains a decoder on the fables, word by word, and measures the last step of each run. The head is chosen on stories that
+the model was trained on and measured on stories it has not seen, so that the best of many heads is not best by luck. What
+is measured is the weight from the pronoun on the nearest earlier noun of its referent, and on any earlier mention of the
+referent. Controls: the same head untrained, uniform attention, and the same head's weight on nouns of the story's other
+referents. And, since a pronoun's noun is often near: how often the nearest noun is the right one.
 """
 import json
 
@@ -13,7 +13,7 @@ from common import DATA, LAST, Lab, best_head, cell, fables_config, mean, shows,
 
 
 def split_gold(folder):
-    """The gold of a part of the stories trained on, and of those held out (the last tenth of the text)."""
+    """Gold entries of some stories that are trained on, and of those that are held out (the last tenth of the text)."""
     text = (DATA / "fables.txt").read_text()
     lines = (DATA / "fables.gold.jsonl").read_text().splitlines()
     held_out = [x for x in lines if json.loads(x)["story"][0] > 0.9 * len(text)]
@@ -42,28 +42,29 @@ def main():
             e = score[measure]
             return f"{e['value']:.3f}" + (f" [{e['low']:.3f}, {e['high']:.3f}]" if e["low"] is not None else "")
 
-        controls = {"untrained": head["untrained"], "nouns of others instead": head["shuffled"],
+        controls = {"untrained": head["untrained"], "nouns of others": head["shuffled"],
                     "uniform": scores["held-out"]["uniform"]}
         heads.append((head["trained"], controls))
         for name, score in {"trained": head["trained"], **controls}.items():
             rows.append((f"seed {seed}, layer {head['layer']}, head {head['head']}: {name}",
                          *(text(score, m) for m in ("mass", "accuracy", "any_mass", "any_accuracy"))))
     links = scores["held-out"]["links"]
-    print(f"{links} links from pronouns in stories that were not trained on; validation loss {cell(losses)}.\n")
-    table(("head", "mass on the noun", "argmax is the noun", "mass on any mention", "argmax is a mention"), rows)
+    print(f"{links} pronouns in stories that the model has not seen; validation loss {cell(losses)}.\n")
+    table(("head", "weight on the noun", "first choice is the noun", "weight on any mention",
+           "first choice is a mention"), rows)
 
     def above(measure):
-        """In how many seeds the head's interval lies above those of all controls."""
+        """The number of seeds in which the head's interval lies above those of all controls."""
         def apart(a, b):
             return None not in (a[measure]["low"], b[measure]["high"]) and a[measure]["low"] > b[measure]["high"]
 
         return sum(all(apart(trained, c) for c in controls.values()) for trained, controls in heads)
 
-    shows(f"On the noun the chosen head is above all its controls (intervals apart) in {above('mass')} of {len(heads)} seeds "
-          f"by mass and in {above('accuracy')} by argmax; on any mention in {above('any_mass')} and "
-          f"{above('any_accuracy')}.",
-          f"Its largest weight is on the noun for {100 * mean(t['accuracy']['value'] for t, _ in heads):.0f} % of the pronouns; "
-          f"betting on the nearest noun of anybody is right for {100 * nearest:.0f} %.")
+    shows(f"By weight on the noun the chosen head is above all its controls (their intervals do not overlap) in "
+          f"{above('mass')} of {len(heads)} seeds, by first choice in {above('accuracy')}; for any mention in "
+          f"{above('any_mass')} and {above('any_accuracy')}.",
+          f"The noun is its first choice for {100 * mean(t['accuracy']['value'] for t, _ in heads):.0f} % of the pronouns; "
+          f"always choosing the nearest noun is right for {100 * nearest:.0f} %.")
     lab.done()
 
 

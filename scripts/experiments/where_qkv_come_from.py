@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Where do Q, K and V come from? Are W_Q, W_K and W_V trained like any other weight? Are they equal?
 
-Q, K and V are the same rows (in self-attention) times three matrices. Trains a model to reverse lines and looks at the
-matrices: the gradients they got, how far they moved, and how alike they are, beside how alike they were when drawn.
+In self-attention Q, K and V are the same rows, multiplied by three different matrices. Trains a model to reverse lines and
+looks at the matrices: which gradients they got, how far they moved, and how alike they are after and before training.
 """
 from common import Lab, cell, cosine, mean, shows, table, task_config, weights
 
-ATTENTIONS = {"encoder, itself": "encoder.layers.0.self_attn", "decoder, itself": "decoder.layers.0.self_attn",
-              "decoder to encoder": "decoder.layers.0.cross_attn"}
+ATTENTIONS = {"encoder self-attention": "encoder.layers.0.self_attn",
+              "decoder self-attention": "decoder.layers.0.self_attn", "cross-attention": "decoder.layers.0.cross_attn"}
 PARTS = {"W_Q": "q_proj", "W_K": "k_proj", "W_V": "v_proj", "W_O": "out_proj"}
 OTHERS = {"feed-forward, first": "encoder.layers.0.fc1.weight", "embedding (source)": "source_embed.weight"}
 
@@ -21,8 +21,8 @@ def main():
     reports = [lab.json("inspect", run) for run in runs]
     tensors = [{t["name"]: t for t in r["tensors"]} for r in reports]
 
-    print("How training treats each matrix: gradient norm at the first record (step 50), distance moved as a share of")
-    print("the initial norm, cosine between first and last value.\n")
+    print("How training treats each matrix: the norm of its gradient at the first record (step 50), how far it moved as a")
+    print("share of its initial norm, and the cosine between its first and its last value.\n")
     rows = []
     for title, prefix in ATTENTIONS.items():
         for part, name in PARTS.items():
@@ -45,10 +45,11 @@ def main():
     still = min(attention, key=attention.get)
     unmoved = sum(first_gradient(r, name) == 0 for r in reports for title, name in rows if title in attention)
     shows(f"{'Every' if unmoved == 0 else 'Not every'} attention matrix got a gradient in every seed. The one that moved "
-          f"least ({still}) moved by {attention[still]:.2f} of its norm; the feed-forward matrix by "
+          f"least ({still}) moved by {attention[still]:.2f} of its norm, the feed-forward matrix by "
           f"{moved['feed-forward, first']:.2f}.")
 
-    print("\nHow alike the three are: cosine between the matrices as vectors, and, as control, when they were drawn.\n")
+    print("\nHow alike the three matrices are: the cosine between them as vectors. The control is the same cosine before")
+    print("training.\n")
     shown, most = [], [0, 0]
     for title, prefix in ATTENTIONS.items():
         for a, b in (("W_Q", "W_K"), ("W_Q", "W_V"), ("W_K", "W_V")):
@@ -56,9 +57,9 @@ def main():
             both = [[cosine(w[pair[0]], w[pair[1]]) for w in group] for group in (ends, starts)]
             most = [max(m, *map(abs, of)) for m, of in zip(most, both)]
             shown.append((f"{title}: {a} and {b}", *map(cell, both)))
-    table(("pair", "trained", "when drawn"), shown)
-    shows(f"Equal ones would have a cosine of 1. The largest in size is {most[0]:.3f} after training; it was "
-          f"{most[1]:.3f} when they were drawn.")
+    table(("pair", "trained", "before training"), shown)
+    shows(f"Equal matrices would have a cosine of 1. The largest is {most[0]:.3f} in absolute value after training and "
+          f"{most[1]:.3f} before.")
     lab.done()
 
 

@@ -1,4 +1,4 @@
-"""Plots among animals, old as Aesop in their matter and told in our own words."""
+"""Plots among animals. The matter is as old as Aesop, the words are our own."""
 
 from . import words
 from .casting import cast, place, thing

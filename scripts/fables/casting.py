@@ -1,4 +1,4 @@
-"""Chooses who and what a story is about, and opens it."""
+"""Chooses the characters, things and places of a story, and begins it."""
 
 from . import words
 from .writer import Entity
@@ -20,7 +20,7 @@ def home_of(noun):
 
 
 def cast(s, role, pool, unlike=None, gender=None, adjectives=PLAIN, named=0.35):
-    """A character from a pool: no noun twice, and mostly of another gender than role `unlike`."""
+    """Draws a character from a pool. No noun occurs twice; its gender mostly differs from that of role `unlike`."""
     taken = {e.noun for e in s.roles.values()}
     if unlike and s.chance(0.85):
         gender = "f" if s.roles[unlike].kind == "m" else "m"

@@ -1,4 +1,4 @@
-"""Plots in which people matter most: rulers, workers and children, and the animals they meet."""
+"""Plots about people: rulers, workers, children, and the animals they meet."""
 
 from . import words
 from .casting import ANIMALS, GROWN, HEIRS, PARENTS, RULERS, cast, group, once, place, thing

@@ -1,4 +1,4 @@
-"""Plots about who has what: things lost and found, stolen, moved, swapped and broken."""
+"""Plots about things: lost and found, stolen, moved, swapped and broken."""
 
 from . import words
 from .casting import ANIMALS, HEIRS, PARENTS, PEOPLE, RULERS, cast, once, place, thing

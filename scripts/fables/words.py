@@ -1,6 +1,6 @@
-"""The words of the fables: who may appear, what can be had, and where things happen.
+"""The words of the fables: characters, things and places.
 
-Gender is fixed per noun (a fox is always he, a hen always she), so that it can be learnt.
+Every noun has one gender (a fox is always he, a hen always she), so that a model can learn it.
 """
 
 # noun: gender, how often it is cast

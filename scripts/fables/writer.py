@@ -1,9 +1,9 @@
-"""Writes one story sentence by sentence and remembers who each noun and pronoun stands for.
+"""Writes a story sentence by sentence and remembers what each noun and pronoun refers to.
 
 A template is plain text with two kinds of markup:
-  [a|b|c]      one of the alternatives (an empty one is allowed)
-  {R:form}     the character or thing cast in role R; without a form, "the fox" or its name
-Forms of a role, named after the masculine singular:
+  [a|b|c]      one of the alternatives (which may be empty)
+  {R:form}     the character or thing in role R; without a form it is "the fox" or its name
+The forms of a role are named after the masculine singular:
   a            first mention: "a clever fox", "a miller named Tom", "a pair of red boots"
   n  's        the bare noun; the possessive of the noun
   he him his himself            third person, by gender and number
@@ -11,8 +11,8 @@ Forms of a role, named after the masculine singular:
   was is has s                  words that agree in number ("s" is the ending of a verb)
   {word}       fixed for the story: {home}; {place}, {at} and {to} its place; {hiding}, {other}
 A role of two letters, such as AB, is the pair of A and B: {AB:he} writes "they".
-A third person pronoun is written only where a reader can resolve it; elsewhere the noun is,
-unless the form ends in "!".
+A pronoun of the third person is written only if a reader can resolve it. Otherwise the noun is
+written, unless the form ends in "!".
 """
 
 import re
@@ -41,7 +41,7 @@ class Entity:
         self.members = members
         self.owner = owner  # whose mother or father: "her father" rather than "the father"
         self.mentions = []  # (begin, end) of each noun or name
-        self.seen = -99  # the last sentence that spoke of it, by noun or pronoun
+        self.seen = -99  # the last sentence that mentioned it, by noun or pronoun
 
 
 class Writer:
