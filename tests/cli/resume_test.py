@@ -144,51 +144,6 @@ class Resume(RunsTest):
         self.assertEqual(self.link("last"), 2)
         self.assertFalse((self.folder / "run.old-3").exists())
 
-    def test_init_from_takes_weights_and_starts_at_step_0(self):
-        self.train(self.config(train__max_steps=30), "first")
-        config = self.config(seed=5)
-        self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1)
-        self.train(config, "fresh", "--stop-at", 1)
-        def loss(run):
-            state = self.state(1, run)
-            return state["loss_sum"] / state["label_sum"]
-        self.assertLess(loss("second"), loss("fresh") - 0.1)
-        tokenizer = lambda run: self.files(self.checkpoints(run) / "last")["tokenizer.json"]
-        self.assertEqual(tokenizer("first"), tokenizer("second"))
-        for change, status in (("model.d_model=16", 4), ("tokenizer.type=byte", 2),
-                               ("model.encoder_layers=2", 4)):
-            self.train(config, "misfit", "--init-from", self.folder / "first", "--set", change,
-                       status=status)
-            self.assertFalse((self.folder / "misfit").exists(), change)
-        self.train(config, "misfit", "--init-from", self.folder / "none", status=4)
-
-    def test_initial_weights_are_saved_before_the_first_step(self):
-        self.train(self.config(train__max_steps=6), "first")
-        weights = lambda path: self.files(path)["model.safetensors"]
-        first = weights(self.checkpoints("first") / "best")
-        self.train(self.config(train__keep_last=0), "second", "--init-from",
-                   self.folder / "first")
-        self.assertEqual(self.steps("second"), [0, 10, 20])
-        self.assertEqual(weights(self.checkpoints("second") / "step-00000000"), first)
-        # A run that was killed before its next save goes on from there.
-        shutil.copytree(self.folder / "second", self.folder / "killed", symlinks=True)
-        for step in (10, 20):
-            shutil.rmtree(self.checkpoints("killed") / f"step-{step:08}")
-        for link in ("best", "last"):
-            (self.checkpoints("killed") / link).unlink()
-        self.resume("killed", words="resuming at step 0")
-        for step in (10, 20):
-            self.same_checkpoint("second", "killed", step)
-
-    def test_a_run_can_start_again_from_its_own_weights(self):
-        self.train(self.config(train__max_steps=6))
-        first = self.files(self.checkpoints() / "best")["model.safetensors"]
-        self.train(self.config(train__max_steps=2, train__keep_last=0), "run", "--force",
-                   "--init-from", self.folder / "run")
-        self.assertEqual(
-            self.files(self.checkpoints() / "step-00000000")["model.safetensors"], first)
-        self.assertEqual(self.link("last", "run.old-1"), 6)
-
     def test_force_moves_nothing_but_runs(self):
         (self.folder / "notes").mkdir()
         (self.folder / "notes" / "config.json").write_text("{}")
@@ -236,20 +191,6 @@ class Resume(RunsTest):
         self.assertEqual(self.snapshot(), before)
         self.train(self.config(train__max_steps=0, train__max_epochs=1), "epochs")
         self.resume("epochs", words=["already at step", "the end of epoch 1 of 1; nothing to do; --set train.max_epochs=N"])
-
-    def test_a_start_from_another_run_that_was_never_saved_is_refused(self):
-        self.train(self.config())
-        self.train(self.config("again", seed=7), "again", "--init-from", self.folder / "run",
-                   "--stop-at", 3)
-        # As if the process had been killed before its step 0 was saved.
-        for path in (self.folder / "again" / "checkpoints").iterdir():
-            if path.is_symlink():
-                path.unlink()
-            else:
-                shutil.rmtree(path)
-        self.resume("again", status=4, words=["was to begin with the weights of", "--force"])
-        (self.folder / "again" / "origin.json").unlink()
-        self.resume("again", status=4, words=["was to begin with the weights of another run", "--force"])
 
     def test_continuing_with_a_learning_rate_of_0_is_warned_of(self):
         self.train(self.config(optimizer__schedule="linear", train__max_steps=6))
