@@ -1,11 +1,10 @@
 #include "train/train_log.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "train/learning_json.h"
 
 namespace heed {
 namespace {
@@ -14,37 +13,6 @@ using Json = nlohmann::ordered_json;
 
 std::string padded(const std::string& s, std::size_t width) {
   return s.size() < width ? std::string(width - s.size(), ' ') + s : s;
-}
-
-// JSON has no NaN or infinity: null says that there is no number.
-Json number(double x) {
-  return std::isfinite(x) ? Json(x) : Json(nullptr);
-}
-
-// Six digits: a record has many numbers.
-Json rounded(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return number(std::strtod(text, nullptr));
-}
-
-Json json_of(const Learning& learning) {
-  Json matrices = Json::object(), entropy = Json::object();
-  for (const MatrixLearning& m : learning.matrices)
-    matrices[m.name] = {{"gradient_norm", rounded(m.gradient_norm)},
-                        {"weight_norm", rounded(m.weight_norm)},
-                        {"update_ratio", rounded(m.update_ratio)},
-                        {"cosine", rounded(m.cosine)}};
-  for (const KindEntropy& kind : learning.entropy) {
-    Json layers = Json::array();
-    for (const std::vector<double>& heads : kind.heads) {
-      Json row = Json::array();
-      for (const double x : heads) row.push_back(rounded(x));
-      layers.push_back(row);
-    }
-    entropy[attention_name(kind.kind)] = {{"uniform", rounded(kind.uniform)}, {"heads", layers}};
-  }
-  return {{"matrices", matrices}, {"entropy", entropy}};
 }
 
 }  // namespace
@@ -61,16 +29,17 @@ std::string train_line(const TrainLine& l) {
   return s;
 }
 
+// NaN and infinity are written as null: JSON has neither.
 std::string train_metrics(const TrainLine& l) {
   Json j{{"kind", "train"},
          {"step", l.step},
-         {"epoch", number(l.epoch)},
-         {"loss", number(l.loss)},
-         {"perplexity", number(std::exp(l.loss))},
-         {"gradient_norm", number(l.gradient_norm)},
-         {"learning_rate", number(l.learning_rate)},
-         {"tokens_per_second", number(l.tokens_per_second)},
-         {"seconds", number(l.seconds)}};
+         {"epoch", l.epoch},
+         {"loss", l.loss},
+         {"perplexity", std::exp(l.loss)},
+         {"gradient_norm", l.gradient_norm},
+         {"learning_rate", l.learning_rate},
+         {"tokens_per_second", l.tokens_per_second},
+         {"seconds", l.seconds}};
   if (l.learning) j["learning"] = json_of(*l.learning);
   return j.dump();
 }
@@ -88,12 +57,12 @@ std::string valid_line(const ValidLine& l) {
 std::string valid_metrics(const ValidLine& l) {
   Json j{{"kind", "valid"},
          {"step", l.step},
-         {"loss", number(l.evaluation.loss())},
-         {"perplexity", number(l.evaluation.perplexity())},
-         {"accuracy", number(l.evaluation.accuracy())},
+         {"loss", l.evaluation.loss()},
+         {"perplexity", l.evaluation.perplexity()},
+         {"accuracy", l.evaluation.accuracy()},
          {"tokens", l.evaluation.sums.tokens}};
-  if (l.bytes > 0) j["bits_per_byte"] = number(l.evaluation.bits_per_byte(l.bytes));
-  if (l.bleu >= 0) j["bleu"] = number(l.bleu);
+  if (l.bytes > 0) j["bits_per_byte"] = l.evaluation.bits_per_byte(l.bytes);
+  if (l.bleu >= 0) j["bleu"] = l.bleu;
   j["verdict"] = l.verdict;
   return j.dump();
 }
