@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "inspect/parameters.h"
 #include "report/run_metrics.h"
+#include "store/run_folder.h"
 #include "store/trained_model.h"
 #include "train/learning_record.h"
 
@@ -29,58 +30,58 @@ std::string right(const std::string& s, std::size_t width) {
   return std::string(width > s.size() ? width - s.size() : 1, ' ') + s;
 }
 
-// A value of the record as people read it; null is a number that was none.
-std::string value_text(const nlohmann::ordered_json& x, int digits) {
-  return x.is_number() ? format_fixed(x.get<double>(), digits) : "nan";
-}
-
-void print_matrices(const nlohmann::ordered_json& record) {
+void print_matrices(const Learning& learning) {
   std::size_t width = 8;
-  for (const auto& [name, m] : record["matrices"].items()) width = std::max(width, name.size() + 2);
+  for (const MatrixLearning& m : learning.matrices) width = std::max(width, m.name.size() + 2);
   print(left("matrix", width) + right("gradient", 12) + right("norm", 10) + right("update", 10) +
         right("cosine", 9) + "\n");
-  for (const auto& [name, m] : record["matrices"].items())
-    print(left(name, width) + right(value_text(m["gradient_norm"], 5), 12) +
-          right(value_text(m["weight_norm"], 3), 10) + right(value_text(m["update_ratio"], 5), 10) +
-          right(value_text(m["cosine"], 3), 9) + "\n");
+  for (const MatrixLearning& m : learning.matrices)
+    print(left(m.name, width) + right(format_fixed(m.gradient_norm, 5), 12) +
+          right(format_fixed(m.weight_norm, 3), 10) + right(format_fixed(m.update_ratio, 5), 10) +
+          right(format_fixed(m.cosine, 3), 9) + "\n");
 }
 
-void print_entropy(const nlohmann::ordered_json& record) {
+void print_entropy(const Learning& learning) {
   constexpr std::size_t kName = 20;
-  for (const auto& [kind, e] : record["entropy"].items()) {
-    std::size_t layer = 0;
-    for (const auto& heads : e["heads"]) {
-      if (layer == 0) {
-        std::string line = "\n" + left("entropy (nats)", kName) + right("uniform", 9);
-        for (std::size_t h = 0; h < heads.size(); ++h)
-          line += right("head " + std::to_string(h), 9);
-        print(line + "\n");
-      }
-      std::string line = left(kind + ", layer " + std::to_string(layer++), kName) +
-                         right(value_text(e["uniform"], 3), 9);
-      for (const auto& x : heads) line += right(value_text(x, 3), 9);
+  for (const KindEntropy& e : learning.entropy) {
+    if (e.heads.empty()) continue;
+    std::string line = "\n" + left("entropy (nats)", kName) + right("uniform", 9);
+    for (std::size_t h = 0; h < e.heads.front().size(); ++h)
+      line += right("head " + std::to_string(h), 9);
+    print(line + "\n");
+    for (std::size_t layer = 0; layer < e.heads.size(); ++layer) {
+      line = left(std::string(attention_name(e.kind)) + ", layer " + std::to_string(layer), kName) +
+             right(format_fixed(e.uniform, 3), 9);
+      for (const double x : e.heads[layer]) line += right(format_fixed(x, 3), 9);
       print(line + "\n");
     }
   }
 }
 
-void print_learning(const nlohmann::ordered_json& last, bool averaged) {
-  if (last.is_null()) return;
-  print("\nLearning record of step " + std::to_string(last["step"].get<std::int64_t>()) +
+// The last record. A schedule may end at a rate of 0: then the update ratios are those of the last
+// step that moved the weights.
+void print_learning(const std::vector<LearningStep>& records, bool averaged) {
+  if (records.empty()) return;
+  const LearningStep& last = records.back();
+  const auto found = std::find_if(records.rbegin(), records.rend(),
+                                  [](const LearningStep& record) { return record.moved; });
+  const LearningStep& moved = found == records.rend() ? last : *found;
+  Learning shown = last.learning;
+  for (std::size_t i = 0; i < shown.matrices.size(); ++i)
+    shown.matrices[i].update_ratio = moved.learning.matrices[i].update_ratio;
+  print("\nLearning record of step " + std::to_string(last.step) +
         " (--json has those of all steps).\n" +
         (averaged
              ? "It is of the weights that are trained, not of their average (train.ema_decay), "
                "which the\ntable above is of.\n"
              : "") +
         "gradient: its norm before clipping; update: how far " +
-        (last.contains("update_step")
-             ? "step " + std::to_string(last["update_step"].get<std::int64_t>())
-             : "the step") +
+        (moved.step == last.step ? "the step" : "step " + std::to_string(moved.step)) +
         " moved the matrix, as a share\n"
         "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
         "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n");
-  print_matrices(last);
-  print_entropy(last);
+  print_matrices(shown);
+  print_entropy(shown);
 }
 
 }  // namespace
@@ -96,23 +97,15 @@ Exit run_inspect(CommandLine& line) {
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
   const std::vector<ParameterRow> rows =
       parameter_table(m.model, m.values, initial_weights(m.model, m.config.seed, folder));
+  const RunMetrics metrics = read_metrics(folder, m.state.step);
   if (json) {
-    nlohmann::ordered_json metrics = read_metrics(folder, m.state.step);
-    nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
-    for (const ParameterRow& r : rows)
-      tensors.push_back({{"name", r.name},
-                         {"shape", r.shape},
-                         {"norm", r.norm},
-                         {"initial_norm", r.initial_norm},
-                         {"distance", r.distance},
-                         {"cosine", r.cosine},
-                         {"mean", r.mean},
-                         {"deviation", r.deviation}});
+    nlohmann::ordered_json learning = nlohmann::ordered_json::array();
+    for (const LearningStep& record : metrics.learning) learning.push_back(json_of(record));
     print(nlohmann::ordered_json{{"checkpoint", m.folder.string()},
                                  {"step", m.state.step},
                                  {"parameters", m.model.table.size()},
-                                 {"tensors", tensors},
-                                 {"learning", take_learning_records(metrics)}}
+                                 {"tensors", json_of(rows)},
+                                 {"learning", learning}}
               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
           "\n");
     return Exit::ok;
@@ -129,7 +122,7 @@ Exit run_inspect(CommandLine& line) {
     print(left(r.name, width) + right(shape_text(r.shape), 12) +
           right(format_fixed(r.norm, 3), 10) + right(format_fixed(r.initial_norm, 3), 10) +
           right(format_fixed(r.distance, 3), 10) + right(format_fixed(r.cosine, 3), 9) + "\n");
-  print_learning(last_learning_record(folder, m.state.step), m.config.train.ema_decay > 0);
+  print_learning(metrics.learning, m.config.train.ema_decay > 0);
   return Exit::ok;
 }
 

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -10,7 +9,6 @@
 #include "cli/output.h"
 #include "math/blas.h"
 #include "report/report_page.h"
-#include "report/run_metrics.h"
 
 namespace heed {
 

@@ -1,6 +1,7 @@
 #include "inspect/parameters.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "train/learning_record.h"
 
@@ -35,6 +36,20 @@ std::vector<ParameterRow> parameter_table(const Transformer& model, const ParamV
     rows.push_back(row);
   }
   return rows;
+}
+
+nlohmann::ordered_json json_of(const std::vector<ParameterRow>& rows) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const ParameterRow& r : rows)
+    json.push_back({{"name", r.name},
+                    {"shape", r.shape},
+                    {"norm", r.norm},
+                    {"initial_norm", r.initial_norm},
+                    {"distance", r.distance},
+                    {"cosine", r.cosine},
+                    {"mean", r.mean},
+                    {"deviation", r.deviation}});
+  return json;
 }
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,7 @@ struct ParameterRow {
 
 std::vector<ParameterRow> parameter_table(const Transformer& model, const ParamVec<float>& values,
                                           const ParamVec<float>& initial);
+// [{"name", "shape", "norm", "initial_norm", "distance", "cosine", "mean", "deviation"}]
+nlohmann::ordered_json json_of(const std::vector<ParameterRow>& rows);
 
 }  // namespace heed

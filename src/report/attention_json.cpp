@@ -1,15 +1,10 @@
 #include "report/attention_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "data/dataset.h"
+#include "report/page.h"
 
 namespace heed {
 namespace {
-
-// Floats are written with as many digits as tell them apart, no more.
-using ShortJson = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
-                                       std::int64_t, std::uint64_t, float>;
 
 // [layer][head][query][key]
 template <class Number>

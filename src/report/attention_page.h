@@ -1,5 +1,5 @@
-// Attention maps as one self-contained web page (src/report/attention_page.html), to look around
-// in with mouse, touch or keyboard. It loads nothing.
+// The page of `heed attend --html` (web/attention.html): attention maps to look around in with
+// mouse, touch or keyboard.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct AttentionPage {
 };
 
 // A page has every weight of every head; browsers are slow with larger ones.
-inline constexpr double kMostPageBytes = 30 << 20;
+inline constexpr std::size_t kMostPageBytes = 30 << 20;
 
 // Error (usage) if the weights would take more than that.
 std::string attention_page(const AttentionPage& page, const InputTokens& tokens,

@@ -1,23 +1,22 @@
-// Self-contained web pages: a template compiled in (src/inspect/*.html) with its places filled in.
-// They load nothing. What all of them share: page_head.html, page_style.html, page_script.html.
+// Self-contained web pages (src/report/web). They are compiled in, load nothing and are drawn by
+// their scripts from the JSON that is put into them.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace heed {
 
-// The template with {{head}}, {{style}}, {{script}} and each {{name}} replaced. What is put in is
-// not looked at again, so it may hold braces.
-std::string filled_page(std::string_view page,
-                        const std::vector<std::pair<std::string, std::string>>& parts);
+// Floats are written with as many digits as tell them apart, NaN and infinity as null.
+using ShortJson = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
+                                       std::int64_t, std::uint64_t, float>;
 
-// Text that may stand in an element or in a quoted attribute.
-std::string html_text(std::string_view text);
-// JSON that may stand in a <script> element, whatever its strings hold: "<" becomes "\u003c".
-std::string json_for_script(const nlohmann::json& json);
+extern const char* const attention_html;
+extern const char* const report_html;
+
+// The page with `data` at its {{data}}, in a <script> that no string of it can end: "<" becomes
+// "\u003c". Bytes that are not UTF-8 become U+FFFD.
+std::string page_with(std::string_view page, const ShortJson& data);
 
 }  // namespace heed

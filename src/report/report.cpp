@@ -8,8 +8,7 @@
 #include "data/examples.h"
 #include "decode/best_tokens.h"
 #include "inspect/own_output.h"
-#include "report/run_metrics.h"
-#include "report/svg_chart.h"
+#include "report/page_maps.h"
 #include "store/run_folder.h"
 #include "train/learning_record.h"
 
@@ -18,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMapBytes = 3'000'000;  // of the page, for the maps of all steps
+constexpr std::size_t kMapBytes = 4'000'000;  // of the page, for the maps of all steps
 constexpr int kPairs = 4;                     // prompts of a model of pairs
 constexpr int kWritten = 60;                  // tokens at most
 constexpr double kTemperature = 0.7;          // of texts; translations are the most probable ones
@@ -35,13 +34,13 @@ void shorten(std::vector<T>& x, int n) {
   if (static_cast<int>(x.size()) > n) x.resize(n);
 }
 
-// So many a side that the maps of all steps, a byte for each weight and that in base64, fit.
+// So many a side that the maps of all steps fit.
 int tokens_that_fit(const ModelConfig& c) {
   const std::size_t attentions =
       c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
   const std::size_t maps = attentions * c.n_heads * (kReportSteps + 1);  // and before training
   int n = kReportTokens;
-  while (n > 4 && maps * n * n * 4 / 3 > kMapBytes) --n;
+  while (n > 4 && packed_size(maps * n * n) > kMapBytes) --n;
   return n;
 }
 
@@ -199,6 +198,13 @@ void look_through_training(const fs::path& run, TrainedModel& last, Report& repo
 }
 
 }  // namespace
+
+std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n) {
+  std::vector<std::size_t> at;
+  if (size <= n) n = size;
+  for (std::size_t i = 0; i < n; ++i) at.push_back(n == 1 ? size - 1 : i * (size - 1) / (n - 1));
+  return at;
+}
 
 Report make_report(const std::string& run) {
   const fs::path folder = run_of_checkpoint(find_checkpoint(run));

@@ -38,6 +38,9 @@ struct Report {
 inline constexpr int kReportTokens = 28;
 inline constexpr std::size_t kReportSteps = 12;
 
+// At most `n` of `size` indices, evenly, the first and the last among them.
+std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n);
+
 // `run` is a run folder. Error (Exit::store) if it has no whole checkpoint.
 Report make_report(const std::string& run);
 

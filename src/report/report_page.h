@@ -1,15 +1,13 @@
-// The page of `heed report` (src/report/report_page.html). Everything but the maps is plain HTML
-// and SVG, there without script; the maps are drawn by the page. It loads nothing.
+// The page of `heed report` (web/report.html).
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "report/report.h"
+#include "report/run_metrics.h"
 
 namespace heed {
 
-// `metrics`: see read_metrics(); moved in, for a long run's are large.
-std::string report_page(const Report& report, nlohmann::ordered_json metrics);
+std::string report_page(const Report& report, const RunMetrics& metrics);
 
 }  // namespace heed

@@ -1,26 +1,39 @@
-// metrics.jsonl of a run, for those who look at it afterwards.
+// metrics.jsonl of a run, for those who look at it afterwards. Lines that are torn or no events are
+// left out.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "train/learning_record.h"
 
 namespace heed {
 
-// The run folder that a checkpoint belongs to: RUN/checkpoints/step-N, or an exported one.
-std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint);
+// Numbers of the events of one kind, by name: x[i] is of the event of steps[i], NaN if it has none.
+struct Curves {
+  std::vector<std::int64_t> steps;
+  std::map<std::string, std::vector<float>> numbers;
+};
 
-// An array of the events up to `step`, oldest first. Lines that are torn or no events are left out;
-// empty if there is no such file.
-nlohmann::ordered_json read_metrics(const std::filesystem::path& run, std::int64_t step);
+struct LearningStep {
+  std::int64_t step = 0;
+  bool moved = true;  // the learning rate was not 0
+  Learning learning;
+};
+// {"step", "matrices", "entropy"}
+nlohmann::ordered_json json_of(const LearningStep& record);
 
-// The learning records among them, [{"step", "matrices", "entropy"}], which are moved out. All have
-// the layout that train_metrics() writes and the matrices and heads of the last one; every number
-// may be null. Others are left out.
-nlohmann::ordered_json take_learning_records(nlohmann::ordered_json& metrics);
+struct RunMetrics {
+  Curves train;                        // loss, learning_rate, gradient_norm, tokens_per_second
+  Curves valid;                        // loss, accuracy, bleu
+  std::vector<LearningStep> learning;  // those with the matrices and heads of the last one
+};
 
-// The last of them, or null. A schedule may end at a rate of 0: then the update ratios are those of
-// the last step that moved the weights, which "update_step" names. Keeps two in memory at most.
-nlohmann::ordered_json last_learning_record(const std::filesystem::path& run, std::int64_t step);
+// Of the events up to `step`, oldest first; empty if there is no such file.
+RunMetrics read_metrics(const std::filesystem::path& run, std::int64_t step);
 
 }  // namespace heed

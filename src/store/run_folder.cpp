@@ -153,6 +153,10 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
   }
 }
 
+fs::path run_of_checkpoint(const fs::path& checkpoint) {
+  return fs::weakly_canonical(checkpoint).parent_path().parent_path();
+}
+
 void require_run_folder(const fs::path& run) {
   std::error_code error;
   if (fs::is_directory(run / "checkpoints", error) && path_exists(run / "config.json")) return;

@@ -28,6 +28,9 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run,
 // step of the run is whole.
 Checkpoint open_checkpoint(const std::filesystem::path& run, const std::string& which = "");
 
+// The run that a checkpoint folder belongs to: RUN/checkpoints/step-N, or an exported one.
+std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint);
+
 // Error (Exit::store) unless this is a run: a folder with checkpoints/ and config.json.
 void require_run_folder(const std::filesystem::path& run);
 

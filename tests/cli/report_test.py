@@ -1,7 +1,7 @@
 """heed report: one page with everything, for every family of models and every state of a run."""
 import base64
-import html
 import json
+import math
 import os
 import re
 import subprocess
@@ -20,8 +20,20 @@ class ReportTest(RunsTest):
         page = self.check("report", self.folder / run, *args, **kw).out
         if not page:
             return page, None
+        return page, self.data_of(page)
+
+    def data_of(self, page):
+        """What the page's script draws: JSON, which has no NaN. tests/pages looks at what is drawn."""
         data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
-        return page, json.loads(data.group(1))
+        return json.loads(data.group(1), parse_constant=self.fail)
+
+    def steps_of(self, data):
+        return [frame["step"] for frame in data["frames"]]
+
+    def weights(self, packed):
+        """Sixteen bits each, the low byte first, in ten-thousandths."""
+        raw = base64.b64decode(packed)
+        return [(low + 256 * high) / 10000 for low, high in zip(raw[::2], raw[1::2], strict=True)]
 
     def test_every_family(self):
         for family, kinds in FAMILIES.items():
@@ -29,44 +41,74 @@ class ReportTest(RunsTest):
                 self.train(self.config(family=family, train__keep_last=0, train__save_every=5), family)
                 page, data = self.report(family)
                 self.assertLess(len(page), 500_000)
-                self.assertEqual(data["steps"], [0, 5, 10, 15, 20])
+                self.assertEqual(self.steps_of(data), [0, 5, 10, 15, 20])
                 self.assertEqual([k["name"] for k in data["kinds"]], kinds)
-                for kind in data["kinds"]:
-                    n, m = len(data[kind["queries"]]), len(data[kind["keys"]])
+                for i, kind in enumerate(data["kinds"]):
+                    n, m = len(kind["queries"]), len(kind["keys"])
                     self.assertGreater(n * m, 0)
-                    for weights in kind["weights"]:
-                        raw = base64.b64decode(weights)
-                        self.assertEqual(len(raw), kind["layers"] * kind["heads"] * n * m)
-                        for row in range(0, len(raw), m):
-                            self.assertAlmostEqual(sum(raw[row:row + m]), 255, delta=m / 2 + 1)
-                self.assertEqual(page.count("<dt>before training</dt>"), 4 if family == "seq2seq" else 1)
-                for title in ("Loss", "Perplexity", "Learning rate", "Gradient norm", "Speed"):
-                    self.assertRegex(page, f'<svg class="chart" role="img"[^>]*aria-label="{title}')
-                self.assertIn("_attn.q_proj.weight</th>", page)
-                self.assertIn(html.escape('"batch_tokens": 100'), page)
+                    for frame in data["frames"]:
+                        weights = self.weights(frame["weights"][i])
+                        self.assertEqual(len(weights), kind["layers"] * kind["heads"] * n * m)
+                        for row in range(0, len(weights), m):
+                            self.assertAlmostEqual(sum(weights[row:row + m]), 1, delta=0.0001 * (m / 2 + 1))
+                self.assertEqual(len(data["prompts"]), 4 if family == "seq2seq" else 1)
+                for texts in (data["expected"], *(frame["written"] for frame in data["frames"])):
+                    self.assertEqual(len(texts), len(data["prompts"]))
+                for kind, names in (("train", ["loss", "learning_rate", "gradient_norm", "tokens_per_second"]),
+                                    ("valid", ["loss", "accuracy"])):
+                    for name in names:
+                        self.assertEqual(len(data[kind][name]), len(data[kind]["steps"]))
+                        self.assertTrue(all(x >= 0 for x in data[kind][name]), name)
+                self.assertTrue(any("_attn.q_proj.weight" in p["name"] for p in data["parameters"]))
+                self.assertIn('"batch_tokens": 100', data["config"])
                 self.assertNotIn("://", page)
 
     def test_the_maps_are_those_of_attend(self):
         self.train(self.config(family="seq2seq", model__dropout=0))
         _, data = self.report()
-        target = " ".join(data["target"][1:])
+        source, target = (kind["keys"] for kind in data["kinds"][:2])
         shown = json.loads(self.check("attend", self.folder / "run", "--checkpoint", "step-20", "--source",
-                                      " ".join(data["source"][:-1]), "--target", target, "--json").out)
-        self.assertEqual(shown["source_tokens"], data["source"])
-        for kind in data["kinds"]:
+                                      " ".join(source[:-1]), "--target", " ".join(target[1:]), "--json").out)
+        self.assertEqual(shown["source_tokens"], source)
+        for i, kind in enumerate(data["kinds"]):
             expected = [x for layer in shown[kind["name"]] for head in layer for row in head for x in row]
-            for got, x in zip(base64.b64decode(kind["weights"][-1]), expected, strict=True):
-                self.assertAlmostEqual(got / 255, x, delta=0.0021)
+            for got, x in zip(self.weights(data["frames"][-1]["weights"][i]), expected, strict=True):
+                self.assertAlmostEqual(got, x, delta=0.000051)
 
     def test_the_curves_are_those_of_the_metrics(self):
         self.train(self.config())
-        page, _ = self.report()
-        first, last = (self.metrics(kind="train")[i]["loss"] for i in (0, -1))
-        self.assertIn(f"training from {first:.3g} at step 5 to {last:.3g} at step 20", page)
-        valid = self.metrics(kind="valid")[-1]
-        self.assertIn(f"held out from {self.metrics(kind='valid')[0]['loss']:.3g} at step 10 to "
-                      f"{valid['loss']:.3g} at step 20", page)
-        self.assertIn("best held-out loss", page)
+        _, data = self.report()
+        for kind, steps in (("train", [5, 10, 15, 20]), ("valid", [10, 20])):
+            self.assertEqual(data[kind].pop("steps"), steps)
+            for name, column in data[kind].items():
+                for x, event in zip(column, self.metrics(kind=kind), strict=True):
+                    self.assertAlmostEqual(x or 0, event.get(name, 0), delta=1e-6 * (x or 0))
+        losses = {e["step"]: e["loss"] for e in self.metrics(kind="valid")}
+        for frame in data["frames"]:
+            self.assertAlmostEqual(frame["loss"] or 0, losses.get(frame["step"], 0), places=5)
+        self.assertEqual(data["best"], {"step": min(losses, key=losses.get), "by_bleu": False})
+        self.assertEqual([r["step"] for r in data["learning"]], [10, 20])
+        for shown, event in zip(data["learning"], self.metrics(kind="train")[1::2]):
+            self.assertEqual(shown, {"step": event["step"], **event["learning"]})
+
+    def test_numbers_that_are_none_are_null(self):
+        self.train(self.config())
+        events = self.metrics()
+        first = next(e for e in events if e["kind"] == "train")
+        first.update(loss=None, gradient_norm=1e300, tokens_per_second="fast")
+        del first["learning_rate"]
+        (self.folder / "run" / "metrics.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+        train = self.report()[1]["train"]
+        for name in ("loss", "gradient_norm", "tokens_per_second", "learning_rate"):
+            self.assertIsNone(train[name][0], name)
+            self.assertTrue(all(math.isfinite(x) for x in train[name][1:]), name)
+
+    def test_texts_that_are_not_utf_8_are_shown(self):
+        self.train(self.config(tokenizer={"type": "byte"}))
+        out = self.folder / "page.html"
+        self.report("run", "--output", out)
+        data = self.data_of(out.read_bytes().decode())
+        self.assertIn("\ufffd", data["frames"][0]["written"][0])  # of an untrained model
 
     def test_to_a_file_and_again(self):
         self.train(self.config())
@@ -88,18 +130,18 @@ class ReportTest(RunsTest):
 
     def test_runs_that_lack_something(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}), "all")
-        self.assertIn("Nothing was held out", self.report("all")[0])
+        self.assertIn("Nothing was held out", self.report("all")[1]["notes"][0])
         self.train(self.config(train__keep_last=0, train__save_every=5))
         (self.checkpoints() / "step-00000010" / "model.safetensors").write_bytes(b"x")
         (self.folder / "run" / "metrics.jsonl").write_text("{torn")
-        page, data = self.report()
-        self.assertEqual(data["steps"], [0, 5, 15, 20])
-        self.assertIn("Passed over:", page)
-        self.assertIn("no learning record", page)
+        _, data = self.report()
+        self.assertEqual(self.steps_of(data), [0, 5, 15, 20])
+        self.assertIn("Passed over:", data["notes"][0])
+        self.assertEqual((data["learning"], data["train"]["steps"], data["valid"]["steps"]), ([], [], []))
         (self.folder / "a.txt").rename(self.folder / "b.txt")
-        page, data = self.report()
-        self.assertEqual(data["steps"], [])
-        self.assertIn("the data cannot be read", page)
+        _, data = self.report()
+        self.assertEqual(data["frames"], [])
+        self.assertIn("the data cannot be read", data["notes"][0])
 
     def test_long_runs_keep_spikes_and_their_best(self):
         self.train(self.config(train__max_steps=700, train__log_every=1, train__eval_every=1, train__save_every=700,
@@ -110,21 +152,20 @@ class ReportTest(RunsTest):
                 e["loss"] = 99
         (self.folder / "run" / "metrics.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
         best = min((e for e in events if e["kind"] == "valid"), key=lambda e: e["loss"])
-        page, _ = self.report()
-        self.assertIn(f"best held-out loss {best['loss']:.3g} nats per token", page)
-        self.assertIn(f"at step {best['step']}.", page)
-        self.assertIn("largest 99 at step 333; held out", page)
-        self.assertIn(f"least {best['loss']:.3g} at step {best['step']}", page)
+        _, data = self.report()
+        self.assertEqual(data["best"]["step"], best["step"])
+        for kind, step, loss in (("train", 333, 99), ("valid", best["step"], best["loss"])):
+            self.assertAlmostEqual(data[kind]["loss"][data[kind]["steps"].index(step)], loss, places=5)
 
     def test_what_selects_the_best_is_what_the_header_says(self):
         self.train(self.config(family="seq2seq", train__select_by="bleu"))
-        page, _ = self.report()
-        self.assertIn("best held-out BLEU", page)
-        self.assertIn('aria-label="BLEU, held out', page)
+        _, data = self.report()
+        self.assertTrue(data["best"]["by_bleu"])
+        self.assertTrue(all(x >= 0 for x in data["valid"]["bleu"]))
         self.train(self.config(family="seq2seq"), "by_loss")
-        page, _ = self.report("by_loss")
-        self.assertNotIn("BLEU", page)
-        self.assertIn("best held-out loss", page)
+        _, data = self.report("by_loss")
+        self.assertFalse(data["best"]["by_bleu"])
+        self.assertEqual(set(data["valid"]["bleu"]), {None})
 
     def test_many_heads_and_steps_stay_under_the_limit(self):
         lines = [" ".join("abcdefghij"[(i + j) % 10] for j in range(40)) for i in range(40)]
@@ -134,21 +175,18 @@ class ReportTest(RunsTest):
                                                         "decoder_layers": 8},
                                train__keep_last=0, train__save_every=1, train__max_steps=13), "long")
         page, data = self.report("long")
-        self.assertEqual(len(data["steps"]), 13)
+        self.assertEqual(len(data["frames"]), 13)
         self.assertLess(len(page), 5_000_000)
-        self.assertGreater(len(data["source"]), 4)
+        self.assertGreater(len(data["kinds"][0]["keys"]), 4)
 
     def test_samples_have_something_to_be_compared_with(self):
         self.train(self.config(family="causal_lm", objective__target_length=4, objective__source_length=4), "short")
-        page, _ = self.report("short")
-        itself = re.search("<dt>the text itself</dt><dd>(.*?)</dd>", page).group(1)
+        _, data = self.report("short")
+        itself, = data["expected"]
         self.assertGreater(len(itself), 20)
-        prompt = html.unescape(re.search("<h3>(.*?)</h3>", page).group(1))
-        held_out = (self.folder / "a.txt").read_text().replace("\n", " ↵ ")
-        self.assertIn(prompt + html.unescape(itself), held_out)
+        self.assertIn(data["prompts"][0] + itself, (self.folder / "a.txt").read_text())
         self.train(self.config(family="masked_lm", objective__mask_fraction=0.05), "rare")
-        page, _ = self.report("rare")
-        self.assertRegex(page, "<dt>the text itself</dt><dd>.+</dd>")
+        self.assertTrue(self.report("rare")[1]["expected"][0])
 
     def test_a_page_of_too_many_weights_is_refused(self):
         (self.folder / "a.txt").write_text("abcdefgh " * 800)
@@ -169,17 +207,18 @@ class ReportTest(RunsTest):
             (self.folder / f"a.{side}").write_text("".join(f"{a} {b}\n" for a in hostile for b in hostile))
         self.train(self.config(family="seq2seq"), "run<b>")
         page, data = self.report("run<b>")
-        self.assertIn(data["source"][0], hostile)
+        self.assertIn(data["kinds"][0]["keys"][0], hostile)
         self.assertEqual(page.count("<script"), 2)
         self.assertNotIn("<img", page)
         self.assertNotIn("run<b>", page)
+        self.assertTrue(data["run"].endswith("run<b>"))
 
     def test_many_checkpoints_are_thinned(self):
         self.train(self.config(train__keep_last=0, train__save_every=1, train__max_steps=30))
-        page, data = self.report()
-        self.assertEqual(len(data["steps"]), 13)
-        self.assertEqual((data["steps"][1], data["steps"][-1]), (1, 30))
-        self.assertIn("12 of 30 kept checkpoints are shown", page)
+        _, data = self.report()
+        steps = self.steps_of(data)
+        self.assertEqual((len(steps), steps[1], steps[-1]), (13, 1, 30))
+        self.assertIn("12 of 30 kept checkpoints are shown", data["notes"][0])
 
 
 if __name__ == "__main__":

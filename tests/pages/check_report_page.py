@@ -4,8 +4,8 @@
     tests/pages/check_report_page.py HEED [PICTURES]
 
 As check_attention_page.py: no request, no script error, no sideways scrolling, contrast, at 360 and 1440 pixels, light
-and dark; slider, kinds and heads by keyboard, a visible focus, names for assistive software, a text for every picture,
-and a page that is readable without script. Some fifteen seconds.
+and dark; slider, kinds and heads by keyboard, a visible focus, names for assistive software, a text for every chart,
+which says what metrics.jsonl says, lines that keep their spikes, and a sentence without script. Some fifteen seconds.
 """
 import json
 import pathlib
@@ -36,15 +36,76 @@ def make_page(heed, folder):
     return page
 
 
-def check_static(page):
-    text = page.read_text()
-    check(len(text) < 5_000_000, "larger than 5 MB")
-    body = re.sub(r"<script.*?</script>", "", text, flags=re.S)
-    charts = re.findall(r'<svg class="chart"[^>]*>', body)
-    check(len(charts) >= 6 + 4 + 6, f"{len(charts)} charts without script")
-    check(all('role="img"' in c and 'aria-label="' in c for c in charts), "a chart has no text")
-    for part in ("What it wrote", "before training", "step 60", "Parameters", "max_steps"):
-        check(part in body, f"without script there is no “{part}”")
+def check_charts(browser, page):
+    """Each has a title, lines and a text; those of the curves say what the metrics say."""
+    check(page.stat().st_size < 5_000_000, "larger than 5 MB")
+    browser.open(page, 1440)
+    charts = browser.value("[...document.querySelectorAll('svg.chart')].map((c) => [c.getAttribute('role'), "
+                           "c.getAttribute('aria-label'), c.querySelectorAll('path:not(.grid)').length])")
+    check(len(charts) >= 6 + 4 + 6, f"{len(charts)} charts")
+    check(all(role == "img" and words and lines for role, words, lines in charts), "a chart has no text or no line")
+    words = [chart[1] for chart in charts]
+    for title in ("Loss (nats per token)", "Perplexity", "Accuracy", "Learning rate", "Gradient norm", "Speed",
+                  "Weight norm", "Update / weight", "Cosine", "Entropy (nats): encoder, layer 0",
+                  "Entropy (nats): cross, layer 1"):
+        check(any(x.startswith(title) for x in words), f"no chart of {title}")
+    check(not any("BLEU" in x for x in words), "a chart of BLEU, which was not measured")
+    events = [json.loads(x) for x in (page.parent / "run" / "metrics.jsonl").read_text().splitlines()]
+    for name, kind in (("training", "train"), ("held out", "valid")):
+        first, *_, last = (e for e in events if e["kind"] == kind)
+        expected = (f"{name} from {first['loss']:.3g} at step {first['step']} to {last['loss']:.3g} at step 60, "
+                    f"least {min(e['loss'] for e in events if e['kind'] == kind):.3g} at step ")
+        check(expected in words[0], f"the loss is “{words[0]}”, not “{expected}”")
+    entropy = next(x for x in words if x.startswith("Entropy"))
+    check(all(f"head {h} " in entropy for h in range(4)) and "uniform " in entropy, f"lines of “{entropy}”")
+    best = min((e for e in events if e["kind"] == "valid"), key=lambda e: e["loss"])
+    check(f"best held-out loss {best['loss']:.3g} nats per token (perplexity {best['perplexity']:.3g}) "
+          f"at step {best['step']}." in browser.value("about()"), "the best isn't in the header")
+    browser.value("valid.bleu = valid.steps.map(() => 12.3); data.best.by_bleu = true")
+    check("best held-out BLEU 12.3 (loss " in browser.value("about()"), "the best by BLEU isn't in the header")
+
+
+def check_lines(browser, page):
+    """Many points are thinned without losing a spike; lines can be told apart; a number reads as people write it."""
+    browser.open(page, 1440)
+    browser.value("globalThis.svg = (lines) => chart('Loss', lines)[0].querySelector('svg.chart').outerHTML;"
+                  "globalThis.points = (n) => [...Array(n).keys()].map((i) => [i + 1, 1]);")
+    svg = browser.value("{ const p = points(20000); p[12344][1] = 7; p[777][1] = 0.25; svg([{name: '', points: p}]) }")
+    check("least 0.25 at step 778, largest 7 at step 12.3k" in svg, "the text of many points")
+    check(len(svg) < 10000, f"many points take {len(svg)} bytes")
+    # The line reaches the top and the bottom of the drawing area, 8 and 168 from above.
+    check(re.search(r"L[0-9.]+ 8\.0", svg) and re.search(r"L[0-9.]+ 168\.0", svg), "a spike is lost")
+    few = browser.value("svg([{name: '', points: points(300)}])")
+    check(re.search('"line-0 dash-0" d="([^"]*)"', few)[1].count("L") == 299, "not all of few points are drawn")
+    many = browser.value("svg([{name: 'uniform', points: [[1, 2]], control: true}, "
+                         "...points(12).map((_, i) => ({name: 'head ' + i, points: [[1, 1]]}))])")
+    for look in ("line-control", "line-0 dash-0", "line-4 dash-4", "line-0 dash-1", "line-1 dash-3"):
+        check(f'class="{look}"' in many, f"no line is {look}")
+    gaps = browser.value("svg([{name: '', points: [[1, null], [2, 3], [3, null], [4, 5]]}])")
+    check('Loss: from 3 at step 2 to 5 at step 4, least 3' in gaps, "values that are none")
+    check(browser.value("chart('Loss', [{name: '', points: [[1, null]]}]).length") == 0, "a chart of nothing")
+    check(browser.value("chart('Loss', [{name: '', points: [[1, 0]]}], {logarithmic: true}).length") == 0,
+          "a logarithm of 0")
+    for x, text in ((0, "0"), (1.005, "1"), (12.34, "12.3"), (0.01234, "0.0123"), (9.06e-7, "9.06e-7"), (1234.5, "1235"),
+                    (12345, "12.3k"), (999_960, "1.0M"), (1.5e8, "150.0M"), (2e9, "2e+9"), (-0.5, "-0.5")):
+        got = browser.value(f"short({x})")
+        check(got == text, f"{x} is shown as {got}, not {text}")
+
+
+def check_texts(browser, page):
+    browser.open(page, 1440)
+    terms = browser.value("[...document.querySelectorAll('dt')].map((e) => e.textContent)")
+    check(terms == ["before training", *(f"step {n}" for n in range(10, 61, 10)), "the text itself"], f"texts of {terms}")
+    body = browser.value("document.body.innerText")
+    for part in ("What it wrote", "Parameters", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
+        check(part in body, f"there is no “{part}”")
+    rows = browser.value("document.querySelectorAll('#curves tbody tr').length")
+    check(rows == 6 + 3, f"{rows} rows of numbers")
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    browser.open(page, 1440)
+    shown = browser.value("document.querySelector('noscript').innerText")
+    check("scripts are switched off" in shown, f"without script it says “{shown}”")
+    browser.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def check_keyboard(browser, page):
@@ -79,7 +140,9 @@ def main():
     heed = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         page = make_page(heed, pathlib.Path(folder))
-        check_static(page)
+        check_charts(browser, page)
+        check_lines(browser, page)
+        check_texts(browser, page)
         check_looks(browser, page, pictures_folder(), "report")
         check_keyboard(browser, page)
     finish()

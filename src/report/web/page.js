@@ -1,13 +1,46 @@
+// What both pages share: their data, elements, numbers, tables, colours and keys.
+const data = JSON.parse(document.getElementById("data").textContent);
 const names = { encoder: "encoder, itself", decoder: "decoder, itself", cross: "decoder to encoder" };
+const svgSpace = "http:" + "//www.w3.org/2000/svg";  // only a name: a page loads nothing
+
 const $ = (id) => document.getElementById(id);
-const element = (tag, text, attributes = {}) => {
-  const e = document.createElement(tag);
-  e.textContent = text;
+function filled(e, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+  e.append(...children);
   return e;
-};
+}
+const element = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+const graphic = (tag, attributes = {}, ...children) =>
+  filled(document.createElementNS(svgSpace, tag), attributes, children);
+
 const shown = (token) => (token === "" ? "∅" : token.replaceAll(" ", "␣"));
 const percent = (x) => (100 * x).toFixed(1) + " %";
+
+// Three significant digits: "12.3k", "0.0123", "9.1e-7". Nothing for null.
+function short(x) {
+  if (x === null) return "";
+  const size = Math.abs(x);
+  if (size >= 999.95e6 && size < 1e9) return (x / 1e9).toFixed(1) + "G";
+  if (size >= 999.95e3 && size < 1e9) return (x / 1e6).toFixed(1) + "M";
+  if (size >= 1e4 && size < 1e9) return (x / 1e3).toFixed(1) + "k";
+  if (size >= 1e3 && size < 1e9) return x.toFixed(0);
+  const rounded = Number(x.toPrecision(3));
+  return size >= 1e9 || (size > 0 && size < 1e-4) ? rounded.toExponential() : String(rounded);
+}
+
+// At most n of the indices below `size`, evenly, the first and the last among them.
+function spread(size, n) {
+  if (size <= n) return [...Array(size).keys()];
+  return [...Array(n).keys()].map((i) => Math.floor((i * (size - 1)) / (n - 1)));
+}
+
+// The parts of a table of numbers. The first cell of a row is its header.
+function rowsOf(titles, rows) {
+  const row = ([first, ...others]) =>
+    element("tr", {}, element("th", { scope: "row" }, first), ...others.map((x) => element("td", {}, x)));
+  const head = element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title)));
+  return [element("thead", {}, head), element("tbody", {}, ...rows.map(row))];
+}
 
 // Colours: from the page's to the full one; black or white letters, whichever are easier to read.
 function variable(name) {
@@ -29,7 +62,8 @@ function arrows(group, press) {
   group.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const all = [...group.children], now = all.indexOf(document.activeElement);
-    const to = { ArrowRight: now + 1, ArrowDown: now + 1, ArrowLeft: now - 1, ArrowUp: now - 1, Home: 0, End: all.length - 1 }[event.key];
+    const to = { ArrowRight: now + 1, ArrowDown: now + 1, ArrowLeft: now - 1, ArrowUp: now - 1,
+      Home: 0, End: all.length - 1 }[event.key];
     if (to === undefined || !all[to]) return;
     event.preventDefault();
     all[to].focus();

@@ -1,0 +1,109 @@
+// Line charts: a <figure> with inline SVG. Lines differ in colour and in dashes (classes line-0 to
+// line-4 and dash-0 to dash-4; line-control is what others are compared with). A text alternative
+// says where each begins, ends and turns.
+
+// The drawing area in SVG units; labels stand left of it and under it.
+const area = { width: 320, height: 190, left: 44, right: 312, top: 8, bottom: 168 };
+const coordinate = (x) => x.toFixed(1);
+
+// The points with the least and the largest value.
+function extremes(points) {
+  let [least, largest] = [points[0], points[0]];
+  for (const p of points) {
+    if (p[1] < least[1]) least = p;
+    if (p[1] > largest[1]) largest = p;
+  }
+  return [least, largest];
+}
+
+// A line of very many points: the first, the last, and of each stretch between the least and the
+// largest, so that no spike is lost.
+function thinned(points, stretches = 150) {
+  const inner = points.length - 2, out = [points[0]];
+  if (inner <= 2 * stretches) return points;
+  const begin = (i) => 1 + Math.floor((i * inner) / stretches);
+  for (let i = 0; i < stretches; ++i)
+    out.push(...extremes(points.slice(begin(i), begin(i + 1))).sort((a, b) => a[0] - b[0]));
+  return [...out, points.at(-1)];
+}
+
+// "from 6.91 at step 1 to 1.3 at step 500, least 1.2 at step 450, largest 6.91 at step 1"
+function inWords(points) {
+  const words = ([step, value]) => `${short(value)} at step ${short(step)}`;
+  if (points.length === 1) return words(points[0]);
+  const [least, largest] = extremes(points).map(words);
+  return `from ${words(points[0])} to ${words(points.at(-1))}, least ${least}, largest ${largest}`;
+}
+
+// 1, 2 or 5 times a power of ten, at least span / 4.
+function niceStep(span) {
+  const power = 10 ** Math.floor(Math.log10(span / 4));
+  return power * [1, 2, 5, 10].find((m) => power * m >= span / 4);
+}
+
+// Of all values: where they lie from 0 to 1, and what is written beside them.
+function axisOf(values, { logarithmic = false, fromZero = false } = {}) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const x of values) [low, high] = [Math.min(low, x), Math.max(high, x)];
+  if (fromZero) low = Math.min(0, low);
+  if (high - low <= 1e-6 * Math.abs(high)) {  // one value alone
+    const room = 0.1 * Math.abs(high) || 1;
+    high += room;
+    if (!fromZero) low = logarithmic ? low / 1.1 : low - room;
+  }
+  const share = logarithmic ? (x) => Math.log(x / low) / Math.log(high / low) : (x) => (x - low) / (high - low);
+  let ticks = [];
+  if (logarithmic)
+    for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; ++power)
+      ticks.push(...[1, 2, 5].map((m) => m * 10 ** power).filter((x) => x >= low && x <= high));
+  while (ticks.length > 5) ticks = ticks.filter((_, i) => i % 2 === 0);
+  if (ticks.length < 2) {
+    const step = niceStep(high - low);
+    ticks = [];
+    for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; ++i) ticks.push(i * step);
+  }
+  return { share, ticks };
+}
+
+function grid(x, y, px, py) {
+  const text = (value, left, top, anchor) =>
+    graphic("text", { x: coordinate(left), y: coordinate(top), "text-anchor": anchor }, short(value));
+  return [
+    ...y.ticks.flatMap((t) => [
+      graphic("path", { class: "grid", d: `M${area.left} ${coordinate(py(t))}H${area.right}` }),
+      text(t, area.left - 5, py(t) + 4, "end")]),
+    ...x.ticks.map((t) => text(t, px(t), area.height - 6, "middle"))];
+}
+
+// lines: [{ name, points: [[step, value], ...], control }], name "" for one alone; other values than
+// numbers are left out, with a logarithmic axis those that are not positive, too. A list of the one
+// figure, or of none where there is no point.
+function chart(title, lines, options = {}) {
+  const drawable = ([, y]) => Number.isFinite(y) && (!options.logarithmic || y > 0);
+  let count = 0;  // of lines that are no control: every five share their colours
+  const drawn = lines.map((line) => {
+    const n = line.control ? 0 : count++;
+    const look = line.control ? "line-control" : `line-${n % 5} dash-${(n + Math.floor(n / 5)) % 5}`;
+    return { name: line.name, look, points: line.points.filter(drawable) };
+  }).filter((line) => line.points.length > 0);
+  if (drawn.length === 0) return [];
+
+  const all = drawn.flatMap((line) => line.points);
+  const x = axisOf(all.map((p) => p[0])), y = axisOf(all.map((p) => p[1]), options);
+  const px = (v) => area.left + x.share(v) * (area.right - area.left);
+  const py = (v) => area.bottom - y.share(v) * (area.bottom - area.top);
+  const path = ({ look, points }) => graphic("path", {
+    class: look,
+    d: "M" + thinned(points).map(([a, b]) => `${coordinate(px(a))} ${coordinate(py(b))}`).join("L") +
+      (points.length === 1 ? "h0.1" : "") });
+  const sample = ({ name, look }) => element("span", {},
+    graphic("svg", { class: "sample", viewBox: "0 0 24 8", "aria-hidden": true },
+      graphic("path", { class: look, d: "M0 4H24" })), name);
+  const named = drawn.filter((line) => line.name !== "");
+  const words = drawn.map((line) => (line.name ? line.name + " " : "") + inWords(line.points)).join("; ");
+  return [element("figure", {},
+    element("figcaption", {}, title + " ", element("span", { class: "legend" },
+      ...named.flatMap((line) => [sample(line), " "]))),
+    graphic("svg", { class: "chart", role: "img", viewBox: `0 0 ${area.width} ${area.height}`,
+      "aria-label": `${title}: ${words}` }, ...grid(x, y, px, py), ...drawn.map(path)))];
+}
