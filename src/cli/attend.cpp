@@ -9,9 +9,9 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "evaluate/translation.h"
+#include "data/user_text.h"
 #include "inspect/attention_scores.h"
-#include "inspect/own_output.h"
+#include "inspect/generate.h"
 #include "math/blas.h"
 #include "report/attention_json.h"
 #include "report/attention_page.h"
@@ -80,35 +80,33 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
            std::to_string(layers - 1) + ".");
 }
 
-ModelInput read_input(const AttendOptions& r, const TrainedModel& t) {
-  const bool encoder = t.model.has_encoder(), decoder = t.model.has_decoder();
+Example read_input(const AttendOptions& r, const TrainedModel& t) {
+  const Objective& objective = *t.objective;
+  const auto source = [&] {
+    return source_tokens(objective, t.config, t.tokenizers, *r.source, "--source");
+  };
+  const auto target = [&](const std::string& text, const char* name) {
+    return Objective::framed_target(target_tokens(objective, t.config, t.tokenizers, text, name));
+  };
   if (!r.source && !r.target)
     throw Error(Exit::usage, "Expected a text to attend to.", "--source \"...\"");
-  ModelInput input;
-  if (!encoder) {  // one text, wherever it was given
+  if (!objective.traits().encoder()) {  // one text, wherever it was given
     const std::string text = r.source.value_or("") + r.target.value_or("");
     if (text.empty()) throw Error(Exit::data, "The text is empty: there is nothing to attend to.");
-    input.target = target_ids(t.config, t.tokenizers, text, r.source ? "--source" : "--target");
-    return input;
+    return {{}, target(text, r.source ? "--source" : "--target")};
   }
-  if (!decoder) {
+  if (!objective.traits().decoder()) {
     if (r.target)
       throw Error(Exit::usage, "--target: this model has no decoder; its text is --source.");
-    input.source = source_ids(t.config, t.tokenizers, *r.source, "--source");
-    return input;
+    return {objective.framed_source(source()), {}};
   }
-  if (r.source) {
-    input.source = source_ids(t.config, t.tokenizers, *r.source, "--source");
-  } else if (t.config.objective.type == ObjectiveType::prefix_lm) {
-    input.source = framed_source(t.config, {});
-  } else {
+  if (!r.source && objective.traits().pairs)
     throw Error(Exit::usage, "--target needs its --source.");
-  }
-  input.target =
-      r.target
-          ? target_ids(t.config, t.tokenizers, *r.target, "--target")
-          : framed_target(own_output(t, input.source, longest_target(t.config) - 1));  // <s> too
-  return input;
+  const TokenIds prompt = r.source ? source() : TokenIds{};
+  return {objective.framed_source(prompt),
+          r.target ? target(*r.target, "--target")
+                   : Objective::framed_target(  // <s> too
+                         generate(t, prompt, objective.traits().longest_target - 1))};
 }
 
 void draw(const AttendOptions& r, const InputTokens& tokens, const AttentionMaps& maps) {
@@ -177,7 +175,7 @@ Exit run_attend(CommandLine& line) {
     return Exit::ok;
   }
   check_selection(request, trained.config.model);
-  const ModelInput input = read_input(request, trained);
+  const Example input = read_input(request, trained);
   const InputTokens tokens = input_tokens(input, trained.tokenizers);
   Workspace workspace;
   const AttentionMaps maps = attention_maps(trained.model, trained.values, input, workspace);

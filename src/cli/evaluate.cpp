@@ -8,10 +8,13 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "data/strided.h"
+#include "data/data_files.h"
+#include "data/dataset.h"
+#include "data/pair_dataset.h"
+#include "data/text_dataset.h"
 #include "evaluate/bleu.h"
 #include "evaluate/chrf.h"
-#include "evaluate/evaluator.h"
+#include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "math/blas.h"
 #include "store/run_folder.h"
@@ -43,17 +46,15 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   const auto require = [](bool holds, const std::string& what) {
     if (!holds) throw Error(Exit::usage, what, "heed evaluate --help");
   };
-  const ObjectiveConfig& objective = m.config.objective;
-  const bool pairs = objective.type == ObjectiveType::seq2seq;
+  const bool pairs = m.objective->traits().pairs;
   require(o.source.empty() == o.target.empty(), "--source and --target belong together.");
   require(o.data.empty() || !pairs, "this model was trained on pairs: use --source and --target.");
   require(o.source.empty() || pairs, "this model was trained on text: use --data.");
   require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (seq2seq).");
-  require(o.stride == 0 || objective.type == ObjectiveType::causal_lm,
-          "--stride is for causal_lm models.");
-  require(o.stride <= objective.target_length,
+  require(o.stride == 0 || m.objective->traits().windows, "--stride is for causal_lm models.");
+  require(o.stride <= m.config.objective.target_length,
           "--stride must be at most the model's target_length, " +
-              std::to_string(objective.target_length) + ".");
+              std::to_string(m.config.objective.target_length) + ".");
   require(!o.data.empty() || !o.source.empty() || m.config.data.has_validation(),
           "the run held nothing out (data.valid_fraction 0): name the data.");
   check_length_penalty(o.beam.length_penalty);
@@ -77,35 +78,22 @@ Split load_split(const EvaluateOptions& o, const std::optional<Pairs>& given, Tr
   return split;
 }
 
-Evaluation measure(const EvaluateOptions& o, const TrainedModel& m, const Split& split,
-                   Pool& pool) {
-  if (o.stride > 0) {
-    const StridedText text{split, m.config.objective.target_length, o.stride};
-    return evaluate(
-        m.model, m.values, text.count(), [&](std::int64_t i, Example& e) { text.make(i, e); },
-        pool);
-  }
-  const Examples examples(split, m.config, m.tokenizers.target->size(),
-                          m.tokenizers.target->mask_id());
-  return evaluate(m.model, m.values, examples, pool);
-}
-
-void measure_translations(const EvaluateOptions& o, const std::optional<Pairs>& given,
+void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
                           const TrainedModel& m, Pool& pool, Json& result) {
   const bool lowercase = o.lowercase || m.config.data.lowercase;
-  const TextPairs pairs = given ? TextPairs{{given->source.begin(), given->source.end()},
-                                            {given->target.begin(), given->target.end()}}
-                                : validation_pairs(m.config, data_folder(m));
+  if (!given) given = read_held_out_pairs(m.config, data_folder(m));
+  const std::vector<std::string> sources(given->source.begin(), given->source.end());
+  const std::vector<std::string> references(given->target.begin(), given->target.end());
   std::vector<std::string> hypotheses;
   std::size_t exact = 0;
-  for (const auto& found : translate(m.model, m.values, m.tokenizers, pool, pairs.source, o.beam)) {
+  for (const auto& found : translate(m, pool, sources, o.beam)) {
     hypotheses.push_back(found.empty() ? "" : found.front().text);
-    exact += hypotheses.back() == pairs.target[hypotheses.size() - 1];
+    exact += hypotheses.back() == references[hypotheses.size() - 1];
   }
   const Bleu bleu =
-      corpus_bleu(hypotheses, pairs.target,
+      corpus_bleu(hypotheses, references,
                   {o.tokenize == "none" ? BleuTokens::none : BleuTokens::t13a, lowercase});
-  const Chrf chrf = corpus_chrf(hypotheses, pairs.target, lowercase);
+  const Chrf chrf = corpus_chrf(hypotheses, references, lowercase);
   result["bleu"] = bleu.score;
   result["bleu_line"] = bleu.line();
   result["signature"] = bleu.signature;
@@ -115,7 +103,7 @@ void measure_translations(const EvaluateOptions& o, const std::optional<Pairs>& 
       100.0 * static_cast<double>(exact) / static_cast<double>(hypotheses.size());
 }
 
-void print_table(const Json& r, bool masked) {
+void print_table(const Json& r, bool pseudo) {
   const auto line = [](std::string name, const std::string& value) {
     name.resize(20, ' ');
     print(name + value + "\n");
@@ -129,8 +117,8 @@ void print_table(const Json& r, bool masked) {
                    (checkpoint == step_folder_name(step) ? "" : ", step " + std::to_string(step)));
   line("tokens", format_count(r["tokens"].get<std::int64_t>()));
   line("loss", number("loss", 4) + " nats per token");
-  line(masked ? "pseudo-perplexity" : "perplexity", number("perplexity", 3));
-  line(masked ? "masked accuracy" : "accuracy", number("accuracy", 4));
+  line(pseudo ? "pseudo-perplexity" : "perplexity", number("perplexity", 3));
+  line(pseudo ? "masked accuracy" : "accuracy", number("accuracy", 4));
   if (r.contains("bits_per_byte")) line("bits per byte", number("bits_per_byte", 4));
   if (!r.contains("bleu")) return;
   line("BLEU", number("bleu", 2) + "  " + r["bleu_line"].get<std::string>());
@@ -186,25 +174,27 @@ Exit run_evaluate(CommandLine& line) {
   if (!o.source.empty()) given = read_parallel(o.source, o.target, read_options(m.config));
   const Split split = load_split(o, given, m, log);
   Pool pool(thread_count(threads, m.config));
-  const Evaluation e = measure(o, m, split, pool);
+  const Evaluation e = evaluate(
+      m.model, m.values,
+      o.stride > 0 ? m.objective->windows(split, o.stride) : m.objective->evaluation(split), pool);
   if (e.sums.tokens == 0)
     throw Error(Exit::data, "there is no token to score: the text is too short.");
-  const bool masked = m.config.objective.type == ObjectiveType::masked_lm;
   Json result{{"data", data_name(o)},
               {"checkpoint", std::filesystem::canonical(m.folder).filename().string()},
               {"step", m.state.step},
               {"loss", e.loss()},
               {"perplexity", e.perplexity()},
               {"accuracy", e.accuracy()}};
-  if (!split.lossy && !masked) result["bits_per_byte"] = e.bits_per_byte(split.target_bytes);
+  if (!split.lossy && m.objective->traits().bits_per_byte)
+    result["bits_per_byte"] = e.bits_per_byte(split.target_bytes);
   result["tokens"] = e.sums.tokens;
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
-  if (o.bleu) measure_translations(o, given, m, pool, result);
+  if (o.bleu) measure_translations(o, std::move(given), m, pool, result);
   if (o.json) {
     print(result.dump() + "\n");
   } else {
-    print_table(result, masked);
+    print_table(result, m.objective->traits().pseudo_likelihood);
   }
   return Exit::ok;
 }

@@ -7,8 +7,8 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "data/model_text.h"
-#include "decode/best_tokens.h"
+#include "data/user_text.h"
+#include "inspect/fill.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
 
@@ -32,44 +32,35 @@ Exit run_fill(CommandLine& line) {
   prepare_blas();
   const TrainedModel m = load_trained_model(run, checkpoint);
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  if (m.config.objective.type != ObjectiveType::masked_lm)
+  if (!m.objective->traits().fills_masks)
     throw Error(Exit::usage, "this model was not trained on masked words (masked_lm).",
                 "heed sample " + run);
-  if (text.find(Tokenizer::kMaskText) == std::string::npos)
+  if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, "the text has no [MASK].",
                 "heed fill " + run + " \"the [MASK] barked\"");
-  std::vector<int> ids = encode_known(text, tokenizer, m.config, "the text");
-  ids.insert(ids.begin(), Tokenizer::kBos);  // as in training
-  const int longest = m.config.objective.source_length + 1;
-  if (static_cast<int>(ids.size()) > longest)
-    throw Error(Exit::data, "the text has " + std::to_string(ids.size() - 1) +
+  const TokenIds tokens = encode_known(text, tokenizer, m.config, "the text");
+  const TokenIds ids = m.objective->framed_source(tokens);
+  const int too_many = static_cast<int>(ids.size()) - m.objective->traits().longest_source;
+  if (too_many > 0)
+    throw Error(Exit::data, "the text has " + std::to_string(tokens.size()) +
                                 " tokens; the model was trained on at most " +
-                                std::to_string(longest - 1) + ".");
+                                std::to_string(tokens.size() - too_many) + ".");
 
-  Batch batch;
-  batch.source.add_sequence(ids.data(), static_cast<int>(ids.size()));
-  Workspace workspace;
-  TransformerSaved<float> saved;
-  Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
-  const Mat<float> hidden = m.model.forward(pass, batch, saved);
-  const Mat<float> logits = m.model.output.forward(pass, hidden);
-  std::vector<int> special;
-  for (int id = 0; id < tokenizer.first_ordinary_id(); ++id) special.push_back(id);
-
+  std::vector<int> rows;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (tokenizer.is_special(ids[i]) && ids[i] >= Tokenizer::kFirstFurther)
+      rows.push_back(static_cast<int>(i));
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
-  for (int r = 0; r < logits.rows; ++r) {
-    if (ids[r] != tokenizer.mask_id()) continue;
-    const std::span<const float> row(logits.row(r), static_cast<std::size_t>(logits.cols));
+  for (const std::vector<ScoredToken>& best : fill(m, ids, rows, top_k)) {
+    const std::size_t i = masks.size();
     nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
-    if (!json)
-      print((masks.empty() ? "" : "\n") + std::string("[MASK] ") +
-            std::to_string(masks.size() + 1) + "\n");
-    for (const ScoredToken& t : best_tokens(row, top_k, special)) {
+    if (!json) print((i == 0 ? "" : "\n") + std::string("[MASK] ") + std::to_string(i + 1) + "\n");
+    for (const ScoredToken& t : best) {
       const double p = std::exp(t.log_probability);
       candidates.push_back({{"token", tokenizer.piece(t.id)}, {"id", t.id}, {"probability", p}});
       if (!json) print("  " + format_fixed(p, 4) + "  " + tokenizer.piece(t.id) + "\n");
     }
-    masks.push_back({{"position", r}, {"candidates", candidates}});
+    masks.push_back({{"position", rows[i]}, {"candidates", candidates}});
   }
   if (json)
     print(nlohmann::ordered_json{{"text", text}, {"ids", ids}, {"masks", masks}}.dump() + "\n");

@@ -39,13 +39,9 @@ Batch random_batch(const Transformer& model, std::uint64_t seed, bool dropout) {
       return ids;
     };
     const int n = 2 + i, m = 4 - i;
-    const auto key = [&](std::uint64_t side) {
-      return dropout ? noise_key(seed, Purpose::dropout, 1, i, side) : 0;
-    };
-    if (model.has_encoder()) batch.source.add_sequence(tokens(0, n).data(), n, 0, key(0));
-    if (model.has_decoder()) batch.target.add_sequence(tokens(1, m).data(), m, 0, key(1));
-    const std::vector<int> labels = tokens(2, model.has_decoder() ? m : n);
-    batch.labels.insert(batch.labels.end(), labels.begin(), labels.end());
+    const bool encoder = model.has_encoder(), decoder = model.has_decoder();
+    batch.add(tokens(0, encoder ? n : 0), tokens(1, decoder ? m : 0), tokens(2, decoder ? m : n),
+              dropout ? noise_key(seed, Purpose::dropout, 1, i) : 0);
   }
   return batch;
 }

@@ -11,10 +11,9 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
-#include "data/model_text.h"
+#include "data/user_text.h"
 #include "decode/sampling.h"
 #include "decode/text_stream.h"
-#include "evaluate/translation.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
 
@@ -60,29 +59,19 @@ std::string read_prompt(const SampleOptions& o) {
   return without_final_newline(o.has_prompt_file ? all_of_input() : piped_input());
 }
 
-// The ids that never come, and what the model can read and write at a time.
+// The prompt as ids, the ids that never come, and where learned positions end.
 void complete_request(const TrainedModel& m, const std::string& prompt, Log& log,
                       SampleRequest& r) {
-  const ObjectiveConfig& objective = m.config.objective;
-  r.to_end = objective.type == ObjectiveType::seq2seq;
+  const ObjectiveTraits& traits = m.objective->traits();
   r.prompt = encode_known(prompt, m.tokenizers.source(), m.config, "the prompt");
-  r.source_length = objective.source_length;
-  r.target_length = objective.target_length;
-  if (!r.to_end) {
-    r.banned = {Tokenizer::kUnk, Tokenizer::kBos, Tokenizer::kEos};
-    return;
-  }
-  r.banned = banned_in_targets(*m.tokenizers.target);
-  if (prompt.find('\n') != std::string::npos)
+  r.banned = m.objective->never_written(*m.tokenizers.target);
+  if (!traits.to_end) return;
+  if (traits.pairs && prompt.find('\n') != std::string::npos)
     throw Error(Exit::data, "the prompt has several lines; this model samples translations of one.",
                 "heed translate");
-  r.prompt.push_back(Tokenizer::kEos);
-  if (m.config.model.positions != Positions::learned) return;
-  const int longest = m.config.model.max_length;
-  if (static_cast<int>(r.prompt.size()) > longest)
-    throw Error(Exit::data, "the prompt has " + std::to_string(r.prompt.size()) +
-                                " tokens with </s>; this model has positions for " +
-                                std::to_string(longest) + ".");
+  check_positions(m.config.model, m.objective->framed_source(r.prompt).size(), "the prompt",
+                  "</s>");
+  const int longest = most_positions(m.config.model);
   if (r.max_tokens > longest)
     log.info("--max-tokens " + std::to_string(longest) + ": the model has no more positions");
   r.max_tokens = std::min(r.max_tokens, longest);
@@ -95,9 +84,9 @@ class Printer {
   Printer(const TrainedModel& m, const SampleOptions& o, std::string prompt)
       : tokenizer_(*m.tokenizers.target), options_(o), prompt_(std::move(prompt)) {
     const SampleRequest& r = o.request;
-    shows_prompt_ = !r.to_end;
+    shows_prompt_ = !m.objective->traits().to_end;
     streams_ = !o.json && r.num_samples == 1 && ::isatty(STDOUT_FILENO) == 1;
-    const int previous = r.to_end || r.prompt.empty() ? -1 : r.prompt.back();
+    const int previous = !shows_prompt_ || r.prompt.empty() ? -1 : r.prompt.back();
     for (int i = 0; i < r.num_samples; ++i)
       samples_.push_back({TextStream(tokenizer_, previous, o.stops), "", {}, false});
     if (streams_ && shows_prompt_) {
@@ -218,15 +207,14 @@ Exit run_sample(CommandLine& line) {
   prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
-  if (!m.model.has_decoder())
-    throw Error(Exit::usage, "a masked_lm model does not continue text: it fills in masked words.",
-                "heed fill " + run + " \"the [MASK] barked\"");
+  if (const std::string& why = m.objective->traits().no_samples; !why.empty())
+    throw Error(Exit::usage, why, "heed fill " + run + " \"the [MASK] barked\"");
   const std::string prompt = read_prompt(o);
   complete_request(m, prompt, log, r);
   Printer printer(m, o, prompt);
   Pool pool(thread_count(threads, m.config));
   draw_samples(
-      m.model, m.values, pool, r, [&](int i, int id) { return printer.add(i, id); },
+      m.model, m.values, *m.objective, pool, r, [&](int i, int id) { return printer.add(i, id); },
       [&](int i) { printer.complete(i); });
   return Exit::ok;
 }

@@ -7,6 +7,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/corpus.h"
+#include "data/data_files.h"
+#include "data/user_text.h"
 #include "evaluate/scorer.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
@@ -26,31 +28,8 @@ constexpr const char* kScoreNotes =
 
 constexpr std::size_t kScoredLines = 256;  // scored at a time
 
-struct Line {
-  std::vector<int> source_ids, ids;
-  std::vector<Example> examples;
-};
-
-Line read_line(const TrainedModel& m, const std::string& source, const std::string& target) {
-  const ObjectiveType type = m.config.objective.type;
-  Line line;
-  const std::vector<int> from = m.tokenizers.source().encode(source);
-  line.ids = m.tokenizers.target->encode(target);
-  line.examples = score_examples(m.config, from, line.ids, m.tokenizers.target->mask_id());
-  if (type == ObjectiveType::seq2seq) line.ids.push_back(Tokenizer::kEos);
-  if (type == ObjectiveType::masked_lm) {
-    line.source_ids = line.ids;
-    line.source_ids.insert(line.source_ids.begin(), Tokenizer::kBos);
-  } else if (type == ObjectiveType::prefix_lm && line.examples.empty()) {
-    line.source_ids = from.empty() ? std::vector<int>{Tokenizer::kBos} : from;
-  } else if (type != ObjectiveType::causal_lm) {
-    line.source_ids = line.examples.front().source;
-  }
-  return line;
-}
-
-void print_score(const Line& line, const std::vector<double>& token_log_probs, const Tokenizer& t,
-                 bool json, bool tokens) {
+void print_score(const ScoredLine& line, const std::vector<double>& token_log_probs,
+                 const Tokenizer& t, bool json, bool tokens) {
   double sum = 0;
   for (const double x : token_log_probs) sum += x;
   if (json) {
@@ -94,10 +73,10 @@ Exit run_score(CommandLine& line) {
   prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
-  const ObjectiveType type = m.config.objective.type;
-  if (type == ObjectiveType::seq2seq && source.empty())
+  const ObjectiveTraits& traits = m.objective->traits();
+  if (traits.pairs && source.empty())
     throw Error(Exit::usage, "this model scores pairs: --source is missing.", "heed score --help");
-  if (!source.empty() && (type == ObjectiveType::causal_lm || type == ObjectiveType::masked_lm))
+  if (!source.empty() && !(traits.encoder() && traits.decoder()))
     throw Error(Exit::usage, "this model reads one text: --source does not apply.");
   if (source == "-" && target == "-")
     throw Error(Exit::usage, "--source and --target cannot both be standard input.");
@@ -113,26 +92,25 @@ Exit run_score(CommandLine& line) {
   Pool pool(thread_count(threads, m.config));
   for (std::size_t begin = 0; begin < targets.size(); begin += kScoredLines) {
     const std::size_t end = std::min(targets.size(), begin + kScoredLines);
-    std::vector<Line> lines;
+    std::vector<ScoredLine> lines;
     std::vector<Example> examples;
     for (std::size_t i = begin; i < end; ++i) {
       unknown += m.tokenizers.source().unknown(sources[i]);
       unknown += m.tokenizers.target->unknown(targets[i]);
-      lines.push_back(read_line(m, sources[i], targets[i]));
+      lines.push_back(m.objective->score(m.tokenizers.source().encode(sources[i]),
+                                         m.tokenizers.target->encode(targets[i])));
       for (const Example& e : lines.back().examples) {
-        check_positions(m.config, e, "line " + std::to_string(i + 1));
+        check_positions(m.config.model, std::max(e.source.size(), e.target.size()),
+                        "line " + std::to_string(i + 1), "<s> or </s>");
         examples.push_back(e);
       }
     }
     const auto scores = label_log_probs(m.model, m.values, examples, pool);
     std::size_t next = 0;
-    for (const Line& l : lines) {
+    for (const ScoredLine& l : lines) {
       std::vector<double> token_log_probs;
-      for (const Example& e : l.examples) {
-        for (std::size_t i = 0; i < e.labels.size(); ++i)
-          if (e.labels[i] >= 0) token_log_probs.push_back(scores[next][i]);
-        ++next;
-      }
+      for (std::size_t i = 0; i < l.examples.size(); ++i, ++next)
+        token_log_probs.insert(token_log_probs.end(), scores[next].begin(), scores[next].end());
       print_score(l, token_log_probs, *m.tokenizers.target, json, tokens);
     }
     flush_output();

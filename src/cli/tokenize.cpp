@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/line_reader.h"
 #include "cli/output.h"
-#include "data/model_text.h"
+#include "data/user_text.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
 
@@ -35,9 +35,9 @@ Exit run_tokenize(CommandLine& line) {
   LineReader reader("-", {.any_bytes = tokenizer.type() == TokenizerConfig::byte});
   Unknown unknown;
   const auto answer = [&](const std::string& read) {
-    const std::string text = model_text(read, config);
-    const std::vector<int> encoded = encode_with_masks(text, tokenizer);
-    unknown += unknown_beside_masks(text, tokenizer);
+    const std::string text = normalized(read, config, tokenizer);
+    const TokenIds encoded = tokenizer.encode_with_specials(text);
+    unknown += unknown_beside_specials(text, tokenizer);
     std::vector<std::string> tokens;
     for (const int id : encoded) {
       tokens.push_back(tokenizer.piece(id));

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/line_reader.h"
 #include "cli/output.h"
+#include "data/data_files.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "math/blas.h"
@@ -107,18 +108,17 @@ Exit run_translate(CommandLine& line) {
   prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
-  if (m.config.objective.type != ObjectiveType::seq2seq)
+  if (!m.objective->traits().pairs)
     throw Error(Exit::usage, "this model was trained on text and does not translate.",
                 "heed sample " + run);
-  LineReader reader(
-      input, {m.tokenizers.source().type() == TokenizerConfig::byte, m.config.data.lowercase});
+  LineReader reader(input, read_options(m.config));
   Pool pool(thread_count(threads, m.config));
   Unknown unknown;
   std::size_t number = 0;
   bool warned = false;
   for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();) {
     warned = warned || warn_of_long_line(m, lines, number, log);
-    const auto found = translate(m.model, m.values, m.tokenizers, pool, lines, beam, number + 1);
+    const auto found = translate(m, pool, lines, beam, number + 1);
     for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
       unknown += m.tokenizers.source().unknown(lines[i]);
       json ? print_json(number, lines[i], found[i], n_best->count() > 0)

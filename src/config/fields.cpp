@@ -1,5 +1,7 @@
 #include "config/fields.h"
 
+#include <algorithm>
+
 namespace heed {
 namespace {
 
@@ -13,6 +15,11 @@ void collect(const std::vector<Field>& fields, const std::string& prefix, std::v
 }
 
 }  // namespace
+
+Choice choice(std::string& value, std::vector<std::string> names) {
+  return {names, [&value, names] { return std::ranges::find(names, value) - names.begin(); },
+          [&value, names](int i) { value = names[i]; }};
+}
 
 std::vector<Leaf> leaves(const std::vector<Field>& fields) {
   std::vector<Leaf> out;

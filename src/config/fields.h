@@ -66,6 +66,9 @@ Choice choice(E& value, std::vector<std::string> names) {
           [&value](int i) { value = static_cast<E>(i); }};
 }
 
+// The same for a string that is one of the names.
+Choice choice(std::string& value, std::vector<std::string> names);
+
 struct Field {
   using Section = std::vector<Field>;
   using Ref = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*,

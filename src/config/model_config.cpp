@@ -1,5 +1,7 @@
 #include "config/model_config.h"
 
+#include <limits>
+
 #include "config/fields.h"
 
 namespace heed {
@@ -61,6 +63,10 @@ std::vector<Field> fields(ModelConfig& c) {
        OnResume::refused,
        "what the objective needs"},
   };
+}
+
+int most_positions(const ModelConfig& c) {
+  return c.positions == Positions::learned ? c.max_length : std::numeric_limits<int>::max();
 }
 
 }  // namespace heed

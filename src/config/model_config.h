@@ -52,4 +52,7 @@ struct ModelConfig {
 
 std::vector<Field> fields(ModelConfig& c);
 
+// The longest sequence that one side can read: a table of learned positions has an end.
+int most_positions(const ModelConfig& c);
+
 }  // namespace heed

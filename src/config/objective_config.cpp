@@ -4,23 +4,11 @@
 
 namespace heed {
 
-namespace {
-
-// In the order of ObjectiveType.
-const std::vector<std::string> kNames = {"prefix_lm", "causal_lm", "masked_lm", "seq2seq"};
-
-}  // namespace
-
-const std::string& objective_name(ObjectiveType type) {
-  return kNames[static_cast<std::size_t>(type)];
-}
-
-std::vector<Field> fields(ObjectiveConfig& c) {
+std::vector<Field> fields(ObjectiveConfig& c, std::vector<std::string> types,
+                          std::string type_doc) {
   constexpr Range kLength{1, 1'000'000};
   return {
-      {"type", choice(c.type, kNames),
-       "prefix_lm: the encoder reads text, the decoder writes what follows; causal_lm: the decoder "
-       "alone; masked_lm: the encoder fills in masked tokens; seq2seq: pairs"},
+      {"type", choice(c.type, std::move(types)), std::move(type_doc)},
       {"source_length", &c.source_length,
        "prefix_lm, masked_lm: the encoder reads at most this many tokens", kLength},
       {"target_length", &c.target_length,

@@ -8,18 +8,15 @@ namespace heed {
 
 struct Field;
 
-enum class ObjectiveType { prefix_lm, causal_lm, masked_lm, seq2seq };
-
 struct ObjectiveConfig {
-  ObjectiveType type = ObjectiveType::prefix_lm;
-  int source_length = 64;  // tokens an encoder reads at most (text objectives)
-  int target_length = 64;  // tokens of a tile (text objectives)
+  std::string type = "prefix_lm";  // a name in the table of data/objective.cpp
+  int source_length = 64;          // tokens an encoder reads at most (text objectives)
+  int target_length = 64;          // tokens of a tile (text objectives)
   double mask_fraction = 0.15;
   double label_smoothing = 0.0;
 };
 
-std::vector<Field> fields(ObjectiveConfig& c);
-
-const std::string& objective_name(ObjectiveType type);  // as a config has it
+// `types`: the names that `type` may have; `type_doc`: what they mean.
+std::vector<Field> fields(ObjectiveConfig& c, std::vector<std::string> types, std::string type_doc);
 
 }  // namespace heed

@@ -12,8 +12,9 @@ int micro_batch_tokens(const RunConfig& config) {
   return 512;
 }
 
-Batcher::Batcher(const Examples& examples, const RunConfig& config)
-    : examples_(&examples),
+Batcher::Batcher(const Objective& objective, const Split& split, const RunConfig& config)
+    : objective_(objective),
+      split_(split),
       seed_(config.seed),
       dropout_(config.model.dropout > 0 || config.model.attention_dropout > 0),
       batch_tokens_(config.train.batch_tokens),
@@ -21,13 +22,13 @@ Batcher::Batcher(const Examples& examples, const RunConfig& config)
       micro_batch_tokens_(micro_batch_tokens(config)) {}
 
 void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
-  const std::int64_t count = examples_->count(cursor.epoch);
+  const std::int64_t count = objective_.count(split_, cursor.epoch);
   std::size_t n = 0;
   out.tokens = 0;
   for (; cursor.index < count; ++cursor.index) {
     if (n == taken_.size()) taken_.emplace_back();
     Example& e = taken_[n];
-    examples_->make(cursor.epoch, cursor.index, e);
+    objective_.example(split_, cursor.epoch, cursor.index, e);
     if (n > 0 && out.tokens + e.tokens() > batch_tokens_) break;
     out.tokens += e.tokens();
     ++n;
@@ -54,15 +55,8 @@ void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
     }
     in_micro_batch += e.tokens();
     before += e.tokens();
-    Batch& b = batches[used - 1];
-    const auto key = [&](std::uint64_t side) {
-      return dropout_ ? noise_key(seed_, Purpose::dropout, step, i, side) : 0;
-    };
-    if (!e.source.empty())
-      b.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()), 0, key(0));
-    if (!e.target.empty())
-      b.target.add_sequence(e.target.data(), static_cast<int>(e.target.size()), 0, key(1));
-    b.labels.insert(b.labels.end(), e.labels.begin(), e.labels.end());
+    const std::uint64_t key = dropout_ ? noise_key(seed_, Purpose::dropout, step, i) : 0;
+    batches[used - 1].add(e.source, e.target, e.labels, key);
     for (int label : e.labels) out.labels += label >= 0;
   }
 }

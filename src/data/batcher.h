@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "data/examples.h"
+#include "data/objective.h"
 #include "nn/rows.h"
 
 namespace heed {
@@ -32,14 +32,16 @@ struct StepBatch {
 
 class Batcher {
  public:
-  Batcher(const Examples& examples, const RunConfig& config);
+  // The objective and the split must outlive it.
+  Batcher(const Objective& objective, const Split& split, const RunConfig& config);
 
   // The batch of optimizer step `step` (its dropout draws are keyed by it), beginning at `cursor`.
   // Reuses the memory of `out`.
   void fill(std::int64_t step, Cursor cursor, StepBatch& out);
 
  private:
-  const Examples* examples_;
+  const Objective& objective_;
+  const Split& split_;
   std::uint64_t seed_;
   bool dropout_;
   int batch_tokens_, shards_, micro_batch_tokens_;

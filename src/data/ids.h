@@ -8,7 +8,9 @@ namespace heed {
 
 class Ids {
  public:
-  explicit Ids(int vocab = 1) : wide_(vocab > 65536) {}
+  explicit Ids(int vocab = 1) : vocab_(vocab), wide_(vocab > 65536) {}
+
+  int vocab() const { return vocab_; }  // all ids are below it
 
   void push_back(int id) {
     if (wide_) {
@@ -43,6 +45,7 @@ class Ids {
   int bytes_per_id() const { return wide_ ? 4 : 2; }
 
  private:
+  int vocab_;
   bool wide_;
   std::vector<std::uint16_t> short_;
   std::vector<std::uint32_t> long_;

@@ -1,9 +1,11 @@
-// Sentence pairs as data: two streams of ids; declared in dataset.h and dataset_kinds.h.
+#include "data/pair_dataset.h"
+
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/sha256.h"
-#include "data/dataset_kinds.h"
+#include "data/data_files.h"
+#include "data/objective.h"
 #include "data/split_encoder.h"
 #include "text/tokenizer_trainer.h"
 
@@ -25,8 +27,8 @@ Split encode_pairs(std::span<const std::string_view> source,
     s.lossy = s.lossy || s.unknown.count > of_source;
     const std::size_t longest =
         std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
-    if (!drop_long && c.model.positions == Positions::learned &&
-        longest + 1 > static_cast<std::size_t>(c.model.max_length))  // with <s> or </s>
+    if (!drop_long &&
+        longest + 1 > static_cast<std::size_t>(most_positions(c.model)))  // with <s> or </s>
       throw Error(Exit::data,
                   "Pair " + std::to_string(i + 1) + " of the held-out or given data has " +
                       std::to_string(longest) +
@@ -60,7 +62,7 @@ void train_pair_tokenizers(const RunConfig& c, std::span<const std::string_view>
                            std::span<const std::string_view> target, Tokenizers& tokenizers,
                            std::vector<std::string>& notes) {
   const auto train = [&](std::initializer_list<std::span<const std::string_view>> sides) {
-    TokenizerTrainer trainer(c.tokenizer, false, c.seed);
+    TokenizerTrainer trainer(c.tokenizer, make_objective(c)->traits().specials, c.seed);
     for (const auto side : sides)
       for (std::string_view line : side) trainer.add(line);
     TrainedTokenizer t = trainer.finish();
@@ -75,8 +77,7 @@ void train_pair_tokenizers(const RunConfig& c, std::span<const std::string_view>
   }
 }
 
-}  // namespace
-
+// A held-out tail included.
 Pairs read_training_pairs(const RunConfig& c, const std::string& folder) {
   const DataConfig& d = c.data;
   if (!d.pairs.empty()) return read_tsv(data_path(folder, "pairs", d.pairs), read_options(c));
@@ -84,6 +85,7 @@ Pairs read_training_pairs(const RunConfig& c, const std::string& folder) {
                        read_options(c));
 }
 
+// Held-out files of their own.
 Pairs read_valid_pairs(const RunConfig& c, const std::string& folder) {
   const DataConfig& d = c.data;
   if (!d.valid_pairs.empty())
@@ -91,6 +93,8 @@ Pairs read_valid_pairs(const RunConfig& c, const std::string& folder) {
   return read_parallel(data_path(folder, "valid_source", d.valid_source),
                        data_path(folder, "valid_target", d.valid_target), read_options(c));
 }
+
+}  // namespace
 
 Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   Dataset d;
@@ -125,6 +129,14 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers) {
   return encode_pairs(pairs.source, pairs.target, c, tokenizers, false);
+}
+
+Pairs read_held_out_pairs(const RunConfig& c, const std::string& folder) {
+  if (c.data.has_valid_files()) return read_valid_pairs(c, folder);
+  Pairs pairs = read_training_pairs(c, folder);
+  const auto n = static_cast<std::ptrdiff_t>(split_pairs(pairs.size(), c.data.valid_fraction));
+  for (auto* side : {&pairs.source, &pairs.target}) side->erase(side->begin(), side->begin() + n);
+  return pairs;
 }
 
 DataHash hash_pair_dataset(const RunConfig& c, const std::string& folder) {

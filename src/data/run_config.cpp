@@ -6,6 +6,8 @@
 #include "config/fields_doc.h"
 #include "config/fields_json.h"
 #include "config/json_text.h"
+#include "data/config_rules.h"
+#include "data/objective.h"
 
 namespace heed {
 namespace {
@@ -18,6 +20,17 @@ RunConfig read(JsonText text, const std::vector<std::string>& sets) {
   return resolve(c, given);
 }
 
+// The types are the rows of the table of objectives.
+std::vector<Field> objective_fields(ObjectiveConfig& c) {
+  std::vector<std::string> names;
+  std::string doc;
+  for (const ObjectiveKind& kind : objectives()) {
+    names.push_back(kind.name);
+    doc += (doc.empty() ? "" : "; ") + kind.name + ": " + kind.doc;
+  }
+  return fields(c, std::move(names), std::move(doc));
+}
+
 }  // namespace
 
 std::vector<Field> fields(RunConfig& c) {
@@ -28,7 +41,7 @@ std::vector<Field> fields(RunConfig& c) {
        "to the folder of the config file"},
       {"tokenizer", fields(c.tokenizer), "how text becomes ids"},
       {"model", fields(c.model), "the transformer"},
-      {"objective", fields(c.objective), "what it learns to predict"},
+      {"objective", objective_fields(c.objective), "what it learns to predict"},
       {"optimizer", fields(c.optimizer), "how its weights move"},
       {"train", fields(c.train), "how long, how much at a time, how often"},
   };

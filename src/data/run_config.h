@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,10 +41,6 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& s
 // The same from memory; `name` stands for the file in messages.
 RunConfig parse_config(std::string_view text, const std::string& name,
                        const std::vector<std::string>& sets = {});
-
-// Checks the rules between keys and fills in what was left open. `given`: the full keys that the
-// user wrote. For configs made in code; load_config has done it.
-RunConfig resolve(RunConfig c, const std::set<std::string>& given = {});
 
 // Where a path written in a config lies: `folder` is the config file's.
 std::string resolve_path(const std::string& folder, const std::string& written);

@@ -1,9 +1,9 @@
-// A text as data: one stream of ids; declared in dataset.h and dataset_kinds.h.
-#include <filesystem>
+#include "data/text_dataset.h"
 
 #include "base/error.h"
 #include "base/sha256.h"
-#include "data/dataset_kinds.h"
+#include "data/data_files.h"
+#include "data/objective.h"
 #include "data/split_encoder.h"
 #include "text/tokenizer_trainer.h"
 
@@ -61,7 +61,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const auto paths = resolved(c.data.train.paths, folder, "train");
   Dataset d;
   if (!tokenizers.target) {
-    TokenizerTrainer trainer(c.tokenizer, c.objective.type == ObjectiveType::masked_lm, c.seed);
+    TokenizerTrainer trainer(c.tokenizer, make_objective(c)->traits().specials, c.seed);
     bool any = false;
     scan_split(c, paths, [&](std::string_view s, bool training) {
       if (training) trainer.add(s);
@@ -92,8 +92,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   if (c.data.has_valid_files())
     d.valid = load_text(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers);
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.lowercase || s->unknown.count > 0;
-  const std::size_t needed = 2;
-  if (d.train.target.size() < needed)
+  if (d.train.target.size() < 2)
     throw Error(Exit::data,
                 "The training text is too short: " + std::to_string(d.train.target.size()) +
                     " tokens after holding out " + "the validation part.");

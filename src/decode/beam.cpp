@@ -178,7 +178,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
 int longest_target(const ModelConfig& config, const BeamOptions& options, int source_tokens) {
   const int n = options.max_length > 0 ? options.max_length : 2 * source_tokens + 20;
   // The decoder reads <s> and the tokens.
-  return config.positions == Positions::learned ? std::min(n, config.max_length - 1) : n;
+  return std::min(n, most_positions(config) - 1);
 }
 
 std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,

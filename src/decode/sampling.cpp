@@ -5,35 +5,36 @@
 
 #include "base/noise.h"
 #include "decode/session.h"
-#include "text/tokenizer.h"
 
 namespace heed {
 namespace {
 
 constexpr int kMostSamples = 128;  // decoded at a time
 
-std::vector<int> last_of(const std::vector<int>& ids, std::size_t n) {
-  return {ids.end() - static_cast<std::ptrdiff_t>(std::min(n, ids.size())), ids.end()};
+// Tokens that the decoder holds before it starts anew; what ends with </s> never does.
+int capacity_of(const Objective& objective, const SampleRequest& request) {
+  return objective.traits().to_end ? request.max_tokens : objective.traits().longest_target;
 }
 
 // The samples [first, first + count) of a request.
 class Group {
  public:
-  Group(const Transformer& model, const ParamVec<float>& values, Pool& pool,
-        const SampleRequest& request, int capacity, int first, int count)
+  Group(const Transformer& model, const ParamVec<float>& values, const Objective& objective,
+        Pool& pool, const SampleRequest& request, int first, int count)
       : request_(request),
+        objective_(objective),
         pool_(pool),
-        encoder_(model.has_encoder()),
         vocab_(model.target_vocab),
         first_(first),
-        session_(model, values, pool, count, capacity),
+        session_(model, values, pool, count, capacity_of(objective, request)),
         texts_(count, request.prompt),
         next_(count),
-        active_(count) {
+        active_(count),
+        source_of_(count) {
     std::iota(active_.begin(), active_.end(), 0);
     if (request.rules.repetition_penalty != 1.0) {
       std::vector<bool> occurred(vocab_);
-      if (!request.to_end)  // else the prompt is of the other side
+      if (!objective.traits().to_end)  // else the prompt is of the other side
         for (int id : request.prompt) occurred[id] = true;
       occurred_.assign(count, occurred);
     } else {
@@ -53,7 +54,7 @@ class Group {
         const int id = next_[s];
         texts_[s].push_back(id);
         if (!occurred_[s].empty()) occurred_[s][id] = true;
-        const bool ended = request_.to_end && id == Tokenizer::kEos;
+        const bool ended = objective_.traits().to_end && id == Tokenizer::kEos;
         if (!ended && sink(first_ + s, id) && position + 1 < request_.max_tokens)
           still.push_back(s);
         else
@@ -74,15 +75,9 @@ class Group {
 
   // All samples begin alike: the first one is fed, the others are copied.
   Mat<float> start() {
-    std::vector<int> ids{Tokenizer::kBos};
-    if (encoder_) {
-      const std::vector<int> source = request_.to_end ? request_.prompt : source_of(0);
-      session_.read_sources({&source, 1});
-    } else {
-      ids.insert(ids.end(), request_.prompt.begin(), request_.prompt.end());
-      ids = last_of(ids, session_.capacity());
-    }
-    const Session::Feed feed{0, 0, ids};
+    const Example read = objective_.continued(request_.prompt, false);
+    if (objective_.traits().encoder()) session_.read_sources({&read.source, 1});
+    const Session::Feed feed{0, 0, read.target};
     const Mat<float> one = session_.feed({&feed, 1});
     logits_.resize(active_.size() * one.cols);
     for (std::size_t s = 0; s < active_.size(); ++s) {
@@ -94,65 +89,51 @@ class Group {
 
   Mat<float> step() {
     std::vector<Session::Feed> feeds;
-    const auto source = [&](std::size_t i) {
-      return own_sources_ ? static_cast<int>(source_of_[active_[i]]) : 0;
-    };
-    for (std::size_t i = 0; i < active_.size(); ++i)
-      feeds.push_back({active_[i], source(i), {&next_[active_[i]], 1}});
+    for (const int s : active_) feeds.push_back({s, source_of_[s], {&next_[s], 1}});
     return session_.feed(feeds);
   }
 
   // The decoder is full: every sample goes on from what it has written.
   Mat<float> start_anew() {
-    std::vector<std::vector<int>> ids(active_.size(), {Tokenizer::kBos});
-    if (encoder_) {
-      std::vector<std::vector<int>> sources;
-      source_of_.assign(texts_.size(), 0);
-      for (const int s : active_) {
-        source_of_[s] = static_cast<int>(sources.size());
-        sources.push_back(source_of(s));
-      }
-      session_.read_sources(sources);
-      own_sources_ = true;
-    } else {
-      const std::size_t keep = std::max(1, session_.capacity() / 2);
-      for (std::size_t i = 0; i < active_.size(); ++i) ids[i] = last_of(texts_[active_[i]], keep);
+    std::vector<TokenIds> sources, targets;
+    for (const int s : active_) {
+      Example read = objective_.continued(texts_[s], true);
+      sources.push_back(std::move(read.source));
+      targets.push_back(std::move(read.target));
     }
+    const bool encoder = objective_.traits().encoder();
+    if (encoder) session_.read_sources(sources);
     std::vector<Session::Feed> feeds;
     for (std::size_t i = 0; i < active_.size(); ++i) {
-      session_.restart(active_[i]);
-      feeds.push_back({active_[i], static_cast<int>(i), ids[i]});
+      const int s = active_[i];
+      source_of_[s] = encoder ? static_cast<int>(i) : 0;
+      session_.restart(s);
+      feeds.push_back({s, source_of_[s], targets[i]});
     }
     return session_.feed(feeds);
   }
 
-  std::vector<int> source_of(int s) const {
-    return texts_[s].empty() ? std::vector<int>{Tokenizer::kBos}
-                             : last_of(texts_[s], request_.source_length);
-  }
-
   const SampleRequest& request_;
+  const Objective& objective_;
   Pool& pool_;
-  bool encoder_;
   int vocab_, first_;
   Session session_;
   std::vector<std::vector<int>> texts_;  // prompt and what was written
   std::vector<std::vector<bool>> occurred_;
-  std::vector<int> next_;    // the token each sample has just drawn
-  std::vector<int> active_;  // samples that go on
+  std::vector<int> next_;       // the token each sample has just drawn
+  std::vector<int> active_;     // samples that go on
+  std::vector<int> source_of_;  // what each sample reads; at first, all the same
   std::vector<float> logits_;
-  bool own_sources_ = false;  // since the first new start; before, all read source 0
-  std::vector<int> source_of_;
 };
 
 }  // namespace
 
-void draw_samples(const Transformer& model, const ParamVec<float>& values, Pool& pool,
-                  const SampleRequest& request, const SampleSink& sink, const SampleDone& done) {
-  const int capacity = request.to_end ? request.max_tokens : request.target_length;
-  const int group = slots_at_a_time(model.config, capacity, kMostSamples);
+void draw_samples(const Transformer& model, const ParamVec<float>& values,
+                  const Objective& objective, Pool& pool, const SampleRequest& request,
+                  const SampleSink& sink, const SampleDone& done) {
+  const int group = slots_at_a_time(model.config, capacity_of(objective, request), kMostSamples);
   for (int first = 0; first < request.num_samples; first += group)
-    Group(model, values, pool, request, capacity, first,
+    Group(model, values, objective, pool, request, first,
           std::min(group, request.num_samples - first))
         .run(sink, done);
 }

@@ -1,32 +1,37 @@
-// Log-probabilities of given labels, many examples at a time: forward passes of the ordinary kind,
-// as in training.
+// Forward passes that only score: how well a model predicts the labels of given examples. Each is
+// scored once, as in training but without dropout or smoothing, to the same bytes whatever the
+// threads.
 #pragma once
 
-#include <string>
+#include <functional>
 #include <vector>
 
 #include "base/pool.h"
-#include "data/examples.h"
+#include "data/objective.h"
 #include "nn/transformer.h"
 
 namespace heed {
 
-// log p(label), in nats, of every row of every example's output side (0 where unlabelled).
+// Source and target tokens of one pass that only scores: its activations stay in the cache.
+constexpr int kForwardTokens = 1024;
+
+struct Evaluation {
+  LossSums sums;
+  double loss() const { return sums.plain / static_cast<double>(sums.tokens); }  // nats per token
+  double perplexity() const;
+  double accuracy() const { return static_cast<double>(sums.correct) / sums.tokens; }
+  // nats / (ln 2 * bytes)
+  double bits_per_byte(std::uint64_t bytes) const;
+};
+
+// `stop`, if given, is asked between chunks; an evaluation that was stopped has tokens 0.
+Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
+                    const ExampleList& examples, Pool& pool,
+                    const std::function<bool()>& stop = nullptr);
+
+// For each example log p(label), in nats, of each label that is scored.
 std::vector<std::vector<double>> label_log_probs(const Transformer& model,
                                                  const ParamVec<float>& values,
                                                  const std::vector<Example>& examples, Pool& pool);
-
-// A line as a model reads and scores it: one example, or the tiles of a line longer than those of
-// training; masked_lm: one example for each token, which is masked in it (Salazar et al. 2020).
-// `source` and `target` are ids without <s> and </s>; `source` is for seq2seq and prefix_lm (there
-// empty: <s> alone).
-std::vector<Example> score_examples(const RunConfig& config, const std::vector<int>& source,
-                                    const std::vector<int>& target, int mask_id);
-
-// seq2seq: from `source`, with its </s>, to `target`, here without <s> and </s>.
-Example pair_example(std::vector<int> source, const std::vector<int>& target);
-
-// Error (data) naming `what` if a side of the example is longer than the model has positions.
-void check_positions(const RunConfig& config, const Example& example, const std::string& what);
 
 }  // namespace heed

@@ -76,16 +76,16 @@ double AttentionMap::contribution(int layer, int h, int query, int key) const {
   return static_cast<double>(head(layer, h)(query, key)) * head_lengths(layer, h)[key];
 }
 
-const std::vector<int>& query_ids(const ModelInput& input, AttentionKind kind) {
+const std::vector<int>& query_ids(const Example& input, AttentionKind kind) {
   return kind == AttentionKind::encoder_self ? input.source : input.target;
 }
 
-const std::vector<int>& key_ids(const ModelInput& input, AttentionKind kind) {
+const std::vector<int>& key_ids(const Example& input, AttentionKind kind) {
   return kind == AttentionKind::decoder_self ? input.target : input.source;
 }
 
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
-                             const ModelInput& input, Workspace& workspace) {
+                             const Example& input, Workspace& workspace) {
   AttentionMaps maps;
   const int heads = model.config.n_heads;
   const auto layers_of = [&](AttentionKind kind) {
@@ -99,10 +99,7 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
           empty_map(layers, heads, query_ids(input, kind).size(), key_ids(input, kind).size());
 
   Batch batch;
-  if (model.has_encoder())
-    batch.source.add_sequence(input.source.data(), static_cast<int>(input.source.size()));
-  if (model.has_decoder())
-    batch.target.add_sequence(input.target.data(), static_cast<int>(input.target.size()));
+  batch.add(input.source, input.target);
   Recorder recorder(model, values, maps);
   WorkspaceScope scope(workspace);
   Pass<float> pass{

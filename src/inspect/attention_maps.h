@@ -15,7 +15,7 @@
 #include <array>
 #include <vector>
 
-#include "data/model_input.h"
+#include "data/objective.h"
 #include "nn/transformer.h"
 
 namespace heed {
@@ -39,11 +39,11 @@ inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind)
   return maps[static_cast<std::size_t>(kind)];
 }
 // Which ids stand at the queries and at the keys of a kind.
-const std::vector<int>& query_ids(const ModelInput& input, AttentionKind kind);
-const std::vector<int>& key_ids(const ModelInput& input, AttentionKind kind);
+const std::vector<int>& query_ids(const Example& input, AttentionKind kind);
+const std::vector<int>& key_ids(const Example& input, AttentionKind kind);
 
 // `input` fits the model: what it reads is not empty and not too long. The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
-                             const ModelInput& input, Workspace& workspace);
+                             const Example& input, Workspace& workspace);
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
+#include "data/dataset.h"
 #include "math/blas.h"
 #include "nn/flops.h"
 #include "train/stepper.h"
@@ -73,10 +74,9 @@ BenchResult run_bench(const RunConfig& config, const std::string& folder, std::i
     Tokenizers tokenizers;
     const Dataset data = load_dataset(config, folder, tokenizers);
     const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
-    const Examples examples(data.train, config, tokenizers.target->size(),
-                            tokenizers.target->mask_id());
+    const auto objective = make_objective(config);
     Pool pool(threads);
-    Stepper stepper(config, model, examples, pool);
+    Stepper stepper(config, model, *objective, data.train, pool);
     State state;
     for (int i = 0; i < kWarmUp; ++i) stepper.step(state);
     stepper.gradients().enable_profile();

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "data/model_input.h"
+#include "data/user_text.h"
 #include "inspect/neighbors.h"
 #include "text/utf8.h"
 
@@ -58,14 +58,17 @@ ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
   const std::string context = embedding.lowercase ? to_lower(given) : given;
 
   Batch batch;
-  const std::vector<int> ids = encoder ? source_ids(t.config, t.tokenizers, context, "--context")
-                                       : target_ids(t.config, t.tokenizers, context, "--context");
-  (encoder ? batch.source : batch.target).add_sequence(ids.data(), static_cast<int>(ids.size()));
+  const auto read = encoder ? source_tokens : target_tokens;
+  TokenIds ids = read(*t.objective, t.config, t.tokenizers, context, "--context");
+  ids = encoder ? t.objective->framed_source(std::move(ids))
+                : Objective::framed_target(std::move(ids));
+  batch.add(encoder ? ids : TokenIds{}, encoder ? TokenIds{} : ids);
   const std::size_t shift = ids.front() == Tokenizer::kBos ? 1 : 0;  // rows before the text's first
   const auto tokens = embedding.tokenizer.encode_with_offsets(context);
-  if (t.config.objective.type == ObjectiveType::masked_lm &&
-      context.find(Tokenizer::kMaskText) != std::string::npos)
-    throw Error(Exit::data, "--context: [MASK] is not read here; it has no static vector.");
+  for (const std::string& special : t.objective->traits().specials)
+    if (context.find(special) != std::string::npos)
+      throw Error(Exit::data,
+                  "--context: " + special + " is not read here; it has no static vector.");
 
   Workspace workspace;
   Pass<float> pass{.values = t.values, .workspace = workspace};

@@ -77,7 +77,7 @@ std::vector<GoldSet> read_gold(const GoldFiles& files, const RunConfig& config,
   const std::vector<std::string> lines = read_lines(files.gold, {});
   if (lines.empty()) throw Error(Exit::data, files.gold + " is empty.");
   const GoldLine first(files.gold, 1, lines.front());
-  const bool pairs = config.objective.type == ObjectiveType::seq2seq;
+  const bool pairs = make_objective(config)->traits().pairs;
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
   if (nlohmann::json::parse(lines.front()).contains("pronoun")) {
     if (pairs)

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "inspect/attention_maps.h"
+#include "text/tokenizers.h"
 
 namespace heed {
 
@@ -34,7 +35,7 @@ struct GoldLink {
 };
 
 struct GoldExample {
-  ModelInput input;
+  Example input;
   std::vector<GoldLink> links;
   // Wrong answers of the right sort, visible to every link: gold of other positions of the line,
   // nouns of the story's other referents.

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "data/corpus.h"
-#include "data/dataset.h"
+#include "data/data_files.h"
 #include "inspect/gold_file.h"
 #include "text/utf8.h"
 
@@ -71,12 +71,12 @@ std::vector<std::set<int>> aligned_tokens(const GoldLine& line, std::string_view
 
 GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& lines,
                        const RunConfig& config, const Tokenizers& tokenizers) {
-  const ReadOptions options{config.tokenizer.type == TokenizerConfig::byte, config.data.lowercase};
-  const Pairs pairs = read_parallel(files.source, files.target, options);
+  const Pairs pairs = read_parallel(files.source, files.target, read_options(config));
   if (lines.size() != pairs.size())
     throw Error(Exit::data, files.gold + " has " + std::to_string(lines.size()) + " lines, but " +
                                 files.source + " has " + std::to_string(pairs.size()) +
                                 ". Does the gold file belong to these texts?");
+  const auto objective = make_objective(config);
   GoldSet set{AttentionKind::cross, {}, "lines", {}};
   std::size_t too_long = 0;
   const std::size_t n = files.limit > 0 ? std::min(files.limit, lines.size()) : lines.size();
@@ -87,11 +87,12 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
     const auto source = tokenizers.source().encode_with_offsets(pairs.source[i]);
     const auto target = tokenizers.target->encode_with_offsets(pairs.target[i]);
     GoldExample example;
-    example.input = {framed_source(config, ids_of(source)), framed_target(ids_of(target))};
+    example.input = {objective->framed_source(ids_of(source)),
+                     Objective::framed_target(ids_of(target))};
     example.input.target.pop_back();  // the last token is predicted, not read
     example.group = static_cast<int>(i);
-    if (static_cast<int>(example.input.source.size()) > longest_source(config) ||
-        static_cast<int>(example.input.target.size()) > longest_target(config)) {
+    if (static_cast<int>(example.input.source.size()) > objective->traits().longest_source ||
+        static_cast<int>(example.input.target.size()) > objective->traits().longest_target) {
       ++too_long;
       continue;
     }

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "data/corpus.h"
-#include "data/dataset.h"
+#include "data/data_files.h"
 #include "inspect/gold_file.h"
 #include "text/utf8.h"
 
@@ -67,24 +67,22 @@ std::vector<int> right_rows(const Pronoun& pronoun, const std::vector<int>& noun
 // The input ends with the pronoun; `others` are all of its story.
 GoldExample example_of(const Story& story, const Pronoun& pronoun,
                        const std::vector<Pronoun>& others, AttentionKind kind,
-                       const RunConfig& config) {
+                       const Objective& objective) {
   const bool decoder = kind == AttentionKind::decoder_self;
-  const bool bos = decoder || config.objective.type == ObjectiveType::masked_lm;
+  const bool bos = decoder || objective.framed_source({Tokenizer::kUnk}).front() == Tokenizer::kBos;
   const std::size_t shift = bos ? 1 : 0, end = pronoun.at.end;
-  const std::size_t room =
-      static_cast<std::size_t>(decoder ? longest_target(config) : longest_source(config)) - shift;
+  const std::size_t longest_source = objective.traits().longest_source;
+  const std::size_t room = (decoder ? objective.traits().longest_target : longest_source) - shift;
   const Span window{end - std::min(room, end), end};
   GoldExample example;
+  TokenIds& source = example.input.source;
   if (decoder) {
-    example.input.target = framed_target(story.ids(window.begin, window.end));
-    if (config.objective.type == ObjectiveType::prefix_lm) {
-      const std::size_t before =
-          std::min<std::size_t>(window.begin, static_cast<std::size_t>(longest_source(config)));
-      example.input.source = framed_source(config, story.ids(window.begin - before, window.begin));
-    }
+    example.input.target = Objective::framed_target(story.ids(window.begin, window.end));
+    const std::size_t before = std::min(window.begin, longest_source);
+    source = objective.framed_source(story.ids(window.begin - before, window.begin));
   } else {
-    example.input.source = framed_source(config, story.ids(window.begin, window.end));
-    example.input.target = framed_target({});
+    source = objective.framed_source(story.ids(window.begin, window.end));
+    if (objective.traits().decoder()) example.input.target = Objective::framed_target({});
   }
   const std::vector<int> keys = rows_of(pronoun.noun, window, shift);
   if (keys.empty() || pronoun.at.begin < window.begin) return example;
@@ -105,8 +103,7 @@ class PronounReader {
   PronounReader(const GoldFiles& files, const RunConfig& config, const Tokenizer& tokenizer)
       : tokenizer_(tokenizer),
         lowercase_(config.data.lowercase),
-        text_(read_text(std::array{files.source},
-                        {config.tokenizer.type == TokenizerConfig::byte, lowercase_})),
+        text_(read_text(std::array{files.source}, read_options(config))),
         begins_(character_begins(text_)) {}
 
   // True if the line begins another story than the one before.
@@ -161,10 +158,11 @@ class PronounReader {
 std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
                                        const std::vector<std::string>& lines,
                                        const RunConfig& config, const Tokenizers& tokenizers) {
+  const auto objective = make_objective(config);
   std::vector<GoldSet> sets;
-  if (config.model.encoder_layers > 0)
+  if (objective->traits().encoder())
     sets.push_back({AttentionKind::encoder_self, {}, "stories", {}});
-  if (config.model.decoder_layers > 0)
+  if (objective->traits().decoder())
     sets.push_back({AttentionKind::decoder_self, {}, "stories", {}});
   std::vector<std::size_t> out_of_reach(sets.size(), 0);
   PronounReader reader(files, config, *tokenizers.target);
@@ -175,7 +173,7 @@ std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
   const auto finish_story = [&] {
     for (const Pronoun& pronoun : pronouns)
       for (std::size_t s = 0; s < sets.size(); ++s) {
-        GoldExample example = example_of(story, pronoun, pronouns, sets[s].kind, config);
+        GoldExample example = example_of(story, pronoun, pronouns, sets[s].kind, *objective);
         example.group = group;
         if (example.links.empty()) {
           ++out_of_reach[s];

@@ -26,4 +26,15 @@ void Batch::clear() {
   labels.clear();
 }
 
+void Batch::add(std::span<const int> source_ids, std::span<const int> target_ids,
+                std::span<const int> output_labels, std::uint64_t key) {
+  const auto append = [key](Rows& rows, std::span<const int> ids, std::uint64_t side) {
+    if (ids.empty()) return;
+    rows.add_sequence(ids.data(), static_cast<int>(ids.size()), 0, key ? combine(key, side) : 0);
+  };
+  append(source, source_ids, 0);
+  append(target, target_ids, 1);
+  labels.insert(labels.end(), output_labels.begin(), output_labels.end());
+}
+
 }  // namespace heed

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "math/dropout.h"
@@ -39,6 +40,10 @@ struct Batch {
   Rows source, target;
   std::vector<int> labels;
   void clear();
+  // Adds a sequence to each side that has ids here, and their labels. `key` names the example
+  // within the run (seed, step, index in the step); 0 is for passes without dropout.
+  void add(std::span<const int> source_ids, std::span<const int> target_ids,
+           std::span<const int> output_labels = {}, std::uint64_t key = 0);
 };
 
 }  // namespace heed

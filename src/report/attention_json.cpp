@@ -28,7 +28,7 @@ ShortJson nested(const AttentionMap& map, Number&& number) {
 
 }  // namespace
 
-InputTokens input_tokens(const ModelInput& input, const Tokenizers& tokenizers) {
+InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
   InputTokens tokens;
   for (const int id : input.source) tokens.source.push_back(tokenizers.source().piece(id));
   for (const int id : input.target) tokens.target.push_back(tokenizers.target->piece(id));
@@ -43,7 +43,7 @@ const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionK
   return kind == AttentionKind::decoder_self ? tokens.target : tokens.source;
 }
 
-std::string attention_json(const ModelInput& input, const InputTokens& tokens,
+std::string attention_json(const Example& input, const InputTokens& tokens,
                            const AttentionMaps& maps, bool contributions) {
   ShortJson json;
   json["source_ids"] = input.source;

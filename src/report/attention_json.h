@@ -14,14 +14,14 @@ struct Tokenizers;
 struct InputTokens {
   std::vector<std::string> source, target;
 };
-InputTokens input_tokens(const ModelInput& input, const Tokenizers& tokenizers);
+InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
 const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind);
 const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionKind kind);
 
 // {"source_ids", "source_tokens", "target_ids", "target_tokens", "encoder", "decoder", "cross"},
 // the last three as [layer][head][query][key], left out where the model has no such attention. With
 // `contributions` also "contribution_encoder" ... in the same layout. One line.
-std::string attention_json(const ModelInput& input, const InputTokens& tokens,
+std::string attention_json(const Example& input, const InputTokens& tokens,
                            const AttentionMaps& maps, bool contributions);
 
 }  // namespace heed

@@ -21,8 +21,10 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint) {
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   ParamVec<float> values(model.table.size());
   checkpoint.load_model(tensor_slots(model.table, values));
-  return {checkpoint.folder(), std::move(config),  std::move(tokenizers),       std::move(model),
-          std::move(values),   checkpoint.state(), checkpoint.folder().string()};
+  auto objective = make_objective(config);
+  return {
+      checkpoint.folder(), std::move(config), std::move(objective), std::move(tokenizers),
+      std::move(model),    std::move(values), checkpoint.state(),   checkpoint.folder().string()};
 }
 
 TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint) {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
-#include "data/dataset.h"
-#include "data/run_config.h"
+#include "data/objective.h"
 #include "nn/transformer.h"
 #include "store/checkpoint.h"
 
@@ -15,6 +15,7 @@ namespace heed {
 struct TrainedModel {
   std::filesystem::path folder;  // the checkpoint's
   RunConfig config;
+  std::unique_ptr<const Objective> objective;
   Tokenizers tokenizers;
   Transformer model;
   ParamVec<float> values;

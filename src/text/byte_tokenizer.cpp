@@ -21,7 +21,7 @@ std::string ByteTokenizer::ordinary_piece(int id) const {
 }
 
 std::string ByteTokenizer::serialize() const {
-  return tokenizer_json(type(), mask_id() >= 0, {});
+  return tokenizer_json(type(), specials(), {});
 }
 
 }  // namespace heed

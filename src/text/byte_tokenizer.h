@@ -9,7 +9,7 @@ namespace heed {
 
 class ByteTokenizer final : public Tokenizer {
  public:
-  explicit ByteTokenizer(bool has_mask) : Tokenizer(has_mask) {}
+  explicit ByteTokenizer(const std::vector<std::string>& further) : Tokenizer(further) {}
 
   TokenizerConfig::Type type() const override { return TokenizerConfig::byte; }
   int size() const override { return first_ordinary_id() + 256; }

@@ -7,8 +7,9 @@
 
 namespace heed {
 
-CharTokenizer::CharTokenizer(bool has_mask, std::vector<char32_t> characters)
-    : Tokenizer(has_mask), characters_(std::move(characters)) {
+CharTokenizer::CharTokenizer(const std::vector<std::string>& further,
+                             std::vector<char32_t> characters)
+    : Tokenizer(further), characters_(std::move(characters)) {
   char32_t greatest = 0;
   for (const char32_t c : characters_) greatest = std::max(greatest, c);
   ids_.assign(greatest + 1, kUnk);
@@ -40,7 +41,7 @@ std::string CharTokenizer::ordinary_piece(int id) const {
 std::string CharTokenizer::serialize() const {
   std::vector<std::string> tokens;
   for (const char32_t c : characters_) tokens.push_back(encode_utf8(c));
-  return tokenizer_json(type(), mask_id() >= 0, tokens);
+  return tokenizer_json(type(), specials(), tokens);
 }
 
 }  // namespace heed

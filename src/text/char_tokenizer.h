@@ -11,7 +11,7 @@ namespace heed {
 class CharTokenizer final : public Tokenizer {
  public:
   // Ids in the order given; distinct.
-  CharTokenizer(bool has_mask, std::vector<char32_t> characters);
+  CharTokenizer(const std::vector<std::string>& further, std::vector<char32_t> characters);
 
   TokenizerConfig::Type type() const override { return TokenizerConfig::char_; }
   int size() const override;

@@ -99,7 +99,7 @@ int reserved_length(std::string_view text, std::size_t at) {
 std::string write_piece_model(const PieceModel& model) {
   std::string out = piece_message("<unk>", 0, kUnknown) + piece_message("<s>", 0, kControl) +
                     piece_message("</s>", 0, kControl);
-  if (model.has_mask) out += piece_message(Tokenizer::kMaskText, 0, kControl);
+  for (const std::string& name : model.specials) out += piece_message(name, 0, kControl);
   for (int byte = 0; byte < 256; ++byte) out += piece_message(byte_name(byte), 0, kByte);
   for (const auto& piece : model.pieces) out += piece_message(piece.text, piece.score, kNormal);
   out += proto_bytes(kTrainerSpec,
@@ -138,11 +138,14 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
   if (model_type != kUnigramType && model_type != kBpeType)
     reader.refuse("it is no bpe or unigram");
   model.unigram = model_type == kUnigramType;
-  model.has_mask = all.size() > 3 && all[3].text == Tokenizer::kMaskText && all[3].type == kControl;
+  for (std::size_t i = Tokenizer::kFirstFurther; i < all.size() && all[i].type == kControl; ++i) {
+    if (!is_special_name(all[i].text)) reader.refuse("a special token has an unsound name");
+    model.specials.push_back(all[i].text);
+  }
   // The fixed part, as heed writes it.
   std::vector<AnyPiece> fixed = {
       {"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"</s>", 0, kControl}};
-  if (model.has_mask) fixed.push_back({std::string(Tokenizer::kMaskText), 0, kControl});
+  for (const std::string& name : model.specials) fixed.push_back({name, 0, kControl});
   for (int byte = 0; byte < 256; ++byte) fixed.push_back({byte_name(byte), 0, kByte});
   if (all.size() <= fixed.size()) reader.refuse("it has too few pieces");
   std::unordered_set<std::string_view> seen;

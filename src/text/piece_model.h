@@ -2,7 +2,7 @@
 // ModelProto (protobuf) of which heed writes and accepts exactly one form, so that it can be
 // checked byte for byte before SentencePiece's own parser sees it:
 //
-//   ids 0 <unk>, 1 <s>, 2 </s>, then [MASK] if there is one, then <0x00> to <0xFF>, then `pieces`;
+//   ids 0 <unk>, 1 <s>, 2 </s>, then further special tokens, then <0x00> to <0xFF>, then `pieces`;
 //   trainer_spec: model_type, vocab_size, byte_fallback, ids of the special pieces;
 //   normalizer_spec: identity, no dummy prefix, no removal of extra whitespace.
 //
@@ -21,11 +21,11 @@ struct PieceModel {
     std::string text;  // U+2581 stands for the space, at the front only
     float score;       // bpe: minus the rank of the merge; unigram: log probability
   };
-  bool unigram = false;  // else bpe
-  bool has_mask = false;
+  bool unigram = false;               // else bpe
+  std::vector<std::string> specials;  // the further ones, by name
   std::vector<Piece> pieces;
 
-  int first_byte_id() const { return has_mask ? 4 : 3; }
+  int first_byte_id() const { return 3 + static_cast<int>(specials.size()); }
   int first_piece_id() const { return first_byte_id() + 256; }
   int size() const { return first_piece_id() + static_cast<int>(pieces.size()); }
 };

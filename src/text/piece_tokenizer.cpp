@@ -28,7 +28,7 @@ std::size_t word_end(std::string_view text, std::size_t begin) {
 }  // namespace
 
 PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
-    : Tokenizer(model.has_mask),
+    : Tokenizer(model.specials),
       model_(std::move(model)),
       processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
   const auto status = processor_->LoadFromSerializedProto(write_piece_model(model_));

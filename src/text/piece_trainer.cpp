@@ -111,7 +111,7 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
 
 }  // namespace
 
-TrainedPieces train_pieces(const TokenizerConfig& config, bool with_mask,
+TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std::string>& specials,
                            const std::vector<std::string>& lines) {
   const Counts counts = count_characters(lines);
   if (counts.size() < 2) {
@@ -120,7 +120,10 @@ TrainedPieces train_pieces(const TokenizerConfig& config, bool with_mask,
                                 "; there is nothing to learn.");
   }
   const auto kept = frequent(counts);
-  const int minimum = (with_mask ? 4 : 3) + 256 + static_cast<int>(kept.size()) + 1;
+  const auto minimum =
+      static_cast<int>(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
+  std::string controls;
+  for (const std::string& name : specials) controls += (controls.empty() ? "" : ",") + name;
   const std::unordered_map<std::string, std::string> settings = {
       {"model_type", std::string(type_name(config.type))},
       {"vocab_size", std::to_string(vocabulary_size(config, minimum))},
@@ -136,7 +139,7 @@ TrainedPieces train_pieces(const TokenizerConfig& config, bool with_mask,
       {"bos_id", "1"},
       {"eos_id", "2"},
       {"pad_id", "-1"},
-      {"control_symbols", with_mask ? std::string(Tokenizer::kMaskText) : ""},
+      {"control_symbols", controls},
       {"minloglevel", "3"},
   };
   Parts parts(lines, kept);

@@ -18,7 +18,7 @@ struct TrainedPieces {
 // Lines of valid UTF-8 without newlines. Errors: usage if config.vocab_size is below what the
 // characters need (both are told) or above Tokenizer::kMaxSize; data for less than two characters,
 // and for what SentencePiece itself reports.
-TrainedPieces train_pieces(const TokenizerConfig& config, bool with_mask,
+TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std::string>& specials,
                            const std::vector<std::string>& lines);
 
 }  // namespace heed

@@ -1,7 +1,6 @@
 #include "text/tokenizer.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <unordered_set>
 
@@ -12,9 +11,6 @@
 
 namespace heed {
 namespace {
-
-constexpr std::array<std::string_view, 4> kSpecialNames = {"<unk>", "<s>", "</s>",
-                                                           Tokenizer::kMaskText};
 
 bool is_subword(TokenizerConfig::Type type) {
   return type == TokenizerConfig::bpe || type == TokenizerConfig::unigram;
@@ -64,21 +60,32 @@ std::vector<Token> Tokenizer::encode_with_offsets(std::string_view text) const {
   return tokens;
 }
 
-std::vector<int> Tokenizer::encode_with_mask(std::string_view text) const {
-  if (mask_id() < 0) {
-    throw Error(Exit::usage, "This model has no [MASK]: its objective was not masked_lm.");
-  }
-  std::vector<int> ids;
+void Tokenizer::split_at_specials(std::string_view text,
+                                  const std::function<void(std::string_view, int)>& use) const {
   while (true) {
-    const std::size_t mask = text.find(kMaskText);
-    std::string_view before = text.substr(0, mask);
-    const bool found = mask != std::string_view::npos;
-    if (found && is_subword(type()) && before.ends_with(' ')) before.remove_suffix(1);
-    scan(before, [&](const Token& token) { ids.push_back(token.id); });
-    if (!found) return ids;
-    ids.push_back(mask_id());
-    text.remove_prefix(mask + kMaskText.size());
+    std::size_t first = std::string_view::npos, length = 0;
+    int id = -1;
+    for (int i = kFirstFurther; i < first_ordinary_id(); ++i) {
+      const std::size_t at = text.find(specials_[i]), n = specials_[i].size();
+      if (at == std::string_view::npos || at > first || (at == first && n < length)) continue;
+      first = at;
+      length = n;  // of two names that begin here, the longer one
+      id = i;
+    }
+    use(text.substr(0, first), id);
+    if (id < 0) return;
+    text.remove_prefix(first + length);
   }
+}
+
+std::vector<int> Tokenizer::encode_with_specials(std::string_view text) const {
+  std::vector<int> ids;
+  split_at_specials(text, [&](std::string_view part, int special) {
+    if (special >= 0 && is_subword(type()) && part.ends_with(' ')) part.remove_suffix(1);
+    scan(part, [&](const Token& token) { ids.push_back(token.id); });
+    if (special >= 0) ids.push_back(special);
+  });
+  return ids;
 }
 
 Unknown Tokenizer::unknown(std::string_view text, std::size_t max_kinds) const {
@@ -105,7 +112,7 @@ std::string Tokenizer::decode(std::span<const int> ids, bool show_special) const
   for (const int id : ids) {
     assert(0 <= id && id < size());
     if (is_special(id)) {
-      if (show_special) text += kSpecialNames[id];
+      if (show_special) text += specials_[id];
     } else {
       text += text_after(previous, id);
       previous = id;
@@ -116,7 +123,7 @@ std::string Tokenizer::decode(std::span<const int> ids, bool show_special) const
 
 std::string Tokenizer::piece(int id) const {
   assert(0 <= id && id < size());
-  return is_special(id) ? std::string(kSpecialNames[id]) : ordinary_piece(id);
+  return is_special(id) ? specials_[id] : ordinary_piece(id);
 }
 
 std::optional<int> Tokenizer::find(std::string_view piece_text) const {
@@ -124,13 +131,18 @@ std::optional<int> Tokenizer::find(std::string_view piece_text) const {
     if (ordinary_piece(id) == piece_text) return id;
   }
   for (int id = 0; id < first_ordinary_id(); ++id) {
-    if (kSpecialNames[id] == piece_text) return id;
+    if (specials_[id] == piece_text) return id;
   }
   return std::nullopt;
 }
 
 std::string_view Tokenizer::file_name() const {
   return is_subword(type()) ? kTokenizerModel : kTokenizerJson;
+}
+
+bool is_special_name(std::string_view name) {
+  const auto printable = [](char c) { return c > ' ' && c < '\x7F'; };
+  return !name.empty() && name.size() <= 256 && std::ranges::all_of(name, printable);
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,

@@ -1,10 +1,11 @@
 // Text to ids and back.
 //
-// Ids: 0 <unk>, 1 <s>, 2 </s>, then [MASK] if the tokenizer has one, then what was learnt. Special
-// ids never come out of text: "<s>" or "[MASK]" written in a text is that text (only
-// encode_with_mask reads the latter as the mask). A Tokenizer is immutable: all methods may be
-// called from many threads at once. Ids do not depend on what stands before or after a line, nor
-// between words, so a corpus cut at newlines or before spaces gives the same ids as the whole.
+// Ids: 0 <unk>, 1 <s>, 2 </s>, then the further special tokens that an objective needs ("[MASK]"),
+// then what was learnt. Special ids never come out of text: "<s>" or "[MASK]" written in a text is
+// that text (only encode_with_specials reads the names of further ones as these). A Tokenizer is
+// immutable: all methods may be called from many threads at once. Ids do not depend on what stands
+// before or after a line, nor between words, so a corpus cut at newlines or before spaces gives the
+// same ids as the whole.
 //
 //   char     one id per Unicode code point; unknown ones are <unk>
 //   byte     one id per byte; any bytes at all
@@ -17,6 +18,7 @@
 // characters.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -51,16 +53,18 @@ class Tokenizer {
   static constexpr int kUnk = 0;
   static constexpr int kBos = 1;
   static constexpr int kEos = 2;
-  static constexpr std::string_view kMaskText = "[MASK]";
-  static constexpr std::size_t kMaxFileBytes = 32 << 20;  // load_tokenizer refuses more
-  static constexpr int kMaxSize = 1'000'000;              // and more ids
+  static constexpr std::array kFirstSpecials = {"<unk>", "<s>", "</s>"};
+  static constexpr int kFirstFurther = kFirstSpecials.size();  // id of the next special token
+  static constexpr std::size_t kMaxFileBytes = 32 << 20;       // load_tokenizer refuses more
+  static constexpr int kMaxSize = 1'000'000;                   // and more ids
 
   virtual ~Tokenizer() = default;
 
   virtual TokenizerConfig::Type type() const = 0;
   virtual int size() const = 0;  // number of ids
-  int mask_id() const { return has_mask_ ? 3 : -1; }
-  int first_ordinary_id() const { return has_mask_ ? 4 : 3; }
+  // The names of all special tokens, by id.
+  const std::vector<std::string>& specials() const { return specials_; }
+  int first_ordinary_id() const { return static_cast<int>(specials_.size()); }
   bool is_special(int id) const { return id < first_ordinary_id(); }
 
   // Calls sink for every token of the text, in order. The other ways of encoding stand on it; use
@@ -70,10 +74,13 @@ class Tokenizer {
 
   std::vector<int> encode(std::string_view text) const;
   std::vector<Token> encode_with_offsets(std::string_view text) const;
-  // Like encode, but "[MASK]" stands for mask_id(). With bpe and unigram one space before it
-  // belongs to it, as the space before a word belongs to the word's first piece. Error (usage)
-  // without a mask.
-  std::vector<int> encode_with_mask(std::string_view text) const;
+  // Calls use(part, id) for the parts of a text that stand before the name of a further special
+  // token, with that token's id, and last for the rest, with -1.
+  void split_at_specials(std::string_view text,
+                         const std::function<void(std::string_view, int)>& use) const;
+  // Like encode, but the name of a further special token stands for it. With bpe and unigram one
+  // space before it belongs to it, as the space before a word belongs to the word's first piece.
+  std::vector<int> encode_with_specials(std::string_view text) const;
   // At most max_kinds distinct ones are kept; all are counted.
   Unknown unknown(std::string_view text, std::size_t max_kinds = Unknown::kMaxKinds) const;
 
@@ -94,12 +101,19 @@ class Tokenizer {
   virtual std::string serialize() const = 0;
 
  protected:
-  explicit Tokenizer(bool has_mask) : has_mask_(has_mask) {}
+  // `further`: the names of further special tokens.
+  explicit Tokenizer(const std::vector<std::string>& further)
+      : specials_(kFirstSpecials.begin(), kFirstSpecials.end()) {
+    specials_.insert(specials_.end(), further.begin(), further.end());
+  }
   virtual std::string ordinary_piece(int id) const = 0;
 
  private:
-  bool has_mask_;
+  std::vector<std::string> specials_;
 };
+
+// May a further special token have this name? Printable ASCII without a space, at most 256 bytes.
+bool is_special_name(std::string_view name);
 
 // The two file names a checkpoint may hold.
 inline constexpr std::string_view kTokenizerJson = "tokenizer.json";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -16,12 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kFormat = "heed-tokenizer";
-
-std::vector<std::string> specials(bool has_mask) {
-  std::vector<std::string> names = {"<unk>", "<s>", "</s>"};
-  if (has_mask) names.emplace_back(Tokenizer::kMaskText);
-  return names;
-}
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
   throw Error(Exit::store, path + ": not a tokenizer that heed wrote: " + what + ".",
@@ -55,9 +50,19 @@ bool is_word(const std::string& token) {
   return token == "\n" || token.find_first_of(" \t\r\v\f\n") == std::string::npos;
 }
 
+// The names of the further special tokens.
+std::vector<std::string> further_specials(const std::vector<std::string>& names,
+                                          const std::string& path) {
+  constexpr auto& first = Tokenizer::kFirstSpecials;
+  const std::set<std::string_view> distinct(names.begin(), names.end());
+  if (names.size() < first.size() || !std::equal(first.begin(), first.end(), names.begin()) ||
+      distinct.size() != names.size() || !std::ranges::all_of(names, is_special_name))
+    refuse(path, "\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"], or these and further names");
+  return {names.begin() + first.size(), names.end()};
+}
+
 void check_tokens(TokenizerConfig::Type type, const std::vector<std::string>& tokens,
                   const std::string& path) {
-  if (tokens.size() > Tokenizer::kMaxSize - 4) refuse(path, "too many tokens");
   if (type == TokenizerConfig::byte && !tokens.empty()) refuse(path, "\"tokens\" must be empty");
   if (type != TokenizerConfig::byte && tokens.empty()) refuse(path, "\"tokens\" is empty");
   std::unordered_set<std::string_view> seen;
@@ -75,13 +80,13 @@ void check_tokens(TokenizerConfig::Type type, const std::vector<std::string>& to
 
 }  // namespace
 
-std::string tokenizer_json(TokenizerConfig::Type type, bool has_mask,
+std::string tokenizer_json(TokenizerConfig::Type type, const std::vector<std::string>& specials,
                            const std::vector<std::string>& tokens) {
   nlohmann::ordered_json file;
   file["format"] = kFormat;
   file["version"] = 1;
   file["type"] = type_name(type);
-  file["special"] = specials(has_mask);
+  file["special"] = specials;
   file["tokens"] = tokens;
   return file.dump() + "\n";
 }
@@ -95,20 +100,17 @@ std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view bytes, const std
   }
   if (member(file, "version", path) != 1) refuse(path, "\"version\" must be 1");
   const auto type = type_of(file, path);
-  const auto special = strings(file, "special", path);
-  const bool has_mask = special.size() == 4;
-  if (special != specials(has_mask)) {
-    refuse(path, "\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"] or these and \"[MASK]\"");
-  }
+  const auto further = further_specials(strings(file, "special", path), path);
   auto tokens = strings(file, "tokens", path);
+  if (tokens.size() + further.size() + Tokenizer::kFirstFurther > Tokenizer::kMaxSize)
+    refuse(path, "too many tokens");
   check_tokens(type, tokens, path);
-  if (type == TokenizerConfig::byte) return std::make_unique<ByteTokenizer>(has_mask);
-  if (type == TokenizerConfig::word) {
-    return std::make_unique<WordTokenizer>(has_mask, std::move(tokens));
-  }
+  if (type == TokenizerConfig::byte) return std::make_unique<ByteTokenizer>(further);
+  if (type == TokenizerConfig::word)
+    return std::make_unique<WordTokenizer>(further, std::move(tokens));
   std::vector<char32_t> characters;
   for (const std::string& token : tokens) characters.push_back(code_point_at(token, 0).value);
-  return std::make_unique<CharTokenizer>(has_mask, std::move(characters));
+  return std::make_unique<CharTokenizer>(further, std::move(characters));
 }
 
 }  // namespace heed

@@ -1,7 +1,7 @@
 // The file tokenizer.json of char, byte and word tokenizers:
 //   {"format": "heed-tokenizer", "version": 1, "type": "char",
 //    "special": ["<unk>", "<s>", "</s>"], "tokens": ["\n", " ", "e", ...]}
-// Special tokens have the first ids, in order; "[MASK]" is the fourth if there is one. `tokens` is
+// Special tokens have the first ids, in order: these three and further ones ("[MASK]"). `tokens` is
 // empty for byte.
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace heed {
 
-std::string tokenizer_json(TokenizerConfig::Type type, bool has_mask,
+// `specials`: all of them.
+std::string tokenizer_json(TokenizerConfig::Type type, const std::vector<std::string>& specials,
                            const std::vector<std::string>& tokens);
 
 // Errors (store) as load_tokenizer.

@@ -53,7 +53,7 @@ std::string megabytes(std::uint64_t bytes) {
 
 struct TokenizerTrainer::State {
   TokenizerConfig config;
-  bool with_mask;
+  std::vector<std::string> specials;
   std::uint64_t bytes = 0;
   std::unordered_map<char32_t, std::int64_t> characters;             // code points from 128 on, ...
   std::vector<std::int64_t> ascii = std::vector<std::int64_t>(128);  // ... and below
@@ -61,10 +61,10 @@ struct TokenizerTrainer::State {
   std::bitset<256> byte_values;
   LineSample sample;
 
-  int specials() const { return with_mask ? 4 : 3; }
+  int first_id() const { return Tokenizer::kFirstFurther + static_cast<int>(specials.size()); }
   std::size_t room() const {
     const int ids = config.vocab_size == 0 ? Tokenizer::kMaxSize : config.vocab_size;
-    return static_cast<std::size_t>(ids - specials());
+    return static_cast<std::size_t>(ids - first_id());
   }
   std::string kept_of(std::size_t kept, std::size_t found, const std::string& what) const {
     return std::to_string(kept) + " of " + std::to_string(found) + " distinct " + what;
@@ -75,15 +75,15 @@ struct TokenizerTrainer::State {
   TrainedTokenizer finish_pieces();
 };
 
-TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, bool with_mask,
+TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, std::vector<std::string> specials,
                                    std::uint64_t seed)
     : state_(new State{.config = config,
-                       .with_mask = with_mask,
+                       .specials = std::move(specials),
                        .characters = {},
                        .words = {},
                        .byte_values = {},
                        .sample = {seed, static_cast<std::size_t>(config.sample_bytes)}}) {
-  const int least = state_->specials() + (config.type == TokenizerConfig::byte ? 256 : 2);
+  const int least = state_->first_id() + (config.type == TokenizerConfig::byte ? 256 : 2);
   const bool fixed = config.type == TokenizerConfig::byte;
   const int size = config.vocab_size;
   if (size != 0 && (size < least || size > Tokenizer::kMaxSize || (fixed && size != least))) {
@@ -139,12 +139,12 @@ TrainedTokenizer TokenizerTrainer::State::finish_char() {
   auto kept = most_frequent(characters, config.min_frequency, room());
   need_two(kept.size(), "character");
   const std::string note = kept_of(kept.size(), characters.size(), "characters");
-  return {std::make_unique<CharTokenizer>(with_mask, std::move(kept)), note};
+  return {std::make_unique<CharTokenizer>(specials, std::move(kept)), note};
 }
 
 TrainedTokenizer TokenizerTrainer::State::finish_byte() {
   need_two(byte_values.count(), "byte");
-  return {std::make_unique<ByteTokenizer>(with_mask),
+  return {std::make_unique<ByteTokenizer>(specials),
           std::to_string(byte_values.count()) + " of 256 bytes occur"};
 }
 
@@ -152,14 +152,14 @@ TrainedTokenizer TokenizerTrainer::State::finish_word() {
   auto kept = most_frequent(words, config.min_frequency, room());
   need_two(kept.size(), "word");
   const std::string note = kept_of(kept.size(), words.size(), "words (newline included)");
-  return {std::make_unique<WordTokenizer>(with_mask, std::move(kept)), note};
+  return {std::make_unique<WordTokenizer>(specials, std::move(kept)), note};
 }
 
 TrainedTokenizer TokenizerTrainer::State::finish_pieces() {
   const bool all = sample.bytes_seen() <= static_cast<std::uint64_t>(config.sample_bytes);
   const std::string from = all ? "pieces learnt from all of it"
                                : "pieces learnt from a sample of " + megabytes(sample.bytes_kept());
-  TrainedPieces trained = train_pieces(config, with_mask, sample.take());
+  TrainedPieces trained = train_pieces(config, specials, sample.take());
   std::string note = from;
   if (trained.rare_characters > 0) {
     note += ", " + std::to_string(trained.rare_characters) + " rare characters written as bytes";

@@ -21,7 +21,9 @@ struct TrainedTokenizer {
 
 class TokenizerTrainer {
  public:
-  TokenizerTrainer(const TokenizerConfig& config, bool with_mask, std::uint64_t seed);
+  // `specials`: further special tokens, by name; they have the ids from 3 on.
+  TokenizerTrainer(const TokenizerConfig& config, std::vector<std::string> specials,
+                   std::uint64_t seed);
   ~TokenizerTrainer();
   TokenizerTrainer(TokenizerTrainer&&) noexcept;
 

@@ -13,8 +13,9 @@ bool is_blank(char c) {
 
 }  // namespace
 
-WordTokenizer::WordTokenizer(bool has_mask, std::vector<std::string> words)
-    : Tokenizer(has_mask), words_(std::move(words)) {
+WordTokenizer::WordTokenizer(const std::vector<std::string>& further,
+                             std::vector<std::string> words)
+    : Tokenizer(further), words_(std::move(words)) {
   int id = first_ordinary_id();
   for (const std::string& word : words_) ids_.emplace(word, id++);
 }
@@ -55,7 +56,7 @@ std::string WordTokenizer::ordinary_piece(int id) const {
 }
 
 std::string WordTokenizer::serialize() const {
-  return tokenizer_json(type(), mask_id() >= 0, words_);
+  return tokenizer_json(type(), specials(), words_);
 }
 
 }  // namespace heed

@@ -23,7 +23,7 @@ using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>
 class WordTokenizer final : public Tokenizer {
  public:
   // Ids in the order given; distinct.
-  WordTokenizer(bool has_mask, std::vector<std::string> words);
+  WordTokenizer(const std::vector<std::string>& further, std::vector<std::string> words);
 
   // Calls use(begin, end) for every word and newline of the text.
   static void split(std::string_view text,

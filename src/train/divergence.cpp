@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "evaluate/evaluator.h"
+#include "evaluate/scorer.h"
 
 namespace heed {
 
@@ -32,13 +32,11 @@ double ruined_loss(const Transformer& model) {
 }
 
 std::string fault_of(const Transformer& model, const ParamVec<float>& values,
-                     const Examples& examples, Pool& pool) {
+                     const ExampleList& examples, Pool& pool) {
   const std::string bad = first_not_finite(model.table, values);
   if (!bad.empty()) return "NaN or infinity in the values of " + bad;
-  const std::int64_t few = std::min<std::int64_t>(4, examples.count(Examples::kEvaluation));
-  const Evaluation e = evaluate(
-      model, values, few,
-      [&](std::int64_t i, Example& x) { examples.make(Examples::kEvaluation, i, x); }, pool);
+  const ExampleList few{std::min<std::int64_t>(4, examples.count), examples.get};
+  const Evaluation e = evaluate(model, values, few, pool);
   if (e.sums.tokens == 0 || e.loss() <= ruined_loss(model)) return "";
   if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
   return "the new weights give a loss of " + format_scientific(e.loss()) +

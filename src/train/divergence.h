@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
-#include "data/examples.h"
+#include "data/objective.h"
 #include "nn/transformer.h"
 
 namespace heed {
@@ -28,7 +28,7 @@ double ruined_loss(const Transformer& model);
 // Why a checkpoint of these values would not be one to go on from, or "": a NaN or infinity, or a
 // ruined loss on the first few examples.
 std::string fault_of(const Transformer& model, const ParamVec<float>& values,
-                     const Examples& examples, Pool& pool);
+                     const ExampleList& examples, Pool& pool);
 
 struct Divergence {
   std::int64_t step;

@@ -124,7 +124,8 @@ std::size_t recorded_size(const ParamTable& table) {
   return size;
 }
 
-LearningRecord::LearningRecord(const Transformer& model, std::uint64_t seed, const Examples& probe)
+LearningRecord::LearningRecord(const Transformer& model, std::uint64_t seed,
+                               const ExampleList& probe)
     : model_(&model), seed_(seed) {
   std::size_t size = 0;
   for (const ParamInfo& info : model.table.infos()) {
@@ -134,17 +135,16 @@ LearningRecord::LearningRecord(const Transformer& model, std::uint64_t seed, con
     size += info.param.size();
   }
   const int sides = model.has_encoder() && model.has_decoder() ? 2 : 1;
-  const auto shown = [&](const std::vector<int>& ids) {
-    return std::min(static_cast<int>(ids.size()), kProbeTokens / sides);
+  const auto shown = [&](const TokenIds& ids) {
+    return std::span(ids).first(std::min<std::size_t>(ids.size(), kProbeTokens / sides));
   };
   Example e;
-  int tokens = 0;
-  for (std::int64_t i = 0; i < probe.count(Examples::kEvaluation); ++i) {
-    probe.make(Examples::kEvaluation, i, e);
-    tokens += shown(e.source) + shown(e.target);
+  std::size_t tokens = 0;
+  for (std::int64_t i = 0; i < probe.count; ++i) {
+    probe.get(i, e);
+    tokens += shown(e.source).size() + shown(e.target).size();
     if (tokens > kProbeTokens) break;
-    if (model.has_encoder()) probe_.source.add_sequence(e.source.data(), shown(e.source));
-    if (model.has_decoder()) probe_.target.add_sequence(e.target.data(), shown(e.target));
+    probe_.add(shown(e.source), shown(e.target));
   }
 }
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "data/examples.h"
+#include "data/objective.h"
 #include "nn/transformer.h"
 
 namespace heed {
@@ -44,7 +44,7 @@ class LearningRecord {
   static constexpr int kProbeTokens = 256;
 
   // `probe`: what the entropies are measured on. The model must outlive the record.
-  LearningRecord(const Transformer& model, std::uint64_t seed, const Examples& probe);
+  LearningRecord(const Transformer& model, std::uint64_t seed, const ExampleList& probe);
   // Instead of the seed's weights:
   void began_with(const ParamVec<float>& initial);
   void initial_is_not_known() { initial_state_ = InitialState::unknown; }

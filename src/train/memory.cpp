@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "data/batcher.h"
-#include "evaluate/evaluator.h"
+#include "evaluate/scorer.h"
 #include "train/learning_record.h"
 
 namespace heed {

@@ -12,17 +12,13 @@
 namespace heed {
 namespace {
 
-Examples training_examples(const PreparedRun& run) {
-  const Tokenizer& tokenizer = *run.tokenizers.target;
-  return Examples(run.data.train, run.config, tokenizer.size(), tokenizer.mask_id());
-}
-
-int longest_example(const Examples& examples) {
+int longest_example(const PreparedRun& run) {
+  const auto objective = make_objective(run.config);
   int longest = 1;
   Example e;
-  const std::int64_t n = std::min<std::int64_t>(examples.count(0), 20000);
+  const std::int64_t n = std::min<std::int64_t>(objective->count(run.data.train, 0), 20000);
   for (std::int64_t i = 0; i < n; ++i) {
-    examples.make(0, i, e);
+    objective->example(run.data.train, 0, i, e);
     longest = std::max(longest, e.tokens());
   }
   return longest;
@@ -31,9 +27,8 @@ int longest_example(const Examples& examples) {
 // Seconds of one step, from its arithmetic and a quick look at how fast products are here.
 double predicted_step_seconds(const PreparedRun& run) {
   const RunConfig& config = run.config;
-  const Examples examples = training_examples(run);
   StepBatch batch;
-  Batcher(examples, config).fill(1, {}, batch);
+  Batcher(*make_objective(config), run.data.train, config).fill(1, {}, batch);
   double flops = 0;
   for (std::size_t s = 0; s < batch.shards.size(); ++s)
     for (int i = 0; i < batch.used[s]; ++i) flops += training_flops(run.model, batch.shards[s][i]);
@@ -59,8 +54,8 @@ MemoryPlan plan_memory(const PreparedRun& run) {
   const double ids = static_cast<double>(
       (train.source.size() + valid.source.size()) * train.source.bytes_per_id() +
       (train.target.size() + valid.target.size()) * train.target.bytes_per_id());
-  const MemoryPlan plan = predict_memory(run.model, run.config, run.threads,
-                                         longest_example(training_examples(run)), ids);
+  const MemoryPlan plan =
+      predict_memory(run.model, run.config, run.threads, longest_example(run), ids);
   check_memory(plan);
   return plan;
 }

@@ -19,12 +19,12 @@ void append(std::vector<T>& to, std::vector<T> from) {
 
 }  // namespace
 
-Stepper::Stepper(const RunConfig& config, const Transformer& model, const Examples& examples,
-                 Pool& pool)
+Stepper::Stepper(const RunConfig& config, const Transformer& model, const Objective& objective,
+                 const Split& split, Pool& pool)
     : config_(config),
       model_(model),
       pool_(pool),
-      batcher_(examples, config),
+      batcher_(objective, split, config),
       gradients_(model, config.train.shards, pool),
       optimizer_(model.table, config.optimizer),
       values_(model.table.size()) {

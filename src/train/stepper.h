@@ -24,7 +24,8 @@ struct StepResult {
 class Stepper {
  public:
   // References must outlive the stepper. Values start from the seed.
-  Stepper(const RunConfig& config, const Transformer& model, const Examples& examples, Pool& pool);
+  Stepper(const RunConfig& config, const Transformer& model, const Objective& objective,
+          const Split& split, Pool& pool);
 
   // The step after `state.step`, from its cursor; moves step, cursor and tokens_seen on.
   // `before_update`, if given, is called when the gradient is summed (and finite) and the values

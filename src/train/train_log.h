@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "evaluate/evaluator.h"
+#include "evaluate/scorer.h"
 #include "store/state.h"
 #include "train/learning_record.h"
 

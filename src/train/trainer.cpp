@@ -22,12 +22,14 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
       run_(run),
       pool_(pool),
       log_(log),
-      examples_(data.train, config, tokenizers.target->size(), tokenizers.target->mask_id()),
+      objective_(make_objective(config)),
       validation_(config.data.has_validation()
-                      ? std::optional<Validation>(std::in_place, config, model, data, tokenizers)
+                      ? std::optional<Validation>(std::in_place, config, model, *objective_,
+                                                  data.valid, tokenizers)
                       : std::nullopt),
-      stepper_(config, model, examples_, pool),
-      record_(model, config.seed, validation_ ? validation_->examples() : examples_),
+      stepper_(config, model, *objective_, data.train, pool),
+      record_(model, config.seed,
+              objective_->evaluation(config.data.has_validation() ? data.valid : data.train)),
       started_(seconds_now()),
       last_line_time_(seconds_now()) {
   state_.seed = config.seed;
@@ -65,7 +67,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
 }
 
 double Trainer::epoch() const {
-  const std::int64_t n = examples_.count(state_.cursor.epoch);
+  const std::int64_t n = objective_->count(data_.train, state_.cursor.epoch);
   return static_cast<double>(state_.cursor.epoch) +
          (n > 0 ? static_cast<double>(state_.cursor.index) / static_cast<double>(n) : 0.0);
 }
@@ -231,9 +233,10 @@ bool Trainer::validate(bool counts) {
 
 void Trainer::save() {
   const double begin = seconds_now();
-  std::string fault = fault_of(model_, stepper_.values(), examples_, pool_);
+  const ExampleList examples = objective_->evaluation(data_.train);
+  std::string fault = fault_of(model_, stepper_.values(), examples, pool_);
   if (fault.empty() && config_.train.ema_decay > 0)
-    fault = fault_of(model_, stepper_.best_values(), examples_, pool_);
+    fault = fault_of(model_, stepper_.best_values(), examples, pool_);
   if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;

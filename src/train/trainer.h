@@ -6,6 +6,7 @@
 // The loop runs on the calling thread; the pool's threads do the arithmetic.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -62,7 +63,7 @@ class Trainer {
   Pool& pool_;
   Log& log_;
 
-  Examples examples_;
+  std::unique_ptr<const Objective> objective_;
   std::optional<Validation> validation_;
   Stepper stepper_;
   LearningRecord record_;

@@ -22,8 +22,8 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
     throw Error(Exit::usage, "--init-from " + run + ": its " + key + " is not this config's.");
   };
   if (other.tokenizer.type != config.tokenizer.type) differs("tokenizer.type");
-  const bool mask = config.objective.type == ObjectiveType::masked_lm;
-  if ((other.objective.type == ObjectiveType::masked_lm) != mask) differs("objective.type");
+  if (make_objective(other)->traits().specials != make_objective(config)->traits().specials)
+    differs("objective.type");
 }
 
 // Weights and tokenizers of another run; read before that run's folder may be renamed.

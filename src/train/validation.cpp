@@ -3,29 +3,28 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "evaluate/evaluator.h"
+#include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 
 namespace heed {
 
-Validation::Validation(const RunConfig& config, const Transformer& model, const Dataset& data,
-                       const Tokenizers& tokenizers)
+Validation::Validation(const RunConfig& config, const Transformer& model,
+                       const Objective& objective, const Split& split, const Tokenizers& tokenizers)
     : config_(config),
       model_(model),
-      split_(data.valid),
-      tokenizers_(tokenizers),
-      examples_(data.valid, config, tokenizers.target->size(), tokenizers.target->mask_id()) {}
+      objective_(objective),
+      split_(split),
+      tokenizers_(tokenizers) {}
 
 std::optional<ValidLine> Validation::measure(std::int64_t step, const ParamVec<float>& values,
                                              Pool& pool, const std::function<bool()>& stop) const {
   ValidLine line;
   line.step = step;
-  line.evaluation = evaluate(model_, values, examples_, pool, stop);
+  line.evaluation = evaluate(model_, values, objective_.evaluation(split_), pool, stop);
   if (line.evaluation.sums.tokens == 0) return std::nullopt;
-  const bool masked = config_.objective.type == ObjectiveType::masked_lm;
-  line.bytes = split_.lossy || masked ? 0 : split_.target_bytes;
+  if (!split_.lossy && objective_.traits().bits_per_byte) line.bytes = split_.target_bytes;
   if (by_bleu() && std::isfinite(line.evaluation.loss()))
-    line.bleu = validation_bleu(model_, values, split_, tokenizers_, pool);
+    line.bleu = validation_bleu(model_, values, objective_, split_, *tokenizers_.target, pool);
   return line;
 }
 

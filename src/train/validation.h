@@ -6,10 +6,9 @@
 #include <optional>
 
 #include "base/pool.h"
-#include "data/dataset.h"
-#include "data/examples.h"
-#include "data/run_config.h"
+#include "data/objective.h"
 #include "store/state.h"
+#include "text/tokenizers.h"
 #include "train/train_log.h"
 
 namespace heed {
@@ -19,11 +18,9 @@ void forget_best(State& state);
 
 class Validation {
  public:
-  // References must outlive it; the config must have held-out data.
-  Validation(const RunConfig& config, const Transformer& model, const Dataset& data,
-             const Tokenizers& tokenizers);
-
-  const Examples& examples() const { return examples_; }
+  // References must outlive it; `split` is the held-out part.
+  Validation(const RunConfig& config, const Transformer& model, const Objective& objective,
+             const Split& split, const Tokenizers& tokenizers);
 
   // Loss, and BLEU where the config selects by it. Nothing if `stop` cut it off, or if there is no
   // token to predict.
@@ -41,9 +38,9 @@ class Validation {
 
   const RunConfig& config_;
   const Transformer& model_;
+  const Objective& objective_;
   const Split& split_;
   const Tokenizers& tokenizers_;
-  Examples examples_;
 };
 
 }  // namespace heed

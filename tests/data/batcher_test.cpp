@@ -52,8 +52,8 @@ TEST(Batcher, AnEpochTakesEveryExampleOnceAndFillsSteps) {
   const Split pairs = numbered_pairs(300);
   for (int batch_tokens : {1, 15, 64, 200, 100000}) {
     const RunConfig c = batch_config(batch_tokens, 4, 50);
-    const Examples examples(pairs, c, 1000, -1);
-    Batcher batcher(examples, c);
+    const Examples examples(pairs, c);
+    Batcher batcher(*examples.objective, pairs, c);
     std::vector<int> taken;
     StepBatch batch;
     Cursor cursor{2, 0};
@@ -88,8 +88,8 @@ TEST(Batcher, AnEpochTakesEveryExampleOnceAndFillsSteps) {
 TEST(Batcher, ShardsAreBalancedAndMicroBatchesLimited) {
   const Split pairs = numbered_pairs(500);
   const RunConfig c = batch_config(1000, 4, 60);
-  const Examples examples(pairs, c, 1000, -1);
-  Batcher batcher(examples, c);
+  const Examples examples(pairs, c);
+  Batcher batcher(*examples.objective, pairs, c);
   StepBatch batch;
   for (Cursor cursor; cursor.epoch == 0; cursor = batch.after) {
     batcher.fill(1, cursor, batch);
@@ -112,9 +112,9 @@ TEST(Batcher, ShardsAreBalancedAndMicroBatchesLimited) {
 TEST(Batcher, MoreShardsThanSequencesLeaveSomeEmpty) {
   const Split pairs = numbered_pairs(3);
   const RunConfig c = batch_config(1000, 16, 0);
-  const Examples examples(pairs, c, 1000, -1);
+  const Examples examples(pairs, c);
   StepBatch batch;
-  Batcher(examples, c).fill(1, {}, batch);
+  Batcher(*examples.objective, pairs, c).fill(1, {}, batch);
   EXPECT_EQ(sequences(batch).size(), 3u);
   EXPECT_EQ(std::count(batch.used.begin(), batch.used.end(), 1), 3);
 }
@@ -122,8 +122,8 @@ TEST(Batcher, MoreShardsThanSequencesLeaveSomeEmpty) {
 TEST(Batcher, TheSameCursorGivesTheSameStepWhateverWasFilledBefore) {
   const Split pairs = numbered_pairs(200);
   const RunConfig c = batch_config(300, 3, 50);
-  const Examples examples(pairs, c, 1000, -1);
-  Batcher used(examples, c), fresh(examples, c);
+  const Examples examples(pairs, c);
+  Batcher used(*examples.objective, pairs, c), fresh(*examples.objective, pairs, c);
   StepBatch a, b;
   for (int i = 0; i < 5; ++i) used.fill(i, {i, 7 * i}, a);
   used.fill(9, {4, 30}, a);
@@ -139,9 +139,9 @@ TEST(Batcher, DropoutKeysDependOnStepAndPlaceInTheStepAlone) {
   const Split pairs = numbered_pairs(200);
   const auto fill = [&](std::int64_t step, int shards, int micro, const char* dropout) {
     const RunConfig c = batch_config(300, shards, micro, dropout);
-    const Examples examples(pairs, c, 1000, -1);
+    const Examples examples(pairs, c);
     StepBatch batch;
-    Batcher(examples, c).fill(step, {1, 20}, batch);
+    Batcher(*examples.objective, pairs, c).fill(step, {1, 20}, batch);
     return sequences(batch);
   };
   const std::vector<Seen> once = fill(7, 4, 0, "0.1");

@@ -38,7 +38,7 @@ TEST(RunConfig, TheSmallestConfigIsEnough) {
   const RunConfig c = config({});
   EXPECT_EQ(c.data.train.paths, std::vector<std::string>{"a.txt"});
   EXPECT_EQ(c.model.d_model, 128);
-  EXPECT_EQ(c.objective.type, ObjectiveType::prefix_lm);
+  EXPECT_EQ(c.objective.type, "prefix_lm");
 }
 
 TEST(RunConfig, EveryTypeIsRead) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/examples.h"
+#include "data/objective.h"
 
 namespace heed {
 
@@ -58,9 +58,19 @@ inline Split numbered_pairs(int n) {
   return sentence_pairs(pairs);
 }
 
+// A split under the objective of a config.
+struct Examples {
+  Examples(const Split& s, const RunConfig& c) : split(s), objective(make_objective(c)) {}
+  std::int64_t count(std::int64_t epoch) const { return objective->count(split, epoch); }
+  ExampleList evaluation() const { return objective->evaluation(split); }
+
+  const Split& split;
+  std::unique_ptr<const Objective> objective;
+};
+
 inline Example example(const Examples& examples, std::int64_t epoch, std::int64_t index) {
   Example e;
-  examples.make(epoch, index, e);
+  examples.objective->example(examples.split, epoch, index, e);
   return e;
 }
 

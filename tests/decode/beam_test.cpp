@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "data/splits.h"
 #include "decode/decode_models.h"
 #include "decode/sampling.h"
 #include "evaluate/scorer.h"
@@ -45,14 +46,13 @@ TEST(Beam, OfSizeOneIsGreedy) {
     const auto found = beam_search(m.model, m.values, pool, sources, options);
     for (std::size_t i = 0; i < sources.size(); ++i) {
       SampleRequest greedy;
-      greedy.prompt = sources[i];
-      greedy.to_end = true;
+      greedy.prompt.assign(sources[i].begin(), sources[i].end() - 1);  // without </s>
       greedy.max_tokens = 10;
       greedy.rules.temperature = 0;
       greedy.banned = kBanned;
       std::vector<int> ids;
       draw_samples(
-          m.model, m.values, pool, greedy,
+          m.model, m.values, *make_objective(pairs_config()), pool, greedy,
           [&](int, int id) {
             ids.push_back(id);
             return true;
@@ -72,14 +72,13 @@ TEST(Beam, ScoresAreThoseOfScore) {
       .beam_size = 5, .length_penalty = 0.7, .n_best = 5, .max_length = 9, .banned = kBanned};
   Pool pool(2);
   const auto found = beam_search(m.model, m.values, pool, sources, options);
-  RunConfig config;
-  config.objective.type = ObjectiveType::seq2seq;
+  const auto objective = make_objective(pairs_config());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::vector<int> source(sources[i].begin(), sources[i].end() - 1);
     EXPECT_EQ(found[i].size(), 5u);
     for (const Hypothesis& h : found[i]) {
       const auto scores =
-          label_log_probs(m.model, m.values, score_examples(config, source, h.ids, -1), pool);
+          label_log_probs(m.model, m.values, objective->score(source, h.ids).examples, pool);
       double sum = 0;
       for (const double x : scores.front()) sum += x;
       EXPECT_NEAR(h.log_probability, sum, 1e-4);
@@ -103,8 +102,7 @@ std::vector<std::vector<int>> all_targets(int vocab, int length) {
 TEST(Beam, AWideOneFindsTheBestOfAll) {
   constexpr int kVocab = 6, kLength = 4;
   const auto sources = test::some_sources(3, kVocab);
-  RunConfig config;
-  config.objective.type = ObjectiveType::seq2seq;
+  const auto objective = make_objective(pairs_config());
   Pool pool(2);
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const DecodeModel m(Family::encoder_decoder, Positions::rotary, kVocab, seed);
@@ -117,7 +115,7 @@ TEST(Beam, AWideOneFindsTheBestOfAll) {
         double best = -1e9;
         for (const auto& target : all_targets(kVocab, kLength)) {
           const auto scores =
-              label_log_probs(m.model, m.values, score_examples(config, source, target, -1), pool);
+              label_log_probs(m.model, m.values, objective->score(source, target).examples, pool);
           double sum = 0;
           for (const double x : scores.front()) sum += x;
           best = std::max(best, sum / std::pow(scores.front().size(), penalty));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "data/splits.h"
 #include "decode/decode_models.h"
 #include "decode/session.h"
 
@@ -15,11 +16,14 @@ using test::Family;
 
 std::vector<std::vector<int>> samples(const DecodeModel& m, const SampleRequest& request,
                                       int threads = 1) {
+  const std::vector<std::string> lengths{"objective.source_length=5", "objective.target_length=6"};
+  const auto objective =
+      make_objective(m.model.has_encoder() ? text_config(lengths) : causal_config(lengths));
   Pool pool(threads);
   std::vector<std::vector<int>> result(request.num_samples);
   int complete = 0;
   draw_samples(
-      m.model, m.values, pool, request,
+      m.model, m.values, *objective, pool, request,
       [&](int i, int id) {
         result[i].push_back(id);
         return true;
@@ -32,8 +36,6 @@ std::vector<std::vector<int>> samples(const DecodeModel& m, const SampleRequest&
 SampleRequest text_request() {
   SampleRequest r;
   r.prompt = {4, 5, 6};
-  r.source_length = 5;
-  r.target_length = 6;
   r.max_tokens = 25;  // several new starts
   r.banned = {0, 1, 2};
   return r;

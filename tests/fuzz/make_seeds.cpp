@@ -67,7 +67,7 @@ void make(const fs::path& root) {
   for (const bool unigram : {false, true}) {
     PieceModel model;
     model.unigram = unigram;
-    model.has_mask = unigram;
+    if (unigram) model.specials = {"[MASK]"};
     model.pieces = {{"ab", 0.0f},
                     {std::string(kSpaceMark) + "a", -1.0f},
                     {"a", -2.0f},

@@ -34,7 +34,7 @@ class Twin {
   };
   std::map<std::string, Head> heads;  // "cross 1 0"
 
-  void run(const ModelInput& input) {
+  void run(const Example& input) {
     const bool both = config_.encoder_layers > 0 && config_.decoder_layers > 0;
     const std::string table = "embed_tokens";
     Matrix memory;
@@ -182,7 +182,7 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   config.positions = positions;
   const Transformer model(config, 11, 11);
   const ParamVec<float> values = test::lively_values<float>(model, 3);
-  ModelInput input;
+  Example input;
   if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
   if (model.has_decoder()) input.target = {1, 5, 10, 3};
   Workspace workspace;

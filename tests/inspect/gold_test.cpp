@@ -189,6 +189,7 @@ TEST_F(Gold, OtherMentionsOfTheReferentAreRightAnswers) {
 TEST_F(Gold, LongLinesAreLeftOut) {
   pairs(Type::word, "a b c\n");
   config_.model.max_length = 16;
+  config_.data.max_length = 15;
   std::string many;
   for (int i = 0; i < 40; ++i) many += i % 2 == 1 ? "a " : "b ";
   const GoldFiles files{file("g", R"({"line":0,"unit":"token","alignment":[[0]]})"

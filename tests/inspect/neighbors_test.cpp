@@ -29,7 +29,14 @@ TrainedModel encoder_decoder(Type type, NormPlacement norm = NormPlacement::pre)
   const int vocab = tokenizers.target->size();
   Transformer model(config.model, vocab, vocab);
   ParamVec<float> values = test::lively_values<float>(model, 5);
-  return {"", std::move(config), std::move(tokenizers), std::move(model), std::move(values), {},
+  auto objective = make_objective(config);
+  return {"",
+          std::move(config),
+          std::move(objective),
+          std::move(tokenizers),
+          std::move(model),
+          std::move(values),
+          {},
           ""};
 }
 

@@ -35,7 +35,7 @@ std::string json(const std::string& type, const std::string& special, const std:
 TEST(TokenizerFile, JsonThatIsWrong) {
   const std::string special = R"(["<unk>","<s>","</s>"])";
   EXPECT_EQ(load_tokenizer(kTokenizerJson, json("char", special, R"(["a","b"])"), "p")->size(), 5);
-  const std::array<std::array<std::string, 2>, 19> cases = {{
+  const std::array<std::array<std::string, 2>, 20> cases = {{
       {"", "not valid JSON"},
       {"{", "not valid JSON"},
       {"[]", "not a JSON object"},
@@ -45,7 +45,8 @@ TEST(TokenizerFile, JsonThatIsWrong) {
       {R"({"format":"heed-tokenizer","version":2})", "\"version\" must be 1"},
       {json("bpe", special, "[]"), "\"type\" must be"},
       {json("char", R"(["<unk>","<s>"])", R"(["a","b"])"), "\"special\" must be"},
-      {json("char", R"(["<unk>","<s>","</s>","[PAD]"])", R"(["a"])"), "\"special\" must be"},
+      {json("char", R"(["<unk>","<s>","</s>","[A B]"])", R"(["a"])"), "\"special\" must be"},
+      {json("char", R"(["<unk>","<s>","</s>","<s>"])", R"(["a"])"), "\"special\" must be"},
       {json("char", "7", R"(["a"])"), "\"special\" must be a list of strings"},
       {json("char", special, R"(["a",7])"), "\"tokens\" must be a list of strings"},
       {json("char", special, R"(["a","b","a"])"), "the token \"a\" is there twice"},
@@ -75,7 +76,7 @@ TEST(TokenizerFile, ModelThatIsWrong) {
     return write_piece_model(model);
   };
   const std::string nan_model = changed([](PieceModel& m) { m.pieces[2].score = NAN; });
-  const std::array<std::array<std::string, 2>, 12> cases = {{
+  const std::array<std::array<std::string, 2>, 15> cases = {{
       {"", "no bpe or unigram"},
       {"not protobuf", "run/tokenizer"},
       {write_piece_model(small_model()) + "x", "cut short"},
@@ -88,6 +89,12 @@ TEST(TokenizerFile, ModelThatIsWrong) {
       {changed([](PieceModel& m) { m.pieces[3].text = "a▁"; }), "no piece may have"},
       {changed([](PieceModel& m) { m.pieces[3].text = "\xFF"; }), "no piece may have"},
       {changed([](PieceModel& m) { m.pieces[3].text.assign(300, 'a'); }), "too long"},
+      {changed([](PieceModel& m) { m.specials = {"a b"}; }), "unsound name"},
+      {changed([](PieceModel& m) {
+         m.specials = {"[A]", "[A]"};
+       }),
+       "is there twice"},
+      {changed([](PieceModel& m) { m.specials = {"<0x41>"}; }), "is there twice"},
   }};
   for (const auto& [bytes, part] : cases) expect_refused(kTokenizerModel, bytes, part);
 }

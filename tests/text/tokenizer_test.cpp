@@ -13,6 +13,26 @@ namespace {
 constexpr std::array kTypes = {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word,
                                TokenizerConfig::bpe, TokenizerConfig::unigram};
 
+TEST(Tokenizer, ReadsFurtherSpecialTokensByNameOnlyWhereAsked) {
+  for (const Type type : kTypes) {
+    TokenizerConfig config;
+    config.type = type;
+    TokenizerTrainer trainer(config, {"<x>", "<x>y", "[MASK]"}, 1);
+    trainer.add(training_text() + "a <x>yb[MASK]");
+    const auto trained = trainer.finish().tokenizer;
+    const auto tokenizer = load_tokenizer(trained->file_name(), trained->serialize(), "file");
+    EXPECT_EQ(tokenizer->specials(),
+              (std::vector<std::string>{"<unk>", "<s>", "</s>", "<x>", "<x>y", "[MASK]"}));
+    EXPECT_EQ(tokenizer->first_ordinary_id(), 6);
+    std::vector<int> special;
+    for (const int id : tokenizer->encode_with_specials("<x>a <x>ya[MASK]"))
+      if (tokenizer->is_special(id)) special.push_back(id);
+    EXPECT_EQ(special, (std::vector<int>{3, 4, 5}));  // of two names, the longer one
+    for (const int id : tokenizer->encode("<x>a <x>ya[MASK]")) EXPECT_TRUE(id == 0 || id >= 6);
+    EXPECT_EQ(tokenizer->decode(special, true), "<x><x>y[MASK]");
+  }
+}
+
 class EveryTokenizer : public testing::TestWithParam<std::tuple<Type, bool>> {
  protected:
   Type type() const { return std::get<0>(GetParam()); }
@@ -21,7 +41,7 @@ class EveryTokenizer : public testing::TestWithParam<std::tuple<Type, bool>> {
 
 TEST_P(EveryTokenizer, SpecialIdsNeverComeOutOfText) {
   const auto tokenizer = train(type(), training_text() + "<s> </s> <unk> [MASK]", mask());
-  EXPECT_EQ(tokenizer->mask_id(), mask() ? 3 : -1);
+  EXPECT_EQ(tokenizer->first_ordinary_id(), mask() ? 4 : 3);
   EXPECT_EQ(tokenizer->piece(0), "<unk>");
   EXPECT_EQ(tokenizer->piece(1), "<s>");
   EXPECT_EQ(tokenizer->piece(2), "</s>");
@@ -53,7 +73,7 @@ TEST_P(EveryTokenizer, ItsFileGivesItBack) {
   EXPECT_EQ(loaded->serialize(), bytes);
   EXPECT_EQ(loaded->size(), tokenizer->size());
   EXPECT_EQ(loaded->type(), type());
-  EXPECT_EQ(loaded->mask_id(), tokenizer->mask_id());
+  EXPECT_EQ(loaded->specials(), tokenizer->specials());
   std::mt19937 random(5);
   for (int i = 0; i < 50; ++i) {
     const std::string text = random_text(random, 40);

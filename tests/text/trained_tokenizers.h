@@ -18,7 +18,8 @@ using Type = TokenizerConfig::Type;
 
 inline TrainedTokenizer train_tokenizer(const TokenizerConfig& config, bool with_mask,
                                         std::uint64_t seed, std::string_view text) {
-  TokenizerTrainer trainer(config, with_mask, seed);
+  TokenizerTrainer trainer(
+      config, with_mask ? std::vector<std::string>{"[MASK]"} : std::vector<std::string>{}, seed);
   trainer.add(text);
   return trainer.finish();
 }

@@ -19,7 +19,7 @@ class Weights : public testing::Test {
       : config_(causal_config(sets)),
         split_(counting_text(40)),
         model_(config_.model, 50, 50),
-        examples_(split_, config_, 50, -1),
+        examples_(split_, config_),
         values_(model_.table.size()) {
     initialize(model_.table, config_.seed, values_);
   }
@@ -30,7 +30,7 @@ class Weights : public testing::Test {
     return v;
   }
   std::string fault(const ParamVec<float>& values) {
-    return fault_of(model_, values, examples_, pool_);
+    return fault_of(model_, values, examples_.evaluation(), pool_);
   }
 
   RunConfig config_;

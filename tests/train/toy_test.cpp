@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/temporary_folder.h"
-#include "data/examples.h"
+#include "data/pair_dataset.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
 #include "train/training_run.h"
@@ -18,8 +18,7 @@ namespace {
 // the labels.
 bool exact(const TrainedModel& m, const Example& e) {
   Batch batch;
-  batch.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()));
-  batch.target.add_sequence(e.target.data(), static_cast<int>(e.target.size()));
+  batch.add(e.source, e.target);
   Workspace workspace;
   Pass<float> pass{.values = m.values, .workspace = workspace};
   TransformerSaved<float> saved;
@@ -45,17 +44,16 @@ double exact_share(const std::string& task) {
   const std::string data = HEED_SOURCE_DIR "/data/" + task + ".test.";
   const Split split =
       load_pairs(read_parallel(data + "source", data + "target", {}), m.config, m.tokenizers);
-  const Examples examples(split, m.config, m.tokenizers.target->size(), -1);
+  const ExampleList examples = m.objective->evaluation(split);
   std::int64_t right = 0;
-  const std::int64_t n = examples.count(Examples::kEvaluation);
-  EXPECT_GT(n, 100);
-  for (std::int64_t i = 0; i < n; ++i) {
+  EXPECT_GT(examples.count, 100);
+  for (std::int64_t i = 0; i < examples.count; ++i) {
     Example e;
-    examples.make(Examples::kEvaluation, i, e);
+    examples.get(i, e);
     right += exact(m, e);
   }
   std::filesystem::remove_all(run);
-  return static_cast<double>(right) / static_cast<double>(n);
+  return static_cast<double>(right) / static_cast<double>(examples.count);
 }
 
 TEST(Toy, CopyIsLearnt) {

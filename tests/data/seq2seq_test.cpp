@@ -1,21 +1,22 @@
-#include "evaluate/translation.h"
+#include "data/seq2seq.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 
+#include "data/splits.h"
 #include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {
 
-TEST(BannedInTargets, IsWhateverWouldEndALine) {
+TEST(Seq2Seq, NeverWritesWhatWouldEndALine) {
   const std::string text = "one two\nthree four\r\nfive one two\n";
   for (const Type type : {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word,
                           TokenizerConfig::bpe, TokenizerConfig::unigram}) {
     const auto tokenizer = train(type, text);
-    const std::vector<int> banned = banned_in_targets(*tokenizer);
+    const TokenIds banned = Seq2Seq(pairs_config()).never_written(*tokenizer);
     EXPECT_GE(banned.size(), 3u) << type;
     for (int id = 0; id < tokenizer->size(); ++id) {
       const std::string written = tokenizer->decode(std::array{id});

@@ -1,4 +1,4 @@
-#include "data/examples.h"
+#include "data/objective.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 
 constexpr int kMask = 3;
-constexpr std::int64_t kEvaluation = Examples::kEvaluation;
+constexpr std::int64_t kEvaluation = Objective::kEvaluation;
 
 // All labels of an epoch that are scored, sorted.
 std::vector<int> scored(const Examples& examples, std::int64_t epoch) {
@@ -33,10 +33,10 @@ std::vector<int> order(const Examples& examples, std::int64_t epoch) {
   return all;
 }
 
-TEST(Examples, PrefixLmReadsWhatStandsBeforeATile) {
+TEST(Objective, PrefixLmReadsWhatStandsBeforeATile) {
   const Split text = counting_text(10);
   const RunConfig c = text_config({"objective.source_length=3", "objective.target_length=4"});
-  const Examples examples(text, c, 20, -1);
+  const Examples examples(text, c);
   ASSERT_EQ(examples.count(kEvaluation), 3);
   Example e = example(examples, kEvaluation, 0);
   EXPECT_THAT(e.source, ElementsAre(kBos));
@@ -53,16 +53,16 @@ TEST(Examples, PrefixLmReadsWhatStandsBeforeATile) {
   EXPECT_EQ(e.tokens(), 5);
 }
 
-TEST(Examples, PrefixLmWithALongWindowReadsAllThereIs) {
+TEST(Objective, PrefixLmWithALongWindowReadsAllThereIs) {
   const Split text = counting_text(6);
   const RunConfig c = text_config({"objective.source_length=100", "objective.target_length=2"});
-  const Examples examples(text, c, 16, -1);
+  const Examples examples(text, c);
   EXPECT_THAT(example(examples, kEvaluation, 2).source, ElementsAre(10, 11, 12, 13));
 }
 
-TEST(Examples, CausalLmPredictsEachTokenFromTheOneBefore) {
+TEST(Objective, CausalLmPredictsEachTokenFromTheOneBefore) {
   const Split text = counting_text(5);
-  const Examples examples(text, causal_config({"objective.target_length=3"}), 15, -1);
+  const Examples examples(text, causal_config({"objective.target_length=3"}));
   ASSERT_EQ(examples.count(kEvaluation), 2);
   Example e = example(examples, kEvaluation, 0);
   EXPECT_TRUE(e.source.empty());
@@ -73,9 +73,9 @@ TEST(Examples, CausalLmPredictsEachTokenFromTheOneBefore) {
   EXPECT_THAT(e.labels, ElementsAre(13, 14));
 }
 
-TEST(Examples, Seq2seqFramesSentences) {
+TEST(Objective, Seq2seqFramesSentences) {
   const Split pairs = sentence_pairs({{{10, 11}, {20}}, {{12}, {21, 22, 23}}});
-  const Examples examples(pairs, pairs_config(), 1000, -1);
+  const Examples examples(pairs, pairs_config());
   ASSERT_EQ(examples.count(kEvaluation), 2);
   Example e = example(examples, kEvaluation, 0);
   EXPECT_THAT(e.source, ElementsAre(10, 11, kEos));
@@ -87,13 +87,13 @@ TEST(Examples, Seq2seqFramesSentences) {
   EXPECT_THAT(e.labels, ElementsAre(21, 22, 23, kEos));
 }
 
-TEST(Examples, AnEpochScoresEveryTokenOnce) {
+TEST(Objective, AnEpochScoresEveryTokenOnce) {
   for (int n : {1, 2, 3, 7, 8, 9, 16, 17, 63, 64, 65, 200})
     for (int length : {1, 2, 3, 8, 64, 1000}) {
       const Split text = counting_text(n);
       const std::string tile = set("objective.target_length", length);
-      const Examples prefix(text, text_config({tile}), 10 + n, -1);
-      const Examples causal(text, causal_config({tile}), 10 + n, -1);
+      const Examples prefix(text, text_config({tile}));
+      const Examples causal(text, causal_config({tile}));
       std::vector<int> all(n);
       for (int i = 0; i < n; ++i) all[i] = 10 + i;
       for (std::int64_t epoch = -1; epoch < 12; ++epoch) {
@@ -103,9 +103,9 @@ TEST(Examples, AnEpochScoresEveryTokenOnce) {
     }
 }
 
-TEST(Examples, EpochsDifferInOffsetAndOrder) {
+TEST(Objective, EpochsDifferInOffsetAndOrder) {
   const Split text = counting_text(400);
-  const Examples examples(text, text_config({"objective.target_length=8"}), 410, -1);
+  const Examples examples(text, text_config({"objective.target_length=8"}));
   std::vector<std::size_t> offsets(8);
   for (std::int64_t epoch = 0; epoch < 64; ++epoch) {
     const std::vector<int> now = order(examples, epoch);
@@ -120,10 +120,9 @@ TEST(Examples, EpochsDifferInOffsetAndOrder) {
   EXPECT_EQ(natural.size(), 50u);
 }
 
-TEST(Examples, TheSeedMakesTheOrder) {
+TEST(Objective, TheSeedMakesTheOrder) {
   const Split pairs = numbered_pairs(100);
-  const Examples one(pairs, pairs_config(), 1000, -1),
-      other(pairs, pairs_config({"seed=2"}), 1000, -1);
+  const Examples one(pairs, pairs_config()), other(pairs, pairs_config({"seed=2"}));
   std::vector<int> a = order(one, 0), b = order(other, 0), c = order(one, 1);
   EXPECT_NE(a, b);
   EXPECT_NE(a, c);
@@ -164,11 +163,11 @@ Masking masking(const Split& text, const Examples& examples, std::int64_t epoch)
   return m;
 }
 
-TEST(Examples, MaskedLmMasksAsBertDoes) {
+TEST(Objective, MaskedLmMasksAsBertDoes) {
   const int n = 40000;
   const Split text = counting_text(n);
   const RunConfig c = masked_config({"objective.mask_fraction=0.15", "objective.source_length=64"});
-  const Examples examples(text, c, 10 + n, kMask);
+  const Examples examples(text, c);
   const Masking m = masking(text, examples, 0);
   // Six standard deviations of a binomial.
   EXPECT_NEAR(m.chosen, 0.15 * n, 6 * std::sqrt(0.15 * 0.85 * n));
@@ -183,9 +182,9 @@ TEST(Examples, MaskedLmMasksAsBertDoes) {
             masking(text, examples, kEvaluation).places);
 }
 
-TEST(Examples, MaskedLmCanMaskEverything) {
+TEST(Objective, MaskedLmCanMaskEverything) {
   const Split text = counting_text(100);
-  const Examples examples(text, masked_config({"objective.mask_fraction=1"}), 110, kMask);
+  const Examples examples(text, masked_config({"objective.mask_fraction=1"}));
   EXPECT_EQ(masking(text, examples, 3).chosen, 100);
 }
 

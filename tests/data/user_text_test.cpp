@@ -1,9 +1,8 @@
-#include "data/model_input.h"
+#include "data/user_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/dataset.h"
 #include "data/splits.h"
 #include "text/trained_tokenizers.h"
 
@@ -13,6 +12,16 @@ namespace {
 struct Model {
   RunConfig config;
   Tokenizers tokenizers;
+  std::unique_ptr<const Objective> objective;
+
+  TokenIds source(const std::string& text) const {
+    return objective->framed_source(
+        source_tokens(*objective, config, tokenizers, text, "--source"));
+  }
+  TokenIds target(const std::string& text) const {
+    return Objective::framed_target(
+        target_tokens(*objective, config, tokenizers, text, "--target"));
+  }
 };
 
 Model model_of(const std::string& objective) {
@@ -26,31 +35,31 @@ Model model_of(const std::string& objective) {
                               R"(, "decoder_layers": )" + (masked ? "0" : "1") + "}}",
                           "test");
   m.tokenizers.target = train(Type::char_, "abcdefghé", masked);
+  m.objective = make_objective(m.config);
   return m;
 }
 
-TEST(ModelInput, IsWhatTheStacksReadInTraining) {
+TEST(UserText, IsWhatTheStacksReadInTraining) {
   for (const char* objective : {"seq2seq", "prefix_lm", "masked_lm"}) {
     const Model m = model_of(objective);
     std::vector<int> expected = m.tokenizers.target->encode("abc");
     if (objective == std::string("seq2seq")) expected.push_back(kEos);
     if (objective == std::string("masked_lm")) expected.insert(expected.begin(), kBos);
-    EXPECT_EQ(source_ids(m.config, m.tokenizers, "abc", "--source"), expected) << objective;
+    EXPECT_EQ(m.source("abc"), expected) << objective;
   }
   for (const char* objective : {"seq2seq", "prefix_lm", "causal_lm"}) {
     const Model m = model_of(objective);
     std::vector<int> expected = m.tokenizers.target->encode("abc");
     expected.insert(expected.begin(), kBos);
-    EXPECT_EQ(target_ids(m.config, m.tokenizers, "abc", "--target"), expected) << objective;
-    EXPECT_EQ(target_ids(m.config, m.tokenizers, "", "--target"), std::vector<int>{kBos});
+    EXPECT_EQ(m.target("abc"), expected) << objective;
+    EXPECT_EQ(m.target(""), std::vector<int>{kBos});
   }
   const Model prefix = model_of("prefix_lm"), masked = model_of("masked_lm");
-  EXPECT_EQ(framed_source(prefix.config, {}), std::vector<int>{kBos});
-  EXPECT_EQ(source_ids(masked.config, masked.tokenizers, "a[MASK]", "--source")[2],
-            masked.tokenizers.target->mask_id());
+  EXPECT_EQ(prefix.objective->framed_source({}), std::vector<int>{kBos});
+  EXPECT_EQ(masked.source("a[MASK]")[2], Tokenizer::kFirstFurther);
 }
 
-TEST(ModelInput, MistakesAreTold) {
+TEST(UserText, MistakesAreTold) {
   const struct {
     const char *objective, *text, *message;
   } cases[] = {
@@ -67,7 +76,7 @@ TEST(ModelInput, MistakesAreTold) {
   for (const auto& [objective, text, message] : cases) {
     const Model m = model_of(objective);
     try {
-      source_ids(m.config, m.tokenizers, text, "--source");
+      m.source(text);
       ADD_FAILURE() << text;
     } catch (const Error& e) {
       EXPECT_EQ(e.exit(), Exit::data);

@@ -1,4 +1,4 @@
-#include "evaluate/evaluator.h"
+#include "evaluate/scorer.h"
 
 #include <gtest/gtest.h>
 
@@ -19,13 +19,10 @@ struct SlowSums {
 SlowSums slow_evaluation(const Transformer& model, const ParamVec<double>& values,
                          const Examples& examples) {
   SlowSums sums;
-  for (std::int64_t i = 0; i < examples.count(Examples::kEvaluation); ++i) {
-    const Example e = example(examples, Examples::kEvaluation, i);
+  for (std::int64_t i = 0; i < examples.count(Objective::kEvaluation); ++i) {
+    const Example e = example(examples, Objective::kEvaluation, i);
     Batch batch;
-    if (!e.source.empty())
-      batch.source.add_sequence(e.source.data(), static_cast<int>(e.source.size()));
-    if (!e.target.empty())
-      batch.target.add_sequence(e.target.data(), static_cast<int>(e.target.size()));
+    batch.add(e.source, e.target);
     Workspace workspace;
     Pass<double> pass{.values = values, .workspace = workspace};
     TransformerSaved<double> saved;
@@ -44,17 +41,17 @@ SlowSums slow_evaluation(const Transformer& model, const ParamVec<double>& value
   return sums;
 }
 
-void check(const RunConfig& config, const Split& split, int vocab, int mask_id) {
+void check(const RunConfig& config, const Split& split, int vocab) {
   const Transformer model(config.model, vocab, vocab);
   ParamVec<float> values(model.table.size());
   initialize(model.table, 3, values);
   ParamVec<double> exact(model.table.size());
   for (std::size_t i = 0; i < values.size(); ++i) exact.data()[i] = values.data()[i] *= 3.0f;
-  const Examples examples(split, config, vocab, mask_id);
+  const Examples examples(split, config);
   const SlowSums slow = slow_evaluation(model, exact, examples);
   ASSERT_GT(slow.tokens, 0);
   Pool one(1), three(3);
-  const Evaluation a = evaluate(model, values, examples, one);
+  const Evaluation a = evaluate(model, values, examples.evaluation(), one);
   EXPECT_EQ(a.sums.tokens, slow.tokens);
   EXPECT_EQ(a.sums.correct, slow.correct);
   EXPECT_NEAR(a.sums.plain / slow.nats, 1.0, 1e-5);
@@ -62,7 +59,7 @@ void check(const RunConfig& config, const Split& split, int vocab, int mask_id) 
   EXPECT_DOUBLE_EQ(a.perplexity(), std::exp(a.loss()));
   EXPECT_DOUBLE_EQ(a.bits_per_byte(1000), a.sums.plain / std::numbers::ln2 / 1000);
   for (Pool* pool : {&one, &three}) {
-    const Evaluation again = evaluate(model, values, examples, *pool);
+    const Evaluation again = evaluate(model, values, examples.evaluation(), *pool);
     EXPECT_EQ(again.sums.plain, a.sums.plain);  // bit for bit
     EXPECT_EQ(again.sums.correct, a.sums.correct);
   }
@@ -77,23 +74,24 @@ std::vector<std::string> small(std::vector<std::string> more) {
 }
 
 // Enough for many chunks; labels and evaluation are never smoothed, dropout is off.
-TEST(Evaluator, EqualsASlowSumOverEveryToken) {
+TEST(Scorer, EqualsASlowSumOverEveryToken) {
   const Split text = counting_text(3001);
   const std::string length = "objective.target_length=37";
-  check(text_config(small({length, "objective.source_length=20"})), text, 3011, -1);
-  check(causal_config(small({length})), text, 3011, -1);
-  check(masked_config(small({"objective.source_length=37"})), text, 3011, 3);
-  check(pairs_config(small({})), numbered_pairs(300), 1000, -1);
+  check(text_config(small({length, "objective.source_length=20"})), text, 3011);
+  check(causal_config(small({length})), text, 3011);
+  check(masked_config(small({"objective.source_length=37"})), text, 3011);
+  check(pairs_config(small({})), numbered_pairs(300), 1000);
 }
 
-TEST(Evaluator, CanBeStopped) {
+TEST(Scorer, CanBeStopped) {
   const Split text = counting_text(500);
   const RunConfig c = causal_config(small({}));
   const Transformer model(c.model, 510, 510);
   ParamVec<float> values(model.table.size());
-  const Examples examples(text, c, 510, -1);
+  const Examples examples(text, c);
   Pool pool(2);
-  EXPECT_EQ(evaluate(model, values, examples, pool, [] { return true; }).sums.tokens, 0);
+  EXPECT_EQ(evaluate(model, values, examples.evaluation(), pool, [] { return true; }).sums.tokens,
+            0);
 }
 
 }  // namespace

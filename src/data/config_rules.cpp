@@ -1,8 +1,9 @@
-// The rules between keys, and what follows from other keys where a key was left open.
+#include "data/config_rules.h"
+
 #include <algorithm>
 
 #include "base/error.h"
-#include "data/run_config.h"
+#include "data/objective.h"
 
 namespace heed {
 namespace {
@@ -46,25 +47,36 @@ void check_data(const DataConfig& d) {
           "data.valid_source + data.valid_target and data.valid_pairs exclude each other.");
 }
 
+// "a, b or c": the objectives that learn from pairs, or from text.
+std::string objectives_of(const RunConfig& c, bool pairs) {
+  std::vector<std::string> names;
+  RunConfig other = c;
+  for (const ObjectiveKind& kind : objectives()) {
+    other.objective.type = kind.name;
+    if (make_objective(other)->traits().pairs == pairs) names.push_back(kind.name);
+  }
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    list += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+  return list;
+}
+
 // Whether the objective, the halves of the model and the data go together.
-void check_objective(const RunConfig& c) {
-  const ObjectiveType type = c.objective.type;
-  const std::string& name = objective_name(type);
-  const bool encoder = type != ObjectiveType::causal_lm, decoder = type != ObjectiveType::masked_lm;
+void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
+  const std::string& name = c.objective.type;
   const auto layers = [&](const char* key, int found, bool wanted) {
     require((found > 0) == wanted, "objective.type " + name + " needs " + key +
                                        (wanted ? " of at least 1" : " 0") + "; found " +
                                        number(found) + ".");
   };
-  layers("model.encoder_layers", c.model.encoder_layers, encoder);
-  layers("model.decoder_layers", c.model.decoder_layers, decoder);
-  const bool pairs = type == ObjectiveType::seq2seq;
+  layers("model.encoder_layers", c.model.encoder_layers, objective.encoder());
+  layers("model.decoder_layers", c.model.decoder_layers, objective.decoder());
+  const bool pairs = objective.pairs;
   require(c.data.has_pairs() == pairs,
           "objective.type " + name + " learns from " + (pairs ? "pairs" : "text") + ", but data." +
               (pairs ? "train is text."
                      : std::string(c.data.pairs.empty() ? "source" : "pairs") + " gives pairs."),
-          pairs ? "objective.type prefix_lm, causal_lm or masked_lm"
-                : "objective.type seq2seq, or text in data.train");
+          "objective.type " + objectives_of(c, !pairs) + (pairs ? "" : ", or text in data.train"));
   require(c.tokenizer.shared || pairs,
           "tokenizer.shared false needs pairs: text has one vocabulary.");
   require(c.tokenizer.shared || c.model.tie != Tie::all,
@@ -98,7 +110,7 @@ bool decays(const OptimizerConfig& o) {
   return o.schedule == ScheduleType::linear || o.schedule == ScheduleType::cosine;
 }
 
-void check_training(const RunConfig& c) {
+void check_training(const RunConfig& c, bool pairs) {
   const OptimizerConfig& o = c.optimizer;
   const TrainConfig& t = c.train;
   require(o.schedule != ScheduleType::noam || o.warmup_steps >= 1,
@@ -109,28 +121,12 @@ void check_training(const RunConfig& c) {
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
   require(!decays(o) || o.decay_steps > 0,
           "without train.max_steps, a linear or cosine schedule needs optimizer.decay_steps.");
-  require(t.select_by != SelectBy::bleu || c.objective.type == ObjectiveType::seq2seq,
-          "train.select_by bleu needs objective.type seq2seq.");
+  require(t.select_by != SelectBy::bleu || pairs,
+          "train.select_by bleu needs objective.type " + objectives_of(c, true) + ".");
   require(t.select_by != SelectBy::bleu || c.data.has_validation(),
           "train.select_by bleu needs held-out data, but data.valid_fraction is 0.");
   require(t.patience == 0 || c.data.has_validation(),
           "train.patience needs held-out data, but data.valid_fraction is 0.");
-}
-
-// The longest sequence that training feeds to one side: text in tiles (the decoder's begins with
-// <s>, its last label is not fed), a sentence with its <s> or </s>.
-int needed_length(const RunConfig& c) {
-  switch (c.objective.type) {
-    case ObjectiveType::prefix_lm:
-      return std::max(c.objective.source_length, c.objective.target_length);
-    case ObjectiveType::causal_lm:
-      return c.objective.target_length;
-    case ObjectiveType::masked_lm:
-      return c.objective.source_length + 1;  // <s>
-    case ObjectiveType::seq2seq:
-      return c.data.max_length + 1;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -148,11 +144,13 @@ RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
     c.data.valid_fraction = 0;
   }
   check_data(c.data);
-  check_objective(c);
+  const auto objective = make_objective(c);
+  check_objective(c, objective->traits());
   check_model(c.model);
-  check_training(c);
+  check_training(c, objective->traits().pairs);
 
-  const int needed = needed_length(c);
+  const int needed =
+      std::max(objective->traits().longest_source, objective->traits().longest_target);
   if (c.model.max_length == 0) c.model.max_length = needed;
   require(c.model.max_length >= needed, "model.max_length must be at least " + number(needed) +
                                             " for these lengths; found " +

@@ -1,5 +1,4 @@
-#include "data/strided.h"
-
+// Overlapping windows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,16 +8,18 @@
 namespace heed {
 namespace {
 
-TEST(StridedText, ScoresEveryTokenOnceAndShowsItEnough) {
+TEST(CausalLm, WindowsScoreEveryTokenOnceAndShowItEnough) {
   for (const int n : {1, 4, 5, 17, 24}) {
     const Split text = counting_text(n);
     for (const int length : {1, 4, 8}) {
+      const auto objective =
+          make_objective(causal_config({set("objective.target_length", length)}));
       for (int stride = 1; stride <= length; ++stride) {
-        const StridedText windows{text, length, stride};
+        const ExampleList windows = objective->windows(text, stride);
         std::vector<int> scored;
-        for (std::int64_t i = 0; i < windows.count(); ++i) {
+        for (std::int64_t i = 0; i < windows.count; ++i) {
           Example e;
-          windows.make(i, e);
+          windows.get(i, e);
           ASSERT_EQ(e.target.size(), e.labels.size());
           ASSERT_LE(e.labels.size(), length);
           for (std::size_t row = 0; row < e.labels.size(); ++row) {

@@ -1,0 +1,19 @@
+// The files that the section `data` of a config names.
+#pragma once
+
+#include <string>
+
+#include "data/corpus.h"
+#include "data/run_config.h"
+
+namespace heed {
+
+// How they are read.
+ReadOptions read_options(const RunConfig& config);
+
+// Where the file is that data.<key> names, relative to `folder`. Error (data) if there is none, or
+// on a pipe or a device: data is read more than once, and again on resuming.
+std::string data_path(const std::string& folder, const std::string& key,
+                      const std::string& written);
+
+}  // namespace heed

@@ -1,0 +1,77 @@
+#include "data/objective.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/noise.h"
+#include "data/causal_lm.h"
+#include "data/masked_lm.h"
+#include "data/prefix_lm.h"
+#include "data/seq2seq.h"
+
+namespace heed {
+namespace {
+
+template <class T>
+std::unique_ptr<const Objective> make(const RunConfig& config) {
+  return std::make_unique<T>(config);
+}
+
+std::vector<ObjectiveKind>& table() {
+  static std::vector<ObjectiveKind> kinds = {
+      {"prefix_lm", "the encoder reads text, the decoder writes what follows", make<PrefixLm>},
+      {"causal_lm", "the decoder alone", make<CausalLm>},
+      {"masked_lm", "the encoder fills in masked tokens", make<MaskedLm>},
+      {"seq2seq", "pairs", make<Seq2Seq>},
+  };
+  return kinds;
+}
+
+}  // namespace
+
+const std::vector<ObjectiveKind>& objectives() {
+  return table();
+}
+
+void add_objective(ObjectiveKind kind) {
+  table().push_back(std::move(kind));
+}
+
+std::unique_ptr<const Objective> make_objective(const RunConfig& config) {
+  const auto kind = std::ranges::find(table(), config.objective.type, &ObjectiveKind::name);
+  assert(kind != table().end());  // reading a config has checked it
+  return kind->make(config);
+}
+
+void Objective::example(const Split& split, std::int64_t epoch, std::int64_t index,
+                        Example& out) const {
+  out.clear();
+  std::int64_t number = index;
+  if (epoch != kEvaluation)
+    number = static_cast<std::int64_t>(
+        permuted(noise_key(seed_, Purpose::order, epoch), count(split, epoch), index));
+  build(split, epoch, number, out);
+}
+
+ExampleList Objective::evaluation(const Split& split) const {
+  return {count(split, kEvaluation),
+          [this, &split](std::int64_t i, Example& out) { example(split, kEvaluation, i, out); }};
+}
+
+TokenIds Objective::framed_target(TokenIds tokens) {
+  tokens.insert(tokens.begin(), Tokenizer::kBos);
+  return tokens;
+}
+
+Example Objective::continued(const TokenIds& text, bool) const {
+  return {framed_source(text), framed_target({})};
+}
+
+TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
+  TokenIds never;
+  for (int id = 0; id < tokenizer.first_ordinary_id(); ++id)
+    if (id != Tokenizer::kEos || !traits_.to_end) never.push_back(id);
+  return never;
+}
+
+}  // namespace heed

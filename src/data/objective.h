@@ -1,0 +1,143 @@
+// What a model learns: which ids its halves read, and which labels it is asked for.
+//
+// An objective is one class in a file of its own (prefix_lm, causal_lm, masked_lm, seq2seq) and one
+// row of the table in objective.cpp. All that depends on it is asked here: the halves of the model,
+// the examples of an epoch, how a user's text is framed, scored and continued. No other file knows
+// which objective it has. An Objective is made from a config alone and is immutable: any thread may
+// call it.
+//
+// Texts come here as ids without <s> and </s>, and are framed as the model reads them:
+//
+//   seq2seq    source: tokens and </s>          target: <s> and tokens
+//   prefix_lm  source: tokens, or <s> alone     target: <s> and tokens
+//   causal_lm                                   target: <s> and tokens
+//   masked_lm  source: <s> and tokens
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/run_config.h"
+#include "data/split.h"
+#include "text/tokenizer.h"
+
+namespace heed {
+
+using TokenIds = std::vector<int>;
+
+// One sequence of each side that is read, and the labels of the output side (-1: not scored).
+struct Example {
+  TokenIds source, target;
+  TokenIds labels = {};
+  int tokens() const { return static_cast<int>(source.size() + target.size()); }
+  void clear() {
+    for (TokenIds* ids : {&source, &target, &labels}) ids->clear();
+  }
+};
+
+// Examples 0 to count - 1. get() reuses the vectors of `out`; any thread may call it.
+struct ExampleList {
+  std::int64_t count = 0;
+  std::function<void(std::int64_t index, Example& out)> get;
+};
+
+// A line as `heed score` reads it: what the encoder reads, as far as it is given; the labels that
+// are scored; the examples that score them, in this order.
+struct ScoredLine {
+  TokenIds source_ids, ids;
+  std::vector<Example> examples;
+};
+
+// What a report asks at every step: what attention is shown of, and texts to be continued (or
+// filled in) with what really follows.
+struct Question {
+  Example read;
+  std::vector<TokenIds> prompts, expected;
+};
+
+// What an objective is like.
+struct ObjectiveTraits {
+  // The most ids that each half of the model reads, <s> and </s> included; 0: there is no such
+  // half.
+  int longest_source = 0, longest_target = 0;
+  bool pairs = false;                      // learns from pairs, else from text
+  bool to_end = false;                     // what it writes ends with </s>, else nowhere
+  bool windows = false;                    // can be evaluated in overlapping windows
+  bool fills_masks = false;                // kMaskText in a text is for it to fill in
+  bool pseudo_likelihood = false;          // a token is scored given those on both its sides
+  bool bits_per_byte = true;               // every byte of a text is scored
+  std::string no_samples = "";             // why it does not continue texts; empty: it does
+  std::vector<std::string> specials = {};  // further special tokens, with the ids from 3 on
+
+  bool encoder() const { return longest_source > 0; }
+  bool decoder() const { return longest_target > 0; }
+};
+
+// How a user writes a token to be filled in.
+inline constexpr std::string_view kMaskText = "[MASK]";
+
+class Objective {
+ public:
+  static constexpr std::int64_t kEvaluation = -1;  // the epoch of what is only scored
+
+  virtual ~Objective() = default;
+  const ObjectiveTraits& traits() const { return traits_; }
+
+  // An epoch's examples: in epoch 0, 1, 2, ... in a keyed order, so that (epoch, index) says
+  // everything; as kEvaluation in their natural order, always the same.
+  virtual std::int64_t count(const Split& split, std::int64_t epoch) const = 0;
+  void example(const Split& split, std::int64_t epoch, std::int64_t index, Example& out) const;
+  // Those of kEvaluation. The split must outlive the list.
+  ExampleList evaluation(const Split& split) const;
+  // traits().windows: those that begin every so many tokens and score what earlier ones have not.
+  virtual ExampleList windows(const Split& split, int) const { return evaluation(split); }
+
+  // What stands around the tokens of a text.
+  virtual TokenIds framed_source(TokenIds tokens) const = 0;
+  static TokenIds framed_target(TokenIds tokens);
+
+  // `source`: what the line is conditioned on; empty where there is nothing.
+  virtual ScoredLine score(const TokenIds& source, const TokenIds& line) const = 0;
+
+  // What is read to write what follows `text`; `again`: when the decoder is full, with
+  // longest_target ids. By default the text is a source, and the decoder starts at <s>.
+  virtual Example continued(const TokenIds& text, bool again) const;
+  // Ids that are never written; by default the special ones, but </s> where it ends a text.
+  virtual TokenIds never_written(const Tokenizer& tokenizer) const;
+
+  // At most `shown` tokens of Question::read will be shown; `expected` has at most `written`. The
+  // split has an example.
+  virtual Question question(const Split& split, int shown, int written) const = 0;
+
+ protected:
+  Objective(const RunConfig& config, ObjectiveTraits traits)
+      : seed_(config.seed), traits_(std::move(traits)) {}
+
+  // Example `number` in natural order, into an `out` whose vectors are empty.
+  virtual void build(const Split& split, std::int64_t epoch, std::int64_t number,
+                     Example& out) const = 0;
+
+  std::uint64_t seed_;  // of the draws
+
+ private:
+  ObjectiveTraits traits_;
+};
+
+// A row of the table.
+struct ObjectiveKind {
+  std::string name;  // objective.type
+  std::string doc;   // a few words, for the documentation of the key
+  std::unique_ptr<const Objective> (*make)(const RunConfig& config);
+};
+const std::vector<ObjectiveKind>& objectives();
+// One more row. To be called before the first config is read, from one thread.
+void add_objective(ObjectiveKind kind);
+
+// The objective of a config.
+std::unique_ptr<const Objective> make_objective(const RunConfig& config);
+
+}  // namespace heed

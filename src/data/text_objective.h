@@ -1,0 +1,36 @@
+// What the objectives on plain text share: an epoch covers the text once, in tiles that begin at a
+// keyed offset (at 0 where it is only scored), and a line is scored in tiles as well.
+#pragma once
+
+#include "data/objective.h"
+#include "data/tiles.h"
+
+namespace heed {
+
+class TextObjective : public Objective {
+ public:
+  std::int64_t count(const Split& split, std::int64_t epoch) const override;
+  // The line follows the source, as one text.
+  ScoredLine score(const TokenIds& source, const TokenIds& line) const override;
+
+ protected:
+  TextObjective(const RunConfig& config, ObjectiveTraits traits, int tile_length)
+      : Objective(config, std::move(traits)), tile_length_(tile_length) {}
+
+  void build(const Split& split, std::int64_t epoch, std::int64_t number,
+             Example& out) const override;
+  // The example of one tile of a text.
+  virtual void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const = 0;
+  Tiles tiles_of(std::size_t n, std::int64_t epoch) const;
+  // The tile that a report is about: the second, since before the first there is nothing.
+  Tile shown_tile(const Split& split) const;
+
+  std::size_t tile_length_;
+};
+
+// Ids [begin, end) of a text; the text may end before.
+TokenIds part(const Ids& text, std::size_t begin, std::size_t end);
+// The last n ids, or all.
+TokenIds last_of(const TokenIds& ids, std::size_t n);
+
+}  // namespace heed

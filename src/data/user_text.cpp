@@ -1,0 +1,79 @@
+#include "data/user_text.h"
+
+#include "base/error.h"
+#include "data/corpus.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+void check_length(std::size_t ids, int longest, const std::string& name) {
+  if (ids > static_cast<std::size_t>(longest))
+    throw Error(Exit::data, name + " is too long: the model reads at most " +
+                                std::to_string(longest) + " tokens there, and with <s> or </s> " +
+                                "these are " + std::to_string(ids) + ".");
+}
+
+}  // namespace
+
+std::string normalized(std::string_view text, const RunConfig& config, const Tokenizer& tokenizer) {
+  if (!config.data.lowercase) return std::string(text);
+  std::string lower;
+  tokenizer.split_at_specials(text, [&](std::string_view part, int special) {
+    lower += to_lower(part);
+    if (special >= 0) lower += tokenizer.piece(special);
+  });
+  return lower;
+}
+
+Unknown unknown_beside_specials(std::string_view text, const Tokenizer& tokenizer) {
+  Unknown sum;
+  tokenizer.split_at_specials(text,
+                              [&](std::string_view part, int) { sum += tokenizer.unknown(part); });
+  return sum;
+}
+
+TokenIds encode_known(std::string_view text, const Tokenizer& tokenizer, const RunConfig& config,
+                      const std::string& name) {
+  if (tokenizer.type() != TokenizerConfig::byte) check_utf8(text, name);
+  const std::string read = normalized(text, config, tokenizer);
+  const Unknown unknown = unknown_beside_specials(read, tokenizer);
+  if (unknown.count > 0)
+    throw Error(Exit::data,
+                name + " has " + unknown.summary() + ". The model has no id for " +
+                    (unknown.count == 1 ? "it." : "them."),
+                "heed tokenize shows what it knows");
+  return tokenizer.encode_with_specials(read);
+}
+
+TokenIds source_tokens(const Objective& objective, const RunConfig& config,
+                       const Tokenizers& tokenizers, std::string_view text,
+                       const std::string& name) {
+  const ObjectiveTraits& traits = objective.traits();
+  if (text.empty())
+    throw Error(Exit::data, name + " is empty: there is nothing to attend to.",
+                traits.encoder() && traits.decoder() && !traits.pairs
+                    ? "--target alone, which is read as the beginning of a text"
+                    : "");
+  TokenIds tokens = encode_known(text, tokenizers.source(), config, name);
+  check_length(objective.framed_source(tokens).size(), objective.traits().longest_source, name);
+  return tokens;
+}
+
+TokenIds target_tokens(const Objective& objective, const RunConfig& config,
+                       const Tokenizers& tokenizers, std::string_view text,
+                       const std::string& name) {
+  TokenIds tokens = encode_known(text, *tokenizers.target, config, name);
+  check_length(Objective::framed_target(tokens).size(), objective.traits().longest_target, name);
+  return tokens;
+}
+
+void check_positions(const ModelConfig& model, std::size_t ids, const std::string& name,
+                     const std::string& frame) {
+  if (ids > static_cast<std::size_t>(most_positions(model)))
+    throw Error(Exit::data, name + " has " + std::to_string(ids) + " tokens with " + frame +
+                                "; this model has positions for " +
+                                std::to_string(model.max_length) + ".");
+}
+
+}  // namespace heed
