@@ -2,12 +2,12 @@
 
 Each text occurs exactly once in its file. Short texts survive edits around them.
 """
-ROWS, DROPOUT, MASK = "src/math/rows.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
+ROWS, DROPOUT, MASK = "src/math/fill.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
 ACTIVATION, NORM = "src/math/activation.cpp", "src/math/layer_norm.cpp"
 SOFTMAX, ROTARY = "src/math/softmax.cpp", "src/math/rotary.cpp"
 PACKED = "src/math/packed_gemm.cpp"
 HEAD, ATTENTION = "src/nn/attention_head.cpp", "src/nn/attention.cpp"
-KERNEL, LINEAR, FEED_FORWARD = "src/math/row_kernel.cpp", "src/nn/linear.cpp", "src/nn/feed_forward.cpp"
+KERNEL, LINEAR, FEED_FORWARD = "src/math/batch_invariant.cpp", "src/nn/linear.cpp", "src/nn/feed_forward.cpp"
 RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.cpp"
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
@@ -15,10 +15,10 @@ OPTIMIZER = "src/train/optimizer.cpp"
 
 MUTATIONS = [
     ("dropout: kept numbers are not scaled", MASK, "static_cast<T>(1.0 / (1.0 - d.rate))", "T{1}"),
-    ("dropout: all sites share a mask", MASK, "combine(d.row_keys[r], d.site)", "d.row_keys[r]"),
+    ("dropout: all sites share a mask", MASK, "combine(d.row_keys[r], d.id)", "d.row_keys[r]"),
     ("column sums: a row is left out", ROWS, "(c[j] + d[j])", "(c[j])"),
-    ("residual sum: x is left out", DROPOUT, "p[c] = q[c] + keep(c) * p[c]", "p[c] = keep(c) * p[c]"),
-    ("residual backward: no mask", DROPOUT, "p[c] = keep(c) * d[c];", "p[c] = d[c];"),
+    ("residual sum: x is left out", DROPOUT, "p[c] = q[c] + mask(c) * p[c]", "p[c] = mask(c) * p[c]"),
+    ("residual backward: no mask", DROPOUT, "p[c] = mask(c) * d[c];", "p[c] = d[c];"),
     ("activation backward: no mask", ACTIVATION, "p[c] = k * f.slope;", "p[c] = f.slope;"),
     ("gelu': u phi(u) is missing", ACTIVATION, "n.cdf + u * n.pdf}", "n.cdf}"),
     ("silu': factor 1 - s is missing", ACTIVATION, "s + u * s * (T{1} - s)", "s + u * s"),
@@ -51,7 +51,7 @@ MUTATIONS = [
     ("attention backward: softmax without its sum", HEAD, "drop_p[j] * x[j] - weight[j] * sum", "drop_p[j] * x[j]"),
     ("attention backward: dQ without scale", HEAD, "gemm(h.scale, as_is(ds_keys)", "gemm(1, as_is(ds_keys)"),
     ("attention backward: dK without scale", HEAD, "gemm(h.scale, transposed(ds_keys)", "gemm(1, transposed(ds_keys)"),
-    ("attention: heads share a dropout mask", ATTENTION, "combine(a.site, static_cast<std::uint64_t>(h))", "a.site"),
+    ("attention: heads share a dropout mask", ATTENTION, "combine(a.dropout_id, static_cast<std::uint64_t>(h))", "a.dropout_id"),
     ("attention: ablation of scale ignored", ATTENTION, "return ablation.scaled ?", "return true ?"),
     ("attention: keys are not rotated", ATTENTION, "rotate(k, n_heads,", "if (false) rotate(k, n_heads,"),
     ("attention backward: dk is not rotated back", ATTENTION, "rotate_both(dq, dk, input, T{-1});", ""),
@@ -69,14 +69,14 @@ MUTATIONS = [
     ("embedding: no sqrt(d)", EMBEDDING, "std::sqrt(static_cast<double>(config.d_model))", "1.0"),
     ("embedding backward: no scale", EMBEDDING, "to[c] += factor * from[c]", "to[c] += T{1} * from[c]"),
     ("embedding backward: overwrites positions", EMBEDDING, "position[c] += from[c]", "position[c] = from[c]"),
-    ("embedding backward: no mask", EMBEDDING, "drop_in_place(d, rows.dropout(rate, site));", ""),
+    ("embedding backward: no mask", EMBEDDING, "drop_in_place(d, rows.dropout(rate, dropout_id));", ""),
     ("positions: sin and cos swapped", EMBEDDING, "(cos_first ? 1 : 0)) =", "(cos_first ? 0 : 1)) ="),
     ("model backward: source table forgotten", TRANSFORMER, "embeddings.source->backward(pass, batch.source, dmemory);", ";"),
     ("model backward: target table forgotten", TRANSFORMER, "embeddings.target->backward(pass, batch.target, d);", ";"),
     ("output layer backward: reads the rows by the wrong numbers", LOSS, "copy_row(dh, i, dhidden, numbers[i])", "copy_row(dh, i, dhidden, i)"),
     ("loss: unscored rows keep old gradient", LOSS, "set_zero(dhidden);", ""),
-    ("loss: log-probabilities are smoothed", LOSS, "-row.plain", "-row.smoothed"),
-    ("rows: one dropout key for a whole sequence", "src/nn/rows.cpp", "combine(key, static_cast<std::uint64_t>(first_position + i))", "key"),
+    ("loss: log-probabilities are smoothed", LOSS, "-row.nll", "-row.objective"),
+    ("rows: one dropout key for a whole sequence", "src/nn/packed.cpp", "combine(key, static_cast<std::uint64_t>(first_position + i))", "key"),
     ("cache: last token is not copied", "src/nn/cache.cpp", "a.row(tokens)", "a.row(tokens - 1)"),
     ("parameters: identity is not the identity", "src/nn/param.cpp", "i / info.param.cols == i % info.param.cols ?", "i % info.param.cols == 0 ?"),
     ("adam: eps under the root", OPTIMIZER, "(std::sqrt(v[i]) * root + eps)", "(std::sqrt(v[i] + eps) * root)"),

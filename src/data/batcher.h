@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "data/objective.h"
-#include "nn/rows.h"
+#include "nn/packed.h"
 
 namespace heed {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "decode/best_tokens.h"
-#include "decode/session.h"
+#include "decode/incremental_decoder.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -15,14 +15,14 @@ namespace {
 constexpr int kMostSources = 64;  // searched at a time
 
 // An unfinished hypothesis.
-struct Active {
+struct LiveHypothesis {
   int slot;
   std::vector<int> ids;
   double log_probability = 0;
   std::vector<ScoredToken> next;  // its best continuations
 };
 
-struct Extension {
+struct BeamCandidate {
   int parent;  // in Search::active
   ScoredToken token;
   double log_probability;
@@ -38,15 +38,17 @@ class Search {
   }
 
   int source() const { return source_; }
-  bool must_end(const Active& a) const { return static_cast<int>(a.ids.size()) == max_length_; }
+  bool must_end(const LiveHypothesis& a) const {
+    return static_cast<int>(a.ids.size()) == max_length_;
+  }
   std::vector<Hypothesis> take() { return std::move(finished_); }
 
   // Takes one step from the continuations in active[i].next; slots move with their hypotheses.
-  void advance(Session& session) {
-    const std::vector<Extension> kept = best_extensions();
-    std::vector<Active> next;
-    for (const Extension& e : kept) {
-      const Active& parent = active[e.parent];
+  void advance(IncrementalDecoder& session) {
+    const std::vector<BeamCandidate> kept = best_extensions();
+    std::vector<LiveHypothesis> next;
+    for (const BeamCandidate& e : kept) {
+      const LiveHypothesis& parent = active[e.parent];
       if (e.token.id == Tokenizer::kEos) {
         finish({parent.ids, e.log_probability, 0});
       } else {
@@ -56,19 +58,19 @@ class Search {
     }
     const bool over = next.empty() || cannot_improve(next);
     if (!over) move_slots(next, session);
-    active = over ? std::vector<Active>() : std::move(next);
+    active = over ? std::vector<LiveHypothesis>() : std::move(next);
   }
 
-  std::vector<Active> active;
+  std::vector<LiveHypothesis> active;
 
  private:
-  std::vector<Extension> best_extensions() const {
-    std::vector<Extension> all;
+  std::vector<BeamCandidate> best_extensions() const {
+    std::vector<BeamCandidate> all;
     for (int p = 0; p < static_cast<int>(active.size()); ++p)
       for (const ScoredToken& t : active[p].next)
         all.push_back({p, t, active[p].log_probability + t.log_probability});
     // Stable: of equal ones the better parent's, then its better token.
-    std::stable_sort(all.begin(), all.end(), [](const Extension& a, const Extension& b) {
+    std::stable_sort(all.begin(), all.end(), [](const BeamCandidate& a, const BeamCandidate& b) {
       return a.log_probability > b.log_probability;
     });
     if (all.size() > static_cast<std::size_t>(options_->beam_size)) all.resize(options_->beam_size);
@@ -87,7 +89,7 @@ class Search {
     if (finished_.size() > static_cast<std::size_t>(options_->n_best)) finished_.pop_back();
   }
 
-  bool cannot_improve(const std::vector<Active>& next) const {
+  bool cannot_improve(const std::vector<LiveHypothesis>& next) const {
     if (finished_.size() < static_cast<std::size_t>(options_->n_best)) return false;
     // The first one is the most probable.
     return score(next.front().log_probability, max_length_ + 1) <= finished_.back().score;
@@ -95,7 +97,7 @@ class Search {
 
   // The first child of a parent stays in its slot; the others are copied to slots that got free.
   // On entry `slot` is the parent's place in `active`.
-  void move_slots(std::vector<Active>& next, Session& session) const {
+  void move_slots(std::vector<LiveHypothesis>& next, IncrementalDecoder& session) const {
     std::vector<bool> taken(active.size(), false);
     std::vector<int> free, copies;
     std::vector<bool> used(slots_.size(), false);
@@ -112,7 +114,7 @@ class Search {
     for (std::size_t s = 0; s < slots_.size(); ++s)
       if (!used[s]) free.push_back(slots_[s]);
     for (std::size_t i = 0; i < copies.size(); ++i) {
-      Active& copy = next[copies[i]];
+      LiveHypothesis& copy = next[copies[i]];
       session.copy(copy.slot, free[i]);
       copy.slot = free[i];
     }
@@ -138,30 +140,30 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     capacity = std::max(capacity, longest + 1);
     searches.emplace_back(options, source, longest, source * options.beam_size);
   }
-  Session session(model, values, pool, static_cast<int>(members.size()) * options.beam_size,
-                  capacity);
+  IncrementalDecoder session(model, values, pool,
+                             static_cast<int>(members.size()) * options.beam_size, capacity);
   session.read_sources(texts);
 
   struct Row {
     Search* search;
-    Active* hypothesis;
+    LiveHypothesis* hypothesis;
   };
   std::vector<Row> rows;
-  std::vector<Session::Feed> feeds;
+  std::vector<IncrementalDecoder::Tokens> feeds;
   while (true) {
     rows.clear();
     feeds.clear();
     for (Search& s : searches)
-      for (Active& a : s.active) {
+      for (LiveHypothesis& a : s.active) {
         rows.push_back({&s, &a});
         const int& last = a.ids.empty() ? Tokenizer::kBos : a.ids.back();
         feeds.push_back({a.slot, s.source(), {&last, 1}});
       }
     if (rows.empty()) break;
-    const Mat<float> logits = session.feed(feeds);
+    const Mat<float> logits = session.step(feeds);
     pool.run(static_cast<int>(rows.size()), [&](int i, int) {
       const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));
-      Active& a = *rows[i].hypothesis;
+      LiveHypothesis& a = *rows[i].hypothesis;
       if (rows[i].search->must_end(a))
         a.next = {scored_token(row, Tokenizer::kEos)};
       else

@@ -8,7 +8,7 @@
 namespace heed {
 
 ScoredToken scored_token(std::span<const float> logits, int id) {
-  return {id, -cross_entropy(logits.data(), static_cast<int>(logits.size()), id, 0.0).plain};
+  return {id, -cross_entropy(logits.data(), static_cast<int>(logits.size()), id, 0.0).nll};
 }
 
 std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,

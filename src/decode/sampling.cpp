@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/noise.h"
-#include "decode/session.h"
+#include "decode/incremental_decoder.h"
 
 namespace heed {
 namespace {
@@ -77,8 +77,8 @@ class Group {
   Mat<float> start() {
     const Example read = objective_.continued(request_.prompt, false);
     if (objective_.traits().encoder()) session_.read_sources({&read.source, 1});
-    const Session::Feed feed{0, 0, read.target};
-    const Mat<float> one = session_.feed({&feed, 1});
+    const IncrementalDecoder::Tokens feed{0, 0, read.target};
+    const Mat<float> one = session_.step({&feed, 1});
     logits_.resize(active_.size() * one.cols);
     for (std::size_t s = 0; s < active_.size(); ++s) {
       std::copy_n(one.row(0), one.cols, logits_.data() + s * one.cols);
@@ -88,9 +88,9 @@ class Group {
   }
 
   Mat<float> step() {
-    std::vector<Session::Feed> feeds;
+    std::vector<IncrementalDecoder::Tokens> feeds;
     for (const int s : active_) feeds.push_back({s, source_of_[s], {&next_[s], 1}});
-    return session_.feed(feeds);
+    return session_.step(feeds);
   }
 
   // The decoder is full: every sample goes on from what it has written.
@@ -103,21 +103,21 @@ class Group {
     }
     const bool encoder = objective_.traits().encoder();
     if (encoder) session_.read_sources(sources);
-    std::vector<Session::Feed> feeds;
+    std::vector<IncrementalDecoder::Tokens> feeds;
     for (std::size_t i = 0; i < active_.size(); ++i) {
       const int s = active_[i];
       source_of_[s] = encoder ? static_cast<int>(i) : 0;
       session_.restart(s);
       feeds.push_back({s, source_of_[s], targets[i]});
     }
-    return session_.feed(feeds);
+    return session_.step(feeds);
   }
 
   const SampleRequest& request_;
   const Objective& objective_;
   Pool& pool_;
   int vocab_, first_;
-  Session session_;
+  IncrementalDecoder session_;
   std::vector<std::vector<int>> texts_;  // prompt and what was written
   std::vector<std::vector<bool>> occurred_;
   std::vector<int> next_;       // the token each sample has just drawn

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "data/objective.h"
-#include "decode/logits_rules.h"
+#include "decode/sampling_rules.h"
 #include "nn/transformer.h"
 
 namespace heed {

@@ -40,7 +40,7 @@ double Evaluation::perplexity() const {
 }
 
 double Evaluation::bits_per_byte(std::uint64_t bytes) const {
-  return sums.plain / (std::numbers::ln2 * static_cast<double>(bytes));
+  return sums.nll / (std::numbers::ln2 * static_cast<double>(bytes));
 }
 
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,

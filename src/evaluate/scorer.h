@@ -17,7 +17,7 @@ constexpr int kForwardTokens = 1024;
 
 struct Evaluation {
   LossSums sums;
-  double loss() const { return sums.plain / static_cast<double>(sums.tokens); }  // nats per token
+  double loss() const { return sums.nll / static_cast<double>(sums.tokens); }  // nats per token
   double perplexity() const;
   double accuracy() const { return static_cast<double>(sums.correct) / sums.tokens; }
   // nats / (ln 2 * bytes)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "data/user_text.h"
-#include "decode/forced.h"
+#include "decode/forced_decoding.h"
 #include "evaluate/bleu.h"
 
 namespace heed {

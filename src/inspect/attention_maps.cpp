@@ -12,12 +12,12 @@ const Attention& attention_of(const Transformer& model, AttentionKind kind, int 
   return kind == AttentionKind::decoder_self ? block.self_attention : *block.cross_attention;
 }
 
-class Recorder : public AttentionProbe<float> {
+class Recorder : public AttentionObserver<float> {
  public:
   Recorder(const Transformer& model, const ParamVec<float>& values, AttentionMaps& maps)
       : model_(model), values_(values), maps_(maps) {}
 
-  void see(const Seen& seen) override {
+  void on_weights(const Seen& seen) override {
     AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
     const Mat<float> to = map.head(seen.layer, seen.head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
@@ -103,7 +103,7 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
   Recorder recorder(model, values, maps);
   WorkspaceScope scope(workspace);
   Pass<float> pass{
-      .values = values, .workspace = workspace, .forward_only = true, .probe = &recorder};
+      .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
   TransformerSaved<float> saved;
   model.forward(pass, batch, saved);
   return maps;

@@ -46,7 +46,7 @@ Sums link_sums(Mat<const float> weights, const GoldLink& link) {
     sums.mass += row[key];
     if (row[key] == most) sums.correct += share;
   }
-  for (const int key : link.any) {
+  for (const int key : link.also_right) {
     sums.any_mass += row[key];
     if (row[key] == most) sums.any_correct += share;
   }
@@ -55,10 +55,11 @@ Sums link_sums(Mat<const float> weights, const GoldLink& link) {
 
 // Mean over the wrong answers; no links if there are none.
 Sums shuffled_sums(Mat<const float> weights, const GoldLink& link,
-                   const std::vector<std::vector<int>>& decoys) {
+                   const std::vector<std::vector<int>>& distractors) {
   Sums sum, mean;
-  for (const auto& decoy : decoys)
-    if (disjoint(decoy, link.keys)) sum.add(link_sums(weights, {link.query, decoy, decoy}), 1.0);
+  for (const auto& distractor : distractors)
+    if (disjoint(distractor, link.keys))
+      sum.add(link_sums(weights, {link.query, distractor, distractor}), 1.0);
   if (sum.links > 0) mean.add(sum, 1.0 / sum.links);
   return mean;
 }
@@ -66,7 +67,7 @@ Sums shuffled_sums(Mat<const float> weights, const GoldLink& link,
 Sums uniform_sums(const GoldLink& link, int keys, bool causal) {
   const double visible = causal ? link.query + 1 : keys;
   const auto gold = static_cast<double>(link.keys.size()),
-             any = static_cast<double>(link.any.size());
+             any = static_cast<double>(link.also_right.size());
   return {1, gold / visible, gold / visible, gold, any / visible, any / visible};
 }
 
@@ -155,7 +156,7 @@ KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
     const AttentionMap& map = map_of(maps, gold.kind);
     for (const GoldLink& link : example.links) {
       ++scores.links;
-      if (!link.any.empty()) scores.mentions = true;
+      if (!link.also_right.empty()) scores.mentions = true;
       uniform[g].add(uniform_sums(link, map.keys, gold.kind == AttentionKind::decoder_self), 1);
       for (int layer = 0; layer < layers; ++layer)
         for (int head = 0; head < heads; ++head) {
@@ -163,7 +164,7 @@ KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
           const Mat<const float> weights = map.head(layer, head);
           s.trained[g].add(link_sums(weights, link), 1);
           s.untrained[g].add(link_sums(map_of(before, gold.kind).head(layer, head), link), 1);
-          s.shuffled[g].add(shuffled_sums(weights, link, example.decoys), 1);
+          s.shuffled[g].add(shuffled_sums(weights, link, example.distractors), 1);
         }
     }
   }

@@ -31,7 +31,8 @@ struct GoldFiles {
 struct GoldLink {
   int query;              // this row
   std::vector<int> keys;  // should look at these: ascending, not empty
-  std::vector<int> any;   // pronouns: all mentions of the referent in reach, ascending; `keys` too
+  std::vector<int>
+      also_right;  // pronouns: all mentions of the referent in reach, ascending; `keys` too
 };
 
 struct GoldExample {
@@ -39,7 +40,7 @@ struct GoldExample {
   std::vector<GoldLink> links;
   // Wrong answers of the right sort, visible to every link: gold of other positions of the line,
   // nouns of the story's other referents.
-  std::vector<std::vector<int>> decoys;
+  std::vector<std::vector<int>> distractors;
   int group = 0;  // examples of one group (line, story) are not independent of each other
 };
 

@@ -101,8 +101,9 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
       if (aligned[t].empty()) continue;
       const std::vector<int> keys(aligned[t].begin(), aligned[t].end());
       example.links.push_back({static_cast<int>(t), keys, {}});
-      if (std::find(example.decoys.begin(), example.decoys.end(), keys) == example.decoys.end())
-        example.decoys.push_back(keys);
+      if (std::find(example.distractors.begin(), example.distractors.end(), keys) ==
+          example.distractors.end())
+        example.distractors.push_back(keys);
     }
     if (!example.links.empty()) set.examples.push_back(std::move(example));
   }

@@ -92,8 +92,9 @@ GoldExample example_of(const Story& story, const Pronoun& pronoun,
   for (const Pronoun& other : others) {
     const auto rows = rows_of(other.noun, {window.begin, pronoun.at.begin}, shift);
     if (!rows.empty() && disjoint(rows, right) &&
-        std::find(example.decoys.begin(), example.decoys.end(), rows) == example.decoys.end())
-      example.decoys.push_back(rows);
+        std::find(example.distractors.begin(), example.distractors.end(), rows) ==
+            example.distractors.end())
+      example.distractors.push_back(rows);
   }
   return example;
 }

@@ -24,7 +24,7 @@ double mean_loss(const Transformer& model, const ParamVec<double>& values, const
   TransformerSaved<double> saved;
   const Mat<double> hidden = model.forward(pass, batch, saved);
   const LossSums sums = loss(pass, model.output, hidden, batch.labels, smoothing);
-  return sums.smoothed / static_cast<double>(sums.tokens);
+  return sums.objective / static_cast<double>(sums.tokens);
 }
 
 // Softmax doesn't see a constant added to every score of a query, so without rotary positions the

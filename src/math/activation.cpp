@@ -38,21 +38,21 @@ struct Silu {
 
 template <class F, class T>
 void activate_as(In<T> u, Mat<T> h, const Dropout& dropout) {
-  for_rows<T>(u.rows, dropout, [&](int r, auto keep) {
+  for_rows<T>(u.rows, dropout, [&](int r, auto mask) {
     const T* __restrict p = u.row(r);
     T* __restrict q = h.row(r);
-    for (int c = 0; c < u.cols; ++c) q[c] = keep(c) * F::at(p[c]).value;
+    for (int c = 0; c < u.cols; ++c) q[c] = mask(c) * F::at(p[c]).value;
   });
 }
 
 template <class F, class T>
 void activate_with_slope_as(Mat<T> u, Mat<T> h, const Dropout& dropout) {
-  for_rows<T>(u.rows, dropout, [&](int r, auto keep) {
+  for_rows<T>(u.rows, dropout, [&](int r, auto mask) {
     T* __restrict p = u.row(r);
     T* __restrict q = h.row(r);
     for (int c = 0; c < u.cols; ++c) {
       const auto f = F::at(p[c]);
-      const T k = keep(c);
+      const T k = mask(c);
       q[c] = k * f.value;
       p[c] = k * f.slope;
     }

@@ -5,27 +5,27 @@ namespace heed {
 template <class T>
 void drop_in_place(Mat<T> x, const Dropout& dropout) {
   if (!dropout.on()) return;
-  for_rows<T>(x.rows, dropout, [&](int r, auto keep) {
+  for_rows<T>(x.rows, dropout, [&](int r, auto mask) {
     T* __restrict p = x.row(r);
-    for (int c = 0; c < x.cols; ++c) p[c] *= keep(c);
+    for (int c = 0; c < x.cols; ++c) p[c] *= mask(c);
   });
 }
 
 template <class T>
 void drop_add(Mat<T> y, In<T> x, const Dropout& dropout) {
-  for_rows<T>(y.rows, dropout, [&](int r, auto keep) {
+  for_rows<T>(y.rows, dropout, [&](int r, auto mask) {
     T* __restrict p = y.row(r);
     const T* __restrict q = x.row(r);
-    for (int c = 0; c < y.cols; ++c) p[c] = q[c] + keep(c) * p[c];
+    for (int c = 0; c < y.cols; ++c) p[c] = q[c] + mask(c) * p[c];
   });
 }
 
 template <class T>
 void drop_add_backward(In<T> dy, Mat<T> dbranch, const Dropout& dropout) {
-  for_rows<T>(dy.rows, dropout, [&](int r, auto keep) {
+  for_rows<T>(dy.rows, dropout, [&](int r, auto mask) {
     const T* __restrict d = dy.row(r);
     T* __restrict p = dbranch.row(r);
-    for (int c = 0; c < dy.cols; ++c) p[c] = keep(c) * d[c];
+    for (int c = 0; c < dy.cols; ++c) p[c] = mask(c) * d[c];
   });
 }
 

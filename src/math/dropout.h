@@ -10,12 +10,12 @@
 
 namespace heed {
 
-// Inverted dropout for one site: element (r, c) survives with probability 1 - rate, scaled by
-// 1 / (1 - rate); decided by noise32(combine(row_keys[r], site), c), so backward redraws it.
+// Inverted dropout of one layer: element (r, c) survives with probability 1 - rate, scaled by
+// 1 / (1 - rate); decided by noise32(combine(row_keys[r], id), c), so backward redraws it.
 struct Dropout {
   double rate = 0.0;                        // 0: off
   const std::uint64_t* row_keys = nullptr;  // [rows]
-  std::uint64_t site = 0;
+  std::uint64_t id = 0;                     // of the layer that drops
   bool on() const { return rate > 0.0 && row_keys != nullptr; }
 };
 
@@ -29,9 +29,9 @@ void drop_add(Mat<T> y, In<T> x, const Dropout& dropout);
 template <class T>
 void drop_add_backward(In<T> dy, Mat<T> dbranch, const Dropout& dropout);
 
-// Calls body(r, keep) for every row; keep(c) is the factor of column c: 0 or 1 / (1 - rate).
+// Calls body(r, mask) for every row; mask(c) is the factor of column c: 0 or 1 / (1 - rate).
 template <class T>
-struct Keep {
+struct DropoutMask {
   std::uint64_t key;
   std::uint32_t threshold;
   T scale;
@@ -41,19 +41,20 @@ struct Keep {
 };
 
 template <class T>
-struct KeepAll {
+struct NoMask {
   T operator()(int) const { return T{1}; }
 };
 
 template <class T, class Body>
 void for_rows(int rows, const Dropout& d, Body&& body) {
   if (!d.on()) {
-    for (int r = 0; r < rows; ++r) body(r, KeepAll<T>{});
+    for (int r = 0; r < rows; ++r) body(r, NoMask<T>{});
     return;
   }
   const auto threshold = static_cast<std::uint32_t>(std::min(d.rate * 0x1.0p32, 0x1.0p32 - 1));
   const T scale = static_cast<T>(1.0 / (1.0 - d.rate));
-  for (int r = 0; r < rows; ++r) body(r, Keep<T>{combine(d.row_keys[r], d.site), threshold, scale});
+  for (int r = 0; r < rows; ++r)
+    body(r, DropoutMask<T>{combine(d.row_keys[r], d.id), threshold, scale});
 }
 
 }  // namespace heed

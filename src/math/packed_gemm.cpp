@@ -34,8 +34,8 @@ void tile(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
   Vector<T> sums[R][kTileVectors] = {};
   for (int i = 0; i < n; ++i) {
     Vector<T> b0 = load(panel), b1 = load(panel + L);
-    keep<T>(b0);
-    keep<T>(b1);
+    pin_register<T>(b0);
+    pin_register<T>(b1);
     panel += kPanel<T>;
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {

@@ -90,8 +90,8 @@ Sums<T> sum_logits(std::conditional_t<store, T*, const T*> l, int n, T top) {
 template <class T>
 RowLoss row_loss(const Sums<T>& s, T label_logit, bool correct, int classes, double eps) {
   const double lse = std::log(s.exps) + s.largest;
-  const double plain = lse - label_logit;
-  return {(1 - eps) * plain + eps * (lse - s.logits / classes), plain, correct};
+  const double nll = lse - label_logit;
+  return {(1 - eps) * nll + eps * (lse - s.logits / classes), nll, correct};
 }
 
 template <class T>

@@ -14,8 +14,8 @@ void softmax(T* row, int visible, int cols);
 // One row of logits under the smoothed cross-entropy (eps/K over all K):
 //   loss = (1 - eps) (lse - l_y) + eps (lse - mean l),   lse = log sum exp l
 struct RowLoss {
-  double smoothed, plain;  // nats; plain is -log p(label)
-  bool correct;            // the label is the first of the largest logits
+  double objective, nll;  // nats; the smoothed loss, and -log p(label)
+  bool correct;           // the label is the first of the largest logits
 };
 template <class T>
 RowLoss cross_entropy(const T* logits, int classes, int label, double smoothing);

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/noise.h"
-#include "math/row_kernel.h"
-#include "math/rows.h"
+#include "math/batch_invariant.h"
+#include "math/fill.h"
 #include "nn/attention_head.h"
 
 namespace heed {
@@ -29,14 +29,14 @@ template <class Body>
 void for_heads(const Attention& a, int sequences, Body&& body) {
   for (int i = 0; i < sequences; ++i)
     for (int h = 0; h < a.n_heads; ++h)
-      body(i, h, [&a, i, h](auto x, const Rows& rows) {
+      body(i, h, [&a, i, h](auto x, const Packed& rows) {
         return part_of(rows.sequence(x, i), h, a.d_head());
       });
 }
 
 // body(head, sequence, number of the head, window) with the packed P_h of `saved`.
 template <class T, class Body>
-void for_saved_heads(const Attention& a, const Rows& rows, const Rows& key_rows,
+void for_saved_heads(const Attention& a, const Packed& rows, const Packed& key_rows,
                      const AttentionSaved<T>& saved, Body&& body) {
   T* p = saved.weights;
   for_heads(a, rows.sequences(), [&](int i, int h, auto window) {
@@ -49,14 +49,14 @@ void for_saved_heads(const Attention& a, const Rows& rows, const Rows& key_rows,
         .scale = static_cast<T>(a.scale()),
         .causal = a.causal(),
         .uniform = a.ablation.uniform,
-        .dropout =
-            rows.dropout(a.dropout, combine(a.site, static_cast<std::uint64_t>(h)), rows.begin[i])};
+        .dropout = rows.dropout(a.dropout, combine(a.dropout_id, static_cast<std::uint64_t>(h)),
+                                rows.begin[i])};
     body(head, i, h, window);
     p += weights.rows * static_cast<std::ptrdiff_t>(weights.cols);
   });
 }
 
-std::size_t weights_size(int n_heads, const Rows& rows, const Rows& key_rows) {
+std::size_t weights_size(int n_heads, const Packed& rows, const Packed& key_rows) {
   std::size_t sum = 0;
   for (int i = 0; i < rows.sequences(); ++i)
     sum += static_cast<std::size_t>(rows.length(i)) * padded_keys(key_rows.length(i));
@@ -80,7 +80,7 @@ Attention::Attention(ParamTable& table, const std::string& name, AttentionKind k
                : kind == AttentionKind::decoder_self ? config.attention.decoder_self
                                                      : config.attention.cross),
       dropout(config.attention_dropout),
-      site(name_key(name)) {
+      dropout_id(name_key(name)) {
   const int d = d_model;
   in.weight = table.add_matrix(name + ".q_proj.weight", d, d, ablated(init.weight, ablation.query));
   table.add_matrix(name + ".k_proj.weight", d, d, ablated(init.weight, ablation.key));
@@ -118,7 +118,7 @@ Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input
     saved.v = part_of(qkv, 2, d);
   } else {
     saved.q = query().forward(pass, x);
-    if (!input.use) {  // else they are in the cache
+    if (!input.cache) {  // else they are in the cache
       const Mat<T> kv = key_value().forward(pass, input.memory);
       saved.k = part_of(kv, 0, d);
       saved.v = part_of(kv, 1, d);
@@ -126,7 +126,7 @@ Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input
   }
   rotate_both(saved.q, saved.k, input, T{1});
   saved.context = pass.matrix(x.rows, d);
-  input.use ? attend_cached(pass, input, saved) : attend(pass, input, saved);
+  input.cache ? attend_cached(pass, input, saved) : attend(pass, input, saved);
   return out.forward(pass, saved.context);
 }
 
@@ -134,13 +134,13 @@ Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input
 template <class T>
 void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
                        AttentionSaved<T>& saved) const {
-  const Rows &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
+  const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
   saved.weights = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
   for_saved_heads(
       *this, rows, key_rows, saved, [&](const AttentionHead<T>& head, int i, int h, auto window) {
         head_forward(head, window(saved.context, rows), pass.workspace);
-        if (pass.probe)
-          pass.probe->see({kind, layer, h, i, head.p.col_range(0, head.k.rows), head.v});
+        if (pass.observer)
+          pass.observer->on_weights({kind, layer, h, i, head.p.col_range(0, head.k.rows), head.v});
       });
 }
 
@@ -152,7 +152,7 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   Timed timed(pass.profile, Work::attention);
   WorkspaceScope scope(pass.workspace);
   const int d = d_model;
-  const Rows &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
+  const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
 
   const Mat<T> dcontext = pass.zeros(x.rows, d);
   out.backward(pass, saved.context, dy, dcontext);
@@ -181,8 +181,8 @@ template <class T>
 void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
                               AttentionSaved<T>& saved) const {
   const int d = d_model;
-  const Rows& rows = *input.rows;
-  Cache<T>& cache = *input.use->cache;
+  const Packed& rows = *input.rows;
+  Cache<T>& cache = *input.cache->cache;
   const int room = cross() ? cache.cross(layer).rows : cache.capacity();
   const int workers = pass.pool ? pass.pool->threads() : 1;
   const Mat<T> all_weights = pass.matrix(workers, n_heads * room);
@@ -190,18 +190,18 @@ void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
     const int n = rows.length(i), past = rows.positions[rows.begin[i]];
     Mat<T> kv;  // [keys, 2 d]
     if (cross()) {
-      kv = input.memory_rows->sequence(cache.cross(layer), input.use->source_of[i]);
+      kv = input.memory_rows->sequence(cache.cross(layer), input.cache->source_of[i]);
     } else {
-      kv = cache.self(layer, input.use->slot_of[i]).row_range(0, past + n);
+      kv = cache.self(layer, input.cache->slot_of[i]).row_range(0, past + n);
       copy_rows(rows.sequence(saved.k, i), part_of(kv.row_range(past, past + n), 0, d));
       copy_rows(rows.sequence(saved.v, i), part_of(kv.row_range(past, past + n), 1, d));
     }
     for (int r = 0; r < n; ++r) {
       const Mat<T> seen = kv.row_range(0, visible_keys(causal(), r, n, kv.rows));
       const Mat<T> weights{all_weights.row(worker), n_heads, seen.rows};
-      exact_attention(saved.q.row(rows.begin[i] + r), part_of(seen, 0, d), part_of(seen, 1, d),
-                      static_cast<T>(scale()), ablation.uniform, weights,
-                      saved.context.row(rows.begin[i] + r));
+      batch_invariant_attention(saved.q.row(rows.begin[i] + r), part_of(seen, 0, d),
+                                part_of(seen, 1, d), static_cast<T>(scale()), ablation.uniform,
+                                weights, saved.context.row(rows.begin[i] + r));
     }
   };
   if (pass.pool && rows.sequences() > 1) {

@@ -34,27 +34,27 @@ inline bool has_cross_attention(AttentionKind self_kind, const ModelConfig& conf
 
 // Shown the weights of every (layer, head, sequence) of a forward pass that is not decoding.
 template <class T>
-class AttentionProbe {
+class AttentionObserver {
  public:
-  virtual ~AttentionProbe() = default;
+  virtual ~AttentionObserver() = default;
   struct Seen {
     AttentionKind kind;
     int layer, head, sequence;
     Mat<const T> weights;  // [queries, keys], before dropout
     Mat<const T> values;   // [keys, d_head]
   };
-  virtual void see(const Seen& seen) = 0;
+  virtual void on_weights(const Seen& seen) = 0;
 };
 
 // What an attention reads besides x, and where the memory's gradient goes.
 template <class T>
 struct AttentionInput {
-  const Rows* rows = nullptr;         // of x
-  Mat<const T> memory{};              // cross: [memory rows, d_model], the encoder's output
-  const Rows* memory_rows = nullptr;  // cross
-  Mat<T> dmemory{};                   // cross: backward adds to it
-  Angles<T> rotary{};                 // [.., d_head] cos, sin pairs; empty: not rotary
-  const CacheUse<T>* use = nullptr;   // decoding
+  const Packed* rows = nullptr;          // of x
+  Mat<const T> memory{};                 // cross: [memory rows, d_model], the encoder's output
+  const Packed* memory_rows = nullptr;   // cross
+  Mat<T> dmemory{};                      // cross: backward adds to it
+  Angles<T> rotary{};                    // [.., d_head] cos, sin pairs; empty: not rotary
+  const CacheSlots<T>* cache = nullptr;  // decoding
 };
 
 template <class T>
@@ -69,9 +69,9 @@ struct Attention {
   int layer, n_heads, d_model;
   AttentionConfig ablation;
   double dropout;
-  std::uint64_t site;  // names this attention's dropout draws
-  Linear in;           // [3 d, d]: q, k, v
-  Linear out;          // [d, d]
+  std::uint64_t dropout_id;  // names this attention's dropout draws
+  Linear in;                 // [3 d, d]: q, k, v
+  Linear out;                // [d, d]
 
   Attention(ParamTable& table, const std::string& name, AttentionKind kind, int layer,
             const ModelConfig& config, const LayerInit& init);

@@ -2,8 +2,9 @@
 //
 // Training multiplies blocks of queries with packed keys and values (math/packed_gemm.h). Decoding
 // has one query at a time and a key/value cache that grows by a row: there packing would cost more
-// than the product, so it has a kernel of its own (exact_attention of math/row_kernel.h), with the
-// same scale, the same rule of what is visible and the same softmax.
+// than the product, so it has a kernel of its own (batch_invariant_attention of
+// math/batch_invariant.h), with the same scale, the same rule of what is visible and the same
+// softmax.
 #pragma once
 
 #include "math/dropout.h"

@@ -20,7 +20,7 @@ Block::Block(ParamTable& table, const std::string& prefix, AttentionKind self_ki
 template <class T>
 Mat<T> Block::forward(Pass<T>& pass, Mat<T> x, const AttentionInput<T>& input,
                       BlockSaved<T>& saved) const {
-  const Rows& rows = *input.rows;
+  const Packed& rows = *input.rows;
   x = self_residual.forward(pass, x, rows, saved.self_residual, [&](In<T> h) {
     return self_attention.forward(pass, h, input, saved.self);
   });
@@ -37,7 +37,7 @@ Mat<T> Block::forward(Pass<T>& pass, Mat<T> x, const AttentionInput<T>& input,
 template <class T>
 void Block::backward(Pass<T>& pass, Mat<T> d, const AttentionInput<T>& input,
                      const BlockSaved<T>& saved) const {
-  const Rows& rows = *input.rows;
+  const Packed& rows = *input.rows;
   feed_forward_residual.backward(pass, d, rows, saved.feed_forward_residual,
                                  [&](In<T> h, In<T> dy, Mat<T> dh) {
                                    feed_forward.backward(pass, h, rows, saved.feed_forward, dy, dh);

@@ -39,7 +39,7 @@ class Cache {
 
 // What a pass uses of a cache.
 template <class T>
-struct CacheUse {
+struct CacheSlots {
   Cache<T>* cache = nullptr;
   std::vector<int> slot_of;    // sequence i of the pass lives in this slot
   std::vector<int> source_of;  // and reads this sequence of the memory

@@ -17,13 +17,13 @@ Embedding::Embedding(ParamTable& table, Param tokens_, const std::string& positi
                 ? std::sqrt(static_cast<double>(config.d_model))
                 : 1.0),
       rate(config.dropout),
-      site(name_key(positions_name)) {
+      dropout_id(name_key(positions_name)) {
   if (kind == Positions::learned)
     positions = table.add_matrix(positions_name + ".weight", config.max_length, config.d_model,
                                  {Initializer::normal, 0.02});
 }
 
-PositionRange position_range(const Rows& rows) {
+PositionRange position_range(const Packed& rows) {
   if (rows.positions.empty()) return {};
   const auto [low, high] = std::minmax_element(rows.positions.begin(), rows.positions.end());
   return {*low, *high - *low + 1};
@@ -44,7 +44,7 @@ Angles<T> position_angles(Workspace& workspace, PositionRange range, int d, bool
 }
 
 template <class T>
-Mat<T> Embedding::forward(Pass<T>& pass, const Rows& rows) const {
+Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
   Timed timed(pass.profile, Work::norms_activations);
   const Mat<const T> table = pass[tokens];
   const Mat<T> y = pass.matrix(rows.count(), table.cols);
@@ -64,15 +64,15 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Rows& rows) const {
       for (int c = 0; c < y.cols; ++c) to[c] = factor * from[c] + add[c];
     }
   }
-  drop_in_place(y, rows.dropout(rate, site));
+  drop_in_place(y, rows.dropout(rate, dropout_id));
   return y;
 }
 
 // dtable[id] += scale * drop(d),  dpositions[p] += drop(d)
 template <class T>
-void Embedding::backward(Pass<T>& pass, const Rows& rows, Mat<T> d) const {
+void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
   Timed timed(pass.profile, Work::norms_activations);
-  drop_in_place(d, rows.dropout(rate, site));
+  drop_in_place(d, rows.dropout(rate, dropout_id));
   const Mat<T> table = pass.gradient(tokens);
   const T factor = static_cast<T>(scale);
   for (int r = 0; r < d.rows; ++r) {
@@ -88,8 +88,8 @@ void Embedding::backward(Pass<T>& pass, const Rows& rows, Mat<T> d) const {
 
 #define HEED_INSTANTIATE(T)                                                 \
   template Angles<T> position_angles(Workspace&, PositionRange, int, bool); \
-  template Mat<T> Embedding::forward(Pass<T>&, const Rows&) const;          \
-  template void Embedding::backward(Pass<T>&, const Rows&, Mat<T>) const;
+  template Mat<T> Embedding::forward(Pass<T>&, const Packed&) const;        \
+  template void Embedding::backward(Pass<T>&, const Packed&, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

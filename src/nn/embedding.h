@@ -17,7 +17,7 @@ struct Embedding {
   Positions kind = Positions::none;
   double scale = 1.0;  // sqrt(d_model) with sinusoidal positions
   double rate = 0.0;
-  std::uint64_t site = 0;
+  std::uint64_t dropout_id = 0;
 
   // `tokens` is made by the caller, because it may be shared.
   Embedding(ParamTable& table, Param tokens, const std::string& positions_name,
@@ -25,17 +25,17 @@ struct Embedding {
 
   // rows.ids -> [rows, d]
   template <class T>
-  Mat<T> forward(Pass<T>& pass, const Rows& rows) const;
+  Mat<T> forward(Pass<T>& pass, const Packed& rows) const;
   // d [rows, d] is overwritten.
   template <class T>
-  void backward(Pass<T>& pass, const Rows& rows, Mat<T> d) const;
+  void backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const;
 };
 
 // The places that rows stand at.
 struct PositionRange {
   int first = 0, count = 0;
 };
-PositionRange position_range(const Rows& rows);
+PositionRange position_range(const Packed& rows);
 
 // Row p: sin(p / 10000^(2i/d)) at 2i, cos of the same at 2i + 1; `cos_first` swaps the two (rotary
 // positions).

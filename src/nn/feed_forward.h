@@ -21,16 +21,16 @@ struct FeedForward {
   Linear fc1, fc2;
   Activation activation;
   double rate;
-  std::uint64_t site;
+  std::uint64_t dropout_id;
 
   FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
               const LayerInit& init);
 
   template <class T>
-  Mat<T> forward(Pass<T>& pass, In<T> x, const Rows& rows, FeedForwardSaved<T>& saved) const;
+  Mat<T> forward(Pass<T>& pass, In<T> x, const Packed& rows, FeedForwardSaved<T>& saved) const;
   // Adds to dx.
   template <class T>
-  void backward(Pass<T>& pass, In<T> x, const Rows& rows, const FeedForwardSaved<T>& saved,
+  void backward(Pass<T>& pass, In<T> x, const Packed& rows, const FeedForwardSaved<T>& saved,
                 In<T> dy, Mat<T> dx) const;
 };
 

@@ -6,7 +6,7 @@ namespace heed {
 namespace {
 
 // Q K^T and P V of all sequences and heads.
-double attention_core(const Rows& queries, const Rows& keys, double d) {
+double attention_core(const Packed& queries, const Packed& keys, double d) {
   double pairs = 0;
   for (int i = 0; i < queries.sequences(); ++i)
     pairs += static_cast<double>(queries.length(i)) * keys.length(i);

@@ -1,8 +1,8 @@
 #include "nn/linear.h"
 
+#include "math/batch_invariant.h"
 #include "math/blas.h"
-#include "math/row_kernel.h"
-#include "math/rows.h"
+#include "math/fill.h"
 
 namespace heed {
 
@@ -30,8 +30,8 @@ template <class T>
 void Linear::forward_into(Pass<T>& pass, In<T> x, Mat<T> y) const {
   Timed timed(pass.profile, Work::gemm_forward);
   const bool biased = bias.size() > 0;
-  if (pass.exact_rows) {
-    exact_linear(x, pass[weight], biased ? pass[bias] : Mat<const T>(), y, pass.pool);
+  if (pass.batch_invariant) {
+    batch_invariant_linear(x, pass[weight], biased ? pass[bias] : Mat<const T>(), y, pass.pool);
   } else {
     if (biased) fill_rows(pass[bias], y);
     gemm(1, as_is(x), transposed(pass[weight]), biased ? 1 : 0, y);

@@ -4,13 +4,13 @@
 #include <array>
 #include <span>
 
-#include "math/rows.h"
+#include "math/fill.h"
 #include "math/softmax.h"
 
 namespace heed {
 namespace {
 
-// Rows of logits held at a time: enough for a good product, few enough for the cache.
+// Packed of logits held at a time: enough for a good product, few enough for the cache.
 constexpr int kLossRows = 256;
 
 // Calls body(numbers, h, logits) for the labelled rows: their numbers [n], h [n, d], logits [n, K].
@@ -31,14 +31,14 @@ void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden,
 }
 
 void add_row(LossSums& sums, const RowLoss& row) {
-  sums += {row.smoothed, row.plain, 1, row.correct ? 1 : 0};
+  sums += {row.objective, row.nll, 1, row.correct ? 1 : 0};
 }
 
 }  // namespace
 
 LossSums& LossSums::operator+=(const LossSums& o) {
-  smoothed += o.smoothed;
-  plain += o.plain;
+  objective += o.objective;
+  nll += o.nll;
   tokens += o.tokens;
   correct += o.correct;
   return *this;
@@ -56,7 +56,7 @@ LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vect
           const RowLoss row =
               cross_entropy<T>(logits.row(i), logits.cols, labels[numbers[i]], smoothing);
           add_row(sums, row);
-          if (!log_probs.empty()) log_probs(0, numbers[i]) = -row.plain;
+          if (!log_probs.empty()) log_probs(0, numbers[i]) = -row.nll;
         }
       });
   return sums;

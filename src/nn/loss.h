@@ -17,8 +17,8 @@ namespace heed {
 
 // Sums over label tokens, in nats.
 struct LossSums {
-  double smoothed = 0.0;  // what is minimised
-  double plain = 0.0;     // what is reported
+  double objective = 0.0;  // what is minimised
+  double nll = 0.0;        // -log p(label): what is reported
   std::int64_t tokens = 0;
   std::int64_t correct = 0;  // the label is the first of the largest logits
   LossSums& operator+=(const LossSums& o);

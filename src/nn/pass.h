@@ -5,13 +5,13 @@
 #include "base/pool.h"
 #include "base/profile.h"
 #include "math/workspace.h"
+#include "nn/packed.h"
 #include "nn/param.h"
-#include "nn/rows.h"
 
 namespace heed {
 
 template <class T>
-class AttentionProbe;
+class AttentionObserver;
 
 template <class T>
 struct Pass {
@@ -19,12 +19,12 @@ struct Pass {
   Workspace& workspace;
   ParamVec<T>* gradients = nullptr;  // needed by backward
   bool forward_only = false;         // no backward will follow: each block works in the same room
-  // Decoding: products and attention go row by row (math/row_kernel.h), so that a row's result does
-  // not depend on the others; `pool` may share the work of one product.
-  bool exact_rows = false;
+  // Decoding: products and attention go row by row (math/batch_invariant.h), so that a row's result
+  // does not depend on the others; `pool` may share the work of one product.
+  bool batch_invariant = false;
   Pool* pool = nullptr;
   Profile* profile = nullptr;
-  AttentionProbe<T>* probe = nullptr;  // shown every attention weight, if given
+  AttentionObserver<T>* observer = nullptr;  // shown every attention weight, if given
 
   Mat<const T> operator[](Param p) const { return values[p]; }
   Mat<T> gradient(Param p) const { return (*gradients)[p]; }

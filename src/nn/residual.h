@@ -11,7 +11,7 @@
 #include "base/noise.h"
 #include "config/model_config.h"
 #include "math/dropout.h"
-#include "math/rows.h"
+#include "math/fill.h"
 #include "nn/norm.h"
 
 namespace heed {
@@ -26,21 +26,21 @@ struct ResidualSaved {
 struct Residual {
   NormPlacement placement;
   Norm norm;
-  double rate;         // of dropout
-  std::uint64_t site;  // names its draws
+  double rate;               // of dropout
+  std::uint64_t dropout_id;  // names its draws
 
   Residual(ParamTable& table, const std::string& norm_name, const ModelConfig& config)
       : placement(config.norm),
         norm(table, norm_name, config.d_model),
         rate(config.dropout),
-        site(name_key(norm_name)) {}
+        dropout_id(name_key(norm_name)) {}
 
   // branch(x) -> [rows, d], freshly taken from the workspace.
   template <class T, class Branch>
-  Mat<T> forward(Pass<T>& pass, Mat<T> x, const Rows& rows, ResidualSaved<T>& saved,
+  Mat<T> forward(Pass<T>& pass, Mat<T> x, const Packed& rows, ResidualSaved<T>& saved,
                  Branch&& branch) const {
     Timed timed(pass.profile, Work::dropout);
-    const Dropout dropout = rows.dropout(rate, site);
+    const Dropout dropout = rows.dropout(rate, dropout_id);
     if (placement == NormPlacement::pre) {
       const auto n = norm.forward(pass, x);
       const Mat<T> y = branch(n.y);
@@ -59,11 +59,11 @@ struct Residual {
   //   pre:   dx = d + norm'(f'(drop(d)))      post:  e = norm'(d),  dx = e + f'(drop(e))
   // branch_backward(x, dy, dx): of f, which read x; adds to dx.
   template <class T, class Branch>
-  void backward(Pass<T>& pass, Mat<T> d, const Rows& rows, const ResidualSaved<T>& saved,
+  void backward(Pass<T>& pass, Mat<T> d, const Packed& rows, const ResidualSaved<T>& saved,
                 Branch&& branch_backward) const {
     Timed timed(pass.profile, Work::dropout);
     WorkspaceScope scope(pass.workspace);
-    const Dropout dropout = rows.dropout(rate, site);
+    const Dropout dropout = rows.dropout(rate, dropout_id);
     const Mat<T> other = pass.zeros(d.rows, d.cols), dbranch = pass.matrix(d.rows, d.cols);
     if (placement == NormPlacement::pre) {
       drop_add_backward(d, dbranch, dropout);

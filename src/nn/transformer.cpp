@@ -7,7 +7,8 @@ namespace {
 
 Param embedding_table(ParamTable& table, const std::string& name, int vocab,
                       const ModelConfig& config) {
-  // Rows of variance 1 / d, so that sqrt(d) times a row, and logits of a tied output, start near 1.
+  // Packed of variance 1 / d, so that sqrt(d) times a row, and logits of a tied output, start
+  // near 1.
   const double deviation = config.init == Init::gpt2 ? 0.02 : 1.0 / std::sqrt(config.d_model);
   return table.add_matrix(name, vocab, config.d_model, {Initializer::normal, deviation});
 }
@@ -47,7 +48,7 @@ Transformer::Transformer(const ModelConfig& config_, int source_vocab_, int targ
                  : (embeddings.target ? embeddings.target : embeddings.source)->tokens) {}
 
 template <class T>
-Mat<T> Transformer::encode(Pass<T>& pass, const Rows& source, StackSaved<T>& saved) const {
+Mat<T> Transformer::encode(Pass<T>& pass, const Packed& source, StackSaved<T>& saved) const {
   return encoder.forward(pass, embeddings.source->forward(pass, source), {.rows = &source}, saved);
 }
 
@@ -103,7 +104,7 @@ LossSums train_micro_batch(const Transformer& model, Pass<T>& pass, const Batch&
   template Mat<T> Transformer::forward(Pass<T>&, const Batch&, TransformerSaved<T>&) const;       \
   template void Transformer::backward(Pass<T>&, const Batch&, const TransformerSaved<T>&, Mat<T>) \
       const;                                                                                      \
-  template Mat<T> Transformer::encode(Pass<T>&, const Rows&, StackSaved<T>&) const;               \
+  template Mat<T> Transformer::encode(Pass<T>&, const Packed&, StackSaved<T>&) const;             \
   template void Transformer::cache_memory(Pass<T>&, In<T>, Cache<T>&) const;                      \
   template Mat<T> Transformer::decode(Pass<T>&, const AttentionInput<T>&, StackSaved<T>&) const;  \
   template LossSums train_micro_batch(const Transformer&, Pass<T>&, const Batch&,                 \

@@ -40,7 +40,7 @@ struct Transformer {
 
   bool has_encoder() const { return !encoder.blocks.empty(); }
   bool has_decoder() const { return !decoder.blocks.empty(); }
-  const Rows& output_rows(const Batch& batch) const {
+  const Packed& output_rows(const Batch& batch) const {
     return has_decoder() ? batch.target : batch.source;
   }
 
@@ -54,7 +54,7 @@ struct Transformer {
 
   // The two halves of forward, for decoding with a cache.
   template <class T>
-  Mat<T> encode(Pass<T>& pass, const Rows& source, StackSaved<T>& saved) const;
+  Mat<T> encode(Pass<T>& pass, const Packed& source, StackSaved<T>& saved) const;
   template <class T>
   void cache_memory(Pass<T>& pass, In<T> memory, Cache<T>& cache) const;
   // input.rows: the target rows.

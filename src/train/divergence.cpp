@@ -26,21 +26,21 @@ std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
                                                       : otherwise);
 }
 
-double ruined_loss(const Transformer& model) {
+double divergence_threshold(const Transformer& model) {
   const double vocab = model.target_vocab, d_model = model.config.d_model;
   return 4 * (std::log(vocab) + std::sqrt(d_model));
 }
 
-std::string fault_of(const Transformer& model, const ParamVec<float>& values,
-                     const ExampleList& examples, Pool& pool) {
+std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& values,
+                              const ExampleList& examples, Pool& pool) {
   const std::string bad = first_not_finite(model.table, values);
   if (!bad.empty()) return "NaN or infinity in the values of " + bad;
   const ExampleList few{std::min<std::int64_t>(4, examples.count), examples.get};
   const Evaluation e = evaluate(model, values, few, pool);
-  if (e.sums.tokens == 0 || e.loss() <= ruined_loss(model)) return "";
+  if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
   if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
   return "the new weights give a loss of " + format_scientific(e.loss()) +
-         " nats per token, expected at most " + format_fixed(ruined_loss(model), 0);
+         " nats per token, expected at most " + format_fixed(divergence_threshold(model), 0);
 }
 
 std::string divergence_text(const Divergence& d) {

@@ -23,12 +23,12 @@ std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
 // Nats per token that no weights worth keeping give: four times what they may begin with. As drawn
 // they give at most about ln(vocabulary) + sqrt(d_model): with tied embeddings the token that was
 // read has a logit of sqrt(d_model).
-double ruined_loss(const Transformer& model);
+double divergence_threshold(const Transformer& model);
 
 // Why a checkpoint of these values would not be one to go on from, or "": a NaN or infinity, or a
 // ruined loss on the first few examples.
-std::string fault_of(const Transformer& model, const ParamVec<float>& values,
-                     const ExampleList& examples, Pool& pool);
+std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& values,
+                              const ExampleList& examples, Pool& pool);
 
 struct Divergence {
   std::int64_t step;

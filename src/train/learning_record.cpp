@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-bool is_recorded(const ParamInfo& info) {
+bool is_watched(const ParamInfo& info) {
   const auto has = [&](const char* part) { return info.name.find(part) != std::string::npos; };
   return !info.vector && (has("_attn.") || has("embed"));
 }
@@ -26,11 +26,11 @@ double squares(const float* x, std::size_t n) {
 }
 
 // Adds up the entropies of the rows that it sees: - sum p ln p.
-class EntropyProbe : public AttentionProbe<float> {
+class EntropyProbe : public AttentionObserver<float> {
  public:
   explicit EntropyProbe(std::vector<KindEntropy>& entropy) : entropy_(entropy) {}
 
-  void see(const Seen& seen) override {
+  void on_weights(const Seen& seen) override {
     KindEntropy& kind = *std::find_if(entropy_.begin(), entropy_.end(),
                                       [&](const KindEntropy& k) { return k.kind == seen.kind; });
     const bool first = seen.layer == 0 && seen.head == 0;
@@ -80,7 +80,8 @@ std::vector<KindEntropy> attention_entropy(const Transformer& model, const Param
     entropy.push_back({AttentionKind::cross, 0, none(model.decoder)});
   EntropyProbe probe(entropy);
   WorkspaceScope scope(workspace);
-  Pass<float> pass{.values = values, .workspace = workspace, .forward_only = true, .probe = &probe};
+  Pass<float> pass{
+      .values = values, .workspace = workspace, .forward_only = true, .observer = &probe};
   TransformerSaved<float> saved;
   model.forward(pass, batch, saved);
   probe.divide_by_rows();
@@ -120,7 +121,7 @@ ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
 std::size_t recorded_size(const ParamTable& table) {
   std::size_t size = 0;
   for (const ParamInfo& info : table.infos())
-    if (is_recorded(info)) size += info.param.size();
+    if (is_watched(info)) size += info.param.size();
   return size;
 }
 
@@ -129,7 +130,7 @@ LearningRecord::LearningRecord(const Transformer& model, std::uint64_t seed,
     : model_(&model), seed_(seed) {
   std::size_t size = 0;
   for (const ParamInfo& info : model.table.infos()) {
-    if (!is_recorded(info)) continue;
+    if (!is_watched(info)) continue;
     matrices_.push_back(&info);
     begins_.push_back(size);
     size += info.param.size();

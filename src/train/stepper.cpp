@@ -47,7 +47,7 @@ StepResult Stepper::step(State& state, const BeforeUpdate& before_update) {
                                [&] { batcher_.fill(state.step + 2, batch.after, next); });
   result.gradient_norm = gradients_.reduce();
   result.rate = learning_rate(config_.optimizer, config_.model.d_model, state.step + 1);
-  result.finite = std::isfinite(result.sums.smoothed) && std::isfinite(result.gradient_norm);
+  result.finite = std::isfinite(result.sums.objective) && std::isfinite(result.gradient_norm);
   if (!result.finite) return result;
   if (before_update) before_update(batch.after);
   // A young average follows quickly: it has little to average yet.

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "train/due.h"
+#include "train/intervals.h"
 #include "train/run_messages.h"
 
 namespace heed {
@@ -98,7 +98,7 @@ Stop Trainer::run(std::int64_t stop_at) {
     step();
     loop_seconds_ += seconds_now() - begin;
     ++steps_done_;
-    const StepEnd end{state_.step, previous_, state_.cursor};
+    const StepSpan end{state_.step, previous_, state_.cursor};
     if (is_due(config_.train.log_every, end)) log_line();
     bool save_now = is_due(config_.train.save_every, end);
     if (is_due(config_.train.eval_every, end) && validate(true)) save_now = true;
@@ -131,23 +131,23 @@ Stop Trainer::run(std::int64_t stop_at) {
 void Trainer::step() {
   previous_ = state_.cursor;
   last_ = stepper_.step(state_, [this](const Cursor& after) {
-    if (is_recorded(config_.train, {state_.step + 1, state_.cursor, after}))
+    if (records_learning(config_.train, {state_.step + 1, state_.cursor, after}))
       record_.before_update(stepper_.values(), stepper_.gradients().sum());
   });
   if (!last_.finite)
     diverged(
         state_.step + 1,
         not_finite(model_.table, stepper_.values(), stepper_.gradients().sum(),
-                   std::isfinite(last_.sums.smoothed) ? "the gradient norm (too large for a float)"
-                                                      : "the loss"));
+                   std::isfinite(last_.sums.objective) ? "the gradient norm (too large for a float)"
+                                                       : "the loss"));
   learning_ = record_.after_update(stepper_.values(), pool_);
-  state_.loss_sum += last_.sums.plain;
+  state_.loss_sum += last_.sums.nll;
   state_.label_sum += static_cast<double>(last_.sums.tokens);
   tokens_since_line_ += last_.tokens;
 }
 
 double Trainer::last_loss() const {
-  return last_.sums.plain / std::max<double>(1, static_cast<double>(last_.sums.tokens));
+  return last_.sums.nll / std::max<double>(1, static_cast<double>(last_.sums.tokens));
 }
 
 void Trainer::diverged(std::int64_t step, const std::string& what) {
@@ -234,9 +234,9 @@ bool Trainer::validate(bool counts) {
 void Trainer::save() {
   const double begin = seconds_now();
   const ExampleList examples = objective_->evaluation(data_.train);
-  std::string fault = fault_of(model_, stepper_.values(), examples, pool_);
+  std::string fault = checkpoint_defect(model_, stepper_.values(), examples, pool_);
   if (fault.empty() && config_.train.ema_decay > 0)
-    fault = fault_of(model_, stepper_.best_values(), examples, pool_);
+    fault = checkpoint_defect(model_, stepper_.best_values(), examples, pool_);
   if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;

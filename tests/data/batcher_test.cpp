@@ -23,7 +23,7 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-std::vector<int> ids_of(const Rows& rows, int i) {
+std::vector<int> ids_of(const Packed& rows, int i) {
   return {rows.ids.begin() + rows.begin[i], rows.ids.begin() + rows.begin[i + 1]};
 }
 

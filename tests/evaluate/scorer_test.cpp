@@ -54,13 +54,13 @@ void check(const RunConfig& config, const Split& split, int vocab) {
   const Evaluation a = evaluate(model, values, examples.evaluation(), one);
   EXPECT_EQ(a.sums.tokens, slow.tokens);
   EXPECT_EQ(a.sums.correct, slow.correct);
-  EXPECT_NEAR(a.sums.plain / slow.nats, 1.0, 1e-5);
-  EXPECT_DOUBLE_EQ(a.loss(), a.sums.plain / static_cast<double>(a.sums.tokens));
+  EXPECT_NEAR(a.sums.nll / slow.nats, 1.0, 1e-5);
+  EXPECT_DOUBLE_EQ(a.loss(), a.sums.nll / static_cast<double>(a.sums.tokens));
   EXPECT_DOUBLE_EQ(a.perplexity(), std::exp(a.loss()));
-  EXPECT_DOUBLE_EQ(a.bits_per_byte(1000), a.sums.plain / std::numbers::ln2 / 1000);
+  EXPECT_DOUBLE_EQ(a.bits_per_byte(1000), a.sums.nll / std::numbers::ln2 / 1000);
   for (Pool* pool : {&one, &three}) {
     const Evaluation again = evaluate(model, values, examples.evaluation(), *pool);
-    EXPECT_EQ(again.sums.plain, a.sums.plain);  // bit for bit
+    EXPECT_EQ(again.sums.nll, a.sums.nll);  // bit for bit
     EXPECT_EQ(again.sums.correct, a.sums.correct);
   }
 }

@@ -58,7 +58,7 @@ TEST_F(Gold, UnitsBecomeTokensAndRowsPredictTheirToken) {
   EXPECT_EQ(first.links[1].query, 2);
   EXPECT_EQ(first.links[1].keys, (std::vector<int>{0, 1}));
   EXPECT_EQ(first.links[2].query, 3);
-  EXPECT_EQ(first.decoys.size(), 2u);
+  EXPECT_EQ(first.distractors.size(), 2u);
   EXPECT_EQ(first.input.source.size(), 5u);  // with </s>
   EXPECT_EQ(first.input.target.size(), 4u);  // <s> and all but the last
   EXPECT_EQ(first.input.target.front(), Tokenizer::kBos);
@@ -169,8 +169,8 @@ TEST_F(Gold, OtherMentionsOfTheReferentAreRightAnswers) {
   const GoldExample& second = sets[0].examples[1];  // rows: <s>, then the words
   EXPECT_EQ(second.links[0].keys, std::vector<int>{11});
   EXPECT_EQ(second.links[0].any, (std::vector<int>{2, 11}));
-  EXPECT_EQ(second.decoys, std::vector<std::vector<int>>{{5}});
-  EXPECT_EQ(sets[0].examples[2].decoys, (std::vector<std::vector<int>>{{2}, {11}}));
+  EXPECT_EQ(second.distractors, std::vector<std::vector<int>>{{5}});
+  EXPECT_EQ(sets[0].examples[2].distractors, (std::vector<std::vector<int>>{{2}, {11}}));
   const Transformer model(config_.model, tokenizers_.target->size(), tokenizers_.target->size());
   ParamVec<float> values(model.table.size());
   initialize(model.table, 1, values);

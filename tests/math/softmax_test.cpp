@@ -80,7 +80,7 @@ Expected expected_loss(const std::vector<double>& logits, int label, double smoo
   Expected e{0, -std::log(p[label]), {}};
   for (int c = 0; c < n; ++c) {
     const double target = (1 - smoothing) * (c == label) + smoothing / n;
-    e.smoothed -= target * std::log(p[c]);
+    e.objective -= target * std::log(p[c]);
     e.gradient.push_back(p[c] - target);
   }
   return e;
@@ -95,13 +95,13 @@ TYPED_TEST(CrossEntropy, LossAndGradientEqualTheFormula) {
         const Expected e =
             expected_loss({x.view().data, x.view().data + classes}, label, smoothing);
         const RowLoss loss = cross_entropy(x.view().data, classes, label, smoothing);
-        EXPECT_NEAR(loss.plain, e.plain, 5 * kRounding<T>);
-        EXPECT_NEAR(loss.smoothed, e.smoothed, 5 * kRounding<T>);
+        EXPECT_NEAR(loss.nll, e.nll, 5 * kRounding<T>);
+        EXPECT_NEAR(loss.objective, e.objective, 5 * kRounding<T>);
         Buffer<T> d = x;
         const RowLoss again =
             cross_entropy_backward(d.mat().data, classes, label, smoothing, T{0.5});
-        EXPECT_NEAR(again.plain, loss.plain, kRounding<T>);
-        EXPECT_NEAR(again.smoothed, loss.smoothed, kRounding<T>);
+        EXPECT_NEAR(again.nll, loss.nll, kRounding<T>);
+        EXPECT_NEAR(again.objective, loss.objective, kRounding<T>);
         EXPECT_EQ(again.correct, loss.correct);
         test::expect_near(
             d, [&](int, int c) { return 0.5 * e.gradient[c]; }, kRounding<T>);
@@ -111,8 +111,8 @@ TYPED_TEST(CrossEntropy, LossAndGradientEqualTheFormula) {
 TYPED_TEST(CrossEntropy, OneClassIsCertain) {
   TypeParam x = 3;
   const RowLoss loss = cross_entropy(&x, 1, 0, 0.1);
-  EXPECT_EQ(loss.plain, 0);
-  EXPECT_EQ(loss.smoothed, 0);
+  EXPECT_EQ(loss.nll, 0);
+  EXPECT_EQ(loss.objective, 0);
   EXPECT_TRUE(loss.correct);
   cross_entropy_backward(&x, 1, 0, 0.1, TypeParam{1});
   EXPECT_NEAR(x, 0, kRounding<TypeParam>);
@@ -121,8 +121,8 @@ TYPED_TEST(CrossEntropy, OneClassIsCertain) {
 TYPED_TEST(CrossEntropy, LargeLogitsStayFinite) {
   using T = TypeParam;
   const std::vector<T> x{T{1e4}, T{-1e4}, T{9.99e3}};
-  EXPECT_NEAR(cross_entropy(x.data(), 3, 0, 0.0).plain, std::exp(-10.0), 1e-6);
-  EXPECT_NEAR(cross_entropy(x.data(), 3, 1, 0.0).plain, 2e4, 1e-2);
+  EXPECT_NEAR(cross_entropy(x.data(), 3, 0, 0.0).nll, std::exp(-10.0), 1e-6);
+  EXPECT_NEAR(cross_entropy(x.data(), 3, 1, 0.0).nll, 2e4, 1e-2);
   std::vector<T> d = x;
   cross_entropy_backward(d.data(), 3, 1, 0.0, T{1});
   EXPECT_NEAR(d[0], 1, 1e-4);
@@ -134,8 +134,8 @@ TYPED_TEST(CrossEntropy, NanAnywherePoisonsLossAndGradient) {
   for (int at : {0, 3, 8}) {
     std::vector<T> x(9, T{1});
     x[at] = std::numeric_limits<T>::quiet_NaN();
-    EXPECT_TRUE(std::isnan(cross_entropy(x.data(), 9, 2, 0.0).plain)) << at;
-    EXPECT_TRUE(std::isnan(cross_entropy_backward(x.data(), 9, 2, 0.0, T{1}).smoothed)) << at;
+    EXPECT_TRUE(std::isnan(cross_entropy(x.data(), 9, 2, 0.0).nll)) << at;
+    EXPECT_TRUE(std::isnan(cross_entropy_backward(x.data(), 9, 2, 0.0, T{1}).objective)) << at;
     for (T d : x) EXPECT_TRUE(std::isnan(d));
   }
 }

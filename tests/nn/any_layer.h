@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/noise.h"
-#include "math/rows.h"
+#include "math/fill.h"
 #include "nn/pass.h"
 
 namespace heed::test {
@@ -18,9 +18,9 @@ namespace heed::test {
 template <class T>
 struct LayerInput {
   Mat<const T> x;  // [rows, d]
-  const Rows& rows;
+  const Packed& rows;
   Mat<const T> memory;  // [memory rows, d]
-  const Rows& memory_rows;
+  const Packed& memory_rows;
 };
 
 // What backward is given, and what it adds to.
@@ -100,8 +100,8 @@ struct Sequences {
   bool dropout = false;
   std::uint64_t seed = 1;
 
-  Rows rows(bool memory) const {
-    Rows rows;
+  Packed rows(bool memory) const {
+    Packed rows;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const int n = (memory ? memory_lengths : lengths)[numbers[i]];
       std::vector<int> ids(n);
@@ -154,7 +154,7 @@ template <class T>
 Result<T> run_layer(const AnyLayer& layer, const Sequences& sequences, const Numbers& numbers,
                     bool backward, T start = 0) {
   const auto cast = [](const std::vector<double>& v) { return std::vector<T>(v.begin(), v.end()); };
-  const Rows rows = sequences.rows(false), memory_rows = sequences.rows(true);
+  const Packed rows = sequences.rows(false), memory_rows = sequences.rows(true);
   ParamVec<T> values(layer.table.size()), gradients(layer.table.size());
   std::copy(numbers.values.begin(), numbers.values.end(), values.data());
   std::fill(gradients.data(), gradients.data() + gradients.size(), start);

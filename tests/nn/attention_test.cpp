@@ -91,7 +91,7 @@ TEST(AttentionDropout, EveryHeadAndLayerDrawsItsOwn) {
       values[a->out.weight](c, c) = 1;
       values[a->in.weight](2 * 8 + c, 0) = 1;  // every value is x_0
     }
-  Rows rows;
+  Packed rows;
   const int ids[20] = {};
   rows.add_sequence(ids, 20, 0, 77);
   const auto x = Buffer<double>::random(20, 8, 1);
@@ -112,7 +112,7 @@ TEST(AttentionDropout, EveryHeadAndLayerDrawsItsOwn) {
 
 TEST(RowKeys, NameTheSequenceAndThePosition) {
   const int ids[5] = {1, 1, 1, 1, 1};
-  Rows all, part;
+  Packed all, part;
   all.add_sequence(ids, 5, 0, 3);
   all.add_sequence(ids, 5, 0, 4);
   part.add_sequence(ids, 2, 3, 3);
@@ -120,7 +120,7 @@ TEST(RowKeys, NameTheSequenceAndThePosition) {
   EXPECT_EQ(part.row_keys, (std::vector<std::uint64_t>{all.row_keys[3], all.row_keys[4]}));
   EXPECT_EQ(part.positions, (std::vector<int>{3, 4}));
   EXPECT_EQ(all.begin, (std::vector<int>{0, 5, 10}));
-  Rows none;
+  Packed none;
   none.add_sequence(ids, 5);
   EXPECT_TRUE(none.row_keys.empty());
 }
@@ -147,9 +147,9 @@ TEST(AttentionPositions, CanBeTakenFromOneKind) {
 }
 
 // A probe sees every head of every sequence, as it is used: rows sum to 1, masked cells are 0.
-class Recorder : public AttentionProbe<double> {
+class Recorder : public AttentionObserver<double> {
  public:
-  void see(const Seen& seen) override {
+  void on_weights(const Seen& seen) override {
     ++heads;
     if (seen.kind == AttentionKind::cross) ++cross_heads;
     EXPECT_LT(seen.layer, 2);
@@ -168,12 +168,12 @@ class Recorder : public AttentionProbe<double> {
   int heads = 0, cross_heads = 0;
 };
 
-TEST(AttentionProbe, SeesEveryHeadOfEverySequence) {
+TEST(AttentionObserver, SeesEveryHeadOfEverySequence) {
   const Transformer model(test::tiny_config(test::Family::encoder_decoder), 7, 7);
   const ParamVec<double> values = test::lively_values<double>(model, 1);
   Recorder recorder;
   Workspace workspace;
-  Pass<double> pass{.values = values, .workspace = workspace, .probe = &recorder};
+  Pass<double> pass{.values = values, .workspace = workspace, .observer = &recorder};
   TransformerSaved<double> saved;
   model.forward(pass, test::tiny_batch(model, false), saved);
   EXPECT_EQ(recorder.heads, 3 * 2 * (2 + 2 + 2));  // sequences, heads, layers of each kind

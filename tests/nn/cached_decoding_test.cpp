@@ -45,7 +45,7 @@ class Decoder {
       : model_(model),
         values_(test::lively_values<T>(model, 3)),
         cache_(model.config.decoder_layers, model.config.d_model, slots, 10),
-        pass_{.values = values_, .workspace = workspace_, .exact_rows = true, .pool = pool} {
+        pass_{.values = values_, .workspace = workspace_, .batch_invariant = true, .pool = pool} {
     for (const Ids& s : sources) source_.add_sequence(s.data(), static_cast<int>(s.size()));
     if (!model.has_encoder()) return;
     StackSaved<T> saved;
@@ -61,7 +61,7 @@ class Decoder {
   // Logits of all rows, one after the other.
   std::vector<T> feed(const std::vector<Part>& parts) {
     const WorkspaceScope scope(workspace_);
-    Rows rows;
+    Packed rows;
     use_.slot_of.clear();
     use_.source_of.clear();
     for (const Part& p : parts) {
@@ -69,7 +69,7 @@ class Decoder {
       use_.slot_of.push_back(p.slot);
       use_.source_of.push_back(p.source);
     }
-    const AttentionInput<T> input{.rows = &rows, .memory_rows = &source_, .use = &use_};
+    const AttentionInput<T> input{.rows = &rows, .memory_rows = &source_, .cache = &use_};
     StackSaved<T> saved;
     const Mat<T> hidden = model_.decode(pass_, input, saved);
     const Mat<T> l = model_.output.forward(pass_, hidden);
@@ -82,8 +82,8 @@ class Decoder {
   ParamVec<T> values_;
   Workspace workspace_;
   Cache<T> cache_;
-  CacheUse<T> use_{&cache_, {}, {}};
-  Rows source_;
+  CacheSlots<T> use_{&cache_, {}, {}};
+  Packed source_;
   Pass<T> pass_;
 };
 

@@ -132,7 +132,7 @@ void expect_golden_logits(const Golden& g, const Transformer& model, const Param
   expect_golden(g, "logits" + suffix, logits.data, std::size_t{1} * logits.rows * logits.cols);
   const LossSums sums = heed::loss(pass, model.output, hidden, g.batch.labels, g.smoothing());
   ASSERT_EQ(sums.tokens, g.labels);
-  const double loss = sums.smoothed / g.labels, plain = sums.plain / g.labels;
+  const double loss = sums.objective / g.labels, plain = sums.nll / g.labels;
   EXPECT_NEAR(loss, g["loss" + suffix][0], kGoldenTolerance<T> * loss);
   EXPECT_NEAR(plain, g["plain_loss" + suffix][0], kGoldenTolerance<T> * plain);
 }

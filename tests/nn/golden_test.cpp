@@ -23,7 +23,7 @@ void check_model(const std::string& name) {
   TransformerSaved<T> saved;
   const LossSums sums =
       train_micro_batch(model, pass, g.batch, {g.smoothing(), 1.0 / g.labels}, saved);
-  EXPECT_NEAR(sums.smoothed / g.labels, g["loss"][0], kGoldenTolerance<T> * g["loss"][0]);
+  EXPECT_NEAR(sums.objective / g.labels, g["loss"][0], kGoldenTolerance<T> * g["loss"][0]);
   double squares = 0;
   for (std::size_t i = 0; i < gradients.size(); ++i)
     squares += static_cast<double>(gradients.data()[i]) * gradients.data()[i];

@@ -31,7 +31,7 @@ class Layer : public testing::TestWithParam<std::tuple<LayerRow, bool>> {
   }
   double corner() const {
     const Numbers n = numbers_of(all_);
-    const Rows rows = all_.rows(false), memory_rows = all_.rows(true);
+    const Packed rows = all_.rows(false), memory_rows = all_.rows(true);
     ParamVec<double> values(layer_->table.size());
     std::copy(n.values.begin(), n.values.end(), values.data());
     Workspace workspace;

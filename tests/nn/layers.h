@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "math/activation.h"
-#include "math/rows.h"
+#include "math/fill.h"
 #include "nn/any_layer.h"
 #include "nn/transformer.h"
 
@@ -235,7 +235,7 @@ inline LayerRow loss_row(const std::string& name, double smoothing) {
                     const std::vector<int> label{in.rows.ids[r]};
                     const Mat<const T> x = in.x.row_range(r, r + 1);
                     y(r, 0) =
-                        static_cast<T>(loss(pass, l.model->output, x, label, smoothing).smoothed);
+                        static_cast<T>(loss(pass, l.model->output, x, label, smoothing).objective);
                     if (!back) continue;
                     loss_backward(pass, l.model->output, x, label, {smoothing, back->dy(r, 0)}, d);
                     add<T>(d, back->dx.row_range(r, r + 1));

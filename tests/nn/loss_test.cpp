@@ -41,8 +41,8 @@ class Loss : public testing::Test {
     if (backward) {
       const LossSums again =
           loss_backward(pass, model_.output, hidden.view(), labels, options, o.dhidden.mat());
-      EXPECT_EQ(again.smoothed, o.sums.smoothed);
-      EXPECT_EQ(again.plain, o.sums.plain);
+      EXPECT_EQ(again.objective, o.sums.objective);
+      EXPECT_EQ(again.nll, o.sums.nll);
       EXPECT_EQ(again.correct, o.sums.correct);
     }
     o.gradients.assign(gradients.data(), gradients.data() + gradients.size());
@@ -80,8 +80,8 @@ TEST_F(Loss, EqualsTheSumOverRowsOfLogSoftmax) {
     smoothed += 0.9 * -log_p + 0.1 * (std::log(exps) - mean);
     correct += std::max_element(logits.begin(), logits.end()) - logits.begin() == y[r];
   }
-  EXPECT_NEAR(o.sums.plain, plain, 1e-9);
-  EXPECT_NEAR(o.sums.smoothed, smoothed, 1e-9);
+  EXPECT_NEAR(o.sums.nll, plain, 1e-9);
+  EXPECT_NEAR(o.sums.objective, smoothed, 1e-9);
   EXPECT_EQ(o.sums.tokens, rows);
   EXPECT_EQ(o.sums.correct, correct);
 }
@@ -90,8 +90,8 @@ TEST_F(Loss, WithAndWithoutGradientIsTheSameLoss) {
   const auto hidden = Buffer<double>::random(70, kWidth, 3);
   const auto y = labels(70);
   const Outcome a = run(hidden, y, false), b = run(hidden, y, true);
-  EXPECT_NEAR(a.sums.smoothed, b.sums.smoothed, 1e-12);
-  EXPECT_NEAR(a.sums.plain, b.sums.plain, 1e-12);
+  EXPECT_NEAR(a.sums.objective, b.sums.objective, 1e-12);
+  EXPECT_NEAR(a.sums.nll, b.sums.nll, 1e-12);
   EXPECT_EQ(a.sums.correct, b.sums.correct);
   for (int r = 0; r < 70; ++r) EXPECT_NEAR(a.log_probs[r], b.log_probs[r], 1e-12);
   for (double g : a.gradients) ASSERT_EQ(g, 0);  // forward only leaves gradients alone
@@ -103,10 +103,10 @@ TEST_F(Loss, TheGradientIsScaled) {
   const Outcome three = run(hidden, labels(5), true, {0.1, 3.0});
   test::expect_near(
       three.dhidden, [&](int r, int c) { return 3 * one.dhidden(r, c); }, 1e-13);
-  EXPECT_EQ(one.sums.smoothed, three.sums.smoothed);
+  EXPECT_EQ(one.sums.objective, three.sums.objective);
 }
 
-// Rows that are not scored, few or most, change nothing for the others, and get no gradient.
+// Packed that are not scored, few or most, change nothing for the others, and get no gradient.
 TEST_F(Loss, UnscoredRowsInBetweenChangeNothing) {
   const int scored = 300;
   const auto dense = Buffer<double>::random(scored, kWidth, 5, 2.0);
@@ -125,8 +125,8 @@ TEST_F(Loss, UnscoredRowsInBetweenChangeNothing) {
     const Outcome o = run(hidden, y, true);
     EXPECT_EQ(o.sums.tokens, scored);
     EXPECT_EQ(o.sums.correct, expected.sums.correct);
-    EXPECT_NEAR(o.sums.smoothed, expected.sums.smoothed, 1e-10);
-    EXPECT_NEAR(o.sums.plain, expected.sums.plain, 1e-10);
+    EXPECT_NEAR(o.sums.objective, expected.sums.objective, 1e-10);
+    EXPECT_NEAR(o.sums.nll, expected.sums.nll, 1e-10);
     for (std::size_t i = 0; i < o.gradients.size(); ++i)
       ASSERT_NEAR(o.gradients[i], expected.gradients[i], 1e-11);
     int next = 0;
@@ -145,7 +145,7 @@ TEST_F(Loss, NothingScoredIsZero) {
   const auto hidden = Buffer<double>::random(4, kWidth, 1);
   const Outcome o = run(hidden, {-1, -1, -1, -1}, true);
   EXPECT_EQ(o.sums.tokens, 0);
-  EXPECT_EQ(o.sums.smoothed, 0);
+  EXPECT_EQ(o.sums.objective, 0);
   test::expect_near(
       o.dhidden, [](int, int) { return 0; }, 0);
   EXPECT_EQ(o.log_probs, std::vector<double>(4, 0.0));

@@ -134,7 +134,7 @@ std::vector<double> hidden_rows(const Transformer& model, const std::vector<int>
   return {h.data, h.data + h.rows * h.cols};
 }
 
-// Rows of a that differ from b's.
+// Packed of a that differ from b's.
 std::set<int> changed_rows(const std::vector<double>& a, const std::vector<double>& b) {
   std::set<int> rows;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -217,7 +217,7 @@ TEST(WholeModel, PackedIsTheSumOfAlone) {
     const LossSums whole = run(test::tiny_batch(model, true), packed);
     LossSums sum;
     for (int i = 0; i < 3; ++i) sum += run(test::tiny_batch(model, true, i), alone);
-    EXPECT_NEAR(whole.smoothed, sum.smoothed, 1e-12);
+    EXPECT_NEAR(whole.objective, sum.objective, 1e-12);
     EXPECT_EQ(whole.tokens, sum.tokens);
     for (std::size_t i = 0; i < packed.size(); ++i)
       ASSERT_NEAR(packed.data()[i], alone.data()[i], 1e-12 * (1 + std::abs(packed.data()[i])));

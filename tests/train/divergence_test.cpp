@@ -30,7 +30,7 @@ class Weights : public testing::Test {
     return v;
   }
   std::string fault(const ParamVec<float>& values) {
-    return fault_of(model_, values, examples_.evaluation(), pool_);
+    return checkpoint_defect(model_, values, examples_.evaluation(), pool_);
   }
 
   RunConfig config_;
@@ -47,7 +47,7 @@ TEST_F(Weights, SoundOnesAreKept) {
 }
 
 TEST_F(Weights, RuinedOnesAreNot) {
-  EXPECT_NEAR(ruined_loss(model_), 4 * (3.912 + 4), 1e-2);  // 4 (ln 50 + sqrt 16)
+  EXPECT_NEAR(divergence_threshold(model_), 4 * (3.912 + 4), 1e-2);  // 4 (ln 50 + sqrt 16)
   EXPECT_THAT(fault(times(300)), HasSubstr("nats per token, expected at most 32"));
 }
 

@@ -25,7 +25,7 @@ void check_steps(const std::string& name) {
     Pass<T> pass{.values = values, .workspace = workspace, .gradients = &gradients};
     const LossSums sums =
         train_micro_batch(model, pass, g.batch, {g.smoothing(), 1.0 / g.labels}, saved);
-    EXPECT_NEAR(sums.smoothed / g.labels, losses[step - 1], kGoldenTolerance<T> * losses[0])
+    EXPECT_NEAR(sums.objective / g.labels, losses[step - 1], kGoldenTolerance<T> * losses[0])
         << "step " << step;
     double squares = 0;
     for (std::size_t i = 0; i < gradients.size(); ++i)

@@ -69,12 +69,12 @@ class ShardSums : public testing::Test {
 
 TEST_F(ShardSums, AnAlignedGroupOfShardsIsASubtree) {
   const std::vector<float> four = sum_of(0, 4);
-  const double four_loss = loss_.smoothed;
+  const double four_loss = loss_.objective;
   const std::vector<float> fifth = sum_of(4, 1);
-  const double fifth_loss = loss_.smoothed;
+  const double fifth_loss = loss_.objective;
   const std::vector<float> all = sum_of(0, 5);
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], four[i] + fifth[i]) << i;
-  EXPECT_EQ(loss_.smoothed, four_loss + fifth_loss);
+  EXPECT_EQ(loss_.objective, four_loss + fifth_loss);
 
   const std::vector<float> left = sum_of(0, 2), right = sum_of(2, 2);
   for (std::size_t i = 0; i < four.size(); ++i) ASSERT_EQ(four[i], left[i] + right[i]) << i;

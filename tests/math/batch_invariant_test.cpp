@@ -1,4 +1,4 @@
-#include "math/row_kernel.h"
+#include "math/batch_invariant.h"
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +24,8 @@ TYPED_TEST(RowKernel, CloseToTheObviousLoop) {
         const auto b = Buffer<T>::random(1, out, 3);
         for (bool bias : {true, false}) {
           Buffer<T> y(rows, out);
-          exact_linear(x.view(), w.view(), bias ? b.view() : Mat<const T>(), y.mat(), nullptr);
+          batch_invariant_linear(x.view(), w.view(), bias ? b.view() : Mat<const T>(), y.mat(),
+                                 nullptr);
           test::expect_near(
               y,
               [&](int r, int j) {
@@ -48,14 +49,14 @@ TYPED_TEST(RowKernel, ARowHasTheSameBitsInAnyBatchAndOnAnyThreads) {
       const auto b = Buffer<T>::random(1, out, 3);
       Buffer<T> alone(64, out);
       for (int r = 0; r < 64; ++r)
-        exact_linear(all.view().row_range(r, r + 1), w.view(), b.view(),
-                     alone.mat().row_range(r, r + 1), nullptr);
+        batch_invariant_linear(all.view().row_range(r, r + 1), w.view(), b.view(),
+                               alone.mat().row_range(r, r + 1), nullptr);
       for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 64})
         for (const auto& pool : pools) {
           const int first = (64 - rows) / 2;
           Buffer<T> y(rows, out, 1);
-          exact_linear(all.view().row_range(first, first + rows), w.view(), b.view(), y.mat(),
-                       pool.get());
+          batch_invariant_linear(all.view().row_range(first, first + rows), w.view(), b.view(),
+                                 y.mat(), pool.get());
           for (int r = 0; r < rows; ++r)
             for (int j = 0; j < out; ++j)
               ASSERT_EQ(y(r, j), alone(first + r, j))
@@ -88,8 +89,8 @@ TYPED_TEST(RowKernel, AttentionIsSoftmaxTimesValues) {
             return weight(h, j) / sum;
           };
           Buffer<T> weights(heads, keys), out(1, heads * d);
-          exact_attention<T>(q.view().data, k.view(), v.view(), static_cast<T>(scale), uniform,
-                             weights.mat(), out.mat().data);
+          batch_invariant_attention<T>(q.view().data, k.view(), v.view(), static_cast<T>(scale),
+                                       uniform, weights.mat(), out.mat().data);
           const double tolerance = 20 * test::kRounding<T>;
           test::expect_near(weights, share, tolerance);
           test::expect_near(
@@ -113,8 +114,8 @@ TYPED_TEST(RowKernel, AttentionHasTheSameBitsAtAnyAddress) {
   std::vector<T> memory(keys + d + 64);
   for (int shift = 0; shift < 16; ++shift) {
     T *weights = memory.data() + shift, *out = weights + keys + shift;
-    exact_attention<T>(q.view().data, k.view(), v.view(), T{0.5}, false, Mat<T>{weights, 1, keys},
-                       out);
+    batch_invariant_attention<T>(q.view().data, k.view(), v.view(), T{0.5}, false,
+                                 Mat<T>{weights, 1, keys}, out);
     if (shift == 0) first.assign(out, out + d);
     EXPECT_EQ(first, std::vector<T>(out, out + d)) << "shift " << shift;
   }

@@ -1,4 +1,4 @@
-#include "decode/logits_rules.h"
+#include "decode/sampling_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "decode/session.h"
+#include "decode/incremental_decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -36,11 +36,11 @@ TEST_P(EveryPosition, CachedEqualsUncached) {
   const auto sources = test::some_sources(2, 11);
   const std::vector<int> target{1, 5, 7, 3, 9, 4};
   Pool pool(2);
-  Session session(m.model, m.values, pool, 2, 8);
+  IncrementalDecoder session(m.model, m.values, pool, 2, 8);
   session.read_sources(sources);
-  Session::Feed feed{1, 1, {target.data(), 3}};  // a prompt, then single tokens
+  IncrementalDecoder::Tokens feed{1, 1, {target.data(), 3}};  // a prompt, then single tokens
   for (std::size_t n = 3; n <= target.size(); ++n) {
-    const std::vector<float> logits = row(session.feed({&feed, 1}), 0);
+    const std::vector<float> logits = row(session.step({&feed, 1}), 0);
     const auto expected = uncached(m, sources[1], {target.begin(), target.begin() + n});
     for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected[i], 2e-5);
     if (n < target.size()) feed.ids = {target.data() + n, 1};
@@ -53,42 +53,42 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryPosition,
                                           testing::Values(Positions::sinusoidal, Positions::learned,
                                                           Positions::rotary, Positions::none)));
 
-TEST(Session, ASlotDoesNotDependOnBatchSplitOrThreads) {
+TEST(IncrementalDecoder, ASlotDoesNotDependOnBatchSplitOrThreads) {
   constexpr int kSlots = 13;  // enough to be shared out over three threads
   const DecodeModel m(Family::encoder_decoder);
   const auto sources = test::some_sources(kSlots, 11);
   const std::vector<int> target{1, 5, 7, 3};
   for (int threads : {1, 3}) {
     Pool pool(threads);
-    Session many(m.model, m.values, pool, kSlots, 8);
+    IncrementalDecoder many(m.model, m.values, pool, kSlots, 8);
     many.read_sources(sources);
-    std::vector<Session::Feed> feeds;
+    std::vector<IncrementalDecoder::Tokens> feeds;
     for (int i = 0; i < kSlots; ++i) feeds.push_back({i, i, target});
-    const Mat<float> together = many.feed(feeds);
+    const Mat<float> together = many.step(feeds);
     for (int i = 0; i < kSlots; ++i) {
-      Session one(m.model, m.values, pool, 1, 4);
+      IncrementalDecoder one(m.model, m.values, pool, 1, 4);
       one.read_sources({&sources[i], 1});
       std::vector<float> last;
       for (const int& id : target) {  // token by token
-        const Session::Feed feed{0, 0, {&id, 1}};
-        last = row(one.feed({&feed, 1}), 0);
+        const IncrementalDecoder::Tokens feed{0, 0, {&id, 1}};
+        last = row(one.step({&feed, 1}), 0);
       }
       EXPECT_EQ(row(together, i), last) << threads << " threads, sequence " << i;
     }
   }
 }
 
-TEST(Session, ACopiedSlotGoesOnLikeItsOrigin) {
+TEST(IncrementalDecoder, ACopiedSlotGoesOnLikeItsOrigin) {
   const DecodeModel m(Family::decoder_only);
   Pool pool(1);
-  Session session(m.model, m.values, pool, 3, 8);
+  IncrementalDecoder session(m.model, m.values, pool, 3, 8);
   const std::vector<int> prompt{1, 4, 6}, next{5};
-  const Session::Feed first{0, 0, prompt};
-  session.feed({&first, 1});
+  const IncrementalDecoder::Tokens first{0, 0, prompt};
+  session.step({&first, 1});
   session.copy(0, 2);
   EXPECT_EQ(session.length(2), 3);
-  const Session::Feed both[] = {{2, 0, next}, {0, 0, next}};
-  const Mat<float> logits = session.feed(both);
+  const IncrementalDecoder::Tokens both[] = {{2, 0, next}, {0, 0, next}};
+  const Mat<float> logits = session.step(both);
   EXPECT_EQ(row(logits, 0), row(logits, 1));
 }
 

@@ -1,15 +1,15 @@
-#include "train/due.h"
+#include "train/intervals.h"
 
 #include <gtest/gtest.h>
 
 namespace heed {
 namespace {
 
-StepEnd step(std::int64_t n) {
+StepSpan step(std::int64_t n) {
   return {n, {}, {}};
 }
 // A step that ends `after` epochs, the one before it having ended `before`.
-StepEnd epoch(std::int64_t n, std::int64_t before, std::int64_t after) {
+StepSpan epoch(std::int64_t n, std::int64_t before, std::int64_t after) {
   return {n, {before, 5}, {after, 0}};
 }
 
@@ -36,11 +36,11 @@ TEST(Due, RecordsAreLinesAtLeastTenStepsApart) {
                                     {24, true},
                                     {13, false},
                                     {1000, true}})
-    EXPECT_EQ(is_recorded(c, step(n)), recorded) << n;
+    EXPECT_EQ(records_learning(c, step(n)), recorded) << n;
   c.log_every = {50};
-  EXPECT_TRUE(is_recorded(c, step(50)));
+  EXPECT_TRUE(records_learning(c, step(50)));
   c.log_every = {0};
-  EXPECT_FALSE(is_recorded(c, step(50)));
+  EXPECT_FALSE(records_learning(c, step(50)));
 }
 
 TEST(Due, RecordsByEpochsGoByTheirLength) {
@@ -49,10 +49,10 @@ TEST(Due, RecordsByEpochsGoByTheirLength) {
   c.max_epochs = 9;
   c.log_every = {1, true};
   // Epochs of 3 steps: every fourth is at least ten steps from the last.
-  EXPECT_FALSE(is_recorded(c, epoch(6, 1, 2)));
-  EXPECT_TRUE(is_recorded(c, epoch(12, 3, 4)));
-  EXPECT_TRUE(is_recorded(c, epoch(27, 8, 9)));  // the end
-  EXPECT_FALSE(is_recorded(c, epoch(2, 0, 0)));
+  EXPECT_FALSE(records_learning(c, epoch(6, 1, 2)));
+  EXPECT_TRUE(records_learning(c, epoch(12, 3, 4)));
+  EXPECT_TRUE(records_learning(c, epoch(27, 8, 9)));  // the end
+  EXPECT_FALSE(records_learning(c, epoch(2, 0, 0)));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace heed {
 
 // One side (source or target) of a micro-batch. Sequence i is rows [begin[i], begin[i + 1]).
-struct Rows {
+struct Packed {
   std::vector<int> ids;                 // [rows] tokens to embed
   std::vector<int> positions;           // [rows] place in the sequence, from 0
   std::vector<int> begin{0};            // [sequences + 1]
@@ -24,9 +24,9 @@ struct Rows {
   Mat<T> sequence(Mat<T> x, int i) const {
     return x.row_range(begin[i], begin[i + 1]);
   }
-  // Dropout for rows [first, ...) at a layer's site.
-  Dropout dropout(double rate, std::uint64_t site, int first = 0) const {
-    return {rate, row_keys.empty() ? nullptr : row_keys.data() + first, site};
+  // Dropout for rows [first, ...) at a layer's dropout_id.
+  Dropout dropout(double rate, std::uint64_t dropout_id, int first = 0) const {
+    return {rate, row_keys.empty() ? nullptr : row_keys.data() + first, dropout_id};
   }
   void clear();
   // Starts a sequence with the given ids at `first_position`. `key` names the sequence within the
@@ -37,7 +37,7 @@ struct Rows {
 // What a model reads and what it is asked. Labels belong to the rows of the output side: the
 // target where there is a decoder, else the source. -1: this row is not scored.
 struct Batch {
-  Rows source, target;
+  Packed source, target;
   std::vector<int> labels;
   void clear();
   // Adds a sequence to each side that has ids here, and their labels. `key` names the example

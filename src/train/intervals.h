@@ -7,16 +7,16 @@
 
 namespace heed {
 
-struct StepEnd {
+struct StepSpan {
   std::int64_t step = 0;  // steps done
   Cursor before, after;   // of the last one
 };
 
-bool is_due(const Interval& interval, const StepEnd& end);
+bool is_due(const Interval& interval, const StepSpan& end);
 
 // The learning record: the end of the run, and log lines at least ten steps apart (the interval of
 // lines times a whole number; of epochs, times a power of two), so that it stays below 3 % of the
 // time even where it takes almost a third of a step.
-bool is_recorded(const TrainConfig& config, const StepEnd& end);
+bool records_learning(const TrainConfig& config, const StepSpan& end);
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-#include "train/due.h"
+#include "train/intervals.h"
 
 namespace heed {
 namespace {
@@ -7,13 +7,13 @@ constexpr std::int64_t kRecordSteps = 10;
 
 }  // namespace
 
-bool is_due(const Interval& interval, const StepEnd& end) {
+bool is_due(const Interval& interval, const StepSpan& end) {
   if (interval.count == 0) return false;
   if (!interval.epochs) return end.step % interval.count == 0;
   return end.after.epoch / interval.count != end.before.epoch / interval.count;
 }
 
-bool is_recorded(const TrainConfig& config, const StepEnd& end) {
+bool records_learning(const TrainConfig& config, const StepSpan& end) {
   const bool last_epoch = config.max_epochs > 0 && end.after.epoch >= config.max_epochs;
   if (end.step == config.max_steps || last_epoch) return true;
   Interval every = config.log_every;

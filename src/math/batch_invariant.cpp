@@ -1,4 +1,4 @@
-#include "math/row_kernel.h"
+#include "math/batch_invariant.h"
 
 #include <algorithm>
 
@@ -37,13 +37,13 @@ void dots(const T* x, int x_stride, const T* w, int w_stride, int n, const T* b,
     for (int j = 0; j < J; ++j) {
       const T* p = w + static_cast<std::ptrdiff_t>(j) * w_stride + c;
       wv[j] = read(p);
-      if constexpr (R > 1) keep<T>(wv[j]);
+      if constexpr (R > 1) pin_register<T>(wv[j]);
       if constexpr (kFirst) __builtin_prefetch(p + static_cast<std::ptrdiff_t>(J) * w_stride);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       Vector<T> xv = read(x + static_cast<std::ptrdiff_t>(r) * x_stride + c);
-      if constexpr (R > 1) keep<T>(xv);
+      if constexpr (R > 1) pin_register<T>(xv);
 #pragma GCC unroll 8
       for (int j = 0; j < J; ++j) acc[r][j] = fuse_lanes<T>(xv, wv[j], acc[r][j]);
     }
@@ -91,7 +91,7 @@ void linear_columns(Mat<const T> x, Mat<const T> w, const T* b, Mat<T> y, int be
 }  // namespace
 
 template <class T>
-void exact_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
+void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
   assert(x.cols == w.cols && y.cols == w.rows && y.rows == x.rows);
   const T* bias = b.data;
   const double work = static_cast<double>(x.rows) * w.rows * w.cols;
@@ -110,7 +110,8 @@ void exact_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
 // Keys and values are walked row by row for all heads at once: a row of a cache lies in one piece,
 // a head's part of all rows does not.
 template <class T>
-void exact_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights, T* out) {
+void batch_invariant_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
+                               T* out) {
   const int m = k.rows, heads = weights.rows, d = k.cols / heads;
   constexpr int kKeys = 8, kValues = 4;
   if (uniform) {
@@ -153,9 +154,9 @@ void exact_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T>
   }
 }
 
-#define HEED_INSTANTIATE(T)                                       \
-  template void exact_linear(In<T>, In<T>, In<T>, Mat<T>, Pool*); \
-  template void exact_attention(const T*, In<T>, In<T>, T, bool, Mat<T>, T*);
+#define HEED_INSTANTIATE(T)                                                 \
+  template void batch_invariant_linear(In<T>, In<T>, In<T>, Mat<T>, Pool*); \
+  template void batch_invariant_attention(const T*, In<T>, In<T>, T, bool, Mat<T>, T*);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

@@ -14,12 +14,13 @@ namespace heed {
 // y [rows, out] = x [rows, in] W[out, in]ᵀ + b [1, out] (b may be empty). Split over `pool` by
 // columns of y where that pays; pool may be null.
 template <class T>
-void exact_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool);
+void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool);
 
 // One query q [heads x d_head] against m keys and values [m, heads x d_head], head by head:
 // weights [heads, m] = softmax(scale k qᵀ), out [heads x d_head] = weights v. `uniform`: every key
 // weighs 1/m.
 template <class T>
-void exact_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights, T* out);
+void batch_invariant_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
+                               T* out);
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-#include "math/rows.h"
+#include "math/fill.h"
 
 #include <algorithm>
 #include <cstring>

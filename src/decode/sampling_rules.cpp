@@ -1,4 +1,4 @@
-#include "decode/logits_rules.h"
+#include "decode/sampling_rules.h"
 
 #include <algorithm>
 #include <cassert>
@@ -53,16 +53,19 @@ double sum_of(const std::vector<Candidate>& candidates) {
   return sum;
 }
 
-// Every rule sees what the one before it left: top-p a row, or a top-k of it, that sums to `total`.
-void cut(std::vector<Candidate>& candidates, const LogitsRules& rules, double total) {
-  if (rules.top_p < 1.0) {
-    const double enough = rules.top_p * total;
-    double sum = 0;
-    std::size_t n = 0;
-    while (n < candidates.size() && sum < enough) sum += candidates[n++].probability;
-    candidates.resize(std::max<std::size_t>(n, 1));
-  }
-  const double least = rules.min_p * candidates.front().probability;
+// The fewest of the most probable that reach `top_p` of `total` together.
+void keep_top_p(std::vector<Candidate>& candidates, double top_p, double total) {
+  if (top_p == 1.0) return;
+  const double enough = top_p * total;
+  double sum = 0;
+  std::size_t n = 0;
+  while (n < candidates.size() && sum < enough) sum += candidates[n++].probability;
+  candidates.resize(std::max<std::size_t>(n, 1));
+}
+
+// Those that are at least `min_p` times as probable as the first.
+void keep_min_p(std::vector<Candidate>& candidates, double min_p) {
+  const double least = min_p * candidates.front().probability;
   while (candidates.back().probability < least) candidates.pop_back();
 }
 
@@ -93,7 +96,11 @@ void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vect
   for (const int id : banned) row[id] = 0.0f;
   if (rules.top_k == 0 && rules.top_p == 1.0 && rules.min_p == 0.0) return;
   std::vector<Candidate> kept = candidates_of(row, rules);
-  cut(kept, rules, rules.top_k > 0 ? sum_of(kept) : std::accumulate(row.begin(), row.end(), 0.0));
+  // Each rule sees what the one before it left: top-p the whole row, or its top-k.
+  const double total =
+      rules.top_k > 0 ? sum_of(kept) : std::accumulate(row.begin(), row.end(), 0.0);
+  keep_top_p(kept, rules.top_p, total);
+  keep_min_p(kept, rules.min_p);
   const double sum = sum_of(kept);
   std::fill(row.begin(), row.end(), 0.0f);
   for (const Candidate& c : kept) row[c.id] = static_cast<float>(c.probability / sum);

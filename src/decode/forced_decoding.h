@@ -1,6 +1,6 @@
-// How probable given targets are, one token after the other through the cache of a Session: like
-// everything that is decoded, to the same bits alone and in any batch, in memory that grows with
-// the length.
+// How probable given targets are, one token after the other through the cache of an
+// IncrementalDecoder: like everything that is decoded, to the same bits alone and in any batch, in
+// memory that grows with the length.
 #pragma once
 
 #include <span>

@@ -1,9 +1,9 @@
-#include "decode/session.h"
+#include "decode/incremental_decoder.h"
 
 #include <algorithm>
 #include <cassert>
 
-#include "math/rows.h"
+#include "math/fill.h"
 
 namespace heed {
 namespace {
@@ -12,9 +12,9 @@ namespace {
 // weights for a few rows.
 constexpr int kRowsToShare = 4;
 
-Pass<float> exact_pass(const ParamVec<float>& values, Workspace& workspace, Pool* pool) {
+Pass<float> batch_invariant_pass(const ParamVec<float>& values, Workspace& workspace, Pool* pool) {
   Pass<float> pass{.values = values, .workspace = workspace, .forward_only = true};
-  pass.exact_rows = true;
+  pass.batch_invariant = true;
   pass.pool = pool;
   return pass;
 }
@@ -26,8 +26,8 @@ int slots_at_a_time(const ModelConfig& config, double tokens, int most) {
   return static_cast<int>(std::clamp(64e6 / numbers, 1.0, static_cast<double>(most)));
 }
 
-Session::Session(const Transformer& model, const ParamVec<float>& values, Pool& pool, int slots,
-                 int capacity)
+IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<float>& values,
+                                       Pool& pool, int slots, int capacity)
     : model_(model),
       values_(values),
       pool_(pool),
@@ -37,7 +37,7 @@ Session::Session(const Transformer& model, const ParamVec<float>& values, Pool& 
   assert(model.has_decoder());
 }
 
-void Session::read_sources(std::span<const std::vector<int>> sources) {
+void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources) {
   if (!model_.has_encoder()) return;
   source_rows_.clear();
   for (const auto& s : sources) source_rows_.add_sequence(s.data(), static_cast<int>(s.size()));
@@ -46,7 +46,7 @@ void Session::read_sources(std::span<const std::vector<int>> sources) {
   // One source at a time: several in parallel, or one with the pool's help.
   const auto read = [&](int i, Share& share, Pool* pool) {
     share.workspace.rewind();
-    Pass<float> pass = exact_pass(values_, share.workspace, pool);
+    Pass<float> pass = batch_invariant_pass(values_, share.workspace, pool);
     share.rows.clear();
     share.rows.add_sequence(sources[i].data(), static_cast<int>(sources[i].size()));
     copy_rows(model_.encode(pass, share.rows, share.saved), source_rows_.sequence(memory, i));
@@ -57,11 +57,11 @@ void Session::read_sources(std::span<const std::vector<int>> sources) {
   } else {
     pool_.run(n, [&](int i, int worker) { read(i, shares_[worker], nullptr); });
   }
-  Pass<float> pass = exact_pass(values_, workspace_, &pool_);
+  Pass<float> pass = batch_invariant_pass(values_, workspace_, &pool_);
   model_.cache_memory(pass, memory, cache_);
 }
 
-Mat<float> Session::feed(std::span<const Feed> feeds) {
+Mat<float> IncrementalDecoder::step(std::span<const Tokens> feeds) {
   const int n = static_cast<int>(feeds.size()), threads = pool_.threads();
   workspace_.rewind();
   const Mat<float> logits = workspace_.matrix<float>(n, model_.target_vocab);
@@ -73,26 +73,28 @@ Mat<float> Session::feed(std::span<const Feed> feeds) {
       decode(shares_[i], feeds.subspan(begin, end - begin), nullptr, logits.row_range(begin, end));
     });
   }
-  for (const Feed& f : feeds) lengths_[f.slot] += static_cast<int>(f.ids.size());
+  for (const Tokens& f : feeds) lengths_[f.slot] += static_cast<int>(f.ids.size());
   return logits;
 }
 
-void Session::decode(Share& share, std::span<const Feed> feeds, Pool* pool, Mat<float> logits) {
-  Rows& rows = share.rows;
+void IncrementalDecoder::decode(Share& share, std::span<const Tokens> feeds, Pool* pool,
+                                Mat<float> logits) {
+  Packed& rows = share.rows;
   rows.clear();
-  share.use.cache = &cache_;
-  share.use.slot_of.clear();
-  share.use.source_of.clear();
-  for (const Feed& f : feeds) {
+  share.slots.cache = &cache_;
+  share.slots.slot_of.clear();
+  share.slots.source_of.clear();
+  for (const Tokens& f : feeds) {
     const int n = static_cast<int>(f.ids.size());
     assert(n > 0 && lengths_[f.slot] + n <= capacity());
     rows.add_sequence(f.ids.data(), n, lengths_[f.slot]);
-    share.use.slot_of.push_back(f.slot);
-    share.use.source_of.push_back(f.source);
+    share.slots.slot_of.push_back(f.slot);
+    share.slots.source_of.push_back(f.source);
   }
   share.workspace.rewind();
-  Pass<float> pass = exact_pass(values_, share.workspace, pool);
-  const AttentionInput<float> input{.rows = &rows, .memory_rows = &source_rows_, .use = &share.use};
+  Pass<float> pass = batch_invariant_pass(values_, share.workspace, pool);
+  const AttentionInput<float> input{
+      .rows = &rows, .memory_rows = &source_rows_, .cache = &share.slots};
   Mat<float> hidden = model_.decode(pass, input, share.saved);
   if (rows.count() > rows.sequences()) {
     const Mat<float> last = share.workspace.matrix<float>(rows.sequences(), hidden.cols);
@@ -102,7 +104,7 @@ void Session::decode(Share& share, std::span<const Feed> feeds, Pool* pool, Mat<
   model_.output.forward_into(pass, hidden, logits);
 }
 
-void Session::copy(int from, int to) {
+void IncrementalDecoder::copy(int from, int to) {
   if (from == to) return;
   cache_.copy(from, to, lengths_[from]);
   lengths_[to] = lengths_[from];

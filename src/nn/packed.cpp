@@ -1,17 +1,17 @@
-#include "nn/rows.h"
+#include "nn/packed.h"
 
 #include "base/noise.h"
 
 namespace heed {
 
-void Rows::clear() {
+void Packed::clear() {
   ids.clear();
   positions.clear();
   begin.assign(1, 0);
   row_keys.clear();
 }
 
-void Rows::add_sequence(const int* sequence, int n, int first_position, std::uint64_t key) {
+void Packed::add_sequence(const int* sequence, int n, int first_position, std::uint64_t key) {
   ids.insert(ids.end(), sequence, sequence + n);
   for (int i = 0; i < n; ++i) positions.push_back(first_position + i);
   if (key != 0)
@@ -28,7 +28,7 @@ void Batch::clear() {
 
 void Batch::add(std::span<const int> source_ids, std::span<const int> target_ids,
                 std::span<const int> output_labels, std::uint64_t key) {
-  const auto append = [key](Rows& rows, std::span<const int> ids, std::uint64_t side) {
+  const auto append = [key](Packed& rows, std::span<const int> ids, std::uint64_t side) {
     if (ids.empty()) return;
     rows.add_sequence(ids.data(), static_cast<int>(ids.size()), 0, key ? combine(key, side) : 0);
   };
