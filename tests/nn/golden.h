@@ -77,11 +77,8 @@ inline Golden read_golden(const std::string& name) {
   for (const auto& s : g.about.at("sequences")) {
     const std::vector<int> source = s.at("source"), target = s.at("target"),
                            labels = s.at("labels");
-    if (g.config.encoder_layers > 0)
-      g.batch.source.add_sequence(source.data(), static_cast<int>(source.size()));
-    if (g.config.decoder_layers > 0)
-      g.batch.target.add_sequence(target.data(), static_cast<int>(target.size()));
-    g.batch.labels.insert(g.batch.labels.end(), labels.begin(), labels.end());
+    g.batch.add(g.config.encoder_layers > 0 ? source : std::vector<int>{},
+                g.config.decoder_layers > 0 ? target : std::vector<int>{}, labels);
   }
   g.labels = static_cast<int>(std::count_if(g.batch.labels.begin(), g.batch.labels.end(),
                                             [](int label) { return label >= 0; }));

@@ -28,9 +28,6 @@ inline Batch tiny_batch(const Transformer& model, bool dropout, int only = -1) {
   const int source_lengths[] = {3, 1, 4}, target_lengths[] = {2, 4, 1};
   for (int i = 0; i < 3; ++i) {
     if (only >= 0 && i != only) continue;
-    const auto key = [&](std::uint64_t side) {
-      return dropout ? noise_key(5, Purpose::dropout, 1, i, side) : 0;
-    };
     const auto tokens = [&](int n, int vocab, std::uint64_t salt) {
       std::vector<int> ids(n);
       for (int j = 0; j < n; ++j) ids[j] = static_cast<int>(combine(salt, j * 7 + i) % vocab);
@@ -41,9 +38,9 @@ inline Batch tiny_batch(const Transformer& model, bool dropout, int only = -1) {
     const int rows = model.has_decoder() ? target_lengths[i] : source_lengths[i];
     auto labels = tokens(rows, model.target_vocab, 3);
     if (i == 0) labels[1] = -1;
-    if (model.has_encoder()) b.source.add_sequence(source.data(), source_lengths[i], 0, key(0));
-    if (model.has_decoder()) b.target.add_sequence(target.data(), target_lengths[i], 0, key(1));
-    b.labels.insert(b.labels.end(), labels.begin(), labels.end());
+    b.add(model.has_encoder() ? source : std::vector<int>{},
+          model.has_decoder() ? target : std::vector<int>{}, labels,
+          dropout ? noise_key(5, Purpose::dropout, 1, i) : 0);
   }
   return b;
 }

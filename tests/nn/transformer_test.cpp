@@ -123,10 +123,8 @@ std::vector<double> hidden_rows(const Transformer& model, const std::vector<int>
                                 const std::vector<int>& target) {
   const ParamVec<double> values = test::lively_values<double>(model, 2);
   Batch batch;
-  if (model.has_encoder())
-    batch.source.add_sequence(source.data(), static_cast<int>(source.size()));
-  if (model.has_decoder())
-    batch.target.add_sequence(target.data(), static_cast<int>(target.size()));
+  batch.add(model.has_encoder() ? source : std::vector<int>{},
+            model.has_decoder() ? target : std::vector<int>{});
   Workspace workspace;
   Pass<double> pass{.values = values, .workspace = workspace};
   TransformerSaved<double> saved;

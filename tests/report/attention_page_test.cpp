@@ -12,7 +12,7 @@ namespace {
 TEST(AttentionPage, HoldsHostileTokensAsData) {
   const Transformer model(test::tiny_config(test::Family::decoder_only), 11, 11);
   const ParamVec<float> values = test::lively_values<float>(model, 3);
-  const ModelInput input{{}, {1, 5}};
+  const Example input{{}, {1, 5}};
   Workspace workspace;
   const AttentionMaps maps = attention_maps(model, values, input, workspace);
   const InputTokens tokens{{}, {"</script><script>alert(1)</script>", "<!--\xFF"}};

@@ -40,7 +40,7 @@ TEST(TreeSum, AddsNeighboursThenPairsThenFours) {
 class ShardSums : public testing::Test {
  protected:
   ShardSums() {
-    Batcher(examples_, config_).fill(1, {}, batch_);
+    Batcher(*make_objective(config_), split_, config_).fill(1, {}, batch_);
     initialize(model_.table, 3, values_);
   }
   // Shards [first, first + n) of the step, summed.
@@ -58,7 +58,6 @@ class ShardSums : public testing::Test {
       causal_config({"train.shards=5", "train.batch_tokens=200", "objective.target_length=16",
                      "model.d_model=16", "model.d_ff=24", "model.n_heads=2"});
   Split split_ = counting_text(300);
-  Examples examples_{split_, config_, 310, -1};
   Transformer model_{config_.model, 310, 310};
   ParamVec<float> values_{model_.table.size()};
   StepBatch batch_;

@@ -1,0 +1,167 @@
+// An objective is one class and one row of the table: this one comes from here, and is trained,
+// stopped, resumed, evaluated, scored, sampled, looked into and reported without a line in src/.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/noise.h"
+#include "base/temporary_folder.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "data/text_objective.h"
+#include "report/report.h"
+#include "store/small_checkpoint.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+// The encoder reads [BACK] and a tile of a text; the decoder writes the tile backwards and </s>.
+class Backwards final : public TextObjective {
+ public:
+  explicit Backwards(const RunConfig& c)
+      : TextObjective(c,
+                      {.longest_source = c.objective.target_length + 1,
+                       .longest_target = c.objective.target_length + 1,
+                       .to_end = true,
+                       .bits_per_byte = false,
+                       .specials = {"[BACK]"}},
+                      c.objective.target_length) {}
+
+  TokenIds framed_source(TokenIds tokens) const override {
+    tokens.insert(tokens.begin(), Tokenizer::kFirstFurther);
+    return tokens;
+  }
+
+  ScoredLine score(const TokenIds&, const TokenIds& line) const override {
+    ScoredLine scored = TextObjective::score({}, line);
+    scored.ids.clear();
+    for (const Example& e : scored.examples)
+      scored.ids.insert(scored.ids.end(), e.labels.begin(), e.labels.end());
+    return scored;
+  }
+
+  Question question(const Split& split, int, int) const override {
+    const Tile tile = shown_tile(split);
+    Question q;
+    read_tile(split.target, tile, kEvaluation, q.read);
+    q.prompts.push_back(part(split.target, tile.begin, tile.end));
+    q.expected.push_back({q.prompts[0].rbegin(), q.prompts[0].rend()});
+    return q;
+  }
+
+ private:
+  void read_tile(const Ids& text, Tile tile, std::int64_t, Example& out) const override {
+    const TokenIds tokens = part(text, tile.begin, tile.end);
+    out.source = framed_source(tokens);
+    out.labels.assign(tokens.rbegin(), tokens.rend());
+    out.target = framed_target(out.labels);
+    out.labels.push_back(Tokenizer::kEos);
+  }
+};
+
+class AddedObjective : public testing::Test {
+ protected:
+  // A run of 200 steps, and one that was stopped at step 90 and resumed on more threads.
+  static void SetUpTestSuite() {
+    add_objective({"backwards", "the decoder writes backwards what the encoder reads",
+                   [](const RunConfig& c) -> std::unique_ptr<const Objective> {
+                     return std::make_unique<Backwards>(c);
+                   }});
+    folder_ = std::make_unique<TemporaryFolder>();
+    std::ofstream text(at("text"));
+    for (std::uint64_t i = 0; i < 4000; ++i) text << "abcdef"[hash64(i) % 6];
+    text.close();
+    std::ofstream(at("lines")) << "abcd\nfe\n";
+    std::ofstream(at("config.json")) << R"({
+      "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "char"},
+      "objective": {"type": "backwards", "target_length": 4},
+      "model": {"d_model": 32, "n_heads": 2, "d_ff": 64, "encoder_layers": 1, "decoder_layers": 1,
+                "dropout": 0.01, "tie": "output"},
+      "optimizer": {"learning_rate": 0.01, "warmup_steps": 20},
+      "train": {"batch_tokens": 500, "max_steps": 200, "eval_every": 50}})";
+    heed({"train", at("config.json"), "--run", at("run"), "--threads", "1", "--quiet"});
+    heed({"train", at("config.json"), "--run", at("halves"), "--stop-at", "90", "--threads", "1",
+          "--quiet"});
+    heed({"resume", at("halves"), "--threads", "2", "--quiet"});
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static std::string at(const std::string& name) { return folder_->path() / name; }
+  // What a command of heed prints.
+  static std::string heed(const std::vector<std::string>& args) {
+    testing::internal::CaptureStdout();
+    EXPECT_NO_THROW(EXPECT_EQ(run_command(args), Exit::ok)) << args[0];
+    flush_output();
+    return testing::internal::GetCapturedStdout();
+  }
+
+  static std::unique_ptr<TemporaryFolder> folder_;
+};
+std::unique_ptr<TemporaryFolder> AddedObjective::folder_;
+
+TEST_F(AddedObjective, IsAChoiceOfItsKey) {
+  EXPECT_THAT(heed({"config", "--docs"}),
+              HasSubstr("backwards: the decoder writes backwards what the encoder reads"));
+  EXPECT_EQ(json::parse(heed({"config", at("config.json")}))["objective"]["type"], "backwards");
+  const std::string without = "--set=model.decoder_layers=0";
+  EXPECT_THAT(error_of(
+                  [&] {
+                    run_command({"config", at("config.json"), without});
+                  },
+                  Exit::usage),
+              HasSubstr("objective.type backwards needs model.decoder_layers of at least 1"));
+}
+
+TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {
+  std::vector<std::string> names;
+  for (const auto& file : fs::directory_iterator(at("run/checkpoints/step-00000200"))) {
+    names.push_back(file.path().filename());
+    const std::string other = at("halves/checkpoints/step-00000200/" + names.back());
+    EXPECT_EQ(read_file(file.path(), 1 << 24), read_file(other, 1 << 24)) << names.back();
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("model.safetensors", "training.safetensors",
+                                                   "config.json", "tokenizer.json", "state.json"));
+}
+
+TEST_F(AddedObjective, IsEvaluatedTileByTile) {
+  const json j = json::parse(heed({"evaluate", at("run"), "--json"}));
+  EXPECT_EQ(j["tokens"], 400 + 100);  // each tile of four, and its </s>
+  EXPECT_GT(j["accuracy"], 0.95);
+  EXPECT_FALSE(j.contains("bits_per_byte"));
+}
+
+TEST_F(AddedObjective, ScoresItsOwnLabels) {
+  std::istringstream lines(heed({"score", at("run"), "--target", at("lines"), "--json"}));
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  const json j = json::parse(line);
+  EXPECT_EQ(j["tokens"], json({"d", "c", "b", "a", "</s>"}));
+  EXPECT_EQ(j["source_ids"].size(), 5u);
+  EXPECT_EQ(j["source_ids"][0], 3);
+  EXPECT_GT(j["logprob"], -0.5);
+}
+
+TEST_F(AddedObjective, Samples) {
+  EXPECT_EQ(heed({"sample", at("run"), "--prompt", "abcf", "--temperature", "0"}), "fcba\n");
+}
+
+TEST_F(AddedObjective, IsLookedIntoAndReported) {
+  const json j = json::parse(heed({"attend", at("run"), "--source", "beda", "--json"}));
+  EXPECT_EQ(j["source_tokens"], json({"[BACK]", "b", "e", "d", "a"}));
+  EXPECT_EQ(j["target_tokens"], json({"<s>", "a", "d", "e", "b"}));
+  const Report report = make_report(at("run"));
+  EXPECT_EQ(report.expected[0], std::string(report.prompts[0].rbegin(), report.prompts[0].rend()));
+  EXPECT_EQ(report.steps.back().written[0], report.expected[0]);
+}
+
+}  // namespace
+}  // namespace heed
