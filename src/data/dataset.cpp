@@ -21,8 +21,4 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   return d;
 }
 
-DataHash hash_dataset(const RunConfig& c, const std::string& folder) {
-  return c.data.has_pairs() ? hash_pair_dataset(c, folder) : hash_text_dataset(c, folder);
-}
-
 }  // namespace heed

@@ -31,7 +31,4 @@ struct Dataset {
 // The files a config names, relative to `folder`. Empty `tokenizers` are trained, else used.
 Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokenizers& tokenizers);
 
-// Of the text that load_dataset would read: has the data changed?
-DataHash hash_dataset(const RunConfig& config, const std::string& folder);
-
 }  // namespace heed

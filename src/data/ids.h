@@ -30,18 +30,6 @@ class Ids {
   void truncate(std::size_t n) { wide_ ? long_.resize(n) : short_.resize(n); }
   // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
   void reserve(std::size_t n) { wide_ ? long_.reserve(n) : short_.reserve(n); }
-  // The raw numbers, for the cache of ids in a run folder.
-  const void* data() const {
-    return wide_ ? static_cast<const void*>(long_.data()) : static_cast<const void*>(short_.data());
-  }
-  void* resize(std::size_t n) {
-    if (wide_) {
-      long_.resize(n);
-      return long_.data();
-    }
-    short_.resize(n);
-    return short_.data();
-  }
   int bytes_per_id() const { return wide_ ? 4 : 2; }
 
  private:

@@ -139,9 +139,4 @@ Pairs read_held_out_pairs(const RunConfig& c, const std::string& folder) {
   return pairs;
 }
 
-DataHash hash_pair_dataset(const RunConfig& c, const std::string& folder) {
-  return {hash_of(read_training_pairs(c, folder)),
-          c.data.has_valid_files() ? hash_of(read_valid_pairs(c, folder)) : ""};
-}
-
 }  // namespace heed

@@ -44,15 +44,12 @@ void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&&
   });
 }
 
-std::string hash_of_text(const std::vector<std::string>& paths, const ReadOptions& options) {
-  Sha256 hash;
-  scan_text(paths, options, [&](std::string_view s) { hash.update(s); });
-  return hash.hex();
-}
-
 std::string hash_valid(const RunConfig& c, const std::string& folder) {
   if (!c.data.has_valid_files()) return "";
-  return hash_of_text(resolved(c.data.valid.paths, folder, "valid"), read_options(c));
+  Sha256 hash;
+  scan_text(resolved(c.data.valid.paths, folder, "valid"), read_options(c),
+            [&](std::string_view s) { hash.update(s); });
+  return hash.hex();
 }
 
 }  // namespace
@@ -113,11 +110,6 @@ Split load_text(const std::vector<std::string>& paths, const RunConfig& c,
   });
   s.lossy = c.data.lowercase || s.unknown.count > 0;
   return s;
-}
-
-DataHash hash_text_dataset(const RunConfig& c, const std::string& folder) {
-  return {hash_of_text(resolved(c.data.train.paths, folder, "train"), read_options(c)),
-          hash_valid(c, folder)};
 }
 
 }  // namespace heed

@@ -7,7 +7,6 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "data/ids_cache.h"
 #include "store/origin.h"
 #include "store/trained_model.h"
 #include "train/learning_record.h"
@@ -139,7 +138,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
 
   Tokenizers tokenizers;
   if (checkpoint) tokenizers = Tokenizers::load(checkpoint->tokenizers(), checkpoint->folder());
-  const Dataset data = load_kept_dataset(config, run.path(), origin.folder, tokenizers, log);
+  const Dataset data = load_dataset(config, origin.folder, tokenizers);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(request.threads, config);
   watch_signals();

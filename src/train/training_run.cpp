@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
-#include "data/ids_cache.h"
 #include "store/origin.h"
 #include "store/safetensors.h"
 #include "store/trained_model.h"
@@ -80,7 +79,6 @@ RunResult train_run(const TrainRequest& request, Log& log) {
 
   log.open_file((run.path() / "train.log").string());
   return with_errors_in_log(log, [&] {
-    keep_ids(run.path(), config, data, tokenizers, log);
     say_start(log, prepared, memory, 0);
     Pool pool(threads);
     Trainer trainer(config, model, data, tokenizers, run, pool, log);
