@@ -77,62 +77,6 @@ void refuse_link_or_pipe(const fs::path& path) {
                 "remove it or move it away");
 }
 
-InputFile::InputFile(const fs::path& path, Links links, Exit exit) : path_(path), exit_(exit) {
-  // O_NONBLOCK: a pipe put in a file's place must not block us before it is refused.
-  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (links == Links::refuse ? O_NOFOLLOW : 0);
-  fd_ = repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });
-  if (fd_ < 0 && errno == ELOOP && links == Links::refuse) {
-    throw Error(exit, "cannot read " + quoted_path(path) +
-                          ": it is a symbolic link, expected a regular file");
-  }
-  if (fd_ < 0) throw_file_error("read", path, errno, exit);
-  struct stat info;
-  const bool known = ::fstat(fd_, &info) == 0;
-  if (!known || !S_ISREG(info.st_mode)) {
-    ::close(fd_);
-    throw Error(exit, "cannot read " + quoted_path(path) + ": it is " +
-                          (known && S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe") +
-                          ", expected a regular file");
-  }
-  size_ = static_cast<std::uint64_t>(info.st_size);
-}
-
-InputFile::~InputFile() {
-  ::close(fd_);
-}
-
-std::size_t InputFile::read(std::span<std::byte> bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = repeat_if_interrupted(
-        [&] { return ::read(fd_, bytes.data() + done, bytes.size() - done); });
-    if (n < 0) throw_file_error("read", path_, errno, exit_);
-    if (n == 0) break;
-    done += static_cast<std::size_t>(n);
-  }
-  return done;
-}
-
-void InputFile::read_exactly(std::span<std::byte> bytes) {
-  const std::size_t n = read(bytes);
-  if (n == bytes.size()) return;
-  throw Error(exit_, "cannot read " + quoted_path(path_) + ": it ended " +
-                         std::to_string(bytes.size() - n) + " bytes early");
-}
-
-std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Links links,
-                      Exit exit) {
-  InputFile file(path, links, exit);
-  if (file.size() > limit) {
-    throw Error(exit, "cannot read " + quoted_path(path) + ": it has " +
-                          std::to_string(file.size()) + " bytes, expected at most " +
-                          std::to_string(limit));
-  }
-  std::string bytes(file.size(), '\0');
-  bytes.resize(file.read(std::as_writable_bytes(std::span(bytes))));
-  return bytes;
-}
-
 OutputFile::OutputFile(const fs::path& path, SystemCalls& calls) : path_(path), calls_(calls) {
   const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
   fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, 0666); });

@@ -1,4 +1,4 @@
-// Bytes of files: reading with limits, and writing that is on the disk when it returns.
+// Writing files that are on the disk when the call returns, and what to say of files that fail.
 //
 // Every function throws Error (Exit::store unless told otherwise) that names the operation, the
 // path and the system's reason. Nothing here keeps state between calls, so any number of threads
@@ -27,33 +27,6 @@ std::string quoted_path(const std::filesystem::path& path);
 // Before a file is made or grown: Error if what is there is a symbolic link (to who knows what) or
 // a pipe (which may have no reader, and would block).
 void refuse_link_or_pipe(const std::filesystem::path& path);
-
-// A regular file open for reading. Anything else (folder, pipe, device) is refused.
-class InputFile {
- public:
-  enum class Links { follow, refuse };
-  explicit InputFile(const std::filesystem::path& path, Links links = Links::follow,
-                     Exit exit = Exit::store);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  std::uint64_t size() const { return size_; }  // when it was opened
-  // The next bytes; fewer only at the end of the file.
-  std::size_t read(std::span<std::byte> bytes);
-  // The next bytes, all of them, else an Error that says the file ended early.
-  void read_exactly(std::span<std::byte> bytes);
-
- private:
-  std::filesystem::path path_;
-  Exit exit_;
-  int fd_ = -1;
-  std::uint64_t size_ = 0;
-};
-
-// All bytes of a regular file of at most `limit` bytes.
-std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
-                      InputFile::Links links = InputFile::Links::follow, Exit exit = Exit::store);
 
 // A new file being written, in place of any old one. Unless finish() returned, it is not whole.
 class OutputFile {

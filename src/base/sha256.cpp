@@ -45,8 +45,8 @@ std::string sha256(std::string_view bytes) {
   return hash.hex();
 }
 
-std::string sha256_of_file(const std::filesystem::path& path, InputFile::Links links, Exit exit) {
-  InputFile file(path, links, exit);
+std::string sha256_of_file(const std::filesystem::path& path, InputFile::Allow allow, Exit exit) {
+  InputFile file(path, allow, exit);
   Sha256 hash;
   std::vector<std::byte> buffer(1 << 18);
   while (const std::size_t n = file.read(buffer)) hash.update(std::span(buffer).first(n));

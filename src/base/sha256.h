@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/files.h"
+#include "base/input_file.h"
 
 namespace heed {
 
@@ -31,7 +31,7 @@ class Sha256 {
 std::string sha256(std::string_view bytes);
 // Of a regular file, read in pieces.
 std::string sha256_of_file(const std::filesystem::path& path,
-                           InputFile::Links links = InputFile::Links::follow,
+                           InputFile::Allow allow = InputFile::Allow::link,
                            Exit exit = Exit::store);
 
 }  // namespace heed

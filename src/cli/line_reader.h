@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/input_file.h"
 #include "data/corpus.h"
 
 namespace heed {
@@ -12,10 +13,10 @@ namespace heed {
 class LineReader {
  public:
   // "-" is standard input. Error (data) if there is no such file.
-  LineReader(const std::string& path, const ReadOptions& options);
-  ~LineReader();
-  LineReader(const LineReader&) = delete;
-  LineReader& operator=(const LineReader&) = delete;
+  LineReader(const std::string& path, const ReadOptions& options)
+      : name_(path == "-" ? "standard input" : path),
+        options_(options),
+        lines_(path, InputFile::Allow::anything, Exit::data) {}
 
   // The next at most n lines, without \n or \r\n (and a byte order mark before the first); empty at
   // the end. It waits for one line only: whoever types them, or writes them into a pipe, may want
@@ -24,18 +25,11 @@ class LineReader {
   std::vector<std::string> read(std::size_t n);
 
  private:
-  bool fill();       // more bytes, waiting for them; false at the end
-  bool line_here();  // is there one that need not be waited for?
-  std::string take_line();
   std::string checked(std::string line);
 
   std::string name_;
   ReadOptions options_;
-  int fd_ = 0;
-  bool at_end_ = false;
-  std::string bytes_;        // read, and not yet taken from begin_ on
-  std::size_t begin_ = 0;    // of the next line
-  std::size_t scanned_ = 0;  // there is no \n from begin_ to here
+  InputLines lines_;
   std::size_t number_ = 0;
   std::exception_ptr failed_;  // thrown when the lines before it are taken
 };

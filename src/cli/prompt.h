@@ -1,19 +1,15 @@
-// Texts that commands are given to read from standard input.
+// Prompts that are not on the command line.
 #pragma once
 
 #include <string>
 
 namespace heed {
 
-std::string all_of_input();
+// All of a file, a pipe or standard input ("-"), without one final \n or \r\n: a prompt ends where
+// its last line does. Error (data) if it cannot be read or has more than 64 MiB.
+std::string prompt_from(const std::string& path);
 
-// All of a file or a pipe. Error (data) if it cannot be read or has more than 64 MiB.
-std::string all_of_file(const std::string& path);
-
-// The same if something is piped or redirected into it, else "".
-std::string piped_input();
-
-// A prompt from a file or a pipe ends where its last line does: one final \n or \r\n is dropped.
-std::string without_final_newline(std::string text);
+// The same of standard input if something is piped or redirected into it, else "".
+std::string piped_prompt();
 
 }  // namespace heed

@@ -54,9 +54,7 @@ void check_rules(const LogitsRules& r) {
 
 std::string read_prompt(const SampleOptions& o) {
   if (o.has_prompt) return o.prompt;
-  if (o.has_prompt_file && o.prompt_file != "-")
-    return without_final_newline(all_of_file(o.prompt_file));
-  return without_final_newline(o.has_prompt_file ? all_of_input() : piped_input());
+  return o.has_prompt_file ? prompt_from(o.prompt_file) : piped_prompt();
 }
 
 // The prompt as ids, the ids that never come, and where learned positions end.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/input_file.h"
 
 namespace heed {
 namespace {
@@ -192,7 +192,7 @@ JsonText parse_json(std::string_view text, const std::string& source) {
 }
 
 JsonText read_json_file(const std::string& path) {
-  return parse_json(read_file(path, kMaxBytes, InputFile::Links::follow, Exit::usage), path);
+  return parse_json(read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage), path);
 }
 
 }  // namespace heed

@@ -1,17 +1,12 @@
 #include "data/corpus.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -19,48 +14,16 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 20;
 
-// A file or standard input ("-"), read in blocks.
-class TextFile {
- public:
-  explicit TextFile(const std::string& path) : path_(path == "-" ? "standard input" : path) {
-    fd_ = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0 && errno == ENOENT) {
-      throw Error(Exit::data, path + ": no such file.", "check the path");
-    }
-    if (fd_ < 0) fail();
-    struct stat info;
-    if (::fstat(fd_, &info) == 0) {
-      if (S_ISDIR(info.st_mode)) {
-        ::close(fd_);
-        throw Error(Exit::data, path_ + ": is a directory; expected a text file.",
-                    "name a file in it");
-      }
-    }
-  }
-  ~TextFile() { ::close(fd_); }
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-
-  // Appends at most one block to `text`; how many bytes came, 0 at the end.
-  std::size_t read_block(std::string& text) const {
-    const std::size_t old = text.size();
-    text.resize(old + kBlock);
-    ssize_t n;
-    do {
-      n = ::read(fd_, text.data() + old, kBlock);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) fail();
-    text.resize(old + static_cast<std::size_t>(n));
-    return static_cast<std::size_t>(n);
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw Error(Exit::data, path_ + ": cannot be read: " + std::strerror(errno) + ".");
-  }
-  std::string path_;
-  int fd_ = -1;
-};
+InputFile open_text(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  const fs::file_type type = path == "-" ? fs::file_type::none : fs::status(path, none).type();
+  if (type == fs::file_type::not_found)
+    throw Error(Exit::data, path + ": no such file.", "check the path");
+  if (type == fs::file_type::directory)
+    throw Error(Exit::data, path + ": is a directory; expected a text file.", "name a file in it");
+  return InputFile(path, InputFile::Allow::anything, Exit::data);
+}
 
 std::string hex(unsigned char byte) {
   std::array<char, 8> text;
@@ -130,15 +93,15 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
     buffer.erase(0, end);
   };
   for (const std::string& path : paths) {
-    const TextFile file(path);
+    InputFile file = open_text(path);
     Utf8Checker checker(path);
     std::size_t valid = buffer.size();  // what an earlier file left is checked
     bool empty = true;
     while (true) {
-      const std::size_t n = file.read_block(buffer);
-      if (n > 0) empty = false;
-      valid = options.any_bytes ? buffer.size() : checker.check(buffer, valid, n == 0);
-      if (n == 0) break;
+      const bool at_end = !file.append_to(buffer, kBlock);
+      valid = options.any_bytes ? buffer.size() : checker.check(buffer, valid, at_end);
+      if (at_end) break;
+      empty = false;
       if (valid < kBlock) continue;
       const std::size_t end = chunk_end(buffer, valid);
       flush(end);

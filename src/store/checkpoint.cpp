@@ -154,20 +154,20 @@ void clean_up(const fs::path& parent, SystemCalls& calls) {
 Checkpoint Checkpoint::open(const fs::path& folder) {
   std::set<std::string> names = files_in(folder);
   if (!names.contains(kState)) fail(folder / kState, "it is missing");
-  constexpr auto kRefuse = InputFile::Links::refuse;
+  constexpr auto kFile = InputFile::Allow::file;
 
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
-  const std::string state_bytes = read_file(folder / kState, kMaxStateFile, kRefuse);
+  const std::string state_bytes = read_file(folder / kState, kMaxStateFile, kFile);
   checkpoint.state_file_ = parse_state(state_bytes, (folder / kState).string());
   check_names(folder, std::move(names), checkpoint.state_file_);
   for (const auto& [name, digits] : checkpoint.state_file_.files) {
     const fs::path path = folder / name;
     if (name == kModel || name == kTraining) {
-      check_sum(path, sha256_of_file(path, kRefuse), digits);
+      check_sum(path, sha256_of_file(path, kFile), digits);
       continue;
     }
-    std::string bytes = read_file(path, kMaxTextFile, kRefuse);
+    std::string bytes = read_file(path, kMaxTextFile, kFile);
     check_sum(path, sha256(bytes), digits);
     if (name == kConfig) {
       checkpoint.config_ = std::move(bytes);

@@ -1,11 +1,9 @@
 #include "store/metrics_file.h"
 
-#include <cerrno>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
 #include "base/folders.h"
+#include "base/input_file.h"
 
 namespace heed {
 
@@ -13,11 +11,8 @@ void for_each_metrics_line(const std::filesystem::path& run,
                            const std::function<void(const std::string& line, bool ended)>& use) {
   const std::filesystem::path path = run / kMetrics;
   if (!path_exists(path)) return;
-  InputFile{path};  // refuses a pipe, which would block
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw_file_error("read", path, errno);
-  for (std::string line; std::getline(file, line);) use(line, !file.eof());
-  if (file.bad()) throw_file_error("read", path, EIO);
+  InputLines lines(path);
+  while (const auto line = lines.next()) use(*line, lines.ended());
 }
 
 void for_each_event(const std::filesystem::path& run,

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/input_file.h"
 
 namespace heed {
 namespace {

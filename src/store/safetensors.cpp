@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/files.h"
+#include "base/input_file.h"
 #include "base/sha256.h"
 
 namespace heed {
@@ -128,12 +129,12 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorView> 
 }
 
 std::vector<TensorEntry> list_safetensors(const fs::path& path) {
-  InputFile file(path, InputFile::Links::refuse);
+  InputFile file(path, InputFile::Allow::file);
   return read_header(file, path);
 }
 
 void read_safetensors(const fs::path& path, std::span<const TensorSlot> slots) {
-  InputFile file(path, InputFile::Links::refuse);
+  InputFile file(path, InputFile::Allow::file);
   const std::vector<TensorEntry> entries = read_header(file, path);
 
   std::unordered_map<std::string_view, const TensorSlot*> wanted;

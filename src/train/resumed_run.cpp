@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/input_file.h"
 #include "base/signals.h"
 #include "store/origin.h"
 #include "store/trained_model.h"

@@ -2,10 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
+#include "base/error_of.h"
 #include "base/faulty_calls.h"
 #include "base/folders.h"
+#include "base/input_file.h"
 #include "base/temporary_folder.h"
 
 namespace heed {
@@ -14,18 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-template <class Action>
-std::string error_of(Action action, Exit exit = Exit::store) {
-  try {
-    action();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit(), exit);
-    return e.what();
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return "";
-}
 
 std::string contents(const fs::path& path) {
   return read_file(path, 1 << 20);
@@ -90,25 +79,6 @@ TEST(Files, HintsFitTheReason) {
                                      HasSubstr("free some space")));
   EXPECT_THAT(message(EROFS), HasSubstr("read-only"));
   EXPECT_THAT(message(EACCES), HasSubstr("permissions"));
-}
-
-TEST(Files, OnlyRegularFilesOfAllowedSizeAreRead) {
-  TemporaryFolder folder;
-  const fs::path file = folder.path() / "file", link = folder.path() / "link";
-  const fs::path pipe = folder.path() / "pipe";
-  replace_file(file, "12345");
-  fs::create_symlink("file", link);
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(read_file(link, 5), "12345");
-  EXPECT_THAT(error_of([&] { read_file(file, 4); }), HasSubstr("5 bytes, expected at most 4"));
-  EXPECT_THAT(error_of([&] { read_file(link, 5, InputFile::Links::refuse); }),
-              HasSubstr("symbolic link"));
-  EXPECT_THAT(error_of([&] { read_file(pipe, 5); }), HasSubstr("device or pipe"));
-  EXPECT_THAT(error_of([&] { read_file(folder.path(), 5); }), HasSubstr("a folder"));
-  EXPECT_THAT(
-      error_of([&] { read_file(folder.path() / "no", 5, InputFile::Links::follow, Exit::data); },
-               Exit::data),
-      HasSubstr("No such file"));
 }
 
 TEST(Files, ALineThatDoesNotFitIsTakenBack) {

@@ -1,29 +1,15 @@
 // A checkpoint of a few hundred bytes, different for every step, and ways to look at it.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/files.h"
+#include "base/error_of.h"
 #include "base/folders.h"
+#include "base/input_file.h"
 #include "store/checkpoint.h"
 
 namespace heed {
-
-template <class Action>
-std::string error_of(Action action, Exit exit = Exit::store) {
-  try {
-    action();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit(), exit);
-    return e.what();
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return "";
-}
 
 // Owns the numbers that contents() shows.
 struct SmallModel {

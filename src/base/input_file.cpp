@@ -1,0 +1,138 @@
+#include "base/input_file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/files.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kPiece = 1 << 16;
+
+int open_input(const fs::path& path, InputFile::Allow allow) {
+  using Allow = InputFile::Allow;
+  if (allow == Allow::anything && path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+  int flags = O_RDONLY | O_CLOEXEC;
+  // A pipe put in a file's place must not block us before it is refused.
+  if (allow != Allow::anything) flags |= O_NONBLOCK;
+  if (allow == Allow::file) flags |= O_NOFOLLOW;
+  return repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });
+}
+
+}  // namespace
+
+InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
+    : name_(allow == Allow::anything && path == "-" ? "standard input" : path),
+      exit_(exit),
+      fd_(open_input(path, allow)) {
+  if (fd_ < 0 && errno == ELOOP && allow == Allow::file) {
+    throw Error(exit, "cannot read " + quoted_path(path) +
+                          ": it is a symbolic link, expected a regular file");
+  }
+  if (fd_ < 0) throw_file_error("read", name_, errno, exit);
+  struct stat info = {};
+  const bool regular = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
+  if (!regular && allow != Allow::anything) {
+    ::close(fd_);
+    throw Error(exit, "cannot read " + quoted_path(path) + ": it is " +
+                          (S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe") +
+                          ", expected a regular file");
+  }
+  if (regular) size_ = static_cast<std::uint64_t>(info.st_size);
+}
+
+InputFile::~InputFile() {
+  ::close(fd_);
+}
+
+std::size_t InputFile::read_some(std::span<std::byte> bytes) {
+  ssize_t n = ::read(fd_, bytes.data(), bytes.size());
+  while (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+    pollfd more{fd_, POLLIN, 0};
+    ::poll(&more, 1, -1);
+    n = ::read(fd_, bytes.data(), bytes.size());
+  }
+  if (n < 0) throw_file_error("read", name_, errno, exit_);
+  return static_cast<std::size_t>(n);
+}
+
+std::size_t InputFile::read(std::span<std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const std::size_t n = read_some(bytes.subspan(done));
+    if (n == 0) break;
+    done += n;
+  }
+  return done;
+}
+
+void InputFile::read_exactly(std::span<std::byte> bytes) {
+  const std::size_t n = read(bytes);
+  if (n == bytes.size()) return;
+  throw Error(exit_, "cannot read " + quoted_path(name_) + ": it ended " +
+                         std::to_string(bytes.size() - n) + " bytes early");
+}
+
+bool InputFile::append_to(std::string& text, std::size_t n) {
+  const std::size_t size = text.size();
+  text.resize(size + n);
+  text.resize(size + read_some(std::as_writable_bytes(std::span(text).subspan(size))));
+  return text.size() > size;
+}
+
+bool InputFile::ready() const {
+  pollfd more{fd_, POLLIN, 0};
+  return ::poll(&more, 1, 0) > 0;
+}
+
+std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Allow allow,
+                      Exit exit) {
+  InputFile file(path, allow, exit);
+  std::string bytes;
+  std::uint64_t size = file.size();
+  if (size <= limit) bytes.reserve(size + kPiece);
+  while (size <= limit && file.append_to(bytes, kPiece))
+    size = std::max<std::uint64_t>(size, bytes.size());
+  if (size <= limit) return bytes;
+  throw Error(exit, "cannot read " + quoted_path(path) + ": it has " + std::to_string(size) +
+                        " bytes, expected at most " + std::to_string(limit));
+}
+
+bool InputLines::has_newline() {
+  scanned_ = std::min(bytes_.find('\n', scanned_), bytes_.size());
+  return scanned_ < bytes_.size();
+}
+
+bool InputLines::fill() {
+  bytes_.erase(0, begin_);
+  scanned_ -= begin_;
+  begin_ = 0;
+  at_end_ = !file_.append_to(bytes_, kPiece);
+  return !at_end_;
+}
+
+bool InputLines::ready() {
+  while (!has_newline() && !at_end_) {
+    if (!file_.ready()) return false;
+    fill();
+  }
+  return true;
+}
+
+std::optional<std::string> InputLines::next() {
+  while (!has_newline() && !at_end_) fill();
+  if (begin_ == bytes_.size()) return std::nullopt;
+  ended_ = scanned_ < bytes_.size();
+  std::string line = bytes_.substr(begin_, scanned_ - begin_);
+  begin_ = scanned_ = std::min(scanned_ + 1, bytes_.size());
+  return line;
+}
+
+}  // namespace heed

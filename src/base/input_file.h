@@ -1,0 +1,78 @@
+// Reading bytes: of a regular file, or of whatever gives bytes (a pipe, a terminal, standard
+// input).
+//
+// Every function throws Error (Exit::store unless told otherwise) that names the path and the
+// system's reason. Interrupted calls (EINTR) are repeated; where nothing is there yet (EAGAIN of a
+// non-blocking standard input) it is waited for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+
+namespace heed {
+
+class InputFile {
+ public:
+  enum class Allow {
+    file,      // a regular file; no symbolic link, folder, pipe or device
+    link,      // a regular file or a link to one
+    anything,  // pipes and devices too; "-" is standard input
+  };
+  explicit InputFile(const std::filesystem::path& path, Allow allow = Allow::link,
+                     Exit exit = Exit::store);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  std::uint64_t size() const { return size_; }  // when it was opened; 0 for pipes and devices
+  // The next bytes; fewer only at the end of the file.
+  std::size_t read(std::span<std::byte> bytes);
+  // The next bytes, all of them, else an Error that says the file ended early.
+  void read_exactly(std::span<std::byte> bytes);
+  // Appends what is there, at most n bytes; waits for the first. False at the end.
+  bool append_to(std::string& text, std::size_t n);
+  bool ready() const;  // append_to() need not wait
+
+ private:
+  std::size_t read_some(std::span<std::byte> bytes);
+
+  std::filesystem::path name_;
+  Exit exit_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+// All bytes, at most `limit`.
+std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
+                      InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store);
+
+// The lines of an InputFile, one after the other.
+class InputLines {
+ public:
+  explicit InputLines(const std::filesystem::path& path,
+                      InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store)
+      : file_(path, allow, exit) {}
+
+  // The next line without its \n, waited for; nothing at the end.
+  std::optional<std::string> next();
+  bool ready();                          // next() need not wait
+  bool ended() const { return ended_; }  // the last line had its \n
+
+ private:
+  bool has_newline();  // from begin_ on
+  bool fill();         // more bytes, waited for; false at the end
+
+  InputFile file_;
+  std::string bytes_;        // read, and not yet given from begin_ on
+  std::size_t begin_ = 0;    // of the next line
+  std::size_t scanned_ = 0;  // there is no \n from begin_ to here
+  bool at_end_ = false, ended_ = true;
+};
+
+}  // namespace heed
