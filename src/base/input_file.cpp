@@ -63,21 +63,14 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
   return static_cast<std::size_t>(n);
 }
 
-std::size_t InputFile::read(std::span<std::byte> bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const std::size_t n = read_some(bytes.subspan(done));
-    if (n == 0) break;
-    done += n;
-  }
-  return done;
-}
-
 void InputFile::read_exactly(std::span<std::byte> bytes) {
-  const std::size_t n = read(bytes);
-  if (n == bytes.size()) return;
-  throw Error(exit_, "cannot read " + quoted_path(name_) + ": it ended " +
-                         std::to_string(bytes.size() - n) + " bytes early");
+  while (!bytes.empty()) {
+    const std::size_t n = read_some(bytes);
+    if (n == 0)
+      throw Error(exit_, "cannot read " + quoted_path(name_) + ": it ended " +
+                             std::to_string(bytes.size()) + " bytes early");
+    bytes = bytes.subspan(n);
+  }
 }
 
 bool InputFile::append_to(std::string& text, std::size_t n) {

@@ -31,8 +31,6 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   std::uint64_t size() const { return size_; }  // when it was opened; 0 for pipes and devices
-  // The next bytes; fewer only at the end of the file.
-  std::size_t read(std::span<std::byte> bytes);
   // The next bytes, all of them, else an Error that says the file ended early.
   void read_exactly(std::span<std::byte> bytes);
   // Appends what is there, at most n bytes; waits for the first. False at the end.

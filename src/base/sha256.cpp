@@ -3,7 +3,6 @@
 #include <openssl/evp.h>
 
 #include <stdexcept>
-#include <vector>
 
 namespace heed {
 namespace {
@@ -48,8 +47,7 @@ std::string sha256(std::string_view bytes) {
 std::string sha256_of_file(const std::filesystem::path& path, InputFile::Allow allow, Exit exit) {
   InputFile file(path, allow, exit);
   Sha256 hash;
-  std::vector<std::byte> buffer(1 << 18);
-  while (const std::size_t n = file.read(buffer)) hash.update(std::span(buffer).first(n));
+  for (std::string piece; file.append_to(piece, 1 << 18); piece.clear()) hash.update(piece);
   return hash.hex();
 }
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/error.h"
+#include "base/json_object.h"
 #include "base/nearest.h"
 #include "config/field_value.h"
 #include "config/fields_doc.h"

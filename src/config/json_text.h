@@ -1,7 +1,7 @@
-// JSON as people and strangers write it, read strictly: `//` comments are allowed; a key that
-// stands twice or has more than 64 bytes, nesting beyond 16 levels, more than 256 KiB, invalid
-// UTF-8 and numbers that do not fit a double are errors. Whatever the bytes, the result is a
-// JsonText or an Error (Exit::usage) that names file, line and column.
+// JSON as people write it, and where each key stands. It is read strictly (base/json_object.h),
+// but `//` comments are allowed. A key of more than 256 bytes (with those around it) and more than
+// 256 KiB in all are errors too. Whatever the bytes, the result is a JsonText or an Error
+// (Exit::usage) that names file, line and column.
 #pragma once
 
 #include <map>
@@ -26,9 +26,6 @@ struct JsonText {
   std::string source;                                      // name of the file
   std::map<std::string, std::string, std::less<>> places;  // full key -> where
 };
-
-// A value for messages: JSON in printable ASCII, cut if it is long.
-std::string shown(const nlohmann::json& value);
 
 // `source` stands for the text in messages.
 JsonText parse_json(std::string_view text, const std::string& source);

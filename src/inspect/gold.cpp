@@ -30,20 +30,8 @@ bool disjoint(const std::vector<int>& a, const std::vector<int>& b) {
 }
 
 GoldLine::GoldLine(const std::string& file, std::size_t number, const std::string& text)
-    : place_(file + ":" + std::to_string(number)),
-      json_(nlohmann::json::parse(text, nullptr, false)) {
-  if (!json_.is_object()) fail("expected a JSON object.");
-}
-
-void GoldLine::fail(const std::string& what) const {
-  throw Error(Exit::data, place_ + ": " + what);
-}
-
-const nlohmann::json& GoldLine::at(const char* key) const {
-  const auto found = json_.find(key);
-  if (found == json_.end()) fail("expected the key \"" + std::string(key) + "\".");
-  return *found;
-}
+    : JsonObject(JsonObject::parse(
+          text, {.name = file, .exit = Exit::data, .line = static_cast<int>(number)})) {}
 
 std::size_t GoldLine::index(const nlohmann::json& value, std::size_t limit,
                             const char* what) const {
@@ -79,7 +67,7 @@ std::vector<GoldSet> read_gold(const GoldFiles& files, const RunConfig& config,
   const GoldLine first(files.gold, 1, lines.front());
   const bool pairs = make_objective(config)->traits().pairs;
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
-  if (nlohmann::json::parse(lines.front()).contains("pronoun")) {
+  if (first.has("pronoun")) {
     if (pairs)
       refuse(files.gold + " is about pronouns of a text; this model was trained on pairs.");
     if (!files.target.empty())

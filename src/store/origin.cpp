@@ -1,10 +1,10 @@
 #include "store/origin.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/input_file.h"
+#include "base/json_object.h"
 
 namespace heed {
 namespace {
@@ -17,9 +17,8 @@ constexpr std::uint64_t kMaxFile = 16u << 20;
 constexpr const char* kRemedy =
     "restore it, or move it away: the data's relative paths are then taken from the current folder";
 
-std::string text_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+std::string text_of(JsonObject& origin, const char* key) {
+  return origin.has(key) ? origin.text(key) : "";
 }
 
 }  // namespace
@@ -42,9 +41,9 @@ Origin read_origin(const std::string& run) {
     if (!fs::exists(path, ignored)) continue;
     if (!fs::is_regular_file(path, ignored))
       throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);
-    const Json json = Json::parse(read_file(path, kMaxFile), nullptr, false);
-    if (!json.is_object())
-      throw Error(Exit::store, quoted_path(path) + " is damaged: not a JSON object.", kRemedy);
+    JsonObject json =
+        JsonObject::parse(read_file(path, kMaxFile),
+                          {.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy});
     return {text_of(json, "folder"),
             {},
             text_of(json, "init_from"),

@@ -2,16 +2,13 @@
 
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
-#include <vector>
 
-#include "base/error.h"
+#include "base/json_object.h"
 #include "base/sha256.h"
 
 namespace heed {
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr int kFormat = 2;
@@ -30,73 +27,13 @@ ordered_json from_double(double value) {
   return value;
 }
 
-// Reads the members of one object, each exactly once, and complains about what is left over.
-class Members {
- public:
-  Members(json object, const std::string& file) : object_(std::move(object)), file_(file) {
-    if (!object_.is_object()) fail("an object is expected where something else is");
-  }
-
-  std::int64_t count(const char* key, std::int64_t lowest = 0) {
-    const json value = take(key);
-    if (!value.is_number_integer()) fail(std::string(key) + " is no whole number");
-    if (value.is_number_unsigned() &&
-        value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) {
-      fail(std::string(key) + " is too large");
-    }
-    if (value.get<std::int64_t>() < lowest) {
-      fail(std::string(key) + " is below " + std::to_string(lowest));
-    }
-    return value.get<std::int64_t>();
-  }
-  std::uint64_t unsigned_number(const char* key) {
-    const json value = take(key);
-    if (!value.is_number_unsigned()) fail(std::string(key) + " is no number from 0");
-    return value.get<std::uint64_t>();
-  }
-  double number(const std::string& key) {
-    const json value = take(key);
-    if (value.is_number()) return value.get<double>();
-    if (value == "inf") return std::numeric_limits<double>::infinity();
-    if (value == "-inf") return -std::numeric_limits<double>::infinity();
-    if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
-    fail(key + " is no number");
-  }
-  std::string text(const std::string& key) {
-    const json value = take(key);
-    if (!value.is_string()) fail(key + " is no text");
-    return value.get<std::string>();
-  }
-  bool flag(const char* key) {
-    const json value = take(key);
-    if (!value.is_boolean()) fail(std::string(key) + " is neither true nor false");
-    return value.get<bool>();
-  }
-  Members object(const char* key) { return Members(take(key), file_); }
-  std::vector<std::string> keys() const {
-    std::vector<std::string> names;
-    for (const auto& item : object_.items()) names.push_back(item.key());
-    return names;
-  }
-  void finish() const {
-    if (!object_.empty()) fail("unknown key \"" + object_.begin().key() + '"');
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(Exit::store, file_ + ": " + what);
-  }
-
- private:
-  json take(const std::string& key) {
-    const auto found = object_.find(key);
-    if (found == object_.end()) fail('"' + key + "\" is missing");
-    json value = std::move(*found);
-    object_.erase(found);
-    return value;
-  }
-
-  json object_;
-  std::string file_;
-};
+double to_double(JsonObject& object, const char* key) {
+  const auto fits = [](const nlohmann::json& x) {
+    return x.is_number() || x == "inf" || x == "-inf" || x == "nan";
+  };
+  const nlohmann::json value = object.take(key, "a number", fits);
+  return value.is_number() ? value.get<double>() : std::stod(value.get<std::string>());
+}
 
 void check_own_checksum(std::string_view bytes, const std::string& file) {
   const std::size_t tail = kDigits + kAfterChecksum.size();
@@ -150,17 +87,7 @@ std::string format_state(const StateFile& file) {
 
 StateFile parse_state(std::string_view bytes, const std::string& file) {
   check_own_checksum(bytes, file);
-  const auto shallow = [&](int depth, json::parse_event_t, json&) {
-    if (depth > 3) throw Error(Exit::store, file + ": nested too deeply");
-    return true;
-  };
-  json object;
-  try {
-    object = json::parse(bytes, shallow);
-  } catch (const json::exception&) {
-    throw Error(Exit::store, file + ": it is not JSON");
-  }
-  Members top(std::move(object), file);
+  JsonObject top = JsonObject::parse(bytes, {.name = file});
   StateFile result;
   State& state = result.state;
   if (const std::int64_t format = top.count("format"); format != kFormat) {
@@ -170,22 +97,22 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
              std::to_string(kFormat));
   }
   state.step = top.count("step");
-  Members cursor = top.object("cursor");
+  JsonObject cursor = top.object("cursor");
   state.cursor = {cursor.count("epoch"), cursor.count("index")};
   cursor.finish();
   state.tokens_seen = top.count("tokens_seen");
   state.seed = top.unsigned_number("seed");
-  state.best_loss = top.number("best_loss");
-  state.best_metric = top.number("best_metric");
+  state.best_loss = to_double(top, "best_loss");
+  state.best_metric = to_double(top, "best_metric");
   state.best_step = top.count("best_step", -1);
   state.stalled = top.count("stalled");
   state.best_is_of_end = top.flag("best_is_of_end");
   state.validation_due = top.flag("validation_due");
   state.data_hash = top.text("data_hash");
-  state.loss_sum = top.number("loss_sum");
-  state.label_sum = top.number("label_sum");
+  state.loss_sum = to_double(top, "loss_sum");
+  state.label_sum = to_double(top, "label_sum");
   result.training = top.flag("training");
-  Members files = top.object("files");
+  JsonObject files = top.object("files");
   for (const std::string& key : files.keys()) {
     result.files[key] = files.text(key);
     if (!is_sha256(result.files[key])) files.fail("a checksum is not 64 hexadecimal digits");

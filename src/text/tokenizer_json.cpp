@@ -1,11 +1,10 @@
 #include "text/tokenizer_json.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_set>
 
-#include "base/error.h"
+#include "base/json_object.h"
 #include "text/byte_tokenizer.h"
 #include "text/char_tokenizer.h"
 #include "text/utf8.h"
@@ -14,36 +13,13 @@
 namespace heed {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::string_view kFormat = "heed-tokenizer";
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw Error(Exit::store, path + ": not a tokenizer that heed wrote: " + what + ".",
-              "use another checkpoint of the run");
-}
-
-const json& member(const json& object, const char* key, const std::string& path) {
-  const auto found = object.find(key);
-  if (found == object.end()) refuse(path, std::string("\"") + key + "\" is missing");
-  return *found;
-}
-
-std::vector<std::string> strings(const json& object, const char* key, const std::string& path) {
-  const json& list = member(object, key, path);
-  const bool sound = list.is_array() && std::all_of(list.begin(), list.end(), [](const json& item) {
-                       return item.is_string();
-                     });
-  if (!sound) refuse(path, std::string("\"") + key + "\" must be a list of strings");
-  return list.get<std::vector<std::string>>();
-}
-
-TokenizerConfig::Type type_of(const json& file, const std::string& path) {
-  const json& name = member(file, "type", path);
-  for (const auto type : {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word}) {
-    if (name.is_string() && name.get_ref<const std::string&>() == type_name(type)) return type;
-  }
-  refuse(path, "\"type\" must be \"char\", \"byte\" or \"word\"");
+TokenizerConfig::Type type_of(JsonObject& file) {
+  const std::string name = file.text("type");
+  for (const auto type : {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word})
+    if (name == type_name(type)) return type;
+  file.fail("\"type\" must be \"char\", \"byte\" or \"word\".");
 }
 
 bool is_word(const std::string& token) {
@@ -51,30 +27,31 @@ bool is_word(const std::string& token) {
 }
 
 // The names of the further special tokens.
-std::vector<std::string> further_specials(const std::vector<std::string>& names,
-                                          const std::string& path) {
+std::vector<std::string> further_specials(JsonObject& file) {
+  const std::vector<std::string> names = file.texts("special");
   constexpr auto& first = Tokenizer::kFirstSpecials;
   const std::set<std::string_view> distinct(names.begin(), names.end());
   if (names.size() < first.size() || !std::equal(first.begin(), first.end(), names.begin()) ||
       distinct.size() != names.size() || !std::ranges::all_of(names, is_special_name))
-    refuse(path, "\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"], or these and further names");
+    file.fail("\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"], or these and further names.");
   return {names.begin() + first.size(), names.end()};
 }
 
 void check_tokens(TokenizerConfig::Type type, const std::vector<std::string>& tokens,
-                  const std::string& path) {
-  if (type == TokenizerConfig::byte && !tokens.empty()) refuse(path, "\"tokens\" must be empty");
-  if (type != TokenizerConfig::byte && tokens.empty()) refuse(path, "\"tokens\" is empty");
+                  const JsonObject& file) {
+  const auto refuse = [&](const std::string& what) { file.fail(what + "."); };
+  if (type == TokenizerConfig::byte && !tokens.empty()) refuse("\"tokens\" must be empty");
+  if (type != TokenizerConfig::byte && tokens.empty()) refuse("\"tokens\" is empty");
   std::unordered_set<std::string_view> seen;
   for (const std::string& token : tokens) {
     const std::string shown = "the token \"" + printable(token) + "\"";
-    if (token.empty()) refuse(path, "a token is empty");
-    if (!seen.insert(token).second) refuse(path, shown + " is there twice");
+    if (token.empty()) refuse("a token is empty");
+    if (!seen.insert(token).second) refuse(shown + " is there twice");
     if (type == TokenizerConfig::char_ &&
         static_cast<std::size_t>(code_point_at(token, 0).length) != token.size()) {
-      refuse(path, shown + " is more than one character");
+      refuse(shown + " is more than one character");
     }
-    if (type == TokenizerConfig::word && !is_word(token)) refuse(path, shown + " is no word");
+    if (type == TokenizerConfig::word && !is_word(token)) refuse(shown + " is no word");
   }
 }
 
@@ -92,19 +69,17 @@ std::string tokenizer_json(TokenizerConfig::Type type, const std::vector<std::st
 }
 
 std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view bytes, const std::string& path) {
-  const json file = json::parse(bytes.begin(), bytes.end(), nullptr, false);  // checks UTF-8 too
-  if (file.is_discarded()) refuse(path, "it is not valid JSON");
-  if (!file.is_object()) refuse(path, "it is not a JSON object");
-  if (member(file, "format", path) != kFormat) {
-    refuse(path, "\"format\" must be \"heed-tokenizer\"");
-  }
-  if (member(file, "version", path) != 1) refuse(path, "\"version\" must be 1");
-  const auto type = type_of(file, path);
-  const auto further = further_specials(strings(file, "special", path), path);
-  auto tokens = strings(file, "tokens", path);
+  JsonObject file = JsonObject::parse(bytes, {.name = path,
+                                              .verdict = "not a tokenizer that heed wrote: ",
+                                              .hint = "use another checkpoint of the run"});
+  if (file.text("format") != kFormat) file.fail("\"format\" must be \"heed-tokenizer\".");
+  if (file.count("version") != 1) file.fail("\"version\" must be 1.");
+  const auto type = type_of(file);
+  const auto further = further_specials(file);
+  auto tokens = file.texts("tokens");
   if (tokens.size() + further.size() + Tokenizer::kFirstFurther > Tokenizer::kMaxSize)
-    refuse(path, "too many tokens");
-  check_tokens(type, tokens, path);
+    file.fail("too many tokens.");
+  check_tokens(type, tokens, file);
   if (type == TokenizerConfig::byte) return std::make_unique<ByteTokenizer>(further);
   if (type == TokenizerConfig::word)
     return std::make_unique<WordTokenizer>(further, std::move(tokens));

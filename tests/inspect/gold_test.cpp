@@ -208,8 +208,9 @@ TEST_F(Gold, WhatDoesNotFitIsAnError) {
     const char *gold, *message;
   } cases[] = {
       {"", "is empty"},
-      {"nonsense", ":1: expected a JSON object"},
-      {"{}", ":1: expected the key \"alignment\""},
+      {"nonsense", ":1:2: this is not JSON"},
+      {"7", ":1: expected a JSON object; found 7"},
+      {"{}", ":1: \"alignment\" is missing"},
       {R"({"line":0,"unit":"token","alignment":[[0],[1]]})"
        "\n{}",
        "has 2 lines, but"},

@@ -35,14 +35,15 @@ std::string json(const std::string& type, const std::string& special, const std:
 TEST(TokenizerFile, JsonThatIsWrong) {
   const std::string special = R"(["<unk>","<s>","</s>"])";
   EXPECT_EQ(load_tokenizer(kTokenizerJson, json("char", special, R"(["a","b"])"), "p")->size(), 5);
-  const std::array<std::array<std::string, 2>, 20> cases = {{
-      {"", "not valid JSON"},
-      {"{", "not valid JSON"},
-      {"[]", "not a JSON object"},
+  const std::array<std::array<std::string, 2>, 21> cases = {{
+      {"", "this is not JSON"},
+      {"{", "this is not JSON"},
+      {"[]", "expected a JSON object; found []"},
       {"{}", "\"format\" is missing"},
       {R"({"format":"other"})", "\"format\" must be"},
       {R"({"format":"heed-tokenizer"})", "\"version\" is missing"},
       {R"({"format":"heed-tokenizer","version":2})", "\"version\" must be 1"},
+      {R"({"format":"heed-tokenizer","format":"heed-tokenizer"})", "stands here twice"},
       {json("bpe", special, "[]"), "\"type\" must be"},
       {json("char", R"(["<unk>","<s>"])", R"(["a","b"])"), "\"special\" must be"},
       {json("char", R"(["<unk>","<s>","</s>","[A B]"])", R"(["a"])"), "\"special\" must be"},
@@ -55,11 +56,11 @@ TEST(TokenizerFile, JsonThatIsWrong) {
       {json("char", special, "[]"), "\"tokens\" is empty"},
       {json("word", special, R"(["a b"])"), "no word"},
       {json("byte", special, R"(["a"])"), "must be empty"},
-      {json("char", special, "[\"\xFF\"]"), "not valid JSON"},
+      {json("char", special, "[\"\xFF\"]"), "this is not JSON"},
   }};
   for (const auto& [bytes, part] : cases) expect_refused(kTokenizerJson, bytes, part);
   expect_refused(kTokenizerJson, std::string(Tokenizer::kMaxFileBytes + 1, ' '), "bytes");
-  expect_refused(kTokenizerJson, std::string(100'000, '['), "not valid JSON");
+  expect_refused(kTokenizerJson, std::string(100'000, '['), "nested too deeply");
 }
 
 PieceModel small_model() {
