@@ -3,7 +3,8 @@
 
     base < math < config < text < nn < data < decode < store < evaluate < train < inspect < report < cli < main.cpp
 
-And math/ and nn/ reach no heavy header (JSON, command line, logging), neither directly nor through our headers.
+And math/ and nn/ reach no heavy header (JSON, command line, logging, formatting), neither directly nor through our
+headers.
 
     scripts/check_layers.py [SRC]      prints a line per violation; exits with 1 if there is any
 """
@@ -13,7 +14,7 @@ import sys
 
 ORDER = ["base", "math", "config", "text", "nn", "data", "decode", "store", "evaluate", "train", "inspect",
          "report", "cli"]
-HEAVY = re.compile(r"(nlohmann/(?!json_fwd\.hpp)|CLI/|spdlog/)")
+HEAVY = re.compile(r"(nlohmann/(?!json_fwd\.hpp)|CLI/|spdlog/|fmt/)")
 LIGHT = ["math", "nn"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 

@@ -1,6 +1,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,8 +63,8 @@ std::string quoted_path(const fs::path& path) {
 
 void throw_file_error(std::string_view operation, const fs::path& path, int error, Exit exit) {
   throw Error(exit,
-              "cannot " + std::string(operation) + ' ' + quoted_path(path) + ": " +
-                  std::generic_category().message(error),
+              fmt::format("cannot {} {}: {}", operation, quoted_path(path),
+                          std::generic_category().message(error)),
               hint_for(error));
 }
 
@@ -72,8 +73,8 @@ void refuse_link_or_pipe(const fs::path& path) {
   const fs::file_type type = fs::symlink_status(path, ignored).type();
   if (type == fs::file_type::symlink || type == fs::file_type::fifo)
     throw Error(Exit::store,
-                "cannot write " + quoted_path(path) + ": it is a " +
-                    (type == fs::file_type::fifo ? "pipe" : "symbolic link") + ", expected a file",
+                fmt::format("cannot write {}: it is a {}, expected a file", quoted_path(path),
+                            type == fs::file_type::fifo ? "pipe" : "symbolic link"),
                 "remove it or move it away");
 }
 

@@ -1,10 +1,10 @@
 #include "base/folders.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
 
 #include "base/files.h"
@@ -114,15 +114,10 @@ void check_free_space(const fs::path& path, std::uint64_t needed, const std::str
                       SystemCalls& calls) {
   const std::int64_t available = calls.free_bytes(path.c_str());
   if (available < 0 || static_cast<std::uint64_t>(available) >= needed) return;
-  const auto mebibytes = [](double bytes) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
-    return std::string(text);
-  };
+  const auto mebibytes = [](auto bytes) { return static_cast<double>(bytes) / (1 << 20); };
   throw Error(Exit::store,
-              "cannot write " + what + ": it needs about " +
-                  mebibytes(static_cast<double>(needed)) + " in " + quoted_path(path) + ", " +
-                  mebibytes(static_cast<double>(available)) + " are free",
+              fmt::format("cannot write {}: it needs about {:.1f} MiB in {}, {:.1f} MiB are free",
+                          what, mebibytes(needed), quoted_path(path), mebibytes(available)),
               "free some space on that disk; a lower train.keep_last keeps fewer checkpoints");
 }
 

@@ -1,25 +1,20 @@
 #include "base/format.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
-#include <cstdio>
 
 namespace heed {
 namespace {
 
 std::string two_units(std::int64_t large, char unit, std::int64_t small, char small_unit) {
-  const std::string rest = std::to_string(small);
-  return std::to_string(large) + unit + (rest.size() < 2 ? "0" : "") + rest + small_unit;
+  return fmt::format("{}{}{:02}{}", large, unit, small, small_unit);
 }
 
 }  // namespace
 
 std::string format_fixed(double x, int digits) {
-  if (!std::isfinite(x)) return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
-  const int size = std::snprintf(nullptr, 0, "%.*f", digits, x);
-  std::string out(static_cast<std::size_t>(size) + 1, '\0');
-  std::snprintf(out.data(), out.size(), "%.*f", digits, x);
-  out.pop_back();
-  return out;
+  return std::isnan(x) ? "nan" : fmt::format("{:.{}f}", x, digits);
 }
 
 std::string format_rate(double x) {
@@ -32,16 +27,14 @@ std::string format_rate(double x) {
 std::string format_duration(double seconds) {
   if (!(seconds >= 0) || seconds > 1e11) return "?";
   const std::int64_t s = std::llround(seconds);
-  if (s < 60) return std::to_string(s) + "s";
+  if (s < 60) return fmt::format("{}s", s);
   if (s < 3600) return two_units(s / 60, 'm', s % 60, 's');
   if (s < 86'400) return two_units(s / 3600, 'h', s % 3600 / 60, 'm');
   return two_units(s / 86'400, 'd', s % 86'400 / 3600, 'h');
 }
 
 std::string format_scientific(double x) {
-  char out[32];
-  std::snprintf(out, sizeof out, "%.1e", x);
-  return out;
+  return fmt::format("{:.1e}", x);
 }
 
 std::string format_count(std::int64_t n) {

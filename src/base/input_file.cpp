@@ -1,6 +1,7 @@
 #include "base/input_file.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,17 +34,17 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
       exit_(exit),
       fd_(open_input(path, allow)) {
   if (fd_ < 0 && errno == ELOOP && allow == Allow::file) {
-    throw Error(exit, "cannot read " + quoted_path(path) +
-                          ": it is a symbolic link, expected a regular file");
+    throw Error(exit, fmt::format("cannot read {}: it is a symbolic link, expected a regular file",
+                                  quoted_path(path)));
   }
   if (fd_ < 0) throw_file_error("read", name_, errno, exit);
   struct stat info = {};
   const bool regular = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
   if (!regular && allow != Allow::anything) {
     ::close(fd_);
-    throw Error(exit, "cannot read " + quoted_path(path) + ": it is " +
-                          (S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe") +
-                          ", expected a regular file");
+    throw Error(exit,
+                fmt::format("cannot read {}: it is {}, expected a regular file", quoted_path(path),
+                            S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe"));
   }
   if (regular) size_ = static_cast<std::uint64_t>(info.st_size);
 }
@@ -67,8 +68,8 @@ void InputFile::read_exactly(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const std::size_t n = read_some(bytes);
     if (n == 0)
-      throw Error(exit_, "cannot read " + quoted_path(name_) + ": it ended " +
-                             std::to_string(bytes.size()) + " bytes early");
+      throw Error(exit_, fmt::format("cannot read {}: it ended {} bytes early", quoted_path(name_),
+                                     bytes.size()));
     bytes = bytes.subspan(n);
   }
 }
@@ -94,8 +95,8 @@ std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Allo
   while (size <= limit && file.append_to(bytes, kPiece))
     size = std::max<std::uint64_t>(size, bytes.size());
   if (size <= limit) return bytes;
-  throw Error(exit, "cannot read " + quoted_path(path) + ": it has " + std::to_string(size) +
-                        " bytes, expected at most " + std::to_string(limit));
+  throw Error(exit, fmt::format("cannot read {}: it has {} bytes, expected at most {}",
+                                quoted_path(path), size, limit));
 }
 
 bool InputLines::has_newline() {

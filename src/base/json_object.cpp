@@ -1,5 +1,7 @@
 #include "base/json_object.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -65,9 +67,8 @@ std::string full_key(const std::vector<Level>& levels) {
   for (char& ch : what)
     if (ch < ' ' || ch > '~') ch = '?';
   if (what.size() > 300) what = what.substr(0, 300) + "...";
-  source.fail(
-      source.name + ":" + std::to_string(position.line) + ":" + std::to_string(position.column),
-      "this is not JSON: " + what);
+  source.fail(fmt::format("{}:{}:{}", source.name, position.line, position.column),
+              "this is not JSON: " + what);
 }
 
 JsonObject::Fits list_of(bool (Json::*is_item)() const noexcept) {
@@ -84,7 +85,7 @@ std::string shown(const Json& value) {
 }
 
 void JsonSource::fail(const std::string& place, const std::string& what) const {
-  throw Error(exit, place + ": " + verdict + what, hint);
+  throw Error(exit, fmt::format("{}: {}{}", place, verdict, what), hint);
 }
 
 Json parse_strict_json(std::string_view text, const JsonSource& source, bool comments,
@@ -93,7 +94,7 @@ Json parse_strict_json(std::string_view text, const JsonSource& source, bool com
   Position position{std::max(source.line, 1)};
   std::vector<Level> levels;
   const auto fail = [&](const std::string& what) {
-    source.fail(source.name + ":" + std::to_string(position.line), what);
+    source.fail(fmt::format("{}:{}", source.name, position.line), what);
   };
   // Checks and keeps nothing; a second parser then makes the value.
   const auto check = [&](int depth, Event event, Json& value) {
@@ -105,7 +106,7 @@ Json parse_strict_json(std::string_view text, const JsonSource& source, bool com
       levels.resize(static_cast<std::size_t>(depth));
       levels.back().key = value.get_ref<const std::string&>();
       const bool twice = !levels.back().keys.insert(levels.back().key).second;
-      if (twice) fail("the key " + shown(full_key(levels)) + " stands here twice.");
+      if (twice) fail(fmt::format("the key {} stands here twice.", shown(full_key(levels))));
       if (key_seen) key_seen(full_key(levels), position.line);
     }
     return false;
@@ -123,7 +124,7 @@ Json parse_strict_json(std::string_view text, const JsonSource& source, bool com
 
 JsonObject::JsonObject(Json value, JsonSource source)
     : object_(std::move(value)), source_(std::move(source)) {
-  if (!object_.is_object()) fail("expected a JSON object; found " + shown(object_) + ".");
+  if (!object_.is_object()) fail(fmt::format("expected a JSON object; found {}.", shown(object_)));
 }
 
 std::vector<std::string> JsonObject::keys() const {
@@ -141,7 +142,7 @@ const Json& JsonObject::at(const std::string& key) const {
 Json JsonObject::take(const std::string& key, const std::string& expected, const Fits& fits) {
   const Json& found = at(key);
   if (!fits(found))
-    fail(shown(around_ + key) + " must be " + expected + "; found " + shown(found) + ".");
+    fail(fmt::format("{} must be {}; found {}.", shown(around_ + key), expected, shown(found)));
   Json value = std::move(object_[key]);
   object_.erase(key);
   return value;
@@ -153,7 +154,7 @@ std::int64_t JsonObject::count(const std::string& key, std::int64_t lowest) {
       return false;
     return value.is_number_integer() && value.get<std::int64_t>() >= lowest;
   };
-  return take(key, "a whole number from " + std::to_string(lowest) + " to 2^63 - 1", fits);
+  return take(key, fmt::format("a whole number from {} to 2^63 - 1", lowest), fits);
 }
 
 std::uint64_t JsonObject::unsigned_number(const std::string& key) {
@@ -188,7 +189,7 @@ void JsonObject::finish() const {
 }
 
 void JsonObject::fail(const std::string& what) const {
-  source_.fail(source_.line > 0 ? source_.name + ":" + std::to_string(source_.line) : source_.name,
+  source_.fail(source_.line > 0 ? fmt::format("{}:{}", source_.name, source_.line) : source_.name,
                what);
 }
 

@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <fmt/core.h>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
@@ -134,7 +135,7 @@ void Log::open_file(const std::string& path) {
     });
     loggers_->file = std::move(file);
   } catch (const spdlog::spdlog_ex& e) {
-    throw Error(Exit::store, "cannot write the log " + path + ": " + e.what() + ".");
+    throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
   }
 }
 

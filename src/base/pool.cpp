@@ -1,5 +1,6 @@
 #include "base/pool.h"
 
+#include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -53,7 +54,7 @@ Pool::Pool(int threads) {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   } catch (const std::system_error& e) {
     stop();
-    throw Error(Exit::usage, "cannot start " + std::to_string(threads) + " threads: " + e.what(),
+    throw Error(Exit::usage, fmt::format("cannot start {} threads: {}", threads, e.what()),
                 "a smaller --threads");
   }
 }

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/format.h"
@@ -8,8 +10,8 @@ namespace heed {
 std::string progress_line(const Progress& p, int width) {
   constexpr int kBar = 12;  // at least so many columns for "[====>    ] "
   const std::size_t room = static_cast<std::size_t>(std::max(width - 1, 0));
-  std::string text = std::to_string(p.done);
-  if (p.total > 0) text += "/" + std::to_string(p.total);
+  std::string text =
+      p.total > 0 ? fmt::format("{}/{}", p.done, p.total) : fmt::format("{}", p.done);
   const std::string eta = p.eta_seconds < 0 ? "" : " | eta " + format_duration(p.eta_seconds);
   const std::string status = p.status.empty() ? "" : " | " + p.status;
   const std::size_t bar = p.total > 0 ? kBar : 0;
@@ -23,9 +25,8 @@ std::string progress_line(const Progress& p, int width) {
   const double share =
       std::clamp(static_cast<double>(p.done) / static_cast<double>(p.total), 0., 1.);
   const auto full = static_cast<std::size_t>(share * static_cast<double>(cells));
-  std::string line = "[" + std::string(full, '=');
-  if (full < cells) line += ">" + std::string(cells - full - 1, ' ');
-  return line + "] " + text;
+  const std::string done = std::string(full, '=') + (full < cells ? ">" : "");
+  return fmt::format("[{:<{}}] {}", done, cells, text);
 }
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #include "config/field_value.h"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -125,7 +127,7 @@ struct Dump {
   }
   OrderedJson operator()(const Interval* x) const {
     if (!x->epochs) return x->count;
-    return std::to_string(x->count) + (x->count == 1 ? " epoch" : " epochs");
+    return fmt::format("{} epoch{}", x->count, x->count == 1 ? "" : "s");
   }
   OrderedJson operator()(const Choice& x) const { return x.names[x.get()]; }
   OrderedJson operator()(const Field::Section&) const { return OrderedJson::object(); }

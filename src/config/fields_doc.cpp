@@ -1,5 +1,7 @@
 #include "config/fields_doc.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +13,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 std::string number_text(double x) {
-  if (std::fabs(x) < 1e15 && x == std::floor(x)) return std::to_string(static_cast<long long>(x));
+  if (std::fabs(x) < 1e15 && x == std::floor(x)) return fmt::format("{:.0f}", x);
   return OrderedJson(x).dump();
 }
 
@@ -20,8 +22,8 @@ std::string in_range(const std::string& what, const Range& r) {
   const bool low = std::isfinite(r.min), high = std::isfinite(r.max);
   std::string out = what;
   if (low && high && !r.open_min)
-    return out + " from " + number_text(r.min) + (r.open_max ? " to below " : " to ") +
-           number_text(r.max);
+    return fmt::format("{} from {} to {}{}", what, number_text(r.min), r.open_max ? "below " : "",
+                       number_text(r.max));
   if (low) out += (r.open_min ? " greater than " : " of at least ") + number_text(r.min);
   if (high)
     out += (low ? " and" : "") + std::string(r.open_max ? " less than " : " of at most ") +
@@ -30,10 +32,7 @@ std::string in_range(const std::string& what, const Range& r) {
 }
 
 std::string code(const std::string& s) {
-  std::string out = "`";
-  out += s;
-  out += '`';
-  return out;
+  return fmt::format("`{}`", s);
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -112,7 +111,7 @@ OrderedJson object_schema(const std::vector<Field>& fields) {
     OrderedJson& out = properties[field.key] = std::visit(Schema{field.range}, field.ref);
     out["description"] = field.doc;
     if (!field.default_note.empty())
-      out["description"] = field.doc + " (default: " + field.default_note + ")";
+      out["description"] = fmt::format("{} (default: {})", field.doc, field.default_note);
     else if (!section_of(field))
       out["default"] = defaults[field.key];
   }
@@ -148,8 +147,8 @@ std::string fields_markdown(const std::vector<Field>& fields) {
     const std::string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
                                  : value == ""                     ? "none"
                                                                    : code(value.dump());
-    out += "| " + code(leaf.key) + " | " + cell(expected_values(*leaf.field)) + " | " +
-           cell(standard) + " | " + cell(leaf.field->doc) + " |\n";
+    out += fmt::format("| {} | {} | {} | {} |\n", code(leaf.key),
+                       cell(expected_values(*leaf.field)), cell(standard), cell(leaf.field->doc));
   }
   return out;
 }

@@ -1,5 +1,7 @@
 #include "config/fields_json.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -36,6 +38,10 @@ std::string meant(const std::vector<Field>& root, const std::vector<Field>& sect
   return near.empty() ? nearest(prefix + key, all) : prefix + near;
 }
 
+std::string did_you_mean(const std::string& near) {
+  return fmt::format("; did you mean \"{}\"?", near);
+}
+
 class Reader {
  public:
   Reader(const JsonText& text, const std::vector<Field>& root) : text_(text), root_(root) {}
@@ -61,16 +67,16 @@ class Reader {
     const std::string full = prefix + key;
     const std::string near = meant(root_, fields, prefix, key);
     throw Error(Exit::usage,
-                text_.where(full) + ": unknown key " + shown(full) +
-                    (near.empty() ? "." : "; did you mean \"" + near + "\"?"),
+                fmt::format("{}: unknown key {}{}", text_.where(full), shown(full),
+                            near.empty() ? "." : did_you_mean(near)),
                 near.empty() ? "heed config --docs lists all keys" : "");
   }
   [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
-    std::string what = text_.where(full) + ": " + full + " must be " + expected_values(field) +
-                       "; found " + shown(value);
+    std::string what = fmt::format("{}: {} must be {}; found {}", text_.where(full), full,
+                                   expected_values(field), shown(value));
     if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string()) {
       const std::string near = nearest(value.get<std::string>(), choice->names);
-      if (!near.empty()) what += "; did you mean \"" + near + "\"?";
+      if (!near.empty()) what += did_you_mean(near);
     }
     throw Error(Exit::usage, what);
   }
@@ -105,8 +111,8 @@ Json set_value(const std::string& written, const std::string& place) {
 
 std::set<std::string> read_fields(const JsonText& text, const std::vector<Field>& fields) {
   if (!text.json->is_object())
-    throw Error(Exit::usage,
-                text.source + ": expected a JSON object; found " + shown(*text.json) + ".");
+    throw Error(Exit::usage, fmt::format("{}: expected a JSON object; found {}.", text.source,
+                                         shown(*text.json)));
   Reader reader(text, fields);
   reader.section(*text.json, fields, "");
   return std::move(reader.given);
@@ -140,9 +146,9 @@ void check_applicable(const JsonText& text, const std::vector<Field>& fields,
   for (const Leaf& leaf : leaves(fields)) {
     if (leaf.field->rejected_by.empty() || !given.contains(leaf.key)) continue;
     throw Error(Exit::usage,
-                text.where(leaf.key) + ": " + leaf.key + " has no meaning here, because " +
-                    leaf.field->rejected_by + ".",
-                "leave the key out, or --set " + leaf.key + "=null");
+                fmt::format("{}: {} has no meaning here, because {}.", text.where(leaf.key),
+                            leaf.key, leaf.field->rejected_by),
+                fmt::format("leave the key out, or --set {}=null", leaf.key));
   }
 }
 

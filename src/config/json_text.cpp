@@ -1,5 +1,7 @@
 #include "config/json_text.h"
 
+#include <fmt/core.h>
+
 #include "base/input_file.h"
 #include "base/json_object.h"
 
@@ -31,16 +33,16 @@ std::string JsonText::where(std::string_view full_key) const {
 
 JsonText parse_json(std::string_view text, const std::string& source) {
   if (text.size() > kMaxBytes)
-    throw Error(Exit::usage, source + ": this is longer than " + std::to_string(kMaxBytes / 1024) +
-                                 " KB, which no config is.");
+    throw Error(Exit::usage, fmt::format("{}: this is longer than {} KB, which no config is.",
+                                         source, kMaxBytes / 1024));
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw Error(Exit::usage, source + ": the file is empty; expected a JSON object.");
   JsonText out(nullptr, source);
   *out.json = parse_strict_json(
       text, {.name = source, .exit = Exit::usage}, true, [&](const std::string& key, int line) {
-        std::string place = source + ":" + std::to_string(line);
+        std::string place = fmt::format("{}:{}", source, line);
         if (key.size() > kMaxKey)
-          throw Error(Exit::usage, place + ": the key " + shown(key) + " is too long.");
+          throw Error(Exit::usage, fmt::format("{}: the key {} is too long.", place, shown(key)));
         out.places.emplace(key, std::move(place));
       });
   return out;

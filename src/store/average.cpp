@@ -1,5 +1,7 @@
 #include "store/average.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -45,9 +47,9 @@ std::vector<std::int64_t> chosen_steps(const AverageRequest& request, SelectBy b
   }
   if (steps.size() < n)
     throw Error(Exit::usage,
-                "There are not " + std::to_string(n) + " checkpoints " +
-                    (request.best > 0 ? "with a validation" : "of steps") + " in " + request.run +
-                    "; found " + std::to_string(steps.size()) + ". There are: " + all + ".",
+                fmt::format("There are not {} checkpoints {} in {}; found {}. There are: {}.", n,
+                            request.best > 0 ? "with a validation" : "of steps", request.run,
+                            steps.size(), all),
                 "a smaller number; more are kept with --set train.keep_last=N");
   return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
 }
@@ -85,8 +87,7 @@ Averaged average_checkpoints(const AverageRequest& request) {
   contents.config = newest.config();
   contents.tokenizers = newest.tokenizers();
   contents.state = newest.state();
-  const std::string name =
-      "average-" + std::to_string(result.steps.front()) + "-" + std::to_string(result.steps.back());
+  const std::string name = fmt::format("average-{}-{}", result.steps.front(), result.steps.back());
   result.folder = run.checkpoints() / name;
   if (!std::filesystem::exists(result.folder)) {
     run.save_as(name, contents);
@@ -95,7 +96,8 @@ Averaged average_checkpoints(const AverageRequest& request) {
     try {
       Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
     } catch (const Error& e) {
-      throw Error(e.exit(), e.what(), "delete " + result.folder.string() + " and average again");
+      throw Error(e.exit(), e.what(),
+                  fmt::format("delete {} and average again", result.folder.string()));
     }
     if (!std::equal(values.data(), values.data() + table.size(), there.data()))
       throw Error(Exit::usage,

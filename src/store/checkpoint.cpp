@@ -1,5 +1,7 @@
 #include "store/checkpoint.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -30,7 +32,8 @@ template <class Bad>
 void refuse(const fs::path& path, std::span<const TensorSlot> tensors, Bad bad) {
   for (const TensorSlot& t : tensors)
     if (std::any_of(t.data, t.data + numbers_in(t.shape), bad))
-      throw Error(Exit::store, path.string() + ": NaN or infinity in " + t.name + ", it is ruined",
+      throw Error(Exit::store,
+                  fmt::format("{}: NaN or infinity in {}, it is ruined", path.string(), t.name),
                   "another checkpoint: --checkpoint step-N; to resume from the one before, move "
                   "this one's folder away");
 }
@@ -115,8 +118,9 @@ void check_names(const fs::path& folder, std::set<std::string> names, const Stat
 
 void check_sum(const fs::path& path, const std::string& found, const std::string& expected) {
   if (found == expected) return;
-  fail(path, "its bytes do not fit the checksum in state.json: altered or cut short (SHA-256 " +
-                 found.substr(0, 12) + "..., expected " + expected.substr(0, 12) + "...)");
+  fail(path, fmt::format("its bytes do not fit the checksum in state.json: altered or cut short "
+                         "(SHA-256 {:.12}..., expected {:.12}...)",
+                         found, expected));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 #include "store/run_folder.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 
-#include "base/error.h"
+#include "base/files.h"
 #include "base/folders.h"
 
 namespace heed {
@@ -57,11 +58,11 @@ fs::path follow_link(const fs::path& link) {
                    (parse_step(target) || target.starts_with(kAverage)) &&
                    is_real_folder(link.parent_path() / target);
   if (!own) {
-    throw Error(Exit::store,
-                link.string() + ": it leads to \"" + target +
-                    "\", expected a step-* or average-* folder beside it; " +
-                    what_exists(link.parent_path()),
-                "--checkpoint with one of these");
+    throw Error(
+        Exit::store,
+        fmt::format("{}: it leads to \"{}\", expected a step-* or average-* folder beside it; {}",
+                    link.string(), target, what_exists(link.parent_path())),
+        "--checkpoint with one of these");
   }
   return link.parent_path() / target;
 }
@@ -69,19 +70,22 @@ fs::path follow_link(const fs::path& link) {
 // The folder of checkpoints, or an Error that says what `run` is instead.
 fs::path checkpoints_of(const fs::path& run) {
   if (!path_exists(run)) {
-    throw Error(Exit::store, "no run at \"" + run.string() + '"', "check the path");
+    throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), "check the path");
   }
   std::error_code error;
   if (fs::is_regular_file(run, error))
-    throw Error(Exit::store, '"' + run.string() + "\" is a file, expected a run folder");
+    throw Error(Exit::store, fmt::format("{} is a file, expected a run folder", quoted_path(run)));
   if (fs::is_directory(run / "checkpoints", error)) return run / "checkpoints";
   if (error == std::errc::permission_denied)
-    throw Error(Exit::store, '"' + run.string() + "\" cannot be read: " + error.message());
+    throw Error(Exit::store,
+                fmt::format("{} cannot be read: {}", quoted_path(run), error.message()));
   if (looks_like_checkpoint(run)) {
-    throw Error(Exit::store, '"' + run.string() + "\" is a checkpoint, expected a run folder",
+    throw Error(Exit::store,
+                fmt::format("{} is a checkpoint, expected a run folder", quoted_path(run)),
                 "the folder that has checkpoints/ in it");
   }
-  throw Error(Exit::store, '"' + run.string() + "\" is no run folder: it has no checkpoints/",
+  throw Error(Exit::store,
+              fmt::format("{} is no run folder: it has no checkpoints/", quoted_path(run)),
               path_exists(run / "config.json") ? "a start failed there: remove it and train again"
                                                : "check the path");
 }
@@ -97,9 +101,7 @@ fs::path pinned(const fs::path& folder) {
 }  // namespace
 
 std::string step_folder_name(std::int64_t step) {
-  char text[32];
-  std::snprintf(text, sizeof text, "step-%08lld", static_cast<long long>(step));
-  return text;
+  return fmt::format("step-{:08}", step);
 }
 
 std::vector<std::int64_t> list_steps(const fs::path& run) {
@@ -117,8 +119,9 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
   if (which.empty() && looks_like_checkpoint(run)) return pinned(run);
   if (which.find('/') != std::string::npos) {
     if (looks_like_checkpoint(which)) return pinned(which);
-    throw Error(Exit::store,
-                "no checkpoint at \"" + which + "\": a folder with a state.json is expected");
+    throw Error(
+        Exit::store,
+        fmt::format("no checkpoint at \"{}\": a folder with a state.json is expected", which));
   }
   const fs::path checkpoints = checkpoints_of(run);
   if (which == "best" || which == "last") return follow_link(checkpoints / which);
@@ -134,9 +137,8 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
     if (!which.starts_with('.') && is_real_folder(folder)) return folder;
     if (looks_like_checkpoint(which)) return pinned(which);
   }
-  const std::string meant = which.empty() ? std::string("checkpoint") : "checkpoint " + which;
-  throw Error(Exit::store,
-              "no " + meant + " in \"" + run.string() + "\"; " + what_exists(checkpoints));
+  throw Error(Exit::store, fmt::format("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ",
+                                       which, quoted_path(run), what_exists(checkpoints)));
 }
 
 Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
@@ -149,7 +151,7 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
     const std::optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
     if (!whole) throw Error(e.exit(), e.what(), "a copy; no other checkpoint of the run is whole");
     throw Error(e.exit(), e.what(),
-                "--checkpoint step-" + std::to_string(whole->state().step) + ", which is whole");
+                fmt::format("--checkpoint step-{}, which is whole", whole->state().step));
   }
 }
 
@@ -160,12 +162,11 @@ fs::path run_of_checkpoint(const fs::path& checkpoint) {
 void require_run_folder(const fs::path& run) {
   std::error_code error;
   if (fs::is_directory(run / "checkpoints", error) && path_exists(run / "config.json")) return;
-  throw Error(
-      Exit::store,
-      '"' + run.string() +
-          "\" is not a run of heed (a folder with checkpoints/ and config.json); it is left "
-          "alone",
-      "another --run");
+  throw Error(Exit::store,
+              fmt::format("{} is not a run of heed (a folder with checkpoints/ and config.json); "
+                          "it is left alone",
+                          quoted_path(run)),
+              "another --run");
 }
 
 NewestCheckpoint newest_checkpoint(const fs::path& run) {

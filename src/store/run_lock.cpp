@@ -1,6 +1,7 @@
 #include "store/run_lock.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
   ::close(fd);
   if (error != EWOULDBLOCK) throw_file_error("lock", path, error);
   throw Error(Exit::usage,
-              who + " is writing \"" + run.string() + "\" (lock " + path.string() + ")",
+              fmt::format("{} is writing {} (lock {})", who, quoted_path(run), path.string()),
               "wait until it is done, or stop it");
 }
 

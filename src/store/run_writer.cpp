@@ -1,5 +1,7 @@
 #include "store/run_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -37,7 +39,7 @@ void move_away(const fs::path& run, SystemCalls& calls) {
   fs::path free;
   for (int k = 1; free.empty(); ++k) {
     fs::path name = run;
-    name += ".old-" + std::to_string(k);
+    name += fmt::format(".old-{}", k);
     if (!path_exists(name)) free = name;
   }
   rename_path(run, free, calls);
@@ -71,9 +73,9 @@ void RunWriter::require_free(const fs::path& run, bool force) {
                 quoted_path(run) +
                     " exists already and is no run: it has no config.json (did a start fail?).",
                 "another --run; or remove the folder, if there is nothing else in it");
-  throw Error(Exit::usage, "The run " + quoted_path(run) + " exists already.",
-              "heed resume " + shell_word(run.string()) +
-                  ", another --run, or --force (renames the old one)");
+  throw Error(Exit::usage, fmt::format("The run {} exists already.", quoted_path(run)),
+              fmt::format("heed resume {}, another --run, or --force (renames the old one)",
+                          shell_word(run.string())));
 }
 
 RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls) {

@@ -1,5 +1,7 @@
 #include "store/safetensors.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -35,17 +37,16 @@ std::vector<TensorEntry> read_header(InputFile& file, const fs::path& path) {
   const std::string name = path.string();
   unsigned char field[8];
   if (file.size() < sizeof field) {
-    throw Error(Exit::store, name + ": " + std::to_string(file.size()) +
-                                 " bytes are too few for a safetensors file");
+    throw Error(Exit::store,
+                fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
   }
   file.read_exactly(std::as_writable_bytes(std::span(field)));
   std::uint64_t length = 0;
   for (int i = 0; i < 8; ++i) length |= std::uint64_t{field[i]} << (8 * i);
   const std::uint64_t rest = file.size() - sizeof field;
   if (length > rest || length > kMaxSafetensorsHeader) {
-    throw Error(Exit::store, name + ": a header of " + std::to_string(length) +
-                                 " bytes, expected at most " +
-                                 std::to_string(std::min(rest, kMaxSafetensorsHeader)));
+    throw Error(Exit::store, fmt::format("{}: a header of {} bytes, expected at most {}", name,
+                                         length, std::min(rest, kMaxSafetensorsHeader)));
   }
   std::string header(length, '\0');
   file.read_exactly(std::as_writable_bytes(std::span(header)));
@@ -60,11 +61,11 @@ class Complaints {
   }
   void throw_if_any(const fs::path& path) const {
     if (count_ == 0) return;
-    const std::string more =
-        count_ > 10 ? "\n  and " + std::to_string(count_ - 10) + " more" : std::string();
-    throw Error(Exit::store,
-                path.string() + ": its tensors are not those of the model." + text_ + more,
-                "a config that fits this file (the one beside it does)");
+    const std::string more = count_ > 10 ? fmt::format("\n  and {} more", count_ - 10) : "";
+    throw Error(
+        Exit::store,
+        fmt::format("{}: its tensors are not those of the model.{}{}", path.string(), text_, more),
+        "a config that fits this file (the one beside it does)");
   }
 
  private:
@@ -146,20 +147,20 @@ void read_safetensors(const fs::path& path, std::span<const TensorSlot> slots) {
   for (const TensorEntry& entry : entries) {
     const auto found = wanted.find(entry.name);
     if (found == wanted.end()) {
-      complaints.add("extra: " + entry.name + ' ' + to_string(entry.shape));
+      complaints.add(fmt::format("extra: {} {}", entry.name, to_string(entry.shape)));
       continue;
     }
     const TensorSlot& slot = *found->second;
     targets.push_back(&slot);
     wanted.erase(found);
     if (slot.shape != entry.shape) {
-      complaints.add("misshapen: " + entry.name + " is " + to_string(entry.shape) + ", expected " +
-                     to_string(slot.shape));
+      complaints.add(fmt::format("misshapen: {} is {}, expected {}", entry.name,
+                                 to_string(entry.shape), to_string(slot.shape)));
     }
   }
   for (const TensorSlot& slot : slots) {
     if (wanted.contains(slot.name)) {
-      complaints.add("missing: " + slot.name + ' ' + to_string(slot.shape));
+      complaints.add(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
     }
   }
   complaints.throw_if_any(path);

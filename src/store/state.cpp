@@ -1,5 +1,7 @@
 #include "store/state.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <cstdint>
 
@@ -91,10 +93,8 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   StateFile result;
   State& state = result.state;
   if (const std::int64_t format = top.count("format"); format != kFormat) {
-    top.fail("format " + std::to_string(format) +
-             ", written by another version of heed; this one "
-             "reads format " +
-             std::to_string(kFormat));
+    top.fail(fmt::format("format {}, written by another version of heed; this one reads format {}",
+                         format, kFormat));
   }
   state.step = top.count("step");
   JsonObject cursor = top.object("cursor");

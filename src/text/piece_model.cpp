@@ -1,10 +1,10 @@
 #include "text/piece_model.h"
 
-#include <array>
+#include <fmt/core.h>
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -44,9 +44,7 @@ std::string piece_message(std::string_view text, float score, PieceType type) {
 }
 
 std::string byte_name(int byte) {
-  std::array<char, 8> name;
-  std::snprintf(name.data(), name.size(), "<0x%02X>", byte);
-  return name.data();
+  return fmt::format("<0x{:02X}>", byte);
 }
 
 struct AnyPiece {
@@ -150,8 +148,7 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
   if (all.size() <= fixed.size()) reader.refuse("it has too few pieces");
   std::unordered_set<std::string_view> seen;
   for (std::size_t id = 0; id < all.size(); ++id) {
-    const std::string shown =
-        "piece " + std::to_string(id) + " (\"" + printable(all[id].text) + "\") ";
+    const std::string shown = fmt::format("piece {} (\"{}\") ", id, printable(all[id].text));
     if (!seen.insert(all[id].text).second) reader.refuse(shown + "is there twice");
     if (id < fixed.size()) {
       if (all[id].text != fixed[id].text || all[id].type != fixed[id].type) {

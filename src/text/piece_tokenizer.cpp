@@ -1,5 +1,6 @@
 #include "text/piece_tokenizer.h"
 
+#include <fmt/core.h>
 #include <sentencepiece_processor.h>
 
 #include <unordered_map>
@@ -33,7 +34,8 @@ PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
       processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
   const auto status = processor_->LoadFromSerializedProto(write_piece_model(model_));
   if (!status.ok()) {
-    throw Error(Exit::store, path + ": SentencePiece refuses it: " + status.ToString() + ".");
+    throw Error(Exit::store,
+                fmt::format("{}: SentencePiece refuses it: {}.", path, status.ToString()));
   }
   bytes_.resize(model_.first_byte_id());
   for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, static_cast<char>(byte));

@@ -1,5 +1,6 @@
 #include "text/piece_trainer.h"
 
+#include <fmt/core.h>
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
@@ -99,12 +100,12 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
   if (config.vocab_size == 0) return std::max(kAutomaticVocabSize, 2 * minimum);
   if (config.vocab_size < minimum) {
     throw Error(Exit::usage,
-                "tokenizer.vocab_size is " + std::to_string(config.vocab_size) +
-                    "; this text needs at least " + std::to_string(minimum) +
-                    " with tokenizer.type \"" + std::string(type_name(config.type)) +
-                    "\": the special ids, 256 bytes, every character of the text and one more.",
-                "set tokenizer.vocab_size to " + std::to_string(std::max(minimum * 2, 1000)) +
-                    ", or leave it out");
+                fmt::format("tokenizer.vocab_size is {}; this text needs at least {} with "
+                            "tokenizer.type \"{}\": the special ids, 256 bytes, every character of "
+                            "the text and one more.",
+                            config.vocab_size, minimum, type_name(config.type)),
+                fmt::format("set tokenizer.vocab_size to {}, or leave it out",
+                            std::max(minimum * 2, 1000)));
   }
   return config.vocab_size;
 }
@@ -115,9 +116,10 @@ TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std:
                            const std::vector<std::string>& lines) {
   const Counts counts = count_characters(lines);
   if (counts.size() < 2) {
-    throw Error(Exit::data, "The training text has " + std::to_string(counts.size()) +
-                                " distinct character" + (counts.size() == 1 ? "" : "s") +
-                                "; there is nothing to learn.");
+    throw Error(
+        Exit::data,
+        fmt::format("The training text has {} distinct character{}; there is nothing to learn.",
+                    counts.size(), counts.size() == 1 ? "" : "s"));
   }
   const auto kept = frequent(counts);
   const auto minimum =
@@ -146,7 +148,8 @@ TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std:
   std::string trained;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &parts, &trained);
   if (!status.ok()) {
-    throw Error(Exit::data, "SentencePiece cannot learn a vocabulary: " + status.ToString() + ".",
+    throw Error(Exit::data,
+                fmt::format("SentencePiece cannot learn a vocabulary: {}.", status.ToString()),
                 "more text, another tokenizer.vocab_size, or tokenizer.type \"byte\"");
   }
   return {read_piece_model(trained, "the trained model"),

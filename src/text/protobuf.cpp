@@ -1,5 +1,7 @@
 #include "text/protobuf.h"
 
+#include <fmt/core.h>
+
 #include <bit>
 
 #include "base/error.h"
@@ -62,7 +64,7 @@ ProtoReader::Field ProtoReader::next() {
 }
 
 void ProtoReader::refuse(const std::string& what) const {
-  throw Error(Exit::store, path_ + ": not a tokenizer that heed wrote: " + what + ".",
+  throw Error(Exit::store, fmt::format("{}: not a tokenizer that heed wrote: {}.", path_, what),
               "use another checkpoint of the run");
 }
 

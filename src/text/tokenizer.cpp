@@ -1,5 +1,7 @@
 #include "text/tokenizer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 #include <unordered_set>
@@ -30,8 +32,8 @@ std::string Unknown::summary() const {
       text += " (" + code_point_name(c.value) + ")";
     }
   }
-  return std::to_string(count) + (count == 1 ? " unknown token: " : " unknown tokens: ") + text +
-         (more_kinds ? ", ..." : "");
+  return fmt::format("{} unknown token{}: {}{}", count, count == 1 ? "" : "s", text,
+                     more_kinds ? ", ..." : "");
 }
 
 Unknown& Unknown::operator+=(const Unknown& more) {
@@ -148,9 +150,8 @@ bool is_special_name(std::string_view name) {
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,
                                           const std::string& path) {
   if (bytes.size() > Tokenizer::kMaxFileBytes) {
-    throw Error(Exit::store, path + ": has " + std::to_string(bytes.size()) +
-                                 " bytes; a tokenizer has at most " +
-                                 std::to_string(Tokenizer::kMaxFileBytes) + ".");
+    throw Error(Exit::store, fmt::format("{}: has {} bytes; a tokenizer has at most {}.", path,
+                                         bytes.size(), Tokenizer::kMaxFileBytes));
   }
   if (file_name == kTokenizerModel) return piece_tokenizer_from_file(bytes, path);
   assert(file_name == kTokenizerJson);

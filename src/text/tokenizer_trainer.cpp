@@ -1,5 +1,7 @@
 #include "text/tokenizer_trainer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bitset>
 #include <unordered_map>
@@ -38,15 +40,15 @@ auto most_frequent(const Map& counts, std::int64_t min_frequency, std::size_t ro
 void need_two(std::size_t found, const std::string& what) {
   if (found >= 2) return;
   throw Error(Exit::data,
-              "The training text has " + std::to_string(found) + " distinct " + what +
-                  (found == 1 ? "" : "s") + "; there is nothing to learn.",
+              fmt::format("The training text has {} distinct {}{}; there is nothing to learn.",
+                          found, what, found == 1 ? "" : "s"),
               "more text; a lower tokenizer.min_frequency; a greater tokenizer.vocab_size");
 }
 
 std::string megabytes(std::uint64_t bytes) {
-  if (bytes < 100'000) return std::to_string(bytes) + " bytes";
+  if (bytes < 100'000) return fmt::format("{} bytes", bytes);
   const std::uint64_t tenths = (bytes + 50'000) / 100'000;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MB";
+  return fmt::format("{}.{} MB", tenths / 10, tenths % 10);
 }
 
 }  // namespace
@@ -67,7 +69,7 @@ struct TokenizerTrainer::State {
     return static_cast<std::size_t>(ids - first_id());
   }
   std::string kept_of(std::size_t kept, std::size_t found, const std::string& what) const {
-    return std::to_string(kept) + " of " + std::to_string(found) + " distinct " + what;
+    return fmt::format("{} of {} distinct {}", kept, found, what);
   }
   TrainedTokenizer finish_char();
   TrainedTokenizer finish_byte();
@@ -87,14 +89,14 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, std::vector<st
   const bool fixed = config.type == TokenizerConfig::byte;
   const int size = config.vocab_size;
   if (size != 0 && (size < least || size > Tokenizer::kMaxSize || (fixed && size != least))) {
-    throw Error(Exit::usage,
-                "tokenizer.vocab_size is " + std::to_string(size) + "; tokenizer.type \"" +
-                    std::string(type_name(config.type)) + "\" needs " +
-                    (fixed ? "exactly " + std::to_string(least)
-                           : "at least " + std::to_string(least) + " and at most " +
-                                 std::to_string(Tokenizer::kMaxSize)) +
-                    ", special ids included.",
-                "leave tokenizer.vocab_size out");
+    throw Error(
+        Exit::usage,
+        fmt::format("tokenizer.vocab_size is {}; tokenizer.type \"{}\" needs {}, special ids "
+                    "included.",
+                    size, type_name(config.type),
+                    fixed ? fmt::format("exactly {}", least)
+                          : fmt::format("at least {} and at most {}", least, Tokenizer::kMaxSize)),
+        "leave tokenizer.vocab_size out");
   }
 }
 
@@ -145,7 +147,7 @@ TrainedTokenizer TokenizerTrainer::State::finish_char() {
 TrainedTokenizer TokenizerTrainer::State::finish_byte() {
   need_two(byte_values.count(), "byte");
   return {std::make_unique<ByteTokenizer>(specials),
-          std::to_string(byte_values.count()) + " of 256 bytes occur"};
+          fmt::format("{} of 256 bytes occur", byte_values.count())};
 }
 
 TrainedTokenizer TokenizerTrainer::State::finish_word() {
@@ -162,7 +164,7 @@ TrainedTokenizer TokenizerTrainer::State::finish_pieces() {
   TrainedPieces trained = train_pieces(config, specials, sample.take());
   std::string note = from;
   if (trained.rare_characters > 0) {
-    note += ", " + std::to_string(trained.rare_characters) + " rare characters written as bytes";
+    note += fmt::format(", {} rare characters written as bytes", trained.rare_characters);
   }
   return {std::make_unique<PieceTokenizer>(std::move(trained.model), "the trained model"), note};
 }
@@ -175,13 +177,14 @@ TrainedTokenizer TokenizerTrainer::finish() {
                                                                       : s.finish_pieces();
   const Tokenizer& tokenizer = *trained.tokenizer;
   if (tokenizer.serialize().size() > Tokenizer::kMaxFileBytes) {
-    throw Error(Exit::data,
-                "The vocabulary would take more than " + megabytes(Tokenizer::kMaxFileBytes) + ".",
-                "set tokenizer.vocab_size or tokenizer.min_frequency");
+    throw Error(
+        Exit::data,
+        fmt::format("The vocabulary would take more than {}.", megabytes(Tokenizer::kMaxFileBytes)),
+        "set tokenizer.vocab_size or tokenizer.min_frequency");
   }
-  trained.note = "tokenizer " + std::string(type_name(s.config.type)) + ": " +
-                 std::to_string(tokenizer.size()) + " ids from " + megabytes(s.bytes) +
-                 " of training text; " + trained.note;
+  trained.note =
+      fmt::format("tokenizer {}: {} ids from {} of training text; {}", type_name(s.config.type),
+                  tokenizer.size(), megabytes(s.bytes), trained.note);
   return trained;
 }
 

@@ -1,5 +1,6 @@
 #include "text/utf8.h"
 
+#include <fmt/core.h>
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -125,9 +126,7 @@ std::vector<std::string_view> split_words(std::string_view text) {
 }
 
 std::string code_point_name(char32_t code_point) {
-  std::array<char, 16> name;
-  std::snprintf(name.data(), name.size(), "U+%04X", static_cast<unsigned>(code_point));
-  return name.data();
+  return fmt::format("U+{:04X}", static_cast<unsigned>(code_point));
 }
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #include "train/divergence.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -39,28 +41,28 @@ std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& v
   const Evaluation e = evaluate(model, values, few, pool);
   if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
   if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
-  return "the new weights give a loss of " + format_scientific(e.loss()) +
-         " nats per token, expected at most " + format_fixed(divergence_threshold(model), 0);
+  return fmt::format(
+      "the new weights give a loss of {:.1e} nats per token, expected at most {:.0f}", e.loss(),
+      divergence_threshold(model));
 }
 
 std::string divergence_text(const Divergence& d) {
-  const std::string last = " (last step: loss " + format_fixed(d.loss, 4) + ", learning rate " +
-                           format_scientific(d.rate) + ")";
-  return "Training diverged at step " + std::to_string(d.step) + ": " + d.what +
-         (d.has_step ? last : "") + ".";
+  const std::string last =
+      fmt::format(" (last step: loss {}, learning rate {:.1e})", format_fixed(d.loss, 4), d.rate);
+  return fmt::format("Training diverged at step {}: {}{}.", d.step, d.what, d.has_step ? last : "");
 }
 
 Error divergence_error(const Divergence& d) {
   const std::string run = shell_word(d.run);
   return Error(
       Exit::diverged,
-      divergence_text(d) +
-          (d.saved < 0 ? " There is no checkpoint yet."
-                       : " The checkpoints up to step " + std::to_string(d.saved) + " are good."),
-      "see it again: heed resume " + run +
-          " --set train.log_every=1; go on more slowly: " + "heed resume " + run +
-          " --set optimizer.learning_rate=" + format_scientific(d.peak_learning_rate / 10) +
-          "; if that diverges at once, train anew with such a rate");
+      divergence_text(d) + (d.saved < 0
+                                ? " There is no checkpoint yet."
+                                : fmt::format(" The checkpoints up to step {} are good.", d.saved)),
+      fmt::format("see it again: heed resume {0} --set train.log_every=1; go on more slowly: heed "
+                  "resume {0} --set optimizer.learning_rate={1:.1e}; if that diverges at once, "
+                  "train anew with such a rate",
+                  run, d.peak_learning_rate / 10));
 }
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #include "train/memory.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -86,10 +88,11 @@ void check_memory(const MemoryPlan& plan) {
   if (plan.total() <= available) return;
   throw Error(
       Exit::memory,
-      "Training needs about " + format_bytes(plan.total()) + " of memory (parameters, " +
-          "moments and gradients " + format_bytes(plan.parameters) + ", activations " +
-          format_bytes(plan.activations) + ", validation " + format_bytes(plan.scoring) +
-          "), but " + format_bytes(available) + " are available.",
+      fmt::format("Training needs about {} of memory (parameters, moments and gradients {}, "
+                  "activations {}, validation {}), but {} are available.",
+                  format_bytes(plan.total()), format_bytes(plan.parameters),
+                  format_bytes(plan.activations), format_bytes(plan.scoring),
+                  format_bytes(available)),
       "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
       "train.shards, a smaller train.micro_batch_tokens, or fewer --threads");
 }

@@ -1,4 +1,6 @@
 // resume_run() of train/training_run.h
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <optional>
 
@@ -31,17 +33,18 @@ struct Asked {
 Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoint, Log& log) {
   const fs::path path = run / "config.json";
   if (!checkpoint && !fs::exists(path))
-    throw Error(Exit::store,
-                "The run " + quoted_path(run) +
-                    " has neither a checkpoint nor a config.json: its start failed.",
-                "remove it and train again");
+    throw Error(
+        Exit::store,
+        fmt::format("The run {} has neither a checkpoint nor a config.json: its start failed.",
+                    quoted_path(run)),
+        "remove it and train again");
   try {
     const Asked asked{read_file(path, kMaxConfigFile), path.string()};
     parse_config(asked.text, asked.name);
     return asked;
   } catch (const Error& e) {
     if (!checkpoint) throw Error(Exit::store, e.what());
-    log.warn("going on with the checkpoint's config: " + std::string(e.what()));
+    log.warn(fmt::format("going on with the checkpoint's config: {}", e.what()));
     return {checkpoint->config(), (checkpoint->folder() / "config.json").string()};
   }
 }
@@ -52,11 +55,13 @@ std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfi
   std::vector<std::string> changes;
   for (const KeyChange& change : changed_keys(before, after)) {
     if (change.key == "train.threads") continue;
-    const std::string text = change.key + " from " + change.before + " to " + change.after;
+    const std::string text =
+        fmt::format("{} from {} to {}", change.key, change.before, change.after);
     if (change.on_resume == OnResume::refused)
       throw Error(Exit::usage,
-                  "A resumed run cannot change " + text +
-                      ": the steps already done would have been others.",
+                  fmt::format("A resumed run cannot change {}: the steps already done would have "
+                              "been others.",
+                              text),
                   "heed train with --init-from " + shell_word(run));
     changes.push_back(text);
   }
@@ -65,31 +70,40 @@ std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfi
 
 // Why there is nothing to do and what would go on, or "".
 std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) {
-  const std::string at = "already at step " + std::to_string(s.step), nothing = "; nothing to do; ";
   if (t.max_steps > 0 && s.step >= t.max_steps)
-    return at + (s.step > t.max_steps ? ", past train.max_steps " : " of ") +
-           std::to_string(t.max_steps) + nothing + "--more N goes on for N steps";
+    return fmt::format("already at step {}{}{}; nothing to do; --more N goes on for N steps",
+                       s.step, s.step > t.max_steps ? ", past train.max_steps " : " of ",
+                       t.max_steps);
   if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs)
-    return at + ", the end of epoch " + std::to_string(s.cursor.epoch) + " of " +
-           std::to_string(t.max_epochs) + nothing + "--set train.max_epochs=N goes on";
+    return fmt::format(
+        "already at step {}, the end of epoch {} of {}; nothing to do; --set train.max_epochs=N "
+        "goes "
+        "on",
+        s.step, s.cursor.epoch, t.max_epochs);
   if (t.patience > 0 && s.stalled >= t.patience)
-    return "already stopped early at step " + std::to_string(s.step) + nothing +
-           "--set train.patience=N, greater or 0, goes on";
+    return fmt::format(
+        "already stopped early at step {}; nothing to do; --set train.patience=N, greater or 0, "
+        "goes "
+        "on",
+        s.step);
   if (stop_at > 0 && s.step >= stop_at)
-    return at + (s.step > stop_at ? ", past" : ", that of") + " --stop-at " +
-           std::to_string(stop_at) + nothing + "a later --stop-at goes on";
+    return fmt::format(
+        "already at step {}, {} --stop-at {}; nothing to do; a later --stop-at goes on", s.step,
+        s.step > stop_at ? "past" : "that of", stop_at);
   return "";
 }
 
 // Without a checkpoint a run starts again, which needs the weights it was given.
 void refuse_lost_weights(const fs::path& run, const Origin& origin) {
   if (origin.init_from.empty() && !path_exists(run / kInitialWeights)) return;
-  throw Error(Exit::store,
-              "The run " + quoted_path(run) + " was to begin with the weights of " +
-                  (origin.init_from.empty() ? "another run" : quoted_path(origin.init_from)) +
-                  " and was stopped before its first checkpoint.",
-              "train it again, with --force: " +
-                  (origin.command.empty() ? "heed train ... --init-from ..." : origin.command));
+  throw Error(
+      Exit::store,
+      fmt::format("The run {} was to begin with the weights of {} and was stopped before its "
+                  "first checkpoint.",
+                  quoted_path(run),
+                  origin.init_from.empty() ? "another run" : quoted_path(origin.init_from)),
+      "train it again, with --force: " +
+          (origin.command.empty() ? "heed train ... --init-from ..." : origin.command));
 }
 
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
@@ -101,8 +115,10 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (!checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
-        "No checkpoint of " + quoted_path(run.path()) +
-            " is whole; starting at step 0 would write over what is left of them.",
+        fmt::format(
+            "No checkpoint of {} is whole; starting at step 0 would write over what is left of "
+            "them.",
+            quoted_path(run.path())),
         "the warnings above say what is wrong with each; restore a copy, or train a new run");
   // A killed save may not have come to the links, even the one of the last step.
   if (checkpoint) run.repair_links(checkpoint->state());
@@ -113,8 +129,8 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const RunConfig before =
       checkpoint ? checkpoint_config(*checkpoint) : parse_config(asked.text, asked.name);
   std::vector<std::string> sets = request.sets;
-  if (request.max_steps > 0) sets.push_back("train.max_steps=" + std::to_string(request.max_steps));
-  if (request.more > 0) sets.push_back("train.max_steps=" + std::to_string(done + request.more));
+  if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
+  if (request.more > 0) sets.push_back(fmt::format("train.max_steps={}", done + request.more));
   const RunConfig config = parse_config(asked.text, asked.name, sets);
   const std::vector<std::string> changes = allowed_changes(before, config, request.run);
   if (checkpoint) {
@@ -152,7 +168,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (request.profile) trainer.stepper().gradients().enable_profile();
   say_cut(log, run.cut_metrics(done), done);
   run.write_config(dump_config(config));
-  log.info("resuming at step " + std::to_string(done));
+  log.info(fmt::format("resuming at step {}", done));
   if (learning_rate(config.optimizer, config.model.d_model, done + 1) == 0)
     log.warn(
         "the learning rate is 0 from here on, the schedule has ended: nothing will be learnt "

@@ -1,5 +1,7 @@
 #include "train/run_messages.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -66,56 +68,51 @@ void say_start(Log& log, const PreparedRun& run, const MemoryPlan& memory, std::
   const Dataset& data = run.data;
   for (const std::string& note : data.notes) log.info(note);
   const auto n = [](std::size_t x) { return format_count(static_cast<std::int64_t>(x)); };
-  log.info("model: " + n(model.table.size()) + " parameters, " +
-           std::to_string(c.model.encoder_layers) + " encoder and " +
-           std::to_string(c.model.decoder_layers) + " decoder layers, d_model " +
-           std::to_string(c.model.d_model) + ", vocabulary " +
-           n(static_cast<std::size_t>(run.tokenizers.target->size())));
-  std::string text =
-      "data: " + n(data.train.target.size() + data.train.source.size()) + " training tokens";
-  if (data.train.pairs()) text += " in " + n(data.train.sentences()) + " pairs";
+  log.info(fmt::format(
+      "model: {} parameters, {} encoder and {} decoder layers, d_model {}, vocabulary {}",
+      n(model.table.size()), c.model.encoder_layers, c.model.decoder_layers, c.model.d_model,
+      n(static_cast<std::size_t>(run.tokenizers.target->size()))));
+  std::string text = fmt::format("data: {} training tokens",
+                                 n(data.train.target.size() + data.train.source.size()));
+  if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
   if (c.data.has_validation())
-    text += ", " + n(data.valid.target.size() + data.valid.source.size()) + " held out";
+    text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
   log.info(text);
-  const std::string on_threads =
-      " on " + std::to_string(run.threads) + (run.threads == 1 ? " thread" : " threads");
-  text = "plan: ";
+  std::string steps, duration;
   if (c.train.max_steps > 0) {
     const double left = static_cast<double>(c.train.max_steps - done);
-    text += n(c.train.max_steps) + " steps of " + n(c.train.batch_tokens) + " tokens, about " +
-            format_duration(left * predicted_step_seconds(run)) + on_threads;
-  } else {
-    text += "steps of " + n(c.train.batch_tokens) + " tokens" + on_threads;
+    steps = n(c.train.max_steps) + " ";
+    duration = ", about " + format_duration(left * predicted_step_seconds(run));
   }
-  log.info(text + ", about " + format_bytes(memory.total()) + " of memory");
+  log.info(fmt::format("plan: {}steps of {} tokens{} on {} thread{}, about {} of memory", steps,
+                       n(c.train.batch_tokens), duration, run.threads, run.threads == 1 ? "" : "s",
+                       format_bytes(memory.total())));
 }
 
 void say_end(Log& log, Stop stop, const Trainer& trainer, const std::string& run, double seconds) {
   const State& s = trainer.state();
-  const std::string step = std::to_string(s.step);
   std::string text;
   switch (stop) {
     case Stop::finished:
-      text = "finished at step " + step;
+      text = fmt::format("finished at step {}", s.step);
       break;
     case Stop::early:
-      text = "stopped early at step " + step + ": " + std::to_string(s.stalled) +
-             " validations without a new best";
+      text = fmt::format("stopped early at step {}: {} validations without a new best", s.step,
+                         s.stalled);
       break;
     case Stop::time:
-      text = "time is up at step " + step;
+      text = fmt::format("time is up at step {}", s.step);
       break;
     case Stop::asked:
     case Stop::signal:
-      text = "stopped and saved at step " + step;
+      text = fmt::format("stopped and saved at step {}", s.step);
       break;
   }
   text += " after " + format_duration(seconds);
   if (std::isfinite(s.best_loss))
-    text += (trainer.config().train.select_by == SelectBy::bleu
-                 ? "; best validation BLEU " + format_fixed(s.best_metric, 2)
-                 : "; best validation loss " + format_fixed(s.best_loss, 4)) +
-            " @ " + std::to_string(s.best_step);
+    text += trainer.config().train.select_by == SelectBy::bleu
+                ? fmt::format("; best validation BLEU {:.2f} @ {}", s.best_metric, s.best_step)
+                : fmt::format("; best validation loss {:.4f} @ {}", s.best_loss, s.best_step);
   log.info(text);
   log.info("run: " + run);
   if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
@@ -140,17 +137,20 @@ const char* reason_name(Stop stop) {
 
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
   if (cut.kept == 0 && step > 0)
-    log.warn("metrics.jsonl has no line of the steps up to " + std::to_string(step) +
-             ": it was emptied or replaced; the checkpoint is whole, and training goes on from it");
+    log.warn(
+        fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
+                    "replaced; the checkpoint is whole, and training goes on from it",
+                    step));
   if (cut.later + cut.damaged > 0)
-    log.info("metrics.jsonl: dropped " + std::to_string(cut.later) + " lines of later steps and " +
-             std::to_string(cut.damaged) + " torn ones");
+    log.info(fmt::format("metrics.jsonl: dropped {} lines of later steps and {} torn ones",
+                         cut.later, cut.damaged));
 }
 
 void say_better_than_best(Log& log, const State& state) {
-  log.warn("step " + std::to_string(state.step) + " is better than the best that counts, step " +
-           std::to_string(state.best_step) +
-           ", which commands take: --checkpoint last takes this one");
+  log.warn(
+      fmt::format("step {} is better than the best that counts, step {}, which commands take: "
+                  "--checkpoint last takes this one",
+                  state.step, state.best_step));
 }
 
 void say_profile(Log& log, const Profile& profile) {
@@ -158,9 +158,9 @@ void say_profile(Log& log, const Profile& profile) {
   for (std::uint64_t ns : profile.ns) total += static_cast<double>(ns);
   for (std::size_t i = 0; i < profile.ns.size(); ++i)
     if (profile.ns[i] > 0)
-      log.info("profile: " + std::string(kWorkNames[i]) + " " +
-               format_fixed(static_cast<double>(profile.ns[i]) * 1e-9, 2) + " s, " +
-               format_fixed(100.0 * static_cast<double>(profile.ns[i]) / total, 1) + " %");
+      log.info(fmt::format("profile: {} {:.2f} s, {:.1f} %", kWorkNames[i],
+                           static_cast<double>(profile.ns[i]) * 1e-9,
+                           100.0 * static_cast<double>(profile.ns[i]) / total));
 }
 
 }  // namespace heed

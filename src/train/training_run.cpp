@@ -1,5 +1,7 @@
 #include "train/training_run.h"
 
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <optional>
 
@@ -18,7 +20,7 @@ namespace fs = std::filesystem;
 
 void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::string& run) {
   const auto differs = [&](const std::string& key) {
-    throw Error(Exit::usage, "--init-from " + run + ": its " + key + " is not this config's.");
+    throw Error(Exit::usage, fmt::format("--init-from {}: its {} is not this config's.", run, key));
   };
   if (other.tokenizer.type != config.tokenizer.type) differs("tokenizer.type");
   if (make_objective(other)->traits().specials != make_objective(config)->traits().specials)

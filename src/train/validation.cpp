@@ -1,5 +1,7 @@
 #include "train/validation.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "base/format.h"
@@ -53,9 +55,8 @@ std::string Validation::count_stalled(State& state) const {
   const int patience = config_.train.patience;
   const std::string best =
       by_bleu() ? format_fixed(state.best_metric, 2) : format_fixed(state.best_loss, 4);
-  return "stalled " + std::to_string(state.stalled) +
-         (patience > 0 ? "/" + std::to_string(patience) : "") + " (best " + best + " @ " +
-         std::to_string(state.best_step) + ")";
+  return fmt::format("stalled {}{} (best {} @ {})", state.stalled,
+                     patience > 0 ? fmt::format("/{}", patience) : "", best, state.best_step);
 }
 
 }  // namespace heed
