@@ -168,7 +168,7 @@ TEST_F(Gold, OtherMentionsOfTheReferentAreRightAnswers) {
   ASSERT_EQ(sets[0].examples.size(), 3u);
   const GoldExample& second = sets[0].examples[1];  // rows: <s>, then the words
   EXPECT_EQ(second.links[0].keys, std::vector<int>{11});
-  EXPECT_EQ(second.links[0].any, (std::vector<int>{2, 11}));
+  EXPECT_EQ(second.links[0].also_right, (std::vector<int>{2, 11}));
   EXPECT_EQ(second.distractors, std::vector<std::vector<int>>{{5}});
   EXPECT_EQ(sets[0].examples[2].distractors, (std::vector<std::vector<int>>{{2}, {11}}));
   const Transformer model(config_.model, tokenizers_.target->size(), tokenizers_.target->size());

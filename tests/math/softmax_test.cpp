@@ -70,7 +70,7 @@ class CrossEntropy : public testing::Test {};
 TYPED_TEST_SUITE(CrossEntropy, Types);
 
 struct Expected {
-  double smoothed, plain;
+  double objective, nll;
   std::vector<double> gradient;
 };
 
