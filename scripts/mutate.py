@@ -25,7 +25,7 @@ from mutations import MUTATIONS  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-NEEDED = ["CMakeLists.txt", "src/base/*", "src/config/*", "src/math/*", "src/nn/*", "src/inspect/gradient_check.*",
+NEEDED = ["CMakeLists.txt", "src/base/*", "src/config/*", "src/math/*", "src/nn/*", "src/inspect/central_difference.h", "src/inspect/gradient_check.*",
           "src/train/optimizer*",
           "tests/CMakeLists.txt", "tests/bench/*", "tests/math/*", "tests/nn/*", "tests/golden/*",
           "tests/train/optimizer_golden_test.cpp"]

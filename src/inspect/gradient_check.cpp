@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "inspect/central_difference.h"
 
 namespace heed {
 namespace {
@@ -27,19 +30,6 @@ double mean_loss(const Transformer& model, const ParamVec<double>& values, const
   return sums.objective / static_cast<double>(sums.tokens);
 }
 
-// Softmax doesn't see a constant added to every score of a query, so without rotary positions the
-// gradient of a key bias is exactly zero, and its numeric twin is rounding noise.
-bool is_exactly_zero(const Transformer& model, const std::string& name) {
-  return name.ends_with("k_proj.bias") && (model.config.positions != Positions::rotary ||
-                                           name.find("cross_attn") != std::string::npos);
-}
-
-double largest_of(const double* p, std::size_t n) {
-  double m = 0;
-  for (std::size_t i = 0; i < n; ++i) m = std::max(m, std::abs(p[i]));
-  return m;
-}
-
 }  // namespace
 
 std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVec<double>& values,
@@ -52,31 +42,22 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
     TransformerSaved<double> saved;
     train_micro_batch(model, pass, batch, {smoothing, 1.0 / count_labels(batch)}, saved);
   }
-  const double largest = largest_of(gradients.data(), gradients.size());
+  const double largest = largest_of({gradients.data(), gradients.size()});
+  const bool rotary = model.config.positions == Positions::rotary;
   ParamVec<double> moved = copy_of(values);
+  const auto objective = [&] { return mean_loss(model, moved, batch, smoothing, workspace); };
   std::vector<TensorCheck> checks;
   for (const ParamInfo& info : model.table.infos()) {
-    const double* g = gradients.data() + info.param.offset;
-    double* v = moved.data() + info.param.offset;
     const std::size_t size = info.param.size();
+    const std::span<const double> g(gradients.data() + info.param.offset, size);
+    double* v = moved.data() + info.param.offset;
     const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
-    const double floor = is_exactly_zero(model, info.name)
-                             ? 1e-3 * largest
-                             : std::max(1e-3 * largest_of(g, size), 1e-8 * largest);
+    const double floor = gradient_floor(g, largest, is_exactly_zero(info.name, rotary));
     TensorCheck check{info.name, n};
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = k * size / n;
-      const double start = v[i];
-      const auto at = [&](double step) {
-        v[i] = start + step;
-        return mean_loss(model, moved, batch, smoothing, workspace);
-      };
-      // (f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12 h, error O(h^4)
-      const double h = kGradientStep;
-      const double numeric = (at(-2 * h) - at(2 * h) + 8 * (at(h) - at(-h))) / (12 * h);
-      v[i] = start;
-      const double scale = std::max({std::abs(g[i]), std::abs(numeric), floor});
-      const double error = scale > 0 ? std::abs(g[i] - numeric) / scale : 0.0;
+      const double numeric = central_difference(v[i], objective);
+      const double error = gradient_error(g[i], numeric, floor);
       if (!(error <= check.worst)) {
         check.worst = error;
         check.worst_entry = i;

@@ -11,12 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "inspect/central_difference.h"
 #include "nn/transformer.h"
 
 namespace heed {
-
-inline constexpr double kGradientStep = 2e-4;
-inline constexpr double kGradientTolerance = 1e-6;
 
 struct TensorCheck {
   std::string name;
