@@ -59,10 +59,9 @@ struct Question {
   std::vector<TokenIds> prompts, expected;
 };
 
-// What an objective is like.
+// What an objective is like: facts that no text changes.
 struct ObjectiveTraits {
-  // The most ids that each half of the model reads, <s> and </s> included; 0: there is no such
-  // half.
+  // The most ids that each half of the model reads, <s> and </s> included; 0: it has no such half.
   int longest_source = 0, longest_target = 0;
   bool pairs = false;                      // learns from pairs, else from text
   bool to_end = false;                     // what it writes ends with </s>, else nowhere
@@ -93,8 +92,10 @@ class Objective {
   void example(const Split& split, std::int64_t epoch, std::int64_t index, Example& out) const;
   // Those of kEvaluation. The split must outlive the list.
   ExampleList evaluation(const Split& split) const;
-  // traits().windows: those that begin every so many tokens and score what earlier ones have not.
-  virtual ExampleList windows(const Split& split, int) const { return evaluation(split); }
+  // traits().windows: those that begin every `stride` tokens and score what earlier ones have not.
+  virtual ExampleList windows(const Split& split, [[maybe_unused]] int stride) const {
+    return evaluation(split);
+  }
 
   // What stands around the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;

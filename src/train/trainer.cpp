@@ -23,15 +23,13 @@ Trainer::Trainer(const RunConfig& config, const Transformer& model, const Datase
       pool_(pool),
       log_(log),
       objective_(make_objective(config)),
-      validation_(config.data.has_validation()
-                      ? std::optional<Validation>(std::in_place, config, model, *objective_,
-                                                  data.valid, tokenizers)
-                      : std::nullopt),
       stepper_(config, model, *objective_, data.train, pool),
       record_(model, config.seed,
               objective_->evaluation(config.data.has_validation() ? data.valid : data.train)),
       started_(seconds_now()),
       last_line_time_(seconds_now()) {
+  if (config.data.has_validation())
+    validation_.emplace(config, model, *objective_, data.valid, tokenizers);
   state_.seed = config.seed;
   state_.data_hash = data.hash.all();
 }
@@ -90,9 +88,7 @@ Stop Trainer::run(std::int64_t stop_at) {
     save();
   }
   std::optional<Stop> stop = reason_to_stop(stop_at);
-  if (!stop && std::exchange(state_.best_is_of_end, false)) {
-    forget_best(state_);
-  }
+  if (!stop && std::exchange(state_.best_is_of_end, false)) forget_best(state_);
   while (!stop) {
     const double begin = seconds_now();
     step();

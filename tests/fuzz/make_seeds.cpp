@@ -61,9 +61,10 @@ void make(const fs::path& root) {
 
   Seeds tokenizers(root, "fuzz_tokenizer");
   using Type = TokenizerConfig::Type;
-  tokenizers.add('\0' + tokenizer_json(Type::char_, false, {"\n", " ", "a", "ü"}));
-  tokenizers.add('\0' + tokenizer_json(Type::byte, true, {}));
-  tokenizers.add('\0' + tokenizer_json(Type::word, false, {"a", "dog", "\n"}));
+  tokenizers.add('\0' +
+                 tokenizer_json(Type::char_, {"<unk>", "<s>", "</s>"}, {"\n", " ", "a", "ü"}));
+  tokenizers.add('\0' + tokenizer_json(Type::byte, {"<unk>", "<s>", "</s>", "[MASK]"}, {}));
+  tokenizers.add('\0' + tokenizer_json(Type::word, {"<unk>", "<s>", "</s>"}, {"a", "dog", "\n"}));
   for (const bool unigram : {false, true}) {
     PieceModel model;
     model.unigram = unigram;
