@@ -2,7 +2,7 @@
 
 Each text occurs exactly once in its file. Short texts survive edits around them.
 """
-ROWS, DROPOUT, MASK = "src/math/fill.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
+ROWS, DROPOUT, MASK = "src/math/row_ops.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
 ACTIVATION, NORM = "src/math/activation.cpp", "src/math/layer_norm.cpp"
 SOFTMAX, ROTARY = "src/math/softmax.cpp", "src/math/rotary.cpp"
 PACKED = "src/math/packed_gemm.cpp"

@@ -1,5 +1,6 @@
 // What a model is made of: the section `model` of a config. Plain values, no checks of their own;
-// the list of fields with ranges and documentation is fields() below.
+// the list of fields with ranges and documentation is fields() below, the rules between keys are in
+// data/config_rules.h.
 #pragma once
 
 #include <vector>

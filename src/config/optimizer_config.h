@@ -1,4 +1,5 @@
-// How weights move: the section `optimizer` of a config. Plain values.
+// How weights move: the section `optimizer` of a config. Plain values; the rules between keys are
+// in data/config_rules.h.
 #pragma once
 
 #include <array>
@@ -10,6 +11,10 @@ namespace heed {
 struct Field;
 
 enum class OptimizerType { adamw, adam, sgd };
+// How many arrays as large as the weights an optimizer keeps.
+constexpr int moments_of(OptimizerType type) {
+  return type == OptimizerType::sgd ? 0 : 2;
+}
 enum class ScheduleType { constant, linear, cosine, inverse_sqrt, noam };
 
 struct OptimizerConfig {

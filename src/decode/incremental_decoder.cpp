@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "math/fill.h"
+#include "math/row_ops.h"
 
 namespace heed {
 namespace {

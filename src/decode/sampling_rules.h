@@ -1,6 +1,6 @@
 // From logits to the tokens that may be drawn. The rules come in the customary order: repetition
-// penalty (Keskar et al. 2019, section 4.1), temperature, top-k, top-p (Holtzman et al. 2020),
-// min-p (Nguyen et al. 2024). Pure functions, safe from any thread.
+// penalty (Keskar et al. 2019, section 4.1), temperature, top-k, top-p (nucleus sampling, Holtzman
+// et al. 2020), min-p (Nguyen et al. 2024). Pure functions, safe from any thread.
 #pragma once
 
 #include <span>

@@ -1,4 +1,6 @@
-// Matrix products. The only user of CBLAS.
+// The matrix products of layers and output layer (nn/linear.cpp is their only caller in a step),
+// and the only user of CBLAS. Two others are heed's own: packed_gemm.h for the heads of attention,
+// batch_invariant.h for decoding.
 //
 // OpenBLAS runs single-threaded here; heed's own workers run side by side. That needs a build that
 // locks its buffers: the pthread flavour (openblas_get_parallel() == 1).

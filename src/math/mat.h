@@ -25,7 +25,7 @@ struct Mat {
   T& operator()(int r, int c) const { return row(r)[c]; }
   bool empty() const { return rows == 0 || cols == 0; }
 
-  // Packed [begin, end), all columns.
+  // Rows [begin, end), all columns.
   Mat row_range(int begin, int end) const {
     assert(0 <= begin && begin <= end && end <= rows);
     return {row(begin), end - begin, cols, stride};

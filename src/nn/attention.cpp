@@ -4,7 +4,7 @@
 
 #include "base/noise.h"
 #include "math/batch_invariant.h"
-#include "math/fill.h"
+#include "math/row_ops.h"
 #include "nn/attention_head.h"
 
 namespace heed {

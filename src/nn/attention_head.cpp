@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "math/fill.h"
 #include "math/packed_gemm.h"
+#include "math/row_ops.h"
 #include "math/softmax.h"
 
 namespace heed {

@@ -1,6 +1,9 @@
 // Token rows and their positions: y = drop(scale * table[id] + position).
 // Sinusoidal positions (Vaswani et al. 2017, section 3.5) are computed, learned ones are a second
 // table; rotary ones are applied inside attention and nothing is added here.
+//
+// To add a kind: a name in Positions (config/model_config.h), its rules in data/config_rules.cpp,
+// its branch here if it is added to the embedding, or in nn/attention (rotate_both) if it is not.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "math/batch_invariant.h"
 #include "math/blas.h"
-#include "math/fill.h"
+#include "math/row_ops.h"
 
 namespace heed {
 

@@ -4,16 +4,17 @@
 #include <array>
 #include <span>
 
-#include "math/fill.h"
+#include "math/row_ops.h"
 #include "math/softmax.h"
 
 namespace heed {
 namespace {
 
-// Packed of logits held at a time: enough for a good product, few enough for the cache.
+// Rows of logits held at a time: enough for a good product, few enough for the cache.
 constexpr int kLossRows = 256;
 
-// Calls body(numbers, h, logits) for the labelled rows: their numbers [n], h [n, d], logits [n, K].
+// The mask of the loss: rows of label -1 are passed over. Calls body(numbers, h, logits) for the
+// others, a few at a time: their numbers [n], h [n, d], logits [n, K].
 template <class T, class Body>
 void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden,
                        const std::vector<int>& labels, Body&& body) {

@@ -11,7 +11,7 @@
 #include "base/noise.h"
 #include "config/model_config.h"
 #include "math/dropout.h"
-#include "math/fill.h"
+#include "math/row_ops.h"
 #include "nn/norm.h"
 
 namespace heed {

@@ -7,7 +7,7 @@ namespace {
 
 Param embedding_table(ParamTable& table, const std::string& name, int vocab,
                       const ModelConfig& config) {
-  // Packed of variance 1 / d, so that sqrt(d) times a row, and logits of a tied output, start
+  // Rows of variance 1 / d, so that sqrt(d) times a row, and logits of a tied output, start
   // near 1.
   const double deviation = config.init == Init::gpt2 ? 0.02 : 1.0 / std::sqrt(config.d_model);
   return table.add_matrix(name, vocab, config.d_model, {Initializer::normal, deviation});

@@ -1,5 +1,6 @@
 // One checkpoint folder: model.safetensors, config.json, tokenizer file(s), state.json and, unless
-// it is an exported model, training.safetensors (names like "adam.m.<tensor>", "raw.<tensor>").
+// it is an exported model, training.safetensors (adam.m.TENSOR and
+// adam.v.TENSOR are moments; raw.TENSOR the weights themselves where the model is their average).
 //
 // No file holds wall time, host or path: the same contents give the same bytes. A Checkpoint that
 // opened is whole: every file that state.json names is there with its checksum and nothing else

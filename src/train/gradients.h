@@ -2,6 +2,9 @@
 // one thread into its own array; then the arrays, their losses and the squares of the norm are
 // summed in a fixed tree (train/tree_sum.h). The bytes that come out depend on the shards, never on
 // the threads.
+//
+// One process. Several would each run an aligned group of shards and exchange the groups' sums
+// inside reduce(), before the norm; the losses and label counts of run() likewise.
 #pragma once
 
 #include <functional>

@@ -6,6 +6,9 @@
 //   w <- w - rate * weight_decay * w        (matrices only; Loshchilov and Hutter 2019)
 //   w <- w - rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)      (Kingma and Ba 2015)
 // sgd: w <- w - rate * (weight_decay * w + g).
+//
+// To add one: a name in OptimizerType and how many moments it keeps (config/optimizer_config.h),
+// its branch in step(), and the names of its moments in a checkpoint (train/stepper.cpp).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +42,7 @@ class Optimizer {
   void step(Pool& pool, const Update& update, ParamVec<T>& values, ParamVec<T>& gradients,
             ParamVec<T>* averaged = nullptr, const std::vector<Profile*>& profiles = {});
 
-  bool has_moments() const { return config_.type != OptimizerType::sgd; }
+  bool has_moments() const { return moments_of(config_.type) > 0; }
   ParamVec<T>& m() { return m_; }
   ParamVec<T>& v() { return v_; }
 

@@ -22,9 +22,11 @@ double learning_rate(const OptimizerConfig& c, int d_model, std::int64_t step) {
       return c.min_learning_rate + above * 0.5 * (1.0 + std::cos(std::numbers::pi * done));
     case ScheduleType::inverse_sqrt:
       return c.learning_rate * std::sqrt(std::max(1.0, warmup) / t);
-    default:
-      return c.learning_rate;
+    case ScheduleType::constant:
+    case ScheduleType::noam:  // above
+      break;
   }
+  return c.learning_rate;
 }
 
 }  // namespace heed

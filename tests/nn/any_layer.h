@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/noise.h"
-#include "math/fill.h"
+#include "math/row_ops.h"
 #include "nn/pass.h"
 
 namespace heed::test {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "math/activation.h"
-#include "math/fill.h"
+#include "math/row_ops.h"
 #include "nn/any_layer.h"
 #include "nn/transformer.h"
 

@@ -106,7 +106,7 @@ TEST_F(Loss, TheGradientIsScaled) {
   EXPECT_EQ(one.sums.objective, three.sums.objective);
 }
 
-// Packed that are not scored, few or most, change nothing for the others, and get no gradient.
+// Rows that are not scored, few or most, change nothing for the others, and get no gradient.
 TEST_F(Loss, UnscoredRowsInBetweenChangeNothing) {
   const int scored = 300;
   const auto dense = Buffer<double>::random(scored, kWidth, 5, 2.0);

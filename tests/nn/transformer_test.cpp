@@ -132,7 +132,7 @@ std::vector<double> hidden_rows(const Transformer& model, const std::vector<int>
   return {h.data, h.data + h.rows * h.cols};
 }
 
-// Packed of a that differ from b's.
+// Rows of a that differ from b's.
 std::set<int> changed_rows(const std::vector<double>& a, const std::vector<double>& b) {
   std::set<int> rows;
   for (std::size_t i = 0; i < a.size(); ++i)

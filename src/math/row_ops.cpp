@@ -1,4 +1,4 @@
-#include "math/fill.h"
+#include "math/row_ops.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Plain passes and dropout; activations, norm, softmax and the loss have files of their own.
-#include "math/fill.h"
+#include "math/row_ops.h"
 #include "math/dropout.h"
 #include "math/rotary.h"
 #include "math/softmax.h"
