@@ -38,7 +38,8 @@ class MaskedLm final : public TextObjective {
       const TokenIds source = framed_source({line.begin() + static_cast<std::ptrdiff_t>(tile.begin),
                                              line.begin() + static_cast<std::ptrdiff_t>(tile.end)});
       for (std::size_t row = 1; row < source.size(); ++row) {
-        Example& e = scored.examples.emplace_back(source, TokenIds{}, TokenIds(source.size(), -1));
+        scored.examples.push_back({source, {}, TokenIds(source.size(), -1)});
+        Example& e = scored.examples.back();
         std::swap(e.labels[row], e.source[row]);
         e.source[row] = kMaskId;
       }
