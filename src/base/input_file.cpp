@@ -95,7 +95,7 @@ std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Allo
   while (size <= limit && file.append_to(bytes, kPiece))
     size = std::max<std::uint64_t>(size, bytes.size());
   if (size <= limit) return bytes;
-  throw Error(exit, fmt::format("cannot read {}: it has {} bytes, expected at most {}",
+  throw Error(exit, fmt::format("cannot read {}: it has at least {} bytes, expected at most {}",
                                 quoted_path(path), size, limit));
 }
 

@@ -17,6 +17,7 @@ class MaskedLm final : public TextObjective {
       : TextObjective(
             c,
             {.longest_source = c.objective.source_length + 1,
+             .before_source = 1,
              .fills_masks = true,
              .pseudo_likelihood = true,
              .bits_per_byte = false,

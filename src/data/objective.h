@@ -63,6 +63,7 @@ struct Question {
 struct ObjectiveTraits {
   // The most ids that each half of the model reads, <s> and </s> included; 0: it has no such half.
   int longest_source = 0, longest_target = 0;
+  int before_source = 0;                   // ids before the text in a framed source
   bool pairs = false;                      // learns from pairs, else from text
   bool to_end = false;                     // what it writes ends with </s>, else nowhere
   bool windows = false;                    // can be evaluated in overlapping windows
@@ -90,7 +91,7 @@ class Objective {
   // everything; as kEvaluation in their natural order, always the same.
   virtual std::int64_t count(const Split& split, std::int64_t epoch) const = 0;
   void example(const Split& split, std::int64_t epoch, std::int64_t index, Example& out) const;
-  // Those of kEvaluation. The split must outlive the list.
+  // Those of kEvaluation. The objective and the split must outlive the list.
   ExampleList evaluation(const Split& split) const;
   // traits().windows: those that begin every `stride` tokens and score what earlier ones have not.
   virtual ExampleList windows(const Split& split, [[maybe_unused]] int stride) const {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "data/dataset.h"
+#include "data/split.h"
 
 namespace heed {
 

@@ -44,7 +44,7 @@ class Search {
   std::vector<Hypothesis> take() { return std::move(finished_); }
 
   // Takes one step from the continuations in active[i].next; slots move with their hypotheses.
-  void advance(IncrementalDecoder& session) {
+  void advance(IncrementalDecoder& decoder) {
     const std::vector<BeamCandidate> kept = best_extensions();
     std::vector<LiveHypothesis> next;
     for (const BeamCandidate& e : kept) {
@@ -57,7 +57,7 @@ class Search {
       }
     }
     const bool over = next.empty() || cannot_improve(next);
-    if (!over) move_slots(next, session);
+    if (!over) move_slots(next, decoder);
     active = over ? std::vector<LiveHypothesis>() : std::move(next);
   }
 
@@ -97,7 +97,7 @@ class Search {
 
   // The first child of a parent stays in its slot; the others are copied to slots that got free.
   // On entry `slot` is the parent's place in `active`.
-  void move_slots(std::vector<LiveHypothesis>& next, IncrementalDecoder& session) const {
+  void move_slots(std::vector<LiveHypothesis>& next, IncrementalDecoder& decoder) const {
     std::vector<bool> taken(active.size(), false);
     std::vector<int> free, copies;
     std::vector<bool> used(slots_.size(), false);
@@ -115,7 +115,7 @@ class Search {
       if (!used[s]) free.push_back(slots_[s]);
     for (std::size_t i = 0; i < copies.size(); ++i) {
       LiveHypothesis& copy = next[copies[i]];
-      session.copy(copy.slot, free[i]);
+      decoder.copy(copy.slot, free[i]);
       copy.slot = free[i];
     }
   }
@@ -140,9 +140,9 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     capacity = std::max(capacity, longest + 1);
     searches.emplace_back(options, source, longest, source * options.beam_size);
   }
-  IncrementalDecoder session(model, values, pool,
+  IncrementalDecoder decoder(model, values, pool,
                              static_cast<int>(members.size()) * options.beam_size, capacity);
-  session.read_sources(texts);
+  decoder.read_sources(texts);
 
   struct Row {
     Search* search;
@@ -160,7 +160,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
         feeds.push_back({a.slot, s.source(), {&last, 1}});
       }
     if (rows.empty()) break;
-    const Mat<float> logits = session.step(feeds);
+    const Mat<float> logits = decoder.step(feeds);
     pool.run(static_cast<int>(rows.size()), [&](int i, int) {
       const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));
       LiveHypothesis& a = *rows[i].hypothesis;
@@ -170,7 +170,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
         a.next = best_tokens(row, options.beam_size, options.banned);
     });
     for (Search& s : searches)
-      if (!s.active.empty()) s.advance(session);
+      if (!s.active.empty()) s.advance(decoder);
   }
   for (std::size_t i = 0; i < members.size(); ++i) results[members[i]] = searches[i].take();
 }

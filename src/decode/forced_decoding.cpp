@@ -25,8 +25,8 @@ std::vector<double> target_log_probs(const Transformer& model, const ParamVec<fl
       slots_at_a_time(model.config, static_cast<double>(longest), kMostTargets));
   for (std::size_t begin = 0; begin < targets.size(); begin += group) {
     const std::size_t n = std::min(group, targets.size() - begin);
-    IncrementalDecoder session(model, values, pool, static_cast<int>(n), static_cast<int>(longest));
-    session.read_sources(sources.subspan(begin, n));
+    IncrementalDecoder decoder(model, values, pool, static_cast<int>(n), static_cast<int>(longest));
+    decoder.read_sources(sources.subspan(begin, n));
     for (std::size_t position = 0;; ++position) {
       std::vector<IncrementalDecoder::Tokens> feeds;
       for (std::size_t i = 0; i < n; ++i) {
@@ -36,7 +36,7 @@ std::vector<double> target_log_probs(const Transformer& model, const ParamVec<fl
         feeds.push_back({static_cast<int>(i), static_cast<int>(i), {&read, 1}});
       }
       if (feeds.empty()) break;
-      const Mat<float> logits = session.step(feeds);
+      const Mat<float> logits = decoder.step(feeds);
       for (int r = 0; r < logits.rows; ++r) {
         const std::size_t i = begin + feeds[r].slot;
         const int label = position < targets[i].size() ? targets[i][position] : Tokenizer::kEos;

@@ -4,7 +4,7 @@
 // All passes go row by row (math/batch_invariant.h): what a slot gives depends on what it was fed
 // alone, not on the other slots, on how its tokens were split over calls, or on the threads. So
 // many slots are shared out, each thread taking its own through the whole decoder; few slots go
-// together, and the threads share each product. A slot that is not fed costs nothing. The session
+// together, and the threads share each product. A slot that is not fed costs nothing. The decoder
 // owns cache and workspaces; model, values and pool must outlive it. Used by one thread, which is
 // the pool's caller.
 #pragma once

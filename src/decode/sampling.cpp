@@ -26,7 +26,7 @@ class Group {
         pool_(pool),
         vocab_(model.target_vocab),
         first_(first),
-        session_(model, values, pool, count, capacity_of(objective, request)),
+        decoder_(model, values, pool, count, capacity_of(objective, request)),
         texts_(count, request.prompt),
         next_(count),
         active_(count),
@@ -62,7 +62,7 @@ class Group {
       }
       active_ = std::move(still);
       if (active_.empty()) return;
-      logits = session_.length(active_.front()) < session_.capacity() ? step() : start_anew();
+      logits = decoder_.length(active_.front()) < decoder_.capacity() ? step() : start_anew();
     }
   }
 
@@ -76,13 +76,13 @@ class Group {
   // All samples begin alike: the first one is fed, the others are copied.
   Mat<float> start() {
     const Example read = objective_.continued(request_.prompt, false);
-    if (objective_.traits().encoder()) session_.read_sources({&read.source, 1});
+    if (objective_.traits().encoder()) decoder_.read_sources({&read.source, 1});
     const IncrementalDecoder::Tokens feed{0, 0, read.target};
-    const Mat<float> one = session_.step({&feed, 1});
+    const Mat<float> one = decoder_.step({&feed, 1});
     logits_.resize(active_.size() * one.cols);
     for (std::size_t s = 0; s < active_.size(); ++s) {
       std::copy_n(one.row(0), one.cols, logits_.data() + s * one.cols);
-      session_.copy(0, static_cast<int>(s));
+      decoder_.copy(0, static_cast<int>(s));
     }
     return {logits_.data(), static_cast<int>(active_.size()), one.cols};
   }
@@ -90,7 +90,7 @@ class Group {
   Mat<float> step() {
     std::vector<IncrementalDecoder::Tokens> feeds;
     for (const int s : active_) feeds.push_back({s, source_of_[s], {&next_[s], 1}});
-    return session_.step(feeds);
+    return decoder_.step(feeds);
   }
 
   // The decoder is full: every sample goes on from what it has written.
@@ -102,22 +102,22 @@ class Group {
       targets.push_back(std::move(read.target));
     }
     const bool encoder = objective_.traits().encoder();
-    if (encoder) session_.read_sources(sources);
+    if (encoder) decoder_.read_sources(sources);
     std::vector<IncrementalDecoder::Tokens> feeds;
     for (std::size_t i = 0; i < active_.size(); ++i) {
       const int s = active_[i];
       source_of_[s] = encoder ? static_cast<int>(i) : 0;
-      session_.restart(s);
+      decoder_.restart(s);
       feeds.push_back({s, source_of_[s], targets[i]});
     }
-    return session_.step(feeds);
+    return decoder_.step(feeds);
   }
 
   const SampleRequest& request_;
   const Objective& objective_;
   Pool& pool_;
   int vocab_, first_;
-  IncrementalDecoder session_;
+  IncrementalDecoder decoder_;
   std::vector<std::vector<int>> texts_;  // prompt and what was written
   std::vector<std::vector<bool>> occurred_;
   std::vector<int> next_;       // the token each sample has just drawn

@@ -63,7 +63,7 @@ ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
   ids = encoder ? t.objective->framed_source(std::move(ids))
                 : Objective::framed_target(std::move(ids));
   batch.add(encoder ? ids : TokenIds{}, encoder ? TokenIds{} : ids);
-  const std::size_t shift = ids.front() == Tokenizer::kBos ? 1 : 0;  // rows before the text's first
+  const std::size_t shift = encoder ? t.objective->traits().before_source : 1;  // rows before
   const auto tokens = embedding.tokenizer.encode_with_offsets(context);
   for (const std::string& special : t.objective->traits().specials)
     if (context.find(special) != std::string::npos)

@@ -69,8 +69,8 @@ GoldExample example_of(const Story& story, const Pronoun& pronoun,
                        const std::vector<Pronoun>& others, AttentionKind kind,
                        const Objective& objective) {
   const bool decoder = kind == AttentionKind::decoder_self;
-  const bool bos = decoder || objective.framed_source({Tokenizer::kUnk}).front() == Tokenizer::kBos;
-  const std::size_t shift = bos ? 1 : 0, end = pronoun.at.end;
+  const std::size_t shift = decoder ? 1 : objective.traits().before_source;
+  const std::size_t end = pronoun.at.end;
   const std::size_t longest_source = objective.traits().longest_source;
   const std::size_t room = (decoder ? objective.traits().longest_target : longest_source) - shift;
   const Span window{end - std::min(room, end), end};

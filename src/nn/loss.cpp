@@ -10,9 +10,6 @@
 namespace heed {
 namespace {
 
-// Rows of logits held at a time: enough for a good product, few enough for the cache.
-constexpr int kLossRows = 256;
-
 // The mask of the loss: rows of label -1 are passed over. Calls body(numbers, h, logits) for the
 // others, a few at a time: their numbers [n], h [n, d], logits [n, K].
 template <class T, class Body>

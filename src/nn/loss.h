@@ -15,6 +15,9 @@
 
 namespace heed {
 
+// Rows of logits held at a time: enough for a good product, few enough for the cache.
+inline constexpr int kLossRows = 256;
+
 // Sums over label tokens, in nats.
 struct LossSums {
   double objective = 0.0;  // what is minimised

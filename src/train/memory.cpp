@@ -40,7 +40,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   const bool both = model.has_encoder() && model.has_decoder();
   const double side = both ? rows / 2 : rows;
   const double keys = std::min<double>(side, both ? longest / 2.0 : longest);
-  double floats = 2.0 * 256 * std::max(model.target_vocab, c.d_model);
+  double floats = 2.0 * kLossRows * std::max(model.target_vocab, c.d_model);
   floats += side * c.encoder_layers * block_row(c, false, keys);
   floats += side * c.decoder_layers * block_row(c, both, keys);
   floats += rows * (8.0 * c.d_model + 2.0 * c.d_ff);  // embeddings, gradients in flight
@@ -58,7 +58,8 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   const double scored = std::max(longest, kForwardTokens);
   const int scorers = config.data.has_validation() ? threads : 1;
   plan.scoring =
-      4.0 * scorers * (forward(scored) + scored * 3.0 * c.d_model + 256.0 * model.target_vocab);
+      4.0 * scorers *
+      (forward(scored) + scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
   return plan;
 }
 

@@ -31,6 +31,7 @@ class Backwards final : public TextObjective {
       : TextObjective(c,
                       {.longest_source = c.objective.target_length + 1,
                        .longest_target = c.objective.target_length + 1,
+                       .before_source = 1,
                        .to_end = true,
                        .bits_per_byte = false,
                        .specials = {"[BACK]"}},

@@ -36,11 +36,11 @@ TEST_P(EveryPosition, CachedEqualsUncached) {
   const auto sources = test::some_sources(2, 11);
   const std::vector<int> target{1, 5, 7, 3, 9, 4};
   Pool pool(2);
-  IncrementalDecoder session(m.model, m.values, pool, 2, 8);
-  session.read_sources(sources);
+  IncrementalDecoder decoder(m.model, m.values, pool, 2, 8);
+  decoder.read_sources(sources);
   IncrementalDecoder::Tokens feed{1, 1, {target.data(), 3}};  // a prompt, then single tokens
   for (std::size_t n = 3; n <= target.size(); ++n) {
-    const std::vector<float> logits = row(session.step({&feed, 1}), 0);
+    const std::vector<float> logits = row(decoder.step({&feed, 1}), 0);
     const auto expected = uncached(m, sources[1], {target.begin(), target.begin() + n});
     for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected[i], 2e-5);
     if (n < target.size()) feed.ids = {target.data() + n, 1};
@@ -81,14 +81,14 @@ TEST(IncrementalDecoder, ASlotDoesNotDependOnBatchSplitOrThreads) {
 TEST(IncrementalDecoder, ACopiedSlotGoesOnLikeItsOrigin) {
   const DecodeModel m(Family::decoder_only);
   Pool pool(1);
-  IncrementalDecoder session(m.model, m.values, pool, 3, 8);
+  IncrementalDecoder decoder(m.model, m.values, pool, 3, 8);
   const std::vector<int> prompt{1, 4, 6}, next{5};
   const IncrementalDecoder::Tokens first{0, 0, prompt};
-  session.step({&first, 1});
-  session.copy(0, 2);
-  EXPECT_EQ(session.length(2), 3);
+  decoder.step({&first, 1});
+  decoder.copy(0, 2);
+  EXPECT_EQ(decoder.length(2), 3);
   const IncrementalDecoder::Tokens both[] = {{2, 0, next}, {0, 0, next}};
-  const Mat<float> logits = session.step(both);
+  const Mat<float> logits = decoder.step(both);
   EXPECT_EQ(row(logits, 0), row(logits, 1));
 }
 

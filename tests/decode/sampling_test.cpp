@@ -76,10 +76,10 @@ INSTANTIATE_TEST_SUITE_P(Families, EveryFamily,
 int most_probable(const DecodeModel& m, const std::vector<int>& source,
                   const std::vector<int>& target, const std::vector<int>& banned) {
   Pool pool(1);
-  IncrementalDecoder session(m.model, m.values, pool, 1, static_cast<int>(target.size()));
-  session.read_sources({&source, 1});
+  IncrementalDecoder decoder(m.model, m.values, pool, 1, static_cast<int>(target.size()));
+  decoder.read_sources({&source, 1});
   const IncrementalDecoder::Tokens feed{0, 0, target};
-  const Mat<float> logits = session.step({&feed, 1});
+  const Mat<float> logits = decoder.step({&feed, 1});
   const std::span<float> row(logits.data, static_cast<std::size_t>(logits.cols));
   apply_rules(row, {.temperature = 0}, {}, banned);
   return static_cast<int>(std::find(row.begin(), row.end(), 1.0f) - row.begin());
@@ -135,10 +135,10 @@ TEST(Sampling, FirstTokensHaveTheModelsProbabilities) {
   r.max_tokens = 1;
   r.num_samples = 20000;
   Pool pool(1);
-  IncrementalDecoder session(m.model, m.values, pool, 1, 6);
+  IncrementalDecoder decoder(m.model, m.values, pool, 1, 6);
   const std::vector<int> ids{1, 4, 5, 6};
   const IncrementalDecoder::Tokens feed{0, 0, ids};
-  const Mat<float> logits = session.step({&feed, 1});
+  const Mat<float> logits = decoder.step({&feed, 1});
   const std::span<float> expected(logits.data, static_cast<std::size_t>(logits.cols));
   apply_rules(expected, r.rules, {}, r.banned);
   std::vector<int> counts(m.model.target_vocab);
