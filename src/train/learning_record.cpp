@@ -1,5 +1,7 @@
 #include "train/learning_record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -93,11 +95,12 @@ std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
   const std::filesystem::path kept = run / kInitialWeights;
   const Origin origin = read_origin(run.string());
   const auto refuse = [&](const std::string& what) {
-    throw Error(Exit::store,
-                "The run began with the weights of " + quoted_path(origin.init_from) + ", but " +
-                    quoted_path(kept) + ", which keeps them, " + what +
-                    ": there is nothing to compare with.",
-                "restore that file");
+    throw Error(
+        Exit::store,
+        fmt::format("The run began with the weights of {}, but {}, which keeps them, {}: there "
+                    "is nothing to compare with.",
+                    quoted_path(origin.init_from), quoted_path(kept), what),
+        "restore that file");
   };
   if (!path_exists(kept)) {
     if (origin.init_from.empty()) return std::nullopt;

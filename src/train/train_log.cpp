@@ -1,5 +1,7 @@
 #include "train/train_log.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -11,20 +13,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string padded(const std::string& s, std::size_t width) {
-  return s.size() < width ? std::string(width - s.size(), ' ') + s : s;
-}
-
 }  // namespace
 
 std::string train_line(const TrainLine& l) {
-  std::string s = "step " + padded(std::to_string(l.step), 6);
-  if (l.max_steps > 0) s += "/" + std::to_string(l.max_steps);
-  s += " | ep " + format_fixed(l.epoch, 1);
-  s += " | loss " + format_fixed(l.loss, 4) + " | ppl " + format_fixed(std::exp(l.loss), 2);
-  s += " | gnorm " + format_fixed(l.gradient_norm, 2);
-  s += " | lr " + format_scientific(l.learning_rate);
-  s += " | " + format_rate(l.tokens_per_second) + " tok/s";
+  std::string s = fmt::format("step {:6}", l.step);
+  if (l.max_steps > 0) s += fmt::format("/{}", l.max_steps);
+  s += fmt::format(" | ep {:.1f} | loss {:.4f} | ppl {:.2f} | gnorm {:.2f} | lr {:.1e} | {} tok/s",
+                   l.epoch, l.loss, std::exp(l.loss), l.gradient_norm, l.learning_rate,
+                   format_rate(l.tokens_per_second));
   if (l.eta_seconds >= 0) s += " | eta " + format_duration(l.eta_seconds);
   return s;
 }
@@ -45,13 +41,13 @@ std::string train_metrics(const TrainLine& l) {
 }
 
 std::string valid_line(const ValidLine& l) {
-  std::string s = "valid" + padded(std::to_string(l.step), 6);
-  s += " | loss " + format_fixed(l.evaluation.loss(), 4);
-  s += " | ppl " + format_fixed(l.evaluation.perplexity(), 2);
-  if (l.bytes > 0) s += " | bpb " + format_fixed(l.evaluation.bits_per_byte(l.bytes), 3);
-  s += " | acc " + format_fixed(l.evaluation.accuracy(), 3);
-  if (l.bleu >= 0) s += " | bleu " + format_fixed(l.bleu, 2);
-  return s + " | " + l.verdict;
+  const Evaluation& e = l.evaluation;
+  std::string s = fmt::format("valid{:6} | loss {} | ppl {}", l.step, format_fixed(e.loss(), 4),
+                              format_fixed(e.perplexity(), 2));
+  if (l.bytes > 0) s += fmt::format(" | bpb {}", format_fixed(e.bits_per_byte(l.bytes), 3));
+  s += fmt::format(" | acc {}", format_fixed(e.accuracy(), 3));
+  if (l.bleu >= 0) s += fmt::format(" | bleu {:.2f}", l.bleu);
+  return fmt::format("{} | {}", s, l.verdict);
 }
 
 std::string valid_metrics(const ValidLine& l) {
