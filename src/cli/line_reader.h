@@ -19,9 +19,8 @@ class LineReader {
         lines_(path, InputFile::Allow::anything, Exit::data) {}
 
   // The next at most n lines, without \n or \r\n (and a byte order mark before the first); empty at
-  // the end. It waits for one line only: whoever types them, or writes them into a pipe, may want
-  // an answer before the next. Error (data) naming file and line on invalid UTF-8, after the
-  // lines before it were given.
+  // the end. It waits for one line only, so that interactive use gets an answer per line. Error
+  // (data) naming file and line on invalid UTF-8, after the lines before it were given.
   std::vector<std::string> read(std::size_t n);
 
  private:

@@ -1,5 +1,5 @@
 // What a tokenizer is made from: the section `tokenizer` of a config. Plain values, no checks of
-// their own; TokenizerTrainer refuses what cannot be had.
+// their own; TokenizerTrainer rejects impossible values.
 #pragma once
 
 #include <array>

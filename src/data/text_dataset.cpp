@@ -75,7 +75,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
   if (c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte)
-    // Of other tokens there are far fewer than bytes.
+    // Other tokenizers give far fewer tokens than bytes.
     d.train.target.reserve(bytes_of_files(paths));
   SplitEncoder train(*tokenizers.target, d.train), valid(*tokenizers.target, d.valid);
   Sha256 hash;

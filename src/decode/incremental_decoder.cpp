@@ -8,8 +8,8 @@
 namespace heed {
 namespace {
 
-// From so many slots per thread on, the slots are shared out: below, a thread would read all the
-// weights for a few rows.
+// With at least this many slots per thread, the slots are divided among threads. With fewer, each
+// thread would read all the weights for a few rows.
 constexpr int kRowsToShare = 4;
 
 Pass<float> batch_invariant_pass(const ParamVec<float>& values, Workspace& workspace, Pool* pool) {

@@ -14,7 +14,7 @@ class TextStream {
   // `previous`: the last token of what the text continues, or -1. Empty stop strings are ignored.
   TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops = {});
 
-  // Adds a token; returns what can be shown now: valid UTF-8, bytes that are none as U+FFFD.
+  // Adds a token; returns what can be shown now: valid UTF-8, with invalid bytes as U+FFFD.
   std::string push(int id);
   // A stop string has appeared: the text ends before it.
   bool stopped() const { return stopped_; }

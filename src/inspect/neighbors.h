@@ -40,8 +40,8 @@ struct Query {
   std::string text;         // "king - man + woman"
   std::vector<Term> terms;  // one word, or several: an analogy
 };
-// Words beside each other are queries of their own; a "+" or "-" that stands alone joins all of
-// them into one. Error (Exit::usage) if they do not alternate.
+// Separate words are separate queries; a lone "+" or "-" makes one analogy of them all. Error
+// (Exit::usage) if they do not alternate.
 std::vector<Query> parse_queries(const std::vector<std::string>& words);
 
 struct Neighbor {

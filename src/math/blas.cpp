@@ -16,7 +16,7 @@ namespace heed {
 
 namespace {
 
-// OpenBLAS asks again and again, for ever, for a buffer that a limit on addresses denies it.
+// OpenBLAS retries mmap forever where RLIMIT_AS leaves no room for its buffers.
 void require_addresses(int threads) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;

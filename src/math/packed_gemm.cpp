@@ -62,8 +62,7 @@ void tile(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
     }
 }
 
-// The square of lanes, transposed: the blocks off the diagonal change places, from single numbers
-// up to halves.
+// Transposes a square of lanes: swaps the blocks off the diagonal, of size 1, 2, 4.
 template <class T>
 void transpose_square(Vector<T> (&rows)[kLanes<T>]) {
   constexpr int L = kLanes<T>;

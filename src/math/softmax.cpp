@@ -11,7 +11,7 @@
 
 namespace heed {
 
-// A NaN may be passed over: callers divide by sums that it poisons anyway.
+// May miss a NaN; the sum that callers compute is then NaN anyway.
 template <class T>
 T largest(const T* x, int n) {
   T m = x[0];
@@ -22,8 +22,8 @@ T largest(const T* x, int n) {
 
 namespace {
 
-// x = exp(x - m); returns their sum. Whole vectors only: rows of attention are short, and numbers
-// left over would cost more than the rest.
+// x = exp(x - m); returns their sum. Whole vectors only: rows of attention are short, and a
+// scalar tail would cost more than the vector part.
 template <class T>
 T exps_in_place(T* x, int n, T m) {
   constexpr int kWidth = kLanes<T>;

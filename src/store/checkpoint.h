@@ -49,7 +49,7 @@ class Checkpoint {
   const State& state() const { return state_file_.state; }
   bool has_training() const { return state_file_.training; }
   const std::string& config() const { return config_; }
-  // All files that are none of the others, in the order of their names.
+  // All other files, in the order of their names.
   const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }
 
   // An Error if a weight is not a finite number.

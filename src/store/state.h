@@ -23,8 +23,8 @@ struct State {
   double best_metric = 0.0;
   std::int64_t best_step = -1;
   std::int64_t stalled = 0;     // validations since the best
-  bool best_is_of_end = false;  // it is that of a run's end, which was between validations
-  bool validation_due = false;  // a signal cut that of this step off; to be made up for on resuming
+  bool best_is_of_end = false;  // from the end of a run, off the grid of eval_every
+  bool validation_due = false;  // a signal interrupted this step's: redo it on resume
   std::string data_hash;
   // Of the steps since the last log line: nats, and the labels they are of.
   double loss_sum = 0, label_sum = 0;

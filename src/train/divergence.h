@@ -1,5 +1,4 @@
-// When training has failed: numbers that are none, or weights that are far worse than untrained
-// ones.
+// When training has failed: NaN or infinity, or weights that are far worse than untrained ones.
 #pragma once
 
 #include <cstdint>

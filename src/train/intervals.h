@@ -14,9 +14,9 @@ struct StepSpan {
 
 bool is_due(const Interval& interval, const StepSpan& end);
 
-// The learning record: the end of the run, and log lines at least ten steps apart (the interval of
-// lines times a whole number; of epochs, times a power of two), so that it stays below 3 % of the
-// time even where it takes almost a third of a step.
+// Does this step write a learning record? The last step does, and log lines at least ten steps
+// apart: every so many of them where lines count steps, a power of two where they count epochs. A
+// record takes up to a third of a step; so it stays below 3 % of the time.
 bool records_learning(const TrainConfig& config, const StepSpan& end);
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// How much memory training will take, told before it starts.
+// How much memory training will take, predicted before it starts.
 #pragma once
 
 #include <cstdint>

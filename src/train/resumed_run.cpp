@@ -124,7 +124,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (checkpoint) run.repair_links(checkpoint->state());
   const std::int64_t done = checkpoint ? checkpoint->state().step : 0;
 
-  // What is asked for stands in the run's config.json, what was done in the checkpoint's.
+  // The run's config.json holds what the user asked for, the checkpoint's what was trained.
   const Asked asked = read_asked(run.path(), checkpoint, log);
   const RunConfig before =
       checkpoint ? checkpoint_config(*checkpoint) : parse_config(asked.text, asked.name);

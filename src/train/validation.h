@@ -13,7 +13,7 @@
 
 namespace heed {
 
-// As before the first validation that counts.
+// Back to the state before the first validation that counts.
 void forget_best(State& state);
 
 class Validation {
