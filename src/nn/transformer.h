@@ -40,9 +40,6 @@ struct Transformer {
 
   bool has_encoder() const { return !encoder.blocks.empty(); }
   bool has_decoder() const { return !decoder.blocks.empty(); }
-  const Packed& output_rows(const Batch& batch) const {
-    return has_decoder() ? batch.target : batch.source;
-  }
 
   // Hidden rows of the output side [rows, d].
   template <class T>
