@@ -4,6 +4,10 @@
 // Every dot product keeps one vector accumulator that runs over the columns in order, whatever the
 // blocking around it, so a sentence decodes to the same bits alone and in any batch. For one row it
 // is as fast as memory delivers W; for many rows each piece of W serves them all from cache.
+//
+// Why this is not math/packed_gemm.h: that needs W packed. Packed at each call, one row takes 2.7 to
+// 2.9 times as long, four rows 1.2 to 1.9 times (128 -> 512 and 384 -> 1536, one core of a Zen 3).
+// Packed once, it is faster from two rows on, but every weight is held twice while decoding.
 #pragma once
 
 #include "base/pool.h"
