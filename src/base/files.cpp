@@ -50,9 +50,8 @@ void write_all(SystemCalls& calls, int fd, std::span<const std::byte> bytes, con
 }
 
 void sync(SystemCalls& calls, int fd, const fs::path& path) {
-  if (repeat_if_interrupted([&] { return calls.fsync(fd); }) != 0) {
+  if (repeat_if_interrupted([&] { return calls.fsync(fd); }) != 0)
     throw_file_error("sync", path, errno);
-  }
 }
 
 }  // namespace

@@ -40,10 +40,8 @@ void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& cal
 void replace_symlink(const fs::path& path, const std::string& target, SystemCalls& calls) {
   const fs::path temporary = temporary_sibling(path);
   remove_tree(temporary, calls);
-  if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) !=
-      0) {
+  if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) != 0)
     throw_file_error("create the link", temporary, errno);
-  }
   try {
     rename_path(temporary, path, calls);
   } catch (const Error&) {
@@ -64,9 +62,8 @@ std::vector<std::string> names_in(const fs::path& path) {
   std::error_code error;
   fs::directory_iterator entries(path, error);
   std::vector<std::string> names;
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
     names.push_back(entries->path().filename().string());
-  }
   if (error) throw_file_error("list", path, error.value());
   std::sort(names.begin(), names.end());
   return names;
@@ -96,18 +93,16 @@ void rename_path(const fs::path& from, const fs::path& to, SystemCalls& calls) {
 }
 
 bool exchange_paths(const fs::path& one, const fs::path& other, SystemCalls& calls) {
-  if (repeat_if_interrupted([&] { return calls.exchange(one.c_str(), other.c_str()); }) == 0) {
+  if (repeat_if_interrupted([&] { return calls.exchange(one.c_str(), other.c_str()); }) == 0)
     return true;
-  }
   if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) return false;
   const int error = errno;
   throw_file_error("exchange " + quoted_path(one) + " with", other, error);
 }
 
 void remove_tree(const fs::path& path, SystemCalls& calls) {
-  if (repeat_if_interrupted([&] { return calls.remove_all(path.c_str()); }) != 0) {
+  if (repeat_if_interrupted([&] { return calls.remove_all(path.c_str()); }) != 0)
     throw_file_error("remove", path, errno);
-  }
 }
 
 void check_free_space(const fs::path& path, std::uint64_t needed, const std::string& what,

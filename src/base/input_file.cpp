@@ -33,10 +33,9 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
     : name_(allow == Allow::anything && path == "-" ? "standard input" : path),
       exit_(exit),
       fd_(open_input(path, allow)) {
-  if (fd_ < 0 && errno == ELOOP && allow == Allow::file) {
+  if (fd_ < 0 && errno == ELOOP && allow == Allow::file)
     throw Error(exit, fmt::format("cannot read {}: it is a symbolic link, expected a regular file",
                                   quoted_path(path)));
-  }
   if (fd_ < 0) throw_file_error("read", name_, errno, exit);
   struct stat info = {};
   const bool regular = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);

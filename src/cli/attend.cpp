@@ -180,11 +180,10 @@ Exit run_attend(CommandLine& line) {
   Workspace workspace;
   const AttentionMaps maps = attention_maps(trained.model, trained.values, input, workspace);
   if (!request.html.empty()) write_page(request, trained, tokens, maps);
-  if (request.json) {
+  if (request.json)
     print(attention_json(input, tokens, maps, request.contributions));
-  } else if (request.html.empty()) {
+  else if (request.html.empty())
     draw(request, tokens, maps);
-  }
   return Exit::ok;
 }
 

@@ -191,11 +191,10 @@ Exit run_evaluate(CommandLine& line) {
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (o.bleu) measure_translations(o, std::move(given), m, pool, result);
-  if (o.json) {
+  if (o.json)
     print(result.dump() + "\n");
-  } else {
+  else
     print_table(result, m.objective->traits().pseudo_likelihood);
-  }
   return Exit::ok;
 }
 

@@ -6,12 +6,11 @@ namespace heed {
 namespace {
 
 void collect(const std::vector<Field>& fields, const std::string& prefix, std::vector<Leaf>& out) {
-  for (const Field& field : fields) {
+  for (const Field& field : fields)
     if (const auto* section = section_of(field))
       collect(*section, prefix + field.key + ".", out);
     else
       out.push_back({prefix + field.key, &field});
-  }
 }
 
 }  // namespace

@@ -52,11 +52,10 @@ void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources)
     copy_rows(model_.encode(pass, share.rows, share.saved), source_rows_.sequence(memory, i));
   };
   const int n = source_rows_.sequences();
-  if (n == 1) {
+  if (n == 1)
     read(0, shares_[0], &pool_);
-  } else {
+  else
     pool_.run(n, [&](int i, int worker) { read(i, shares_[worker], nullptr); });
-  }
   Pass<float> pass = batch_invariant_pass(values_, workspace_, &pool_);
   model_.cache_memory(pass, memory, cache_);
 }

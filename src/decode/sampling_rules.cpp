@@ -88,9 +88,8 @@ void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vect
     row[first] = 1.0f;
     return;
   }
-  if (rules.temperature != 1.0) {
+  if (rules.temperature != 1.0)
     for (float& x : row) x = static_cast<float>((x - top) / rules.temperature);
-  }
   softmax(row.data(), n, n);
   require_finite(row[0]);  // one NaN among the logits makes all of them NaN
   for (const int id : banned) row[id] = 0.0f;

@@ -25,9 +25,8 @@ bool is_13a_symbol(char c) {
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
+       at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
-  }
   return text;
 }
 
@@ -105,17 +104,14 @@ std::string tokenize_13a(std::string_view line) {
   text = replace_all(text, "-\n", "");
   text = replace_all(text, "\n", " ");
   for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
-                                       std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}}) {
+                                       std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}})
     text = replace_all(text, entity, symbol);
-  }
   std::string spaced = " ";
-  for (const char c : text) {
-    if (is_13a_symbol(c)) {
+  for (const char c : text)
+    if (is_13a_symbol(c))
       spaced += {' ', c, ' '};
-    } else {
+    else
       spaced += c;
-    }
-  }
   spaced += ' ';
   spaced = split_pairs(
       spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
@@ -133,11 +129,10 @@ std::string tokenize_13a(std::string_view line) {
 
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options) {
-  if (hypotheses.size() != references.size() || hypotheses.empty()) {
+  if (hypotheses.size() != references.size() || hypotheses.empty())
     throw Error(Exit::data, "BLEU needs one reference per hypothesis and at least one: found " +
                                 std::to_string(hypotheses.size()) + " hypotheses and " +
                                 std::to_string(references.size()) + " references.");
-  }
   Bleu bleu;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     std::unordered_map<std::string, int> numbers;

@@ -176,11 +176,10 @@ std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
       for (std::size_t s = 0; s < sets.size(); ++s) {
         GoldExample example = example_of(story, pronoun, pronouns, sets[s].kind, *objective);
         example.group = group;
-        if (example.links.empty()) {
+        if (example.links.empty())
           ++out_of_reach[s];
-        } else {
+        else
           sets[s].examples.push_back(std::move(example));
-        }
       }
     if (!pronouns.empty()) ++group;
     pronouns.clear();

@@ -80,11 +80,10 @@ std::vector<Query> parse_queries(const std::vector<std::string>& given) {
   std::vector<std::string> words;
   for (const std::string& argument : given) {  // "king - man + woman" may be one argument
     const std::vector<std::string_view> parts = split_words(argument);
-    if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), is_operator)) {
+    if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), is_operator))
       words.insert(words.end(), parts.begin(), parts.end());
-    } else {
+    else
       words.push_back(argument);
-    }
   }
   std::vector<Query> queries;
   if (words.size() < 2 || std::none_of(words.begin(), words.end(), is_operator)) {

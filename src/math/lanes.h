@@ -58,11 +58,10 @@ void store_tail(Vector<T> v, T* p, int n) {  // the first n lanes
 template <class T>
 Vector<T> fuse_lanes(Vector<T> a, Vector<T> b, Vector<T> c) {
 #ifdef __FMA__
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (sizeof(T) == 4)
     return _mm256_fmadd_ps(a, b, c);
-  } else {
+  else
     return _mm256_fmadd_pd(a, b, c);
-  }
 #else
   return a * b + c;
 #endif

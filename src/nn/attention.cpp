@@ -204,11 +204,10 @@ void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
                                 weights, saved.context.row(rows.begin[i] + r));
     }
   };
-  if (pass.pool && rows.sequences() > 1) {
+  if (pass.pool && rows.sequences() > 1)
     pass.pool->run(rows.sequences(), attend_sequence);
-  } else {
+  else
     for (int i = 0; i < rows.sequences(); ++i) attend_sequence(i, 0);
-  }
 }
 
 template <class T>

@@ -99,11 +99,10 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
 
 std::string heat_map_legend(const HeatMapStyle& style) {
   std::string scale;
-  if (style.colour) {
+  if (style.colour)
     for (std::size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");
-  } else {
+  else
     scale = "\"" + std::string(kShades) + "\"";
-  }
   return "weight 0 " + scale + " 1; a row is a token that looks, a column one it looks at\n";
 }
 

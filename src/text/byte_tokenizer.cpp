@@ -7,9 +7,8 @@ namespace heed {
 
 void ByteTokenizer::scan(std::string_view text, const Sink& sink) const {
   const int first = first_ordinary_id();
-  for (std::size_t at = 0; at < text.size(); ++at) {
+  for (std::size_t at = 0; at < text.size(); ++at)
     sink({first + static_cast<unsigned char>(text[at]), at, at + 1});
-  }
 }
 
 std::string ByteTokenizer::text_after(int, int id) const {

@@ -57,15 +57,14 @@ AnyPiece read_piece(std::string_view message, const std::string& path) {
   AnyPiece piece;
   for (ProtoReader reader(message, path); !reader.done();) {
     const ProtoReader::Field field = reader.next();
-    if (field.number == kText && field.wire == kProtoBytes) {
+    if (field.number == kText && field.wire == kProtoBytes)
       piece.text = field.bytes;
-    } else if (field.number == kScore && field.wire == kProtoFixed32) {
+    else if (field.number == kScore && field.wire == kProtoFixed32)
       piece.score = std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
-    } else if (field.number == kType && field.wire == kProtoVarint) {
+    else if (field.number == kType && field.wire == kProtoVarint)
       piece.type = field.value;
-    } else {
+    else
       reader.refuse("a piece has an unknown field");
-    }
   }
   return piece;
 }
@@ -77,11 +76,9 @@ const char* fault(const AnyPiece& piece) {
   if (piece.text.size() > kMaxPieceBytes) return "is too long";
   if (!std::isfinite(piece.score)) return "has no finite score";
   std::size_t at = piece.text.starts_with(kSpaceMark) ? kSpaceMark.size() : 0;
-  for (; at < piece.text.size(); at += code_point_at(piece.text, at).length) {
-    if (piece.text[at] == ' ' || reserved_length(piece.text, at) > 0) {
+  for (; at < piece.text.size(); at += code_point_at(piece.text, at).length)
+    if (piece.text[at] == ' ' || reserved_length(piece.text, at) > 0)
       return "has a character that no piece may have";
-    }
-  }
   return nullptr;
 }
 
@@ -122,9 +119,8 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
     const ProtoReader::Field field = reader.next();
     if (field.number == kPieces && field.wire == kProtoBytes) {
       all.push_back(read_piece(field.bytes, path));
-      if (all.size() > static_cast<std::size_t>(Tokenizer::kMaxSize)) {
+      if (all.size() > static_cast<std::size_t>(Tokenizer::kMaxSize))
         reader.refuse("it has too many pieces");
-      }
     } else if (field.number == kTrainerSpec && field.wire == kProtoBytes) {
       for (ProtoReader spec(field.bytes, path); !spec.done();) {
         const ProtoReader::Field entry = spec.next();
@@ -151,9 +147,8 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
     const std::string shown = fmt::format("piece {} (\"{}\") ", id, printable(all[id].text));
     if (!seen.insert(all[id].text).second) reader.refuse(shown + "is there twice");
     if (id < fixed.size()) {
-      if (all[id].text != fixed[id].text || all[id].type != fixed[id].type) {
+      if (all[id].text != fixed[id].text || all[id].type != fixed[id].type)
         reader.refuse(shown + "should be " + fixed[id].text);
-      }
       continue;
     }
     if (const char* what = fault(all[id])) reader.refuse(shown + what);

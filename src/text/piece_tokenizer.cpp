@@ -33,10 +33,9 @@ PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
       model_(std::move(model)),
       processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
   const auto status = processor_->LoadFromSerializedProto(write_piece_model(model_));
-  if (!status.ok()) {
+  if (!status.ok())
     throw Error(Exit::store,
                 fmt::format("{}: SentencePiece refuses it: {}.", path, status.ToString()));
-  }
   bytes_.resize(model_.first_byte_id());
   for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, static_cast<char>(byte));
   for (const auto& piece : model_.pieces) {
@@ -89,19 +88,17 @@ std::string PieceTokenizer::text_after(int, int id) const {
 }
 
 std::string PieceTokenizer::ordinary_piece(int id) const {
-  if (id >= model_.first_piece_id()) {
+  if (id >= model_.first_piece_id())
     return printable(model_.pieces[id - model_.first_piece_id()].text);
-  }
   return bytes_[id] == " " ? std::string(kSpaceMark) : printable(bytes_[id]);
 }
 
 std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,
                                                      const std::string& path) {
   PieceModel model = read_piece_model(bytes, path);
-  if (write_piece_model(model) != bytes) {
+  if (write_piece_model(model) != bytes)
     throw Error(Exit::store, path + ": not a tokenizer that heed wrote: it has other settings.",
                 "use another checkpoint of the run");
-  }
   return std::make_unique<PieceTokenizer>(std::move(model), path);
 }
 

@@ -46,9 +46,8 @@ Counts count_characters(const std::vector<std::string>& lines) {
       at += c.length;
     }
   }
-  for (char32_t c = 0; c < 128; ++c) {
+  for (char32_t c = 0; c < 128; ++c)
     if (ascii[c] > 0) counts[c] = ascii[c];
-  }
   return counts;
 }
 
@@ -98,7 +97,7 @@ class Parts final : public sentencepiece::SentenceIterator {
 
 int vocabulary_size(const TokenizerConfig& config, int minimum) {
   if (config.vocab_size == 0) return std::max(kAutomaticVocabSize, 2 * minimum);
-  if (config.vocab_size < minimum) {
+  if (config.vocab_size < minimum)
     throw Error(Exit::usage,
                 fmt::format("tokenizer.vocab_size is {}; this text needs at least {} with "
                             "tokenizer.type \"{}\": the special ids, 256 bytes, every character of "
@@ -106,7 +105,6 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
                             config.vocab_size, minimum, type_name(config.type)),
                 fmt::format("set tokenizer.vocab_size to {}, or leave it out",
                             std::max(minimum * 2, 1000)));
-  }
   return config.vocab_size;
 }
 
@@ -115,12 +113,11 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
 TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std::string>& specials,
                            const std::vector<std::string>& lines) {
   const Counts counts = count_characters(lines);
-  if (counts.size() < 2) {
+  if (counts.size() < 2)
     throw Error(
         Exit::data,
         fmt::format("The training text has {} distinct character{}; there is nothing to learn.",
                     counts.size(), counts.size() == 1 ? "" : "s"));
-  }
   const auto kept = frequent(counts);
   const auto minimum =
       static_cast<int>(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
@@ -147,11 +144,10 @@ TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std:
   Parts parts(lines, kept);
   std::string trained;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &parts, &trained);
-  if (!status.ok()) {
+  if (!status.ok())
     throw Error(Exit::data,
                 fmt::format("SentencePiece cannot learn a vocabulary: {}.", status.ToString()),
                 "more text, another tokenizer.vocab_size, or tokenizer.type \"byte\"");
-  }
   return {read_piece_model(trained, "the trained model"),
           static_cast<int>(counts.size() - kept.size())};
 }

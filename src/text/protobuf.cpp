@@ -52,9 +52,8 @@ ProtoReader::Field ProtoReader::next() {
       break;
     case kProtoFixed32: {
       const std::string_view four = take(4);
-      for (int i = 3; i >= 0; --i) {
+      for (int i = 3; i >= 0; --i)
         field.value = field.value << 8 | static_cast<unsigned char>(four[i]);
-      }
       break;
     }
     default:

@@ -28,9 +28,8 @@ std::string Unknown::summary() const {
     text += "'" + printable(kind) + "'";
     const CodePoint c = code_point_at(kind, 0);
     if (static_cast<std::size_t>(c.length) == kind.size() && c.value > 0x7E &&
-        c.value != kInvalidCodePoint) {
+        c.value != kInvalidCodePoint)
       text += " (" + code_point_name(c.value) + ")";
-    }
   }
   return fmt::format("{} unknown token{}: {}{}", count, count == 1 ? "" : "s", text,
                      more_kinds ? ", ..." : "");
@@ -41,11 +40,10 @@ Unknown& Unknown::operator+=(const Unknown& more) {
   more_kinds = more_kinds || more.more_kinds;
   for (const std::string& kind : more.kinds) {
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
-    if (kinds.size() < kMaxKinds) {
+    if (kinds.size() < kMaxKinds)
       kinds.push_back(kind);
-    } else {
+    else
       more_kinds = true;
-    }
   }
   return *this;
 }
@@ -129,12 +127,10 @@ std::string Tokenizer::piece(int id) const {
 }
 
 std::optional<int> Tokenizer::find(std::string_view piece_text) const {
-  for (int id = size() - 1; id >= first_ordinary_id(); --id) {  // learnt pieces before bytes
+  for (int id = size() - 1; id >= first_ordinary_id(); --id)  // learnt pieces before bytes
     if (ordinary_piece(id) == piece_text) return id;
-  }
-  for (int id = 0; id < first_ordinary_id(); ++id) {
+  for (int id = 0; id < first_ordinary_id(); ++id)
     if (specials_[id] == piece_text) return id;
-  }
   return std::nullopt;
 }
 
@@ -149,10 +145,9 @@ bool is_special_name(std::string_view name) {
 
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,
                                           const std::string& path) {
-  if (bytes.size() > Tokenizer::kMaxFileBytes) {
+  if (bytes.size() > Tokenizer::kMaxFileBytes)
     throw Error(Exit::store, fmt::format("{}: has {} bytes; a tokenizer has at most {}.", path,
                                          bytes.size(), Tokenizer::kMaxFileBytes));
-  }
   if (file_name == kTokenizerModel) return piece_tokenizer_from_file(bytes, path);
   assert(file_name == kTokenizerJson);
   return tokenizer_from_json(bytes, path);

@@ -25,9 +25,8 @@ template <class Map>
 auto most_frequent(const Map& counts, std::int64_t min_frequency, std::size_t room) {
   using Key = typename Map::key_type;
   std::vector<std::pair<std::int64_t, const Key*>> order;
-  for (const auto& [key, n] : counts) {
+  for (const auto& [key, n] : counts)
     if (n >= min_frequency) order.emplace_back(-n, &key);
-  }
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : *a.second < *b.second;
   });
@@ -88,7 +87,7 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, std::vector<st
   const int least = state_->first_id() + (config.type == TokenizerConfig::byte ? 256 : 2);
   const bool fixed = config.type == TokenizerConfig::byte;
   const int size = config.vocab_size;
-  if (size != 0 && (size < least || size > Tokenizer::kMaxSize || (fixed && size != least))) {
+  if (size != 0 && (size < least || size > Tokenizer::kMaxSize || (fixed && size != least)))
     throw Error(
         Exit::usage,
         fmt::format("tokenizer.vocab_size is {}; tokenizer.type \"{}\" needs {}, special ids "
@@ -97,7 +96,6 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, std::vector<st
                     fixed ? fmt::format("exactly {}", least)
                           : fmt::format("at least {} and at most {}", least, Tokenizer::kMaxSize)),
         "leave tokenizer.vocab_size out");
-  }
 }
 
 TokenizerTrainer::~TokenizerTrainer() = default;
@@ -122,11 +120,10 @@ void TokenizerTrainer::add(std::string_view text) {
         if (end - begin > kMaxWordBytes) return;
         const std::string_view word = text.substr(begin, end - begin);
         const auto found = s.words.find(word);
-        if (found != s.words.end()) {
+        if (found != s.words.end())
           ++found->second;
-        } else {
+        else
           s.words.emplace(word, 1);
-        }
       });
       break;
     default:
@@ -135,9 +132,8 @@ void TokenizerTrainer::add(std::string_view text) {
 }
 
 TrainedTokenizer TokenizerTrainer::State::finish_char() {
-  for (char32_t c = 0; c < 128; ++c) {
+  for (char32_t c = 0; c < 128; ++c)
     if (ascii[c] > 0) characters[c] = ascii[c];
-  }
   auto kept = most_frequent(characters, config.min_frequency, room());
   need_two(kept.size(), "character");
   const std::string note = kept_of(kept.size(), characters.size(), "characters");
@@ -163,9 +159,8 @@ TrainedTokenizer TokenizerTrainer::State::finish_pieces() {
                                : "pieces learnt from a sample of " + megabytes(sample.bytes_kept());
   TrainedPieces trained = train_pieces(config, specials, sample.take());
   std::string note = from;
-  if (trained.rare_characters > 0) {
+  if (trained.rare_characters > 0)
     note += fmt::format(", {} rare characters written as bytes", trained.rare_characters);
-  }
   return {std::make_unique<PieceTokenizer>(std::move(trained.model), "the trained model"), note};
 }
 
@@ -176,12 +171,11 @@ TrainedTokenizer TokenizerTrainer::finish() {
                              : s.config.type == TokenizerConfig::word ? s.finish_word()
                                                                       : s.finish_pieces();
   const Tokenizer& tokenizer = *trained.tokenizer;
-  if (tokenizer.serialize().size() > Tokenizer::kMaxFileBytes) {
+  if (tokenizer.serialize().size() > Tokenizer::kMaxFileBytes)
     throw Error(
         Exit::data,
         fmt::format("The vocabulary would take more than {}.", megabytes(Tokenizer::kMaxFileBytes)),
         "set tokenizer.vocab_size or tokenizer.min_frequency");
-  }
   trained.note =
       fmt::format("tokenizer {}: {} ids from {} of training text; {}", type_name(s.config.type),
                   tokenizer.size(), megabytes(s.bytes), trained.note);
