@@ -1,4 +1,4 @@
-// heed: the way in. Chooses the command (cli/commands.cpp) and turns what goes wrong into a message
+// heed: the entry point. Runs the command (cli/commands.cpp) and turns exceptions into a message
 // and an exit code.
 #include <fcntl.h>
 #include <malloc.h>
@@ -48,8 +48,8 @@ heed::Exit run(const std::vector<std::string>& args) {
   }
 }
 
-// OpenBLAS starts its threads before main() and waits for them after it. Under a limit on addresses
-// (ulimit -v) some never started, and it would wait for ever.
+// OpenBLAS starts its threads before main() and waits for them after it. Under an address space
+// limit (ulimit -v) some never start, and it would wait forever.
 void leave_at_once_if_limited(heed::Exit exit) {
   rlimit addresses;
   if (::getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur == RLIM_INFINITY) return;
@@ -61,12 +61,12 @@ void leave_at_once_if_limited(heed::Exit exit) {
 
 int main(int argc, char** argv) {
   keep_standard_streams();
-  // Blocks of a megabyte go back to the system when freed. By itself glibc comes to keep those of
-  // up to 32 MiB, once one was freed: a fourth of what training a small model needs.
+  // Freed blocks of a megabyte go back to the system. By default glibc learns to keep blocks of up
+  // to 32 MiB: a quarter of what training a small model needs.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // A closed pipe must not end a training run in mid-step: it is noticed where output is written.
+  // A closed pipe must not end training in the middle of a step: writing to it fails instead.
   std::signal(SIGPIPE, SIG_IGN);
-  // So does a limit on the size of files (ulimit -f): a write that reaches it fails with EFBIG.
+  // The same for a file size limit (ulimit -f): a write beyond it fails with EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     const heed::Exit exit = run({argv + 1, argv + argc});
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     return static_cast<int>(exit);
   } catch (const heed::OutputClosed&) {
     std::signal(SIGPIPE, SIG_DFL);
-    std::raise(SIGPIPE);  // silent; shells see 141, as with any filter
+    std::raise(SIGPIPE);  // silent; shells see 141, as for any filter
     return 141;
   }
 }

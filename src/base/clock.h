@@ -1,4 +1,4 @@
-// Seconds of a clock that never goes back, for measuring how long something takes.
+// Seconds of a clock that never goes back, for measuring durations.
 #pragma once
 
 #include <chrono>

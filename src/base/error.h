@@ -1,5 +1,6 @@
-// What a user can cause is an Error: it says what, where, what was expected, what was found and
-// what to try, and carries the exit code of the process. Programming mistakes are asserts.
+// Errors that a user can cause. An Error says what is wrong, where, what was expected, what was
+// found and what to try, and carries the exit code of the process. Programming mistakes are
+// asserts.
 #pragma once
 
 #include <stdexcept>
@@ -23,7 +24,8 @@ enum class Exit : int {
 
 class Error : public std::runtime_error {
  public:
-  // `what` is one or more full sentences without the program's name; `hint` says what to try.
+  // `what`: one or more sentences that begin in lower case, after "heed: error: ". `hint`: what to
+  // try.
   Error(Exit exit, const std::string& what, const std::string& hint = "")
       : std::runtime_error(hint.empty() ? what : what + "\n  try: " + hint), exit_(exit) {}
   Exit exit() const { return exit_; }

@@ -24,7 +24,7 @@ std::string hint_for(int error) {
     case EPERM:
       return "check the permissions of that path and of the folders above it";
     case EFBIG:
-      return "a greater limit on the size of files: ulimit -f unlimited";
+      return "a larger limit on file sizes: ulimit -f unlimited";
     case EISDIR:
       return "that is a folder: name a file, or move the folder away";
     case ENOTEMPTY:
@@ -68,7 +68,7 @@ void throw_file_error(std::string_view operation, const fs::path& path, int erro
 }
 
 void refuse_link_or_pipe(const fs::path& path) {
-  std::error_code ignored;  // what is wrong with the path shows when it is opened
+  std::error_code ignored;  // opening the path will report what is wrong with it
   const fs::file_type type = fs::symlink_status(path, ignored).type();
   if (type == fs::file_type::symlink || type == fs::file_type::fifo)
     throw Error(Exit::store,

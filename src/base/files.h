@@ -1,9 +1,9 @@
-// Writing files that are on the disk when the call returns, and what to say of files that fail.
+// Writing files durably: they are on the disk when finish() or sync() returns.
 //
-// Every function throws Error (Exit::store unless told otherwise) that names the operation, the
-// path and the system's reason. Nothing here keeps state between calls, so any number of threads
-// may write different files. Interrupted calls (EINTR) are repeated, short writes continued.
-// What changes the disk goes through a SystemCalls, which tests replace to make calls fail.
+// Every function throws Error (Exit::store by default) with the operation, the path and the reason
+// that the system gives. There is no state between calls, so any number of threads may write
+// different files. Interrupted calls (EINTR) are repeated, short writes are continued. All changes
+// of the disk go through SystemCalls, which tests replace to make calls fail.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@
 
 namespace heed {
 
-// A path as messages show it.
+// A path in quotes, for messages.
 std::string quoted_path(const std::filesystem::path& path);
-// "cannot write /a/b: No space left on device", with a hint where one helps.
+// "cannot write /a/b: No space left on device", with a hint for common errors.
 [[noreturn]] void throw_file_error(std::string_view operation, const std::filesystem::path& path,
                                    int error, Exit exit = Exit::store);
 
-// Before a file is made or grown: Error if what is there is a symbolic link (to who knows what) or
-// a pipe (which may have no reader, and would block).
+// Before a file is created or extended: Error if the path is a symbolic link (to an unknown target)
+// or a pipe (which blocks without a reader).
 void refuse_link_or_pipe(const std::filesystem::path& path);
 
-// A new file being written, in place of any old one. Unless finish() returned, it is not whole.
+// A new file; replaces an old one. It is complete once finish() has returned.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
@@ -46,8 +46,8 @@ class OutputFile {
   int fd_ = -1;
 };
 
-// A file that grows by whole lines (metrics). A line that could not be written whole is taken back.
-// append() and sync() may be called from two threads.
+// A file that grows by whole lines (metrics). A line that cannot be written whole is removed again.
+// append_line() and sync() may be called from two threads.
 class AppendFile {
  public:
   explicit AppendFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());

@@ -21,14 +21,12 @@ fs::path temporary_sibling(const fs::path& path) {
   return folder_of(path) / (".tmp-" + path.filename().string());
 }
 
-}  // namespace
-
-void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& calls) {
+// Calls make(temporary) and renames the result to `path`, durably; on failure removes it.
+template <class Make>
+void make_and_rename(const fs::path& path, SystemCalls& calls, Make make) {
   const fs::path temporary = temporary_sibling(path);
   try {
-    OutputFile file(temporary, calls);
-    file.write(bytes);
-    file.finish();
+    make(temporary);
     rename_path(temporary, path, calls);
   } catch (const Error&) {
     calls.remove_all(temporary.c_str());
@@ -37,18 +35,23 @@ void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& cal
   sync_folder(folder_of(path), calls);
 }
 
+}  // namespace
+
+void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& calls) {
+  make_and_rename(path, calls, [&](const fs::path& temporary) {
+    OutputFile file(temporary, calls);
+    file.write(bytes);
+    file.finish();
+  });
+}
+
 void replace_symlink(const fs::path& path, const std::string& target, SystemCalls& calls) {
-  const fs::path temporary = temporary_sibling(path);
-  remove_tree(temporary, calls);
-  if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) != 0)
-    throw_file_error("create the link", temporary, errno);
-  try {
-    rename_path(temporary, path, calls);
-  } catch (const Error&) {
-    calls.remove_all(temporary.c_str());
-    throw;
-  }
-  sync_folder(folder_of(path), calls);
+  make_and_rename(path, calls, [&](const fs::path& temporary) {
+    remove_tree(temporary, calls);
+    if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) !=
+        0)
+      throw_file_error("create the link", temporary, errno);
+  });
 }
 
 bool path_exists(const fs::path& path) {

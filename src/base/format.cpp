@@ -5,13 +5,6 @@
 #include <cmath>
 
 namespace heed {
-namespace {
-
-std::string two_units(std::int64_t large, char unit, std::int64_t small, char small_unit) {
-  return fmt::format("{}{}{:02}{}", large, unit, small, small_unit);
-}
-
-}  // namespace
 
 std::string format_fixed(double x, int digits) {
   return std::isnan(x) ? "nan" : fmt::format("{:.{}f}", x, digits);
@@ -28,13 +21,9 @@ std::string format_duration(double seconds) {
   if (!(seconds >= 0) || seconds > 1e11) return "?";
   const std::int64_t s = std::llround(seconds);
   if (s < 60) return fmt::format("{}s", s);
-  if (s < 3600) return two_units(s / 60, 'm', s % 60, 's');
-  if (s < 86'400) return two_units(s / 3600, 'h', s % 3600 / 60, 'm');
-  return two_units(s / 86'400, 'd', s % 86'400 / 3600, 'h');
-}
-
-std::string format_scientific(double x) {
-  return fmt::format("{:.1e}", x);
+  if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
+  if (s < 86'400) return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
+  return fmt::format("{}d{:02}h", s / 86'400, s % 86'400 / 3600);
 }
 
 std::string format_count(std::int64_t n) {
@@ -52,6 +41,12 @@ std::string format_bytes(double bytes) {
     ++unit;
   }
   return format_fixed(bytes, unit > 0 && bytes < 9.95 ? 1 : 0) + " " + units[unit];
+}
+
+std::string joined(const std::vector<std::string>& parts, const std::string& between) {
+  std::string out;
+  for (std::size_t i = 0; i < parts.size(); ++i) out += (i == 0 ? "" : between) + parts[i];
+  return out;
 }
 
 std::string shell_word(const std::string& word) {

@@ -3,17 +3,20 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heed {
 
 std::string format_fixed(double x, int digits);  // "1.8231"; "nan" and "inf" too
 std::string format_rate(double per_second);      // "48.2k", "930", "1.3M"
 std::string format_duration(double seconds);     // "9s", "1m12s", "2h05m", "3d04h"
-std::string format_scientific(double x);         // "9.1e-04"
 std::string format_count(std::int64_t n);        // "1,234,567"
 std::string format_bytes(double bytes);          // "512 B", "3.4 KiB", "350 MiB"
 
-// A word of a shell's command line: in quotes where it needs them.
+// "a, b, c"
+std::string joined(const std::vector<std::string>& parts, const std::string& between = ", ");
+
+// A word of a shell's command line, quoted if necessary.
 std::string shell_word(const std::string& word);
 
 }  // namespace heed

@@ -21,7 +21,7 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
   if (allow == Allow::anything && path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   int flags = O_RDONLY | O_CLOEXEC;
-  // A pipe put in a file's place must not block us before it is refused.
+  // A pipe in place of a file must not block us before it is refused.
   if (allow != Allow::anything) flags |= O_NONBLOCK;
   if (allow == Allow::file) flags |= O_NOFOLLOW;
   return repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });

@@ -1,9 +1,8 @@
-// Reading bytes: of a regular file, or of whatever gives bytes (a pipe, a terminal, standard
-// input).
+// Reading bytes from a regular file, a pipe, a terminal or standard input.
 //
-// Every function throws Error (Exit::store unless told otherwise) that names the path and the
-// system's reason. Interrupted calls (EINTR) are repeated; where nothing is there yet (EAGAIN of a
-// non-blocking standard input) it is waited for.
+// Every function throws Error (Exit::store by default) with the path and the reason that the system
+// gives. Interrupted calls (EINTR) are repeated; a non-blocking standard input (EAGAIN) is waited
+// for.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +30,11 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   std::uint64_t size() const { return size_; }  // when it was opened; 0 for pipes and devices
-  // The next bytes, all of them, else an Error that says the file ended early.
+  // Fills `bytes`, or throws an Error that says the file ended early.
   void read_exactly(std::span<std::byte> bytes);
-  // Appends what is there, at most n bytes; waits for the first. False at the end.
+  // Appends the available bytes, at most n; waits for the first. False at the end.
   bool append_to(std::string& text, std::size_t n);
-  bool ready() const;  // append_to() need not wait
+  bool ready() const;  // append_to() will not wait
 
  private:
   std::size_t read_some(std::span<std::byte> bytes);
@@ -50,26 +49,26 @@ class InputFile {
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
                       InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store);
 
-// The lines of an InputFile, one after the other.
+// The lines of an InputFile, in order.
 class InputLines {
  public:
   explicit InputLines(const std::filesystem::path& path,
                       InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store)
       : file_(path, allow, exit) {}
 
-  // The next line without its \n, waited for; nothing at the end.
+  // Waits for the next line, without its \n; nothing at the end.
   std::optional<std::string> next();
-  bool ready();                          // next() need not wait
+  bool ready();                          // next() will not wait
   bool ended() const { return ended_; }  // the last line had its \n
 
  private:
   bool has_newline();  // from begin_ on
-  bool fill();         // more bytes, waited for; false at the end
+  bool fill();         // waits for more bytes; false at the end
 
   InputFile file_;
-  std::string bytes_;        // read, and not yet given from begin_ on
+  std::string bytes_;        // read so far; not yet returned from begin_ on
   std::size_t begin_ = 0;    // of the next line
-  std::size_t scanned_ = 0;  // there is no \n from begin_ to here
+  std::size_t scanned_ = 0;  // there is no \n between begin_ and here
   bool at_end_ = false, ended_ = true;
 };
 

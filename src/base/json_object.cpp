@@ -38,7 +38,7 @@ struct Cursor {
   bool operator!=(const Cursor& o) const { return at != o.at; }
 };
 
-// One object or list that the parser is in.
+// One of the nested objects and lists around the parser's position.
 struct Level {
   std::string key;  // the last one read; "" in a list
   std::unordered_set<std::string> keys;
@@ -63,7 +63,7 @@ std::string full_key(const std::vector<Level>& levels) {
   } else {
     what = what.substr(what.find("] ") + 2);
   }
-  // What the parser last read may be anything: out with all that is not plain text.
+  // The parser quotes what it read, which may be any bytes: keep printable ASCII only.
   for (char& ch : what)
     if (ch < ' ' || ch > '~') ch = '?';
   if (what.size() > 300) what = what.substr(0, 300) + "...";
@@ -96,7 +96,7 @@ Json parse_strict_json(std::string_view text, const JsonSource& source, bool com
   const auto fail = [&](const std::string& what) {
     source.fail(fmt::format("{}:{}", source.name, position.line), what);
   };
-  // Checks and keeps nothing; a second parser then makes the value.
+  // The first pass only checks; the second one builds the value.
   const auto check = [&](int depth, Event event, Json& value) {
     if (event == Event::object_start || event == Event::array_start) {
       if (depth == source.depth) fail("this is nested too deeply.");

@@ -1,6 +1,6 @@
-// JSON read strictly: a key that stands twice in an object, deep nesting, invalid UTF-8 and numbers
-// that do not fit a double are errors. So are members that are missing, unknown or of the wrong
-// type. Whatever the bytes, the result is a value or an Error that names the place.
+// Strict JSON: duplicate keys in an object, deep nesting, invalid UTF-8 and numbers that do not fit
+// a double are errors. So are members that are missing, unknown or of the wrong type. For any bytes
+// the result is a value or an Error that names the place.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace heed {
 
-// A value for messages: JSON in printable ASCII, cut if it is long.
+// A value for messages: JSON in printable ASCII, shortened if it is long.
 std::string shown(const nlohmann::json& value);
 
-// Where JSON comes from, and what is said if it is wrong: "name:line: verdict what\n  try: hint".
+// Where JSON comes from, and the message if it is wrong: "name:line: verdict what\n  try: hint".
 struct JsonSource {
   std::string name;         // of the file
   Exit exit = Exit::store;  // if it is wrong
   std::string verdict = "", hint = "";
-  int line = 0;    // of the file, where the JSON begins; 0: it is all of the file
-  int depth = 16;  // of objects and lists in each other, at most
+  int line = 0;    // where the JSON begins in the file; 0: it is the whole file
+  int depth = 16;  // objects and lists may be nested this deep
 
   [[noreturn]] void fail(const std::string& place, const std::string& what) const;
 };
@@ -31,11 +31,11 @@ struct JsonSource {
 // Called for each key, with the keys around it ("model.d_model"), and its line.
 using JsonKeySeen = std::function<void(const std::string& full_key, int line)>;
 
-// `comments` allows those of C++. Memory is in proportion to the text, whatever it holds.
+// `comments` allows comments as in C++. Memory is proportional to the text.
 nlohmann::json parse_strict_json(std::string_view text, const JsonSource& source,
                                  bool comments = false, const JsonKeySeen& key_seen = {});
 
-// The members of one object. Each is taken once; finish() complains about what is left over.
+// The members of one object. Each is taken once; finish() throws if any are left.
 class JsonObject {
  public:
   JsonObject(nlohmann::json value, JsonSource source);
@@ -48,7 +48,7 @@ class JsonObject {
   const nlohmann::json& at(const std::string& key) const;
 
   using Fits = std::function<bool(const nlohmann::json&)>;
-  // Error, which says what is expected, unless the member is there and fits.
+  // Error unless the member exists and fits(value); the message says what is `expected`.
   nlohmann::json take(const std::string& key, const std::string& expected, const Fits& fits);
   std::int64_t count(const std::string& key, std::int64_t lowest = 0);
   std::uint64_t unsigned_number(const std::string& key);

@@ -94,11 +94,11 @@ class Log::Terminal : public spdlog::sinks::base_sink<std::mutex> {
 
   int fd_;
   bool bar_, colour_;
-  std::string line_;  // the bar as it stands on the screen; empty: none
+  std::string line_;  // the bar on the screen; empty: none
   std::chrono::steady_clock::time_point drawn_;
 };
 
-// Two loggers, so that a full disk under the file does not keep lines from the terminal.
+// Two loggers, so that a full disk does not stop lines to the terminal.
 struct Log::Loggers {
   explicit Loggers(const LogOptions& options)
       : terminal(std::make_shared<Terminal>(options.fd, !options.quiet)), screen("", terminal) {
@@ -110,7 +110,7 @@ struct Log::Loggers {
     if (file) file->log(level, view);
   }
 
-  std::shared_ptr<Terminal> terminal;  // shared as spdlog wants its sinks
+  std::shared_ptr<Terminal> terminal;  // spdlog shares its sinks
   spdlog::logger screen;
   std::unique_ptr<spdlog::logger> file;
   std::atomic<bool> warned = false;

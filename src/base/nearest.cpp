@@ -6,7 +6,7 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kLongest = 64;  // longer words are no typing mistakes
+constexpr std::size_t kLongest = 64;  // a longer word is not a typing mistake
 
 std::string lower(std::string_view s) {
   std::string out(s);
@@ -16,8 +16,8 @@ std::string lower(std::string_view s) {
 
 }  // namespace
 
-// d[i][j] for the first i and j letters: the usual recurrence, with swaps (optimal string
-// alignment).
+// d[i][j] is the distance of the first i and j letters: Levenshtein's recurrence, with swaps
+// (Damerau 1964).
 int edit_distance(std::string_view a, std::string_view b) {
   const std::size_t n = a.size(), m = b.size();
   std::vector<std::vector<int>> d(n + 1, std::vector<int>(m + 1));
@@ -47,6 +47,10 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
     }
   }
   return found;
+}
+
+std::string did_you_mean(const std::string& near) {
+  return near.empty() ? "." : "; did you mean \"" + near + "\"?";
 }
 
 }  // namespace heed

@@ -7,11 +7,13 @@
 
 namespace heed {
 
-// Single insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+// How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The nearest name that is near enough to be meant (at most a third of the letters differ, case
-// aside), or "".
+// The nearest name if at most a third of its letters differ (ignoring case), else "".
 std::string nearest(std::string_view name, const std::vector<std::string>& names);
+
+// The end of a message: "; did you mean \"near\"?", or a full stop if nothing is near.
+std::string did_you_mean(const std::string& near);
 
 }  // namespace heed

@@ -1,11 +1,11 @@
-// Random numbers without a generator: every draw is a pure function of a key.
+// Counter-based random numbers: every draw is a pure function of a key (cf. Salmon et al. 2011).
 //
-// A key is a 64-bit hash of (seed, purpose, and whatever names the draw: step, sequence, position,
-// layer). Nothing is stored, so nothing has to be restored when a run is resumed, and the value of
-// a draw depends neither on threads nor on where a row happens to lie in a buffer.
+// A key is a 64-bit hash of the seed, the purpose and whatever names the draw (step, sequence,
+// position, layer). There is no state, so resuming a run has nothing to restore, and a draw depends
+// neither on threads nor on the place of a row in a buffer.
 //
-// hash64 is the finaliser of SplitMix64 (Steele, Lea, Flood 2014); noise32 is two rounds of a
-// multiply-xorshift mixer of 32 bits, cheap enough to be redrawn in backward, and it vectorises.
+// hash64 is SplitMix64 (Steele, Lea and Flood 2014). noise32 is two rounds of a 32-bit
+// multiply-xorshift mixer; it vectorises and is cheap enough to be redrawn in backward.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ constexpr std::uint64_t hash64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Chains one more part into a key.
+// Adds one more part to a key.
 constexpr std::uint64_t combine(std::uint64_t key, std::uint64_t part) {
   return hash64(key ^ (part * 0xD6E8FEB86659FD93u + 0x2545F4914F6CDD1Du));
 }
@@ -43,7 +43,7 @@ constexpr std::uint64_t noise_key(std::uint64_t seed, Purpose purpose, Parts... 
   return key;
 }
 
-// A name as a key: which layer draws, which tensor is filled.
+// A name as a key, of a layer or a tensor.
 constexpr std::uint64_t name_key(std::string_view name) {
   std::uint64_t key = 0;
   for (char c : name) key = combine(key, static_cast<unsigned char>(c));
@@ -64,9 +64,9 @@ constexpr double uniform01(std::uint64_t key, std::uint64_t index) {
   return static_cast<double>(combine(key, index) >> 11) * 0x1.0p-53;
 }
 
-// A permutation of 0..n-1 as a function, without storing it: a four-round Feistel network (Luby and
-// Rackoff 1988) on the smallest even number of bits that holds n, walked until the value falls
-// below n (Black and Rogaway 2002).
+// A permutation of 0..n-1, computed and not stored: a four-round Feistel network (Luby and Rackoff
+// 1988) on the smallest even number of bits that holds n, repeated until the value is below n
+// (cycle walking, Black and Rogaway 2002).
 constexpr std::uint64_t permuted(std::uint64_t key, std::uint64_t n, std::uint64_t i) {
   if (n < 2) return i;
   int half = 1;

@@ -48,7 +48,7 @@ int available_cores(const std::string& cgroup) {
 }
 
 Pool::Pool(int threads) {
-  // With more threads than cores a spinning thread would steal the time of a working one.
+  // With more threads than cores, spinning would take time from threads that work.
   spin_ = threads <= available_cores();
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });

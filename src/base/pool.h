@@ -1,10 +1,10 @@
 // A fixed set of worker threads that run numbered tasks.
 //
 // run(n, f) calls f(task, worker) once for every task in 0..n-1, on any thread, and returns when
-// all are done; the caller works too, as worker 0. Tasks are taken in order from a shared counter,
-// so which thread runs which task is not fixed: results must not depend on it. Waiting threads spin
-// for some tens of microseconds, then sleep. An exception in a task is thrown again by run() once
-// every task has ended. run() may be called by one thread at a time and not from within a task.
+// all are done. The caller works too, as worker 0. Tasks are taken in order from a shared counter;
+// which thread runs which task is not fixed, so results must not depend on it. Waiting threads spin
+// for some tens of microseconds, then sleep. An exception in a task is rethrown by run() after all
+// tasks have ended. One thread at a time may call run(), and not from within a task.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace heed {
 
 class Pool {
  public:
-  // threads >= 1, the caller included. Error (usage) if the system does not give so many.
+  // threads >= 1, including the caller. Error (usage) if the system cannot start them.
   explicit Pool(int threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -58,8 +58,8 @@ class Pool {
   std::exception_ptr error_;
 };
 
-// Cores this process may use, at least 1: its affinity mask, or fewer where its container may use
-// only a share of them (v2; `cgroup` is its folder).
+// How many cores this process may use, at least 1: those of its affinity mask, or fewer if the
+// quota of its control group (v2, in the folder `cgroup`) is smaller.
 int available_cores(const std::string& cgroup = "/sys/fs/cgroup");
 
 }  // namespace heed

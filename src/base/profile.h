@@ -1,5 +1,5 @@
-// Where the time goes: one Profile per thread adds up time by kind of work. Kinds nest: what runs
-// inside an inner Timed counts there only. A null Profile costs one branch.
+// Where the time goes: one Profile per thread adds up the time of each kind of work. Kinds nest:
+// time inside an inner Timed counts for the inner kind only. A null Profile costs one branch.
 #pragma once
 
 #include <array>
@@ -36,7 +36,8 @@ struct Profile {
   Work current = Work::count;  // count: none
   Clock::time_point since;
 
-  // The time since the last change goes to the work that ran; `work` runs now. Returns what ran.
+  // Adds the time since the last change to the current work, then sets `work` as current. Returns
+  // the previous work.
   Work change_to(Work work) {
     const Clock::time_point now = Clock::now();
     if (current != Work::count)

@@ -1,14 +1,15 @@
+#include "base/progress.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "base/format.h"
-#include "base/log.h"
 
 namespace heed {
 
 std::string progress_line(const Progress& p, int width) {
-  constexpr int kBar = 12;  // at least so many columns for "[====>    ] "
+  constexpr int kBar = 12;  // at least this many columns for "[====>    ] "
   const std::size_t room = static_cast<std::size_t>(std::max(width - 1, 0));
   std::string text =
       p.total > 0 ? fmt::format("{}/{}", p.done, p.total) : fmt::format("{}", p.done);

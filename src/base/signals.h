@@ -1,15 +1,15 @@
-// SIGINT, SIGTERM and SIGHUP as a wish to stop: the first one is noted, work goes on to a good
-// place and saves; a second one ends the process at once.
+// SIGINT, SIGTERM and SIGHUP ask a run to stop: after the first one the run finishes its step and
+// saves; a second one ends the process at once.
 #pragma once
 
 #include "base/error.h"
 
 namespace heed {
 
-// From now on signals are noted. Call once, before the threads start.
+// Starts to catch the signals. Call it once, before threads start.
 void watch_signals();
 
-// The signal that came, or 0.
+// The signal received, or 0.
 int stop_signal();
 
 // 130 for SIGINT, 143 for SIGTERM and SIGHUP.

@@ -1,6 +1,8 @@
 // heed attend RUN
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <optional>
@@ -10,8 +12,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/user_text.h"
-#include "inspect/attention_scores.h"
 #include "inspect/generate.h"
+#include "inspect/scores_text.h"
 #include "math/blas.h"
 #include "report/attention_json.h"
 #include "report/attention_page.h"
@@ -36,9 +38,9 @@ void add_options(CommandLine& line, AttendOptions& r) {
   line.add_run(r.run);
   line.add_checkpoint(r.checkpoint);
   line.app().add_option("--source", r.source,
-                        "what the encoder reads; of a decoder-only model, the text");
+                        "text for the encoder; for a decoder-only model, its text");
   line.app().add_option("--target", r.target,
-                        "what the decoder reads (default: what the model writes itself)");
+                        "text for the decoder (default: what the model writes)");
   line.app()
       .add_option("--kind", r.kind, "only this attention")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
@@ -48,8 +50,10 @@ void add_options(CommandLine& line, AttendOptions& r) {
   line.app().add_option("--head", r.head, "only this head, from 0")->check(CLI::NonNegativeNumber);
   line.add_json(r.json);
   line.app().add_flag("--contributions", r.contributions,
-                      "with --json: also the length of what each head takes from each token");
-  line.app().add_option("--html", r.html, "write a page to look around in")->type_name("FILE");
+                      "with --json: also the length of the vector each head takes from each token");
+  line.app()
+      .add_option("--html", r.html, "write an interactive page; - is standard output")
+      ->type_name("FILE");
   CLI::Option* gold =
       line.app()
           .add_option("--gold", r.gold,
@@ -65,19 +69,19 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
   if (r.json && (r.layer || r.head || !r.kind.empty()))
     refuse("--kind, --layer and --head choose what is drawn; --json always has everything.");
-  if (r.contributions && !r.json)
-    refuse("--contributions goes with --json; pages have them anyway.");
+  if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
+  if (r.contributions && !r.json) refuse("--contributions needs --json; pages show them anyway.");
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
   if ((r.kind == "encoder" && !encoder) || (r.kind == "decoder" && !decoder) ||
       (r.kind == "cross" && !(encoder && decoder)))
-    refuse("--kind " + r.kind + ": this model has no such attention.");
-  if (r.head && *r.head >= model.n_heads)
-    refuse("--head " + std::to_string(*r.head) + ": the heads of this model are 0 to " +
-           std::to_string(model.n_heads - 1) + ".");
-  const int layers = std::max(model.encoder_layers, model.decoder_layers);
-  if (r.layer && *r.layer >= layers)
-    refuse("--layer " + std::to_string(*r.layer) + ": the layers of this model are 0 to " +
-           std::to_string(layers - 1) + ".");
+    refuse(fmt::format("--kind {}: this model has no such attention.", r.kind));
+  const auto check_number = [&](const char* name, const std::optional<int>& given, int count) {
+    if (given && *given >= count)
+      refuse(
+          fmt::format("--{0} {1}: the {0}s of this model are 0 to {2}.", name, *given, count - 1));
+  };
+  check_number("head", r.head, model.n_heads);
+  check_number("layer", r.layer, std::max(model.encoder_layers, model.decoder_layers));
 }
 
 Example read_input(const AttendOptions& r, const TrainedModel& t) {
@@ -88,11 +92,10 @@ Example read_input(const AttendOptions& r, const TrainedModel& t) {
   const auto target = [&](const std::string& text, const char* name) {
     return Objective::framed_target(target_tokens(objective, t.config, t.tokenizers, text, name));
   };
-  if (!r.source && !r.target)
-    throw Error(Exit::usage, "Expected a text to attend to.", "--source \"...\"");
+  if (!r.source && !r.target) throw Error(Exit::usage, "expected a text.", "--source \"...\"");
   if (!objective.traits().encoder()) {  // one text, wherever it was given
     const std::string text = r.source.value_or("") + r.target.value_or("");
-    if (text.empty()) throw Error(Exit::data, "The text is empty: there is nothing to attend to.");
+    if (text.empty()) throw Error(Exit::data, "the text is empty: there is nothing to attend to.");
     return {{}, target(text, r.source ? "--source" : "--target")};
   }
   if (!objective.traits().decoder()) {
@@ -120,9 +123,8 @@ void draw(const AttendOptions& r, const InputTokens& tokens, const AttentionMaps
     for (int layer = 0; layer < map.layers; ++layer)
       for (int head = 0; head < map.heads; ++head) {
         if (layer != r.layer.value_or(layer) || head != r.head.value_or(head)) continue;
-        print("\n" + std::string(attention_name(kind)) + ", layer " + std::to_string(layer) +
-              ", head " + std::to_string(head) + "\n" +
-              draw_heat_map(map.head(layer, head), query_tokens(tokens, kind),
+        print(fmt::format("\n{}, layer {}, head {}\n", attention_name(kind), layer, head));
+        print(draw_heat_map(map.head(layer, head), query_tokens(tokens, kind),
                             key_tokens(tokens, kind), style));
       }
   }
@@ -130,24 +132,20 @@ void draw(const AttendOptions& r, const InputTokens& tokens, const AttentionMaps
 
 void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens& tokens,
                 const AttentionMaps& maps) {
-  AttentionPage page{r.run + ", step " + std::to_string(t.state.step), AttentionKind::cross,
+  AttentionPage page{fmt::format("{}, step {}", r.run, t.state.step), AttentionKind::cross,
                      r.layer.value_or(0), r.head.value_or(0)};
   for (const AttentionKind kind : kAttentionKinds)
     if (!map_of(maps, kind).empty() && (r.kind.empty() || r.kind == attention_name(kind)))
       page.kind = kind;
   page.layer = std::min(page.layer, map_of(maps, page.kind).layers - 1);
-  const std::string html = attention_page(page, tokens, maps);
-  OutputFile file(r.html);
-  file.write(html);
-  file.finish();
+  write_output(r.html, attention_page(page, tokens, maps));
 }
 
 void score(const AttendOptions& r, const TrainedModel& t) {
   if (r.layer || r.head || !r.kind.empty() || !r.html.empty() || r.contributions)
     throw Error(Exit::usage,
-                "--gold scores all heads; it goes with --source, --target, --limit "
-                "and --json only.");
-  if (!r.source) throw Error(Exit::usage, "Expected --source, the file that --gold is about.");
+                "--gold scores all heads; it takes only --source, --target, --limit and --json.");
+  if (!r.source) throw Error(Exit::usage, "--gold needs --source, the file it describes.");
   const GoldFiles files{r.gold, *r.source, r.target.value_or(""), r.limit};
   const std::filesystem::path run = run_of_checkpoint(t.folder);
   const ParamVec<float> untrained = initial_weights(t.model, t.config.seed, run);
@@ -155,7 +153,7 @@ void score(const AttendOptions& r, const TrainedModel& t) {
   std::vector<KindScores> scores;
   for (GoldSet& set : read_gold(files, t.config, t.tokenizers)) {
     if (!from.empty())
-      set.notes.push_back("\"untrained\" are the weights that this run began with, those of " +
+      set.notes.push_back("\"untrained\" means the weights this run began with, those of " +
                           quoted_path(from));
     scores.push_back(score_heads(t.model, t.values, untrained, set));
   }

@@ -24,20 +24,18 @@ Exit run_average(CommandLine& line) {
                    ->excludes(last);
   line.add_json(json);
   line.app().footer(
-      "Writes checkpoints/average-A-B, A and B being the first and the last step. It can be used\n"
-      "with --checkpoint average-A-B, but not resumed. train.keep_last says how many there are,\n"
-      "besides the best, which counts as any other.");
+      "Writes checkpoints/average-A-B, where A and B are the first and the last step. Use it with\n"
+      "--checkpoint average-A-B; it cannot be resumed. train.keep_last sets how many checkpoints\n"
+      "there are; the best one is kept in addition and can be averaged too.");
   if (!line.parse()) return Exit::ok;
   if (last->count() + best->count() == 0)
     throw Error(Exit::usage, "expected --last N or --best N.", "heed average --help");
 
   const Averaged a = average_checkpoints(request);
-  if (json) {
-    print(nlohmann::ordered_json{{"checkpoint", a.folder.string()}, {"steps", a.steps}}.dump() +
-          "\n");
-  } else {
+  if (json)
+    print_line({{"checkpoint", a.folder.string()}, {"steps", a.steps}});
+  else
     print(a.folder.string() + "\n");
-  }
   return Exit::ok;
 }
 

@@ -1,6 +1,8 @@
 // heed bench CONFIG
 #include "inspect/bench.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -18,11 +20,10 @@ namespace {
 
 constexpr const char* kBenchNotes =
     "Takes real steps on the config's data and saves nothing. tokens/s counts source and target.\n"
-    "GFLOP/s are those of the products alone (forward times 3, causal attention counted in full);\n"
-    "the sgemm peak is what OpenBLAS reaches with 2048 x 2048 products, one thread a core.\n"
-    "Below, where the threads' time goes. gemm_*: products of layers and output; attention: all "
-    "of\n"
-    "a head's; waiting: for each other, and what no other name covers.\n"
+    "GFLOP/s counts matrix products only (forward times 3, causal attention in full); the sgemm\n"
+    "peak is what OpenBLAS reaches on 2048 x 2048 products with one thread per core.\n"
+    "The last table shows where the threads' time goes. gemm_*: products of the layers and the\n"
+    "output; attention: all work of the heads; waiting: for other threads, and the rest.\n"
     "--json keys: tokens_per_second, steps_per_second, gflop_per_step, gflops, sgemm_gflops,\n"
     "utilisation (gflops / sgemm_gflops), peak_rss_mib, steps, threads, breakdown (shares of 1).";
 
@@ -53,34 +54,27 @@ Exit run_bench_command(CommandLine& line) {
   if (json) {
     nlohmann::ordered_json breakdown;
     for (std::size_t i = 0; i < r.profile.ns.size(); ++i) breakdown[kWorkNames[i]] = share(i);
-    print(nlohmann::ordered_json{{"tokens_per_second", r.tokens_per_second},
-                                 {"steps_per_second", r.steps_per_second},
-                                 {"gflop_per_step", r.gflop_per_step},
-                                 {"gflops", r.gflops},
-                                 {"sgemm_gflops", r.sgemm_gflops},
-                                 {"utilisation", r.utilisation},
-                                 {"peak_rss_mib", r.peak_rss_mib},
-                                 {"steps", r.steps},
-                                 {"threads", r.threads},
-                                 {"breakdown", breakdown}}
-              .dump() +
-          "\n");
+    print_line({{"tokens_per_second", r.tokens_per_second},
+                {"steps_per_second", r.steps_per_second},
+                {"gflop_per_step", r.gflop_per_step},
+                {"gflops", r.gflops},
+                {"sgemm_gflops", r.sgemm_gflops},
+                {"utilisation", r.utilisation},
+                {"peak_rss_mib", r.peak_rss_mib},
+                {"steps", r.steps},
+                {"threads", r.threads},
+                {"breakdown", breakdown}});
     return Exit::ok;
   }
   const int peak_threads = std::min(r.threads, available_cores());
-  print("tokens/s      " + format_rate(r.tokens_per_second) + "\n" +                       //
-        "steps/s       " + format_fixed(r.steps_per_second, 3) + "\n" +                    //
-        "GFLOP/step    " + format_fixed(r.gflop_per_step, 2) + "\n" +                      //
-        "GFLOP/s       " + format_fixed(r.gflops, 1) + "\n" +                              //
-        "sgemm peak    " + format_fixed(r.sgemm_gflops, 1) + " GFLOP/s on " +              //
-        std::to_string(peak_threads) + (peak_threads == 1 ? " thread\n" : " threads\n") +  //
-        "share of it   " + format_fixed(100 * r.utilisation, 1) + " %\n" +                 //
-        "peak memory   " + format_fixed(r.peak_rss_mib, 0) + " MiB\n");
-  for (std::size_t i = 0; i < r.profile.ns.size(); ++i) {
-    std::string name = kWorkNames[i];
-    name.resize(22, ' ');
-    print("  " + name + format_fixed(100 * share(i), 1) + " %\n");
-  }
+  print(fmt::format("tokens/s      {}\nsteps/s       {:.3f}\nGFLOP/step    {:.2f}\n",
+                    format_rate(r.tokens_per_second), r.steps_per_second, r.gflop_per_step));
+  print(fmt::format("GFLOP/s       {:.1f}\nsgemm peak    {:.1f} GFLOP/s on {} thread{}\n", r.gflops,
+                    r.sgemm_gflops, peak_threads, peak_threads == 1 ? "" : "s"));
+  print(fmt::format("share of it   {:.1f} %\npeak memory   {:.0f} MiB\n", 100 * r.utilisation,
+                    r.peak_rss_mib));
+  for (std::size_t i = 0; i < r.profile.ns.size(); ++i)
+    print(fmt::format("  {:22}{:.1f} %\n", kWorkNames[i], 100 * share(i)));
   return Exit::ok;
 }
 

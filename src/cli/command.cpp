@@ -1,5 +1,7 @@
 #include "cli/command.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -38,12 +40,17 @@ void CommandLine::add_config(std::string& config) {
   app_->add_option("CONFIG", config, "config file (JSON)")->required()->type_name("PATH");
 }
 
-void CommandLine::add_sets(std::vector<std::string>& sets) {
-  app_->add_option("--set", sets, "set a key of the config (again for more): a.b=value")
-      ->type_name("KEY=VALUE")
+void CommandLine::add_list(const std::string& name, std::vector<std::string>& values,
+                           const std::string& text, const std::string& type) {
+  app_->add_option(name, values, text)
+      ->type_name(type)
       ->expected(1)
       ->default_str("")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void CommandLine::add_sets(std::vector<std::string>& sets) {
+  add_list("--set", sets, "set a config key (may be repeated): a.b=value", "KEY=VALUE");
 }
 
 void CommandLine::add_threads(int& threads) {
@@ -57,7 +64,7 @@ void CommandLine::add_json(bool& json) {
 
 CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps,
                                     const std::string& text) {
-  // train.max_steps takes twice that.
+  // train.max_steps may be twice as large.
   return app_->add_option(name, steps, text)
       ->default_str("")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{500'000'000'000}));
@@ -82,7 +89,7 @@ std::string CommandLine::unexpected() const {
   std::vector<std::string> left = app_->remaining();
   std::erase(left, "--");
   const std::string first = left.front();
-  if (!first.starts_with('-')) return "unexpected argument \"" + first + "\".";
+  if (!first.starts_with('-')) return fmt::format("unexpected argument \"{}\".", first);
   std::vector<std::string> names;
   for (const CLI::Option* option : app_->get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -90,8 +97,7 @@ std::string CommandLine::unexpected() const {
   const auto longer = std::find_if(
       names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(typed); });
   const std::string near = longer != names.end() ? *longer : nearest(typed, names);
-  return "unknown option \"" + first + '"' +
-         (near.empty() ? "." : "; did you mean \"" + near + "\"?");
+  return fmt::format("unknown option \"{}\"{}", first, did_you_mean(near));
 }
 
 std::string CommandLine::as_typed() const {
@@ -102,9 +108,8 @@ std::string CommandLine::as_typed() const {
 
 void check_length_penalty(double length_penalty) {
   if (!(length_penalty >= 0 && length_penalty <= kMaxLengthPenalty))
-    throw Error(Exit::usage, "--length-penalty must be between 0 and " +
-                                 format_fixed(kMaxLengthPenalty, 0) + "; found " +
-                                 format_fixed(length_penalty, 3) + ".");
+    throw Error(Exit::usage, fmt::format("--length-penalty must be between 0 and {}; found {:.3f}.",
+                                         kMaxLengthPenalty, length_penalty));
 }
 
 }  // namespace heed

@@ -12,7 +12,7 @@
 //     ...
 //   }
 //
-// Defaults shown by --help are the variables' initial values. Only cli/*.cpp include CLI11.
+// --help shows the variables' initial values as defaults. Only cli/*.cpp include CLI11.
 #pragma once
 
 #include <cstdint>
@@ -43,29 +43,32 @@ class CommandLine {
   CommandLine(const Command& command, std::vector<std::string> args);
   ~CommandLine();
 
-  CLI::App& app() { return *app_; }  // for the options that only this command has
+  CLI::App& app() { return *app_; }  // for options that only one command has
 
-  // Options that several commands share; the variables must live until parse().
+  // Options of several commands. The variables must live until parse().
   void add_run(std::string& run);                 // RUN, required: a run or a checkpoint
   void add_run_folder(std::string& run);          // RUN, required: a run
   void add_checkpoint(std::string& checkpoint);   // --checkpoint last|best|step-N|PATH
   void add_config(std::string& config);           // CONFIG, required
   void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number
-  void add_threads(int& threads);                 // --threads N; 0 as the config says
+  void add_threads(int& threads);                 // --threads N; 0: as in the config
   void add_json(bool& json);
-  // A whole number from 1, 0 standing for "not given" and not shown.
+  // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const std::string& name, std::int64_t& steps, const std::string& text);
+  // An option that may be repeated.
+  void add_list(const std::string& name, std::vector<std::string>& values, const std::string& text,
+                const std::string& type);
 
-  // False: help was asked for and printed; return Exit::ok. Error (Exit::usage) on a wrong option.
+  // False: help was printed; return Exit::ok. Error (Exit::usage) on a wrong option.
   bool parse();
 
   bool quiet() const { return quiet_; }  // --quiet, which every command has
 
-  // The whole line as it was typed, for origin.json: "heed train a.json --set 'data.train=a b'"
+  // The command line, for origin.json: "heed train a.json --set 'data.train=a b'"
   std::string as_typed() const;
 
  private:
-  std::string unexpected() const;  // what parse() did not know, and the option that was meant
+  std::string unexpected() const;  // names the argument that parse() does not know
 
   std::string name_;
   std::vector<std::string> args_;
@@ -75,7 +78,7 @@ class CommandLine {
 
 std::span<const Command> commands();  // in the order of the help
 
-// Finds the command that args (without the program's name) begin with, and runs it.
+// Runs the command that args (without the program's name) begin with.
 Exit run_command(const std::vector<std::string>& args);
 
 std::string version_text();

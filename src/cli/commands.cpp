@@ -1,21 +1,23 @@
 // The table of commands, and how one is chosen.
+#include <fmt/core.h>
+
 #include <string>
 
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "math/blas_info.h"
+#include "math/blas.h"
 
 namespace heed {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"train", "train a model as a config says, into a new run folder", run_train},
-    {"resume", "go on with a run, exactly", run_resume},
+    {"train", "train a model from a config, in a new run folder", run_train},
+    {"resume", "continue a run exactly where it stopped", run_resume},
     {"evaluate", "measure loss, perplexity, accuracy and BLEU", run_evaluate},
     {"sample", "continue a text", run_sample},
     {"translate", "translate lines", run_translate},
-    {"score", "give the log-probability of lines", run_score},
+    {"score", "print the log-probability of lines", run_score},
     {"fill", "list the most probable words for each [MASK]", run_fill},
     {"inspect", "list the tensors and how far training has moved them", run_inspect},
     {"tokenize", "show how lines are split into tokens", run_tokenize},
@@ -23,8 +25,8 @@ constexpr Command kCommands[] = {
     {"average", "average the weights of several checkpoints", run_average},
     {"bench", "measure how fast training is on this machine", run_bench_command},
     {"attend", "show where each head of each layer looks", run_attend},
-    {"neighbors", "list the nearest tokens of words in the embedding", run_neighbors},
-    {"report", "write one page with all that is known of a run", run_report},
+    {"neighbors", "list the tokens nearest to words in the embedding", run_neighbors},
+    {"report", "write one page about a run", run_report},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };
 
@@ -32,12 +34,9 @@ std::string overview() {
   std::string out =
       "heed trains small transformers on your own text and shows what they learnt.\n\n"
       "usage: heed COMMAND [OPTIONS]\n\ncommands:\n";
-  for (const Command& command : kCommands) {
-    std::string name = command.name;
-    name.resize(12, ' ');
-    out += "  " + name + command.summary + "\n";
-  }
-  return out + "\nheed COMMAND --help explains a command; heed --version names this build.\n";
+  for (const Command& command : kCommands)
+    out += fmt::format("  {:12}{}\n", command.name, command.summary);
+  return out + "\nheed COMMAND --help explains a command; heed --version describes this build.\n";
 }
 
 }  // namespace
@@ -47,11 +46,9 @@ std::span<const Command> commands() {
 }
 
 std::string version_text() {
-  return std::string("heed ") + HEED_VERSION + "\n" +           //
-         "build: " + HEED_BUILD + "\n" +                        //
-         "compiler: " + HEED_COMPILER + " " __VERSION__ "\n" +  //
-         "blas: " + blas_config() + "\n" +                      //
-         "blas core type: " + blas_core_type() + " (" + blas_threading() + ")\n";
+  return "heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
+         "\n" +
+         blas_info();
 }
 
 Exit run_command(const std::vector<std::string>& args) {
@@ -72,10 +69,8 @@ Exit run_command(const std::vector<std::string>& args) {
     CommandLine line(command, {args.begin() + 1, args.end()});
     return command.run(line);
   }
-  const std::string near = nearest(name, names);
   throw Error(Exit::usage,
-              "unknown command \"" + name + "\"" +
-                  (near.empty() ? "." : "; did you mean \"" + near + "\"?"),
+              fmt::format("unknown command \"{}\"{}", name, did_you_mean(nearest(name, names))),
               "heed --help lists the commands");
 }
 

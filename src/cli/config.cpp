@@ -13,7 +13,7 @@ Exit run_config(CommandLine& line) {
   bool json = false, schema = false, docs = false;
   line.app().add_option("CONFIG", path, "config file (JSON)")->type_name("PATH");
   line.add_sets(sets);
-  line.add_json(json);  // the effective config is JSON anyway
+  line.add_json(json);  // changes nothing: the config is printed as JSON anyway
   line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
   line.app().add_flag("--docs", docs, "print a markdown table of all keys");
   if (!line.parse()) return Exit::ok;

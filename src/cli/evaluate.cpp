@@ -1,4 +1,6 @@
 // heed evaluate RUN
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -26,13 +28,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kEvaluateNotes =
-    "Scores every token once. loss is in nats per token, never smoothed; bits per byte counts one\n"
-    "newline per pair and is left out where <unk> or lower-casing loses bytes. What the model\n"
-    "does not know is read as <unk>, and a predicted <unk> is right there. Masked models: fixed\n"
-    "masks, pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held\n"
-    "out. --json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
-    "bytes, unknown_tokens where there are any, and with --bleu also bleu, bleu_line (precisions,\n"
-    "brevity penalty), chrf, exact_match (percent), signature, chrf_signature.";
+    "Scores every token once, by default those of the run's held-out data. loss is in nats per\n"
+    "token, without label smoothing. bits per byte counts one newline per pair; it is left out\n"
+    "where <unk> or lower-casing loses bytes. Unknown tokens are read as <unk>, and predicting\n"
+    "<unk> there is right. Masked models: fixed masks, pseudo-perplexity and the accuracy of the\n"
+    "masked tokens. --json keys: data, checkpoint, step, loss, perplexity, accuracy,\n"
+    "bits_per_byte, tokens, bytes, unknown_tokens if there are any, and with --bleu also bleu,\n"
+    "bleu_line (precisions, brevity penalty), chrf, exact_match (percent), signature,\n"
+    "chrf_signature.";
 
 struct EvaluateOptions {
   std::vector<std::string> data;
@@ -53,14 +56,15 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (seq2seq).");
   require(o.stride == 0 || m.objective->traits().windows, "--stride is for causal_lm models.");
   require(o.stride <= m.config.objective.target_length,
-          "--stride must be at most the model's target_length, " +
-              std::to_string(m.config.objective.target_length) + ".");
+          fmt::format("--stride must be at most the model's target_length, {}.",
+                      m.config.objective.target_length));
   require(!o.data.empty() || !o.source.empty() || m.config.data.has_validation(),
-          "the run held nothing out (data.valid_fraction 0): name the data.");
+          "the run has no held-out data (data.valid_fraction 0): expected --data, or --source and "
+          "--target.");
   check_length_penalty(o.beam.length_penalty);
 }
 
-// `given`: the pairs that the options name, which may come from a pipe and are read once.
+// `given`: the pairs that the options name. They may come from a pipe, so they are read once.
 Split load_split(const EvaluateOptions& o, const std::optional<Pairs>& given, TrainedModel& m,
                  Log& log) {
   Split split;
@@ -71,7 +75,7 @@ Split load_split(const EvaluateOptions& o, const std::optional<Pairs>& given, Tr
   } else {
     Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
     if (data.hash.all() != m.state.data_hash)
-      log.warn("the data is not what the run was trained on: the files have changed since");
+      log.warn("the data files have changed since the run was trained");
     split = std::move(data.valid);
   }
   if (split.unknown.count > 0) log.info(split.unknown.summary());
@@ -104,17 +108,17 @@ void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
 }
 
 void print_table(const Json& r, bool pseudo) {
-  const auto line = [](std::string name, const std::string& value) {
-    name.resize(20, ' ');
-    print(name + value + "\n");
+  const auto line = [](const char* name, const std::string& value) {
+    print(fmt::format("{:20}{}\n", name, value));
   };
   const auto number = [&](const char* key, int digits) {
     return format_fixed(r[key].get<double>(), digits);
   };
-  const std::string checkpoint = r["checkpoint"];
+  const std::string data = r["data"], checkpoint = r["checkpoint"];
   const std::int64_t step = r["step"];
-  line("data", r["data"].get<std::string>() + ", checkpoint " + checkpoint +
-                   (checkpoint == step_folder_name(step) ? "" : ", step " + std::to_string(step)));
+  line("data",
+       fmt::format("{}, checkpoint {}{}", data, checkpoint,
+                   checkpoint == step_folder_name(step) ? "" : fmt::format(", step {}", step)));
   line("tokens", format_count(r["tokens"].get<std::int64_t>()));
   line("loss", number("loss", 4) + " nats per token");
   line(pseudo ? "pseudo-perplexity" : "perplexity", number("perplexity", 3));
@@ -129,9 +133,7 @@ void print_table(const Json& r, bool pseudo) {
 
 std::string data_name(const EvaluateOptions& o) {
   if (!o.source.empty()) return o.source + " + " + o.target;
-  std::string name;
-  for (const std::string& path : o.data) name += (name.empty() ? "" : " + ") + path;
-  return name.empty() ? "validation" : name;
+  return o.data.empty() ? "validation" : joined(o.data, " + ");
 }
 
 }  // namespace
@@ -143,21 +145,18 @@ Exit run_evaluate(CommandLine& line) {
   CLI::App& app = line.app();
   line.add_run(run);
   line.add_checkpoint(checkpoint);
-  app.add_option("--data", o.data, "text file to score (again for more, one after the other)")
-      ->type_name("PATH")
-      ->expected(1)
-      ->default_str("")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--source", o.source, "source lines, for models of pairs")->type_name("PATH");
+  line.add_list("--data", o.data, "text file to score (may be repeated; read in order)", "PATH");
+  app.add_option("--source", o.source, "source lines, for models trained on pairs")
+      ->type_name("PATH");
   app.add_option("--target", o.target, "target lines")->type_name("PATH");
   app.add_option("--stride", o.stride,
-                 "causal_lm: windows begin every N tokens and overlap; 0: they do not overlap")
+                 "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap")
       ->check(CLI::Range(0, 1'000'000));
   app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
-  app.add_option("--beam-size", o.beam.beam_size, "of the translations; 1: greedy")
+  app.add_option("--beam-size", o.beam.beam_size, "beam size of the translations; 1: greedy")
       ->check(CLI::Range(1, 1000));
   app.add_option("--length-penalty", o.beam.length_penalty,
-                 "0: the most probable translation; larger: longer ones (0 to 10)");
+                 "0: the most probable translation; larger favours longer ones (0 to 10)");
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, or none (at spaces)")
       ->check(CLI::IsMember({"13a", "none"}));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
@@ -178,7 +177,7 @@ Exit run_evaluate(CommandLine& line) {
       m.model, m.values,
       o.stride > 0 ? m.objective->windows(split, o.stride) : m.objective->evaluation(split), pool);
   if (e.sums.tokens == 0)
-    throw Error(Exit::data, "there is no token to score: the text is too short.");
+    throw Error(Exit::data, "the text is too short: there is no token to score.");
   Json result{{"data", data_name(o)},
               {"checkpoint", std::filesystem::canonical(m.folder).filename().string()},
               {"step", m.state.step},
@@ -192,7 +191,7 @@ Exit run_evaluate(CommandLine& line) {
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (o.bleu) measure_translations(o, std::move(given), m, pool, result);
   if (o.json)
-    print(result.dump() + "\n");
+    print_line(result);
   else
     print_table(result, m.objective->traits().pseudo_likelihood);
   return Exit::ok;

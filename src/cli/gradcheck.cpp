@@ -1,4 +1,6 @@
 // heed gradcheck CONFIG
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -16,8 +18,7 @@ namespace {
 
 constexpr int kVocab = 11;
 
-// The config's architecture at a width where differences are quick and exact: every choice is kept,
-// only sizes shrink.
+// The config's architecture, with sizes small enough for quick and exact differences.
 ModelConfig shrunk(const ModelConfig& c) {
   ModelConfig small = c;
   small.n_heads = std::min(c.n_heads, 3);
@@ -63,7 +64,7 @@ Exit run_gradcheck(CommandLine& line) {
   const Batch batch =
       random_batch(model, config.seed, small.dropout > 0 || small.attention_dropout > 0);
 
-  // Values away from every special point, and no relu input near its corner.
+  // Random values without special cases (zero biases, unit gains), and no relu input near 0.
   ParamVec<double> values(model.table.size());
   std::uint64_t seed = config.seed;
   do {
@@ -79,9 +80,9 @@ Exit run_gradcheck(CommandLine& line) {
   std::size_t width = 6;
   for (const TensorCheck& c : checks) width = std::max(width, c.name.size());
   if (!json)
-    print("the architecture of " + path + " at d_model " + std::to_string(small.d_model) + ", " +
-          format_count(static_cast<std::int64_t>(values.size())) +
-          " parameters, central differences in double\n");
+    print(fmt::format(
+        "the architecture of {} at d_model {}, {} parameters, central differences in double\n",
+        path, small.d_model, format_count(static_cast<std::int64_t>(values.size()))));
   for (const TensorCheck& c : checks) {
     ok = ok && c.ok();
     if (json) {
@@ -94,20 +95,15 @@ Exit run_gradcheck(CommandLine& line) {
                       {"ok", c.ok()}});
       continue;
     }
-    std::string name = c.name;
-    name.resize(width + 2, ' ');
-    print(name + format_scientific(c.worst) + (c.ok() ? "  ok\n" : "  FAILED\n"));
+    print(fmt::format("{:{}}  {:.1e}  {}\n", c.name, width, c.worst, c.ok() ? "ok" : "FAILED"));
     if (!c.ok())
-      print("  entry " + std::to_string(c.worst_entry) + ": backward says " +
-            std::to_string(c.analytic) + ", differences say " + std::to_string(c.numeric) + "\n");
+      print(fmt::format("  entry {}: backward gives {:f}, central differences give {:f}\n",
+                        c.worst_entry, c.analytic, c.numeric));
   }
-  if (json) {
-    print(nlohmann::ordered_json{{"ok", ok}, {"tolerance", kGradientTolerance}, {"tensors", rows}}
-              .dump() +
-          "\n");
-  } else {
+  if (json)
+    print_line({{"ok", ok}, {"tolerance", kGradientTolerance}, {"tensors", rows}});
+  else
     print(ok ? "every gradient agrees to 1e-6\n" : "some gradients are wrong\n");
-  }
   return ok ? Exit::ok : Exit::check_failed;
 }
 

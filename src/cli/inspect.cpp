@@ -1,4 +1,6 @@
 // heed inspect RUN
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -15,51 +17,46 @@
 namespace heed {
 namespace {
 
+// The width of a column of names.
+template <class Rows>
+std::size_t name_width(const Rows& rows) {
+  std::size_t width = 8;
+  for (const auto& row : rows) width = std::max(width, row.name.size() + 2);
+  return width;
+}
+
 std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string s = std::to_string(shape.front());
-  for (std::size_t i = 1; i < shape.size(); ++i) s += " x " + std::to_string(shape[i]);
-  return s;
-}
-
-std::string left(std::string s, std::size_t width) {
-  s.resize(std::max(width, s.size() + 2), ' ');
-  return s;
-}
-
-std::string right(const std::string& s, std::size_t width) {
-  return std::string(width > s.size() ? width - s.size() : 1, ' ') + s;
+  std::vector<std::string> sizes;
+  for (const std::int64_t size : shape) sizes.push_back(std::to_string(size));
+  return joined(sizes, " x ");
 }
 
 void print_matrices(const Learning& learning) {
-  std::size_t width = 8;
-  for (const MatrixLearning& m : learning.matrices) width = std::max(width, m.name.size() + 2);
-  print(left("matrix", width) + right("gradient", 12) + right("norm", 10) + right("update", 10) +
-        right("cosine", 9) + "\n");
+  const std::size_t width = name_width(learning.matrices);
+  print(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>8}\n", "matrix", width, "gradient", "norm",
+                    "update", "cosine"));
   for (const MatrixLearning& m : learning.matrices)
-    print(left(m.name, width) + right(format_fixed(m.gradient_norm, 5), 12) +
-          right(format_fixed(m.weight_norm, 3), 10) + right(format_fixed(m.update_ratio, 5), 10) +
-          right(format_fixed(m.cosine, 3), 9) + "\n");
+    print(fmt::format("{:{}} {:11.5f} {:9.3f} {:9.5f} {:8.3f}\n", m.name, width, m.gradient_norm,
+                      m.weight_norm, m.update_ratio, m.cosine));
 }
 
 void print_entropy(const Learning& learning) {
-  constexpr std::size_t kName = 20;
   for (const KindEntropy& e : learning.entropy) {
     if (e.heads.empty()) continue;
-    std::string line = "\n" + left("entropy (nats)", kName) + right("uniform", 9);
+    print(fmt::format("\n{:20}{:>9}", "entropy (nats)", "uniform"));
     for (std::size_t h = 0; h < e.heads.front().size(); ++h)
-      line += right("head " + std::to_string(h), 9);
-    print(line + "\n");
+      print(fmt::format("{:>9}", fmt::format("head {}", h)));
     for (std::size_t layer = 0; layer < e.heads.size(); ++layer) {
-      line = left(std::string(attention_name(e.kind)) + ", layer " + std::to_string(layer), kName) +
-             right(format_fixed(e.uniform, 3), 9);
-      for (const double x : e.heads[layer]) line += right(format_fixed(x, 3), 9);
-      print(line + "\n");
+      const std::string name = fmt::format("{}, layer {}", attention_name(e.kind), layer);
+      print(fmt::format("\n{:20}{:9.3f}", name, e.uniform));
+      for (const double x : e.heads[layer]) print(fmt::format("{:9.3f}", x));
     }
+    print("\n");
   }
 }
 
-// The last record. A schedule may end at a rate of 0: then the update ratios are those of the last
-// step that moved the weights.
+// The last record. A schedule may end at rate 0; the update ratios are then those of the last step
+// that moved the weights.
 void print_learning(const std::vector<LearningStep>& records, bool averaged) {
   if (records.empty()) return;
   const LearningStep& last = records.back();
@@ -69,17 +66,16 @@ void print_learning(const std::vector<LearningStep>& records, bool averaged) {
   Learning shown = last.learning;
   for (std::size_t i = 0; i < shown.matrices.size(); ++i)
     shown.matrices[i].update_ratio = moved.learning.matrices[i].update_ratio;
-  print("\nLearning record of step " + std::to_string(last.step) +
-        " (--json has those of all steps).\n" +
-        (averaged
-             ? "It is of the weights that are trained, not of their average (train.ema_decay), "
-               "which the\ntable above is of.\n"
-             : "") +
-        "gradient: its norm before clipping; update: how far " +
-        (moved.step == last.step ? "the step" : "step " + std::to_string(moved.step)) +
-        " moved the matrix, as a share\n"
-        "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
-        "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n");
+  print(fmt::format("\nLearning record of step {} (--json has those of all steps).\n", last.step));
+  if (averaged)
+    print(
+        "It describes the trained weights; the table above describes their average "
+        "(train.ema_decay).\n");
+  print(fmt::format(
+      "gradient: norm before clipping; update: how far {} moved the matrix, as a share\n"
+      "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
+      "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n",
+      moved.step == last.step ? "the step" : fmt::format("step {}", moved.step)));
   print_matrices(shown);
   print_entropy(shown);
 }
@@ -101,27 +97,24 @@ Exit run_inspect(CommandLine& line) {
   if (json) {
     nlohmann::ordered_json learning = nlohmann::ordered_json::array();
     for (const LearningStep& record : metrics.learning) learning.push_back(json_of(record));
-    print(nlohmann::ordered_json{{"checkpoint", m.folder.string()},
-                                 {"step", m.state.step},
-                                 {"parameters", m.model.table.size()},
-                                 {"tensors", json_of(rows)},
-                                 {"learning", learning}}
-              .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
-          "\n");
+    print_line({{"checkpoint", m.folder.string()},
+                {"step", m.state.step},
+                {"parameters", m.model.table.size()},
+                {"tensors", json_of(rows)},
+                {"learning", learning}});
     return Exit::ok;
   }
-  std::size_t width = 8;
-  for (const ParameterRow& r : rows) width = std::max(width, r.name.size() + 2);
-  print(m.folder.string() + ", step " + format_count(m.state.step) + ", " +
-        format_count(static_cast<std::int64_t>(m.model.table.size())) + " parameters\n" +
-        "norm: length of the tensor as a vector; moved: distance from its value at step 0;\n"
-        "cosine: between now and step 0 (1: same direction)\n\n");
-  print(left("tensor", width) + right("shape", 12) + right("norm", 10) + right("at start", 10) +
-        right("moved", 10) + right("cosine", 9) + "\n");
+  const std::size_t width = name_width(rows);
+  print(fmt::format("{}, step {}, {} parameters\n", m.folder.string(), format_count(m.state.step),
+                    format_count(static_cast<std::int64_t>(m.model.table.size()))));
+  print(
+      "norm: length of the tensor as a vector; moved: distance from its value at step 0;\n"
+      "cosine: between now and step 0 (1: same direction)\n\n");
+  print(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>9} {:>8}\n", "tensor", width, "shape", "norm",
+                    "at start", "moved", "cosine"));
   for (const ParameterRow& r : rows)
-    print(left(r.name, width) + right(shape_text(r.shape), 12) +
-          right(format_fixed(r.norm, 3), 10) + right(format_fixed(r.initial_norm, 3), 10) +
-          right(format_fixed(r.distance, 3), 10) + right(format_fixed(r.cosine, 3), 9) + "\n");
+    print(fmt::format("{:{}} {:>11} {:9.3f} {:9.3f} {:9.3f} {:8.3f}\n", r.name, width,
+                      shape_text(r.shape), r.norm, r.initial_norm, r.distance, r.cosine));
   print_learning(metrics.learning, m.config.train.ema_decay > 0);
   return Exit::ok;
 }

@@ -1,4 +1,5 @@
-// Lines of a file or of standard input, a few at a time, for commands that write while they read.
+// Reads lines of a file or of standard input, a few at a time, for commands that answer as they
+// read.
 #pragma once
 
 #include <exception>
@@ -18,9 +19,9 @@ class LineReader {
         options_(options),
         lines_(path, InputFile::Allow::anything, Exit::data) {}
 
-  // The next at most n lines, without \n or \r\n (and a byte order mark before the first); empty at
-  // the end. It waits for one line only, so that interactive use gets an answer per line. Error
-  // (data) naming file and line on invalid UTF-8, after the lines before it were given.
+  // The next lines, at most n, without \n or \r\n and without a byte order mark; empty at the end.
+  // It waits for one line only, so that interactive use gets an answer per line. Error (data) with
+  // file and line on invalid UTF-8, once the lines before it have been returned.
   std::vector<std::string> read(std::size_t n);
 
  private:
@@ -30,7 +31,7 @@ class LineReader {
   ReadOptions options_;
   InputLines lines_;
   std::size_t number_ = 0;
-  std::exception_ptr failed_;  // thrown when the lines before it are taken
+  std::exception_ptr failed_;  // thrown once the lines before it have been returned
 };
 
 }  // namespace heed

@@ -1,14 +1,14 @@
 // heed neighbors RUN WORD...
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "inspect/neighbors.h"
+#include "inspect/context_vectors.h"
 #include "math/blas.h"
-#include "report/heat_map.h"
 
 namespace heed {
 namespace {
@@ -22,12 +22,6 @@ struct NeighborsOptions {
   bool json = false;
 };
 
-std::vector<std::string> pieces(const EmbeddingView& e, const std::vector<int>& ids) {
-  std::vector<std::string> texts;
-  for (const int id : ids) texts.push_back(e.tokenizer.piece(id));
-  return texts;
-}
-
 Json json_of(const std::vector<Neighbor>& neighbors) {
   Json list = Json::array();
   for (const Neighbor& n : neighbors)
@@ -36,7 +30,7 @@ Json json_of(const std::vector<Neighbor>& neighbors) {
 }
 
 Json json_of(const EmbeddingView& e, const WordVector& w) {
-  return {{"word", w.word}, {"ids", w.ids}, {"tokens", pieces(e, w.ids)}};
+  return {{"word", w.word}, {"ids", w.ids}, {"tokens", e.tokenizer.pieces(w.ids)}};
 }
 
 Json json_of(const EmbeddingView& e, const QueryResult& r) {
@@ -60,30 +54,28 @@ Json json_of(const EmbeddingView& e, const ContextResult& r) {
   return json;
 }
 
-std::string spelt(const EmbeddingView& e, const WordVector& w) {
+// A note on a word of several tokens.
+std::string split_note(const EmbeddingView& e, const WordVector& w) {
   if (w.ids.size() < 2) return "";
-  std::string text = "\"" + w.word + "\" is " + std::to_string(w.ids.size()) + " tokens (";
-  for (std::size_t i = 0; i < w.ids.size(); ++i)
-    text += (i ? " " : "") + e.tokenizer.piece(w.ids[i]);
-  return text + "): their mean is used\n";
+  return fmt::format("\"{}\" is {} tokens ({}): their mean is used\n", w.word, w.ids.size(),
+                     joined(e.tokenizer.pieces(w.ids), " "));
 }
 
 std::string table(const EmbeddingView& e, const QueryResult& r) {
   std::string text = r.query.text + "\n";
-  for (const WordVector& w : r.words) text += spelt(e, w);
-  for (const Neighbor& n : r.neighbors)
-    text += "  " + format_fixed(n.cosine, 3) + "  " + n.token + "\n";
+  for (const WordVector& w : r.words) text += split_note(e, w);
+  for (const Neighbor& n : r.neighbors) text += fmt::format("  {:.3f}  {}\n", n.cosine, n.token);
   return text;
 }
 
 std::string table(const EmbeddingView& e, const ContextResult& r, const std::string& context) {
-  std::string text = spelt(e, r.word);
+  std::string text = split_note(e, r.word);
   for (const Occurrence& o : r.occurrences) {
-    text += context.substr(0, o.begin) + "[" + context.substr(o.begin, o.end - o.begin) + "]" +
-            context.substr(o.end) + "\n  layer  cosine to static  nearest rows of the embedding\n";
+    text += fmt::format("{}[{}]{}\n  layer  cosine to static  nearest rows of the embedding\n",
+                        context.substr(0, o.begin), context.substr(o.begin, o.end - o.begin),
+                        context.substr(o.end));
     for (std::size_t layer = 0; layer < o.layers.size(); ++layer) {
-      text += "  " + fitted(std::to_string(layer), 7) +
-              fitted(format_fixed(o.layers[layer].cosine_to_static, 3), 18);
+      text += fmt::format("  {:<7}{:<18.3f}", layer, o.layers[layer].cosine_to_static);
       for (const Neighbor& n : o.layers[layer].neighbors) text += n.token + " ";
       text.back() = '\n';
     }
@@ -100,13 +92,12 @@ void answer(const NeighborsOptions& r, const TrainedModel& t, const EmbeddingVie
     json["queries"].push_back(json_of(e, result));
     text += (text.empty() ? "" : "\n") + table(e, result);
     if (r.context.empty()) continue;
-    if (query.terms.size() > 1)
-      throw Error(Exit::usage, "--context goes with words, not analogies.");
+    if (query.terms.size() > 1) throw Error(Exit::usage, "--context takes words, not analogies.");
     const ContextResult inside = ask_in_context(t, query.terms.front().word, r.context, r.top_k);
     json["queries"].back()["context"] = json_of(e, inside);
     text += table(e, inside, r.context);
   }
-  print(r.json ? json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" : text);
+  r.json ? print_line(json) : print(text);
 }
 
 }  // namespace
@@ -118,35 +109,32 @@ Exit run_neighbors(CommandLine& line) {
   line.add_checkpoint(r.checkpoint);
   line.app().add_option("--top-k", r.top_k, "how many neighbours")->check(CLI::Range(1, 100000));
   line.app().add_option("--context", r.context,
-                        "a text with the words: also their vectors after each layer");
+                        "a text with the words: also show their vectors after each layer");
   line.app()
       .add_option("--side", r.side,
-                  "which table, where source and target have their own "
+                  "which table, if source and target have their own "
                   "(default: source with --context, else target)")
       ->check(CLI::IsMember({"source", "target"}));
   line.app()
-      .add_option("--export", r.export_to, "write the whole table as word2vec text")
+      .add_option("--export", r.export_to,
+                  "write all vectors as word2vec text; - is standard output")
       ->type_name("FILE.vec");
   line.add_json(r.json);
   if (!line.parse()) return Exit::ok;
   if (r.words.empty() && r.export_to.empty())
-    throw Error(Exit::usage, "Expected a word, or --export.", "heed neighbors --help");
+    throw Error(Exit::usage, "expected a word, or --export.", "heed neighbors --help");
   if (r.words.empty() && !r.context.empty())
-    throw Error(Exit::usage, "--context needs a word that stands in it.");
+    throw Error(Exit::usage, "--context needs a word that occurs in it.");
   prepare_blas();
   const TrainedModel trained = load_trained_model(r.run, r.checkpoint);
   const bool source = r.side.empty() ? !r.context.empty() : r.side == "source";
   if (source && !r.side.empty() && !trained.model.has_encoder())
     throw Error(Exit::usage, "--side source: this model has no encoder.");
   if (!source && !r.context.empty() && trained.model.has_encoder())
-    throw Error(Exit::usage, "--side target: --context is read by the encoder.");
+    throw Error(Exit::usage, "--side target: the encoder reads --context.");
   const EmbeddingView e = embedding_of(trained, source ? Side::source : Side::target);
   if (!r.words.empty()) answer(r, trained, e);
-  if (!r.export_to.empty()) {
-    OutputFile file(r.export_to);
-    file.write(word2vec_text(e));
-    file.finish();
-  }
+  if (!r.export_to.empty()) write_output(r.export_to, word2vec_text(e));
   return Exit::ok;
 }
 

@@ -3,9 +3,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string>
+#include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "base/files.h"
 
 namespace heed {
 namespace {
@@ -24,6 +24,17 @@ void print(std::string_view text) {
 
 void flush_output() {
   if (std::fflush(stdout) != 0) failed(errno);
+}
+
+void print_line(const nlohmann::ordered_json& json) {
+  print(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void write_output(const std::string& path, std::string_view text) {
+  if (path == "-") return print(text);
+  OutputFile file(path);
+  file.write(text);
+  file.finish();
 }
 
 }  // namespace heed

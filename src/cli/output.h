@@ -1,16 +1,23 @@
-// Standard output: data, help and --json, nothing else. Everything for people about the run goes to
-// the Log. Buffered; run by one thread.
+// Standard output: data, help and --json, nothing else. Messages about a run go to the Log.
+// Buffered; for one thread.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 
 namespace heed {
 
-// Nobody reads our output any more. Not an error: main() ends quietly, by SIGPIPE as is customary.
+// The reader of our output has closed it. Not an error: main() ends quietly, by SIGPIPE as filters
+// do.
 struct OutputClosed {};
 
 // OutputClosed on a closed pipe; Error (Exit::store) on a full disk.
 void print(std::string_view text);
-void flush_output();  // makes what was printed visible (streaming); main() does it in the end
+void flush_output();  // makes the output visible now; main() does it at the end
+// JSON on a line; bytes that are not UTF-8 become U+FFFD.
+void print_line(const nlohmann::ordered_json& json);
+// Writes a file; "-" is standard output.
+void write_output(const std::string& path, std::string_view text);
 
 }  // namespace heed

@@ -1,15 +1,15 @@
-// Prompts that are not on the command line.
+// Prompts from a file or from standard input.
 #pragma once
 
 #include <string>
 
 namespace heed {
 
-// All of a file, a pipe or standard input ("-"), without one final \n or \r\n: a prompt ends where
-// its last line does. Error (data) if it cannot be read or has more than 64 MiB.
+// A whole file, pipe or standard input ("-"), without its final \n or \r\n. Error (data) if it
+// cannot be read or is larger than 64 MiB.
 std::string prompt_from(const std::string& path);
 
-// The same of standard input if something is piped or redirected into it, else "".
+// Standard input in the same way if it is a pipe or a file, else "".
 std::string piped_prompt();
 
 }  // namespace heed

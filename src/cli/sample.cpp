@@ -1,6 +1,8 @@
 // heed sample RUN
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <limits>
@@ -21,16 +23,17 @@ namespace heed {
 namespace {
 
 constexpr const char* kSampleNotes =
-    "Plain output is the prompt and what follows it; several samples are separated by a blank "
-    "line,\n"
-    "which a sample may have in it, too: --json tells them apart.\n"
-    "With --json, a line per sample: sample, prompt, text (what follows the prompt), ids, tokens;\n"
-    "ids and tokens hold what --stop was found in, too, but no </s>.\n"
-    "Sample i depends on the seed, i and the options alone, not on how many are drawn.\n"
+    "Plain output is the prompt and its continuation. A blank line separates samples; samples may\n"
+    "contain blank lines too, so use --json to tell them apart.\n"
+    "With --json, a line per sample: sample, prompt, text (the continuation), ids, tokens. ids "
+    "and\n"
+    "tokens include the text of --stop, but no </s>.\n"
+    "Sample i depends only on the seed, i and the options, not on the number of samples.\n"
     "The prompt of a translation model is a line to translate. An encoder-decoder for text reads\n"
-    "the last source_length tokens and starts anew after every target_length tokens. A decoder\n"
-    "alone reads <s> and the prompt; when it holds target_length tokens it starts anew with the\n"
-    "last half of them.";
+    "the last source_length tokens and starts again after every target_length tokens. A decoder-\n"
+    "only model reads <s> and the prompt; when it holds target_length tokens, it starts again "
+    "with\n"
+    "the last half of them.";
 
 struct SampleOptions {
   std::string prompt, prompt_file;
@@ -39,7 +42,7 @@ struct SampleOptions {
   SampleRequest request;
 };
 
-void check_rules(const LogitsRules& r) {
+void check_rules(const SamplingRules& r) {
   const auto require = [](bool holds, const char* what) {
     if (!holds) throw Error(Exit::usage, what, "heed sample --help");
   };
@@ -57,7 +60,7 @@ std::string read_prompt(const SampleOptions& o) {
   return o.has_prompt_file ? prompt_from(o.prompt_file) : piped_prompt();
 }
 
-// The prompt as ids, the ids that never come, and where learned positions end.
+// Adds what the model determines: the ids of the prompt, the banned ids, the most tokens.
 void complete_request(const TrainedModel& m, const std::string& prompt, Log& log,
                       SampleRequest& r) {
   const ObjectiveTraits& traits = m.objective->traits();
@@ -65,18 +68,18 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
   r.banned = m.objective->never_written(*m.tokenizers.target);
   if (!traits.to_end) return;
   if (traits.pairs && prompt.find('\n') != std::string::npos)
-    throw Error(Exit::data, "the prompt has several lines; this model samples translations of one.",
+    throw Error(Exit::data, "the prompt has several lines; this model translates one line.",
                 "heed translate");
   check_positions(m.config.model, m.objective->framed_source(r.prompt).size(), "the prompt",
                   "</s>");
   const int longest = most_positions(m.config.model);
   if (r.max_tokens > longest)
-    log.info("--max-tokens " + std::to_string(longest) + ": the model has no more positions");
+    log.info(fmt::format("--max-tokens {}: the model has no more positions", longest));
   r.max_tokens = std::min(r.max_tokens, longest);
 }
 
-// Prints samples in order, each as soon as it and those before it are complete; a single plain one
-// as it comes.
+// Prints samples in order, each as soon as it and the ones before it are complete. A single plain
+// sample is printed token by token.
 class Printer {
  public:
   Printer(const TrainedModel& m, const SampleOptions& o, std::string prompt)
@@ -136,11 +139,11 @@ class Printer {
 
   void print_json(std::size_t i) {
     const Sample& s = samples_[i];
-    nlohmann::ordered_json j{
-        {"sample", i}, {"prompt", to_valid_utf8(prompt_)}, {"text", s.text}, {"ids", s.ids}};
-    j["tokens"] = nlohmann::ordered_json::array();
-    for (const int id : s.ids) j["tokens"].push_back(tokenizer_.piece(id));
-    print(j.dump() + "\n");
+    print_line({{"sample", i},
+                {"prompt", to_valid_utf8(prompt_)},
+                {"text", s.text},
+                {"ids", s.ids},
+                {"tokens", tokenizer_.pieces(s.ids)}});
   }
 
   const Tokenizer& tokenizer_;
@@ -164,9 +167,9 @@ Exit run_sample(CommandLine& line) {
   line.add_checkpoint(checkpoint);
   auto* prompt_option = app.add_option("--prompt", o.prompt,
                                        "text to continue (default: standard input if it is a pipe "
-                                       "or a file, else nothing)");
+                                       "or a file, else empty)");
   auto* file_option =
-      app.add_option("--prompt-file", o.prompt_file, "the same from a file; - is standard input")
+      app.add_option("--prompt-file", o.prompt_file, "file with the prompt; - is standard input")
           ->type_name("PATH")
           ->excludes(prompt_option);
   app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
@@ -174,21 +177,17 @@ Exit run_sample(CommandLine& line) {
   app.add_option("--num-samples,-n", r.num_samples, "how many samples")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--temperature", r.rules.temperature,
-                 "below 1: rather the probable tokens; 0: always the most probable one");
-  app.add_option("--top-k", r.rules.top_k, "draw from the k most probable tokens; 0: from all");
+                 "below 1 favours likely tokens; 0: always the most probable token");
+  app.add_option("--top-k", r.rules.top_k, "keep only the k most probable tokens; 0: all");
   app.add_option("--top-p", r.rules.top_p,
-                 "draw from the fewest tokens that have this probability together (above 0, to 1)");
-  app.add_option(
-      "--min-p", r.rules.min_p,
-      "draw from tokens at least this times as probable as the most probable one (0 to 1)");
+                 "keep the smallest set of tokens with at least this total probability (above 0, "
+                 "up to 1)");
+  app.add_option("--min-p", r.rules.min_p,
+                 "keep tokens with at least this fraction of the top probability (0 to 1)");
   app.add_option("--repetition-penalty", r.rules.repetition_penalty,
-                 "above 1: tokens that occurred are less probable (0.01 to 100)");
-  app.add_option("--stop", o.stops, "end a sample before this text (again for more)")
-      ->type_name("TEXT")
-      ->expected(1)
-      ->default_str("")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--seed", r.seed, "of the draws")
+                 "above 1: tokens that have occurred become less likely (0.01 to 100)");
+  line.add_list("--stop", o.stops, "end a sample before this text (may be repeated)", "TEXT");
+  app.add_option("--seed", r.seed, "seed of the random draws")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   line.add_threads(threads);
   line.add_json(o.json);

@@ -1,8 +1,9 @@
 // heed score RUN --target F
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -18,13 +19,12 @@ namespace {
 
 constexpr const char* kScoreNotes =
     "Prints the log-probability (nats) of every line of --target, one number per line. All models\n"
-    "start from <s>. Pairs: the line and </s>, given the line of --source. Text: the line's "
-    "tokens\n"
-    "without </s>; an encoder-decoder reads the line of --source as what came before (default:\n"
-    "<s> alone). Lines longer than target_length go in tiles, as in training. Masked models:\n"
-    "pseudo-log-probability, each token masked in turn.\n"
-    "With --json, an object per line: logprob, bos_id, source_ids (what the encoder reads, as far\n"
-    "as it is given), ids (the scored labels), tokens, token_logprobs.";
+    "start from <s>. Pairs: the line and </s>, given the line of --source. Text: the tokens of\n"
+    "the line without </s>; an encoder-decoder reads the line of --source as the text before it\n"
+    "(default: <s> alone). Lines longer than target_length are cut into tiles, as in training.\n"
+    "Masked models: pseudo-log-probability, each token masked in turn.\n"
+    "With --json, an object per line: logprob, bos_id, source_ids (what the encoder reads of\n"
+    "--source), ids (the scored labels), tokens, token_logprobs.";
 
 constexpr std::size_t kScoredLines = 256;  // scored at a time
 
@@ -32,21 +32,17 @@ void print_score(const ScoredLine& line, const std::vector<double>& token_log_pr
                  const Tokenizer& t, bool json, bool tokens) {
   double sum = 0;
   for (const double x : token_log_probs) sum += x;
-  if (json) {
-    nlohmann::ordered_json j{{"logprob", sum},
-                             {"bos_id", Tokenizer::kBos},
-                             {"source_ids", line.source_ids},
-                             {"ids", line.ids},
-                             {"tokens", nlohmann::ordered_json::array()},
-                             {"token_logprobs", token_log_probs}};
-    for (const int id : line.ids) j["tokens"].push_back(t.piece(id));
-    print(j.dump() + "\n");
-    return;
-  }
-  print(format_fixed(sum, 6) + "\n");
+  if (json)
+    return print_line({{"logprob", sum},
+                       {"bos_id", Tokenizer::kBos},
+                       {"source_ids", line.source_ids},
+                       {"ids", line.ids},
+                       {"tokens", t.pieces(line.ids)},
+                       {"token_logprobs", token_log_probs}});
+  print(fmt::format("{:.6f}\n", sum));
   if (!tokens) return;
   for (std::size_t i = 0; i < line.ids.size(); ++i)
-    print("\t" + format_fixed(token_log_probs[i], 6) + "\t" + t.piece(line.ids[i]) + "\n");
+    print(fmt::format("\t{:.6f}\t{}\n", token_log_probs[i], t.piece(line.ids[i])));
 }
 
 }  // namespace
@@ -58,13 +54,13 @@ Exit run_score(CommandLine& line) {
   line.add_run(run);
   line.add_checkpoint(checkpoint);
   line.app()
-      .add_option("--source", source, "file of lines that --target is conditioned on")
+      .add_option("--source", source, "file of lines that the lines of --target depend on")
       ->type_name("PATH");
   line.app()
       .add_option("--target", target, "file of lines to score; - is standard input")
       ->type_name("PATH")
       ->required();
-  line.app().add_flag("--tokens", tokens, "under each line's number, each token's");
+  line.app().add_flag("--tokens", tokens, "also print the number of each token");
   line.add_threads(threads);
   line.add_json(json);
   line.app().footer(kScoreNotes);
@@ -85,8 +81,8 @@ Exit run_score(CommandLine& line) {
   std::vector<std::string> sources(targets.size());
   if (!source.empty()) sources = read_lines(source, options);
   if (sources.size() != targets.size())
-    throw Error(Exit::data, source + " has " + std::to_string(sources.size()) + " lines, " +
-                                target + " has " + std::to_string(targets.size()) + ".");
+    throw Error(Exit::data, fmt::format("{} has {} lines, {} has {}.", source, sources.size(),
+                                        target, targets.size()));
 
   Unknown unknown;
   Pool pool(thread_count(threads, m.config));
@@ -101,7 +97,7 @@ Exit run_score(CommandLine& line) {
                                          m.tokenizers.target->encode(targets[i])));
       for (const Example& e : lines.back().examples) {
         check_positions(m.config.model, std::max(e.source.size(), e.target.size()),
-                        "line " + std::to_string(i + 1), "<s> or </s>");
+                        fmt::format("line {}", i + 1), "<s> or </s>");
         examples.push_back(e);
       }
     }

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/line_reader.h"
@@ -19,11 +20,12 @@ Exit run_tokenize(CommandLine& line) {
   line.add_checkpoint(checkpoint);
   line.app().add_flag("--ids", ids, "numbers instead of pieces");
   line.app().add_flag("--source", source,
-                      "by the source's vocabulary, where source and target have their own");
+                      "use the source vocabulary, if source and target have their own");
   line.add_json(json);
   line.app().footer(
-      "Reads lines from standard input and prints the tokens of each, separated by spaces; spaces\n"
-      "in a token are shown as U+2581. For masked models [MASK] is one token. With --json, an "
+      "Reads lines from standard input and prints the tokens of each, separated by spaces. A "
+      "space\n"
+      "in a token is shown as U+2581. For masked models [MASK] is one token. With --json, an\n"
       "object per line: ids, tokens.");
   if (!line.parse()) return Exit::ok;
 
@@ -38,20 +40,14 @@ Exit run_tokenize(CommandLine& line) {
     const std::string text = normalized(read, config, tokenizer);
     const TokenIds encoded = tokenizer.encode_with_specials(text);
     unknown += unknown_beside_specials(text, tokenizer);
-    std::vector<std::string> tokens;
-    for (const int id : encoded) {
-      tokens.push_back(tokenizer.piece(id));
-      if (json) continue;
-      for (std::size_t at; (at = tokens.back().find(' ')) != std::string::npos;)
-        tokens.back().replace(at, 1, "\xE2\x96\x81");
+    std::vector<std::string> shown = tokenizer.pieces(encoded);
+    if (json) return print_line({{"ids", encoded}, {"tokens", shown}});
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      if (ids) shown[i] = std::to_string(encoded[i]);
+      for (std::size_t at; (at = shown[i].find(' ')) != std::string::npos;)
+        shown[i].replace(at, 1, "\xE2\x96\x81");
     }
-    if (json) {
-      print(nlohmann::ordered_json{{"ids", encoded}, {"tokens", tokens}}.dump() + "\n");
-      return;
-    }
-    for (std::size_t i = 0; i < encoded.size(); ++i)
-      print((i > 0 ? " " : "") + (ids ? std::to_string(encoded[i]) : tokens[i]));
-    print("\n");
+    print(joined(shown, " ") + "\n");
   };
   for (std::vector<std::string> lines; !(lines = reader.read(512)).empty();) {
     for (const std::string& text : lines) answer(text);

@@ -15,13 +15,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kTrainNotes =
-    "With --json, one object at the end: run, step, best_loss and best_step (null without a\n"
+    "With --json, one object at the end: run, step, best_loss and best_step (null without\n"
     "validation), seconds, reason (finished, early_stopping, stop_at, signal, time, already_done).";
 
 void add_shared(CommandLine& line, std::int64_t& stop_at, bool& profile, bool& json) {
   line.add_steps("--stop-at", stop_at, "save and stop after this step, as a signal would");
   line.app().add_flag("--profile", profile,
-                      "say in the end where the time went (also in train.log)");
+                      "report at the end where the time went (also in train.log)");
   line.add_json(json);
   line.app().footer(kTrainNotes);
 }
@@ -29,14 +29,12 @@ void add_shared(CommandLine& line, std::int64_t& stop_at, bool& profile, bool& j
 Exit finish(const RunResult& r, bool json) {
   const State& s = r.state;
   if (json)
-    print(Json{{"run", r.run},
-               {"step", s.step},
-               {"best_loss", std::isfinite(s.best_loss) ? Json(s.best_loss) : Json()},
-               {"best_step", std::isfinite(s.best_loss) ? Json(s.best_step) : Json()},
-               {"seconds", r.seconds},
-               {"reason", r.reason}}
-              .dump(-1, ' ', false, Json::error_handler_t::replace) +
-          "\n");
+    print_line({{"run", r.run},
+                {"step", s.step},
+                {"best_loss", std::isfinite(s.best_loss) ? Json(s.best_loss) : Json()},
+                {"best_step", std::isfinite(s.best_loss) ? Json(s.best_step) : Json()},
+                {"seconds", r.seconds},
+                {"reason", r.reason}});
   return r.exit;
 }
 
@@ -65,7 +63,7 @@ Exit run_resume(CommandLine& line) {
   bool json = false;
   line.add_run_folder(request.run);
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
-  line.add_steps("--more", request.more, "train this many steps more")->excludes(max_steps);
+  line.add_steps("--more", request.more, "train this many more steps")->excludes(max_steps);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
   add_shared(line, request.stop_at, request.profile, json);

@@ -1,8 +1,9 @@
 // heed translate RUN
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/line_reader.h"
@@ -20,11 +21,9 @@ constexpr std::size_t kTranslatedLines = 512;  // read, translated and written a
 
 constexpr const char* kTranslateNotes =
     "Prints one line for every line of the input, in order; an empty line for an empty one. With\n"
-    "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are "
-    "compared\n"
-    "by log-probability / length^length-penalty, where the </s> counts. With --json, an object "
-    "per\n"
-    "line: line, source, translation, score, logprob, ids, and with --n-best all in n_best.";
+    "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are ranked\n"
+    "by log-probability / length^length-penalty; the length counts </s>. With --json, an object\n"
+    "per line: line, source, translation, score, logprob, ids; with --n-best all are in n_best.";
 
 nlohmann::ordered_json as_json(const Translation& t) {
   return {{"translation", to_valid_utf8(t.text)},
@@ -41,7 +40,7 @@ void print_json(std::size_t number, const std::string& source,
     j["n_best"] = nlohmann::ordered_json::array();
     for (const Translation& t : found) j["n_best"].push_back(as_json(t));
   }
-  print(j.dump() + "\n");
+  print_line(j);
 }
 
 void print_plain(std::size_t number, const std::vector<Translation>& found, bool n_best) {
@@ -49,13 +48,12 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
     print((found.empty() ? std::string() : to_valid_utf8(found.front().text)) + "\n");
     return;
   }
-  if (found.empty()) print(std::to_string(number) + " |||  ||| 0\n");
+  if (found.empty()) print(fmt::format("{} |||  ||| 0\n", number));
   for (const Translation& t : found)
-    print(std::to_string(number) + " ||| " + to_valid_utf8(t.text) + " ||| " +
-          format_fixed(t.score, 6) + "\n");
+    print(fmt::format("{} ||| {} ||| {:.6f}\n", number, to_valid_utf8(t.text), t.score));
 }
 
-// Says so of the first line that is longer than a pair of the training may be.
+// Warns about the first line that is longer than any training pair.
 bool warn_of_long_line(const TrainedModel& m, const std::vector<std::string>& lines,
                        std::size_t number, Log& log) {
   const auto most = static_cast<std::size_t>(m.config.data.max_length);
@@ -65,9 +63,10 @@ bool warn_of_long_line(const TrainedModel& m, const std::vector<std::string>& li
     const std::size_t tokens = m.tokenizers.source().encode(text).size();
     if (tokens <= most) continue;
     if (m.config.model.positions == Positions::learned) return true;  // too long is an error there
-    log.warn("line " + std::to_string(number) + " has " + std::to_string(tokens) +
-             " tokens, the pairs of the training at most " + std::to_string(most) +
-             ": the translation may be poor, and takes long");
+    log.warn(
+        fmt::format("line {} has {} tokens, training pairs have at most {}: the translation "
+                    "may be poor and slow",
+                    number, tokens, most));
     return true;
   }
   return false;
@@ -88,12 +87,13 @@ Exit run_translate(CommandLine& line) {
   app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
       ->check(CLI::Range(1, 1000));
   app.add_option("--length-penalty", beam.length_penalty,
-                 "0: the most probable translation; larger: longer ones (0 to 10)");
-  auto* n_best = app.add_option("--n-best", beam.n_best,
-                                "print so many translations of each line, or as many as were found")
-                     ->check(CLI::Range(1, 1000));
+                 "0: the most probable translation; larger favours longer ones (0 to 10)");
+  auto* n_best =
+      app.add_option("--n-best", beam.n_best,
+                     "translations to print for each line, if the search finds that many")
+          ->check(CLI::Range(1, 1000));
   app.add_option("--max-length", beam.max_length,
-                 "tokens of a translation at most; 0: twice the source's and 20")
+                 "most tokens of a translation; 0: 2 x source tokens + 20")
       ->check(CLI::Range(0, 1'000'000));
   line.add_threads(threads);
   line.add_json(json);
@@ -101,9 +101,9 @@ Exit run_translate(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   check_length_penalty(beam.length_penalty);
   if (beam.n_best > beam.beam_size)
-    throw Error(Exit::usage, "--n-best " + std::to_string(beam.n_best) +
-                                 " needs a --beam-size of at least as many; found " +
-                                 std::to_string(beam.beam_size) + ".");
+    throw Error(Exit::usage,
+                fmt::format("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
+                            beam.n_best, beam.beam_size));
 
   prepare_blas(threads);
   Log log({.quiet = line.quiet()});

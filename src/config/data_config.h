@@ -1,5 +1,5 @@
-// What is trained on: the section `data` of a config. Plain values; paths as written, relative to
-// the folder of the config file. One of train, source + target, pairs is given.
+// The data of a run: the section `data` of a config. Plain values; paths as written, relative to
+// the folder of the config file. A config has one of train, source + target, pairs.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct DataConfig {
   std::string valid_source;
   std::string valid_target;
   std::string valid_pairs;
-  double valid_fraction = 0.1;  // the tail of the data, where no valid file is given
+  double valid_fraction = 0.1;  // the end of the data, if there is no valid file
   bool lowercase = false;
   int max_length = 256;  // tokens of one side of a pair; longer pairs are dropped
 

@@ -24,7 +24,7 @@ std::optional<I> to_integer(const Json& v) {
   } else if (v.is_number_integer()) {
     const auto x = v.get<std::int64_t>();
     if (std::in_range<I>(x)) return static_cast<I>(x);
-  } else if (v.is_number_float()) {  // 1e3 is an integer, too
+  } else if (v.is_number_float()) {  // 1e3 is an integer too
     const double x = v.get<double>();
     if (x == std::floor(x) && std::fabs(x) < 9e15 && std::in_range<I>(static_cast<std::int64_t>(x)))
       return static_cast<I>(x);

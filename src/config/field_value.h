@@ -1,4 +1,4 @@
-// One field and one JSON value.
+// Conversion between a field and a JSON value.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,11 +7,11 @@
 
 namespace heed {
 
-// Stores the value in the field's member. False, and nothing stored, if it is of another type or
-// out of range. Of a section only the type is checked.
+// Stores the value in the field's member. Returns false and stores nothing if the type is wrong or
+// the value is out of range. For a section only the type is checked.
 bool store_value(const Field& field, const nlohmann::json& value);
 
-// The member as JSON, as it would be written in a config. Not for sections.
+// The member as JSON, as in a config. Not for sections.
 nlohmann::ordered_json dump_value(const Field& field);
 
 }  // namespace heed

@@ -1,12 +1,12 @@
 // The fields of a config struct, listed once.
 //
-// Beside each config struct stands `std::vector<Field> fields(ThatConfig&)`: its keys in order,
-// each with a pointer to the member, one line of documentation, a range, and what may happen to it
-// when a run is resumed. Reading, dumping, --set, the JSON Schema and the table of keys all walk
-// this list (fields_json.h, fields_doc.h); nothing about a key is written anywhere else.
+// Each config struct has a function `std::vector<Field> fields(ThatConfig&)` that lists its keys in
+// order, each with a pointer to the member, one line of documentation, a range, and whether it may
+// change on resume. Reading, dumping, --set, the JSON Schema and the table of keys all use this
+// list (fields_json.h, fields_doc.h); nothing about a key is written anywhere else.
 //
 // A list points into the struct it was made from and must not outlive it. Some entries depend on
-// the values (`rejected_by`), so make the list anew after the values have changed: it is cheap.
+// the values (`rejected_by`), so make a new list after values have changed: it is cheap.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// One file or several, read one after the other. Empty: not given.
+// One or more files, read in order. Empty: not given.
 struct PathList {
   std::vector<std::string> paths;
-  bool as_list = false;  // written as a JSON list (so that one path in a list is dumped as such)
+  bool as_list = false;  // written as a JSON list, and dumped as one even if it has one path
   bool empty() const { return paths.empty(); }
   bool operator==(const PathList&) const = default;
 };
@@ -46,14 +46,20 @@ struct Range {
 };
 inline constexpr Range kAny{};
 inline constexpr Range kFraction{0.0, 1.0, false, true};  // [0, 1)
+constexpr Range between(double min, double max) {
+  return {min, max};
+}
+constexpr Range above(double min, double max) {  // (min, max]
+  return {min, max, true};
+}
 
-// Would another value change what the finished steps computed?
+// Would another value have changed the finished steps?
 enum class OnResume {
-  refused,  // yes: the resumed run would not be this run any more
-  allowed,  // no: it is applied from here on, and said
+  refused,  // yes: it would be another run
+  allowed,  // no: the new value applies from now on, with a message
 };
 
-// An enumeration by the names of its values, in the order 0, 1, 2, ...
+// An enumeration, as the names of its values 0, 1, 2, ...
 struct Choice {
   std::vector<std::string> names;
   std::function<int()> get;
@@ -78,19 +84,19 @@ struct Field {
   std::string doc;
   Range range = kAny;  // of numbers, and of both numbers of a pair
   OnResume on_resume = OnResume::refused;
-  // Where the default is not the struct's initial value: what it is, in words ("as model.dropout").
-  // The value in the struct then means "not given" and need not lie in the range.
+  // The default in words ("as model.dropout"), if it is not the struct's initial value. That value
+  // then means "not given" and may be out of range.
   std::string default_note = "";
-  // Not empty: this key must not be given and is not dumped, because of what stands here.
+  // If not empty: why this key must not be given. It is not dumped either.
   std::string rejected_by = "";
 };
 
-// The section a field is, or null.
+// The fields of a section, or null if the field is not a section.
 inline const Field::Section* section_of(const Field& field) {
   return std::get_if<Field::Section>(&field.ref);
 }
 
-// The fields that are no sections, with their full keys ("model.d_model"), in order.
+// The fields that are not sections, with their full keys ("model.d_model"), in order.
 struct Leaf {
   std::string key;
   const Field* field;  // in the list it was made from

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/format.h"
 #include "config/fields_json.h"
 
 namespace heed {
@@ -33,12 +34,6 @@ std::string in_range(const std::string& what, const Range& r) {
 
 std::string code(const std::string& s) {
   return fmt::format("`{}`", s);
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
 }
 
 struct Expected {
@@ -118,7 +113,7 @@ OrderedJson object_schema(const std::vector<Field>& fields) {
   return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
 }
 
-// Markdown's own signs in a table cell.
+// Escapes the text of a markdown table cell.
 std::string cell(const std::string& s) {
   std::string out;
   for (const char ch : s) out += ch == '|' ? std::string("\\|") : std::string(1, ch);

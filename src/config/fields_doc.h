@@ -1,4 +1,4 @@
-// Field lists as documents: for editors (JSON Schema) and for people (markdown).
+// Documentation of field lists: a JSON Schema for editors and a markdown table for people.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,13 +9,13 @@
 
 namespace heed {
 
-// JSON Schema, draft 2020-12. Defaults are the values now in the fields' structs.
+// JSON Schema, draft 2020-12. Defaults are the current values in the structs.
 nlohmann::ordered_json fields_schema(const std::vector<Field>& fields, const std::string& title);
 
 // One table of all keys: key, values, default, meaning.
 std::string fields_markdown(const std::vector<Field>& fields);
 
-// The values a field takes, in words: "an integer from 1 to 64", "one of pre, post".
+// The allowed values of a field, in words: "an integer from 1 to 64", "one of pre, post".
 std::string expected_values(const Field& field);
 
 }  // namespace heed

@@ -26,7 +26,7 @@ void collect_keys(const std::vector<Field>& fields, const std::string& prefix,
   }
 }
 
-// What was meant by an unknown key: the same key elsewhere, or one spelt much like it.
+// The key that an unknown key probably means: the same key in another section, or a similar one.
 std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
                   const std::string& prefix, const std::string& key) {
   std::vector<std::string> all, here;
@@ -36,10 +36,6 @@ std::string meant(const std::vector<Field>& root, const std::vector<Field>& sect
   for (const Field& field : section) here.push_back(field.key);
   const std::string near = nearest(key, here);
   return near.empty() ? nearest(prefix + key, all) : prefix + near;
-}
-
-std::string did_you_mean(const std::string& near) {
-  return fmt::format("; did you mean \"{}\"?", near);
 }
 
 class Reader {
@@ -66,10 +62,10 @@ class Reader {
                             const std::string& key) const {
     const std::string full = prefix + key;
     const std::string near = meant(root_, fields, prefix, key);
-    throw Error(Exit::usage,
-                fmt::format("{}: unknown key {}{}", text_.where(full), shown(full),
-                            near.empty() ? "." : did_you_mean(near)),
-                near.empty() ? "heed config --docs lists all keys" : "");
+    throw Error(
+        Exit::usage,
+        fmt::format("{}: unknown key {}{}", text_.where(full), shown(full), did_you_mean(near)),
+        near.empty() ? "heed config --docs lists all keys" : "");
   }
   [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
     std::string what = fmt::format("{}: {} must be {}; found {}", text_.where(full), full,
@@ -124,13 +120,13 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
   const std::string place = "--set " + shown(set);
   if (equals == std::string::npos || key.empty() || key.size() > 256)
     throw Error(Exit::usage, place + ": expected KEY=VALUE, as in --set train.max_steps=100.");
-  if (!text.json->is_object()) return;  // reading will say so
+  if (!text.json->is_object()) return;  // an error when it is read
   const Json patch = nested(key, set_value(set.substr(equals + 1), place));
 
   std::vector<std::string> all;
   collect_keys(fields, "", all);
   if (std::find(all.begin(), all.end(), key) == all.end())
-    read_fields(JsonText(nested(key, 0), place), fields);  // says what is wrong with the key
+    read_fields(JsonText(nested(key, 0), place), fields);  // throws: the key is unknown
   text.places[key] = place;
   const Json flat = patch.flatten();
   for (const auto& [pointer, value] : flat.items()) {  // "/model/d_ff"

@@ -1,5 +1,5 @@
 // Field lists and JSON: reading, --set, dumping, comparing. Errors are Exit::usage and name the
-// full key ("model.d_model"), where it was given, what was expected and what was found.
+// full key ("model.d_model"), its place, and what was expected and found.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,19 +12,19 @@
 
 namespace heed {
 
-// Stores the values in the fields' structs and returns the full keys that were given. Unknown keys,
-// wrong types and numbers out of range are errors.
+// Stores the values in the structs and returns the full keys that the text has. Unknown keys, wrong
+// types and numbers out of range are errors.
 std::set<std::string> read_fields(const JsonText& text, const std::vector<Field>& fields);
 
-// "a.b=v" put into the text: v is JSON, or else a string; an object gives several keys at once;
-// null takes the key out, so that its default holds again.
+// Sets "a.b=v" in the text. v is JSON, or else a string. An object sets several keys at once; null
+// removes the key, so that its default applies.
 void apply_set(JsonText& text, const std::vector<Field>& fields, const std::string& set);
 
 // Error if one of the given keys is `rejected_by` something.
 void check_applicable(const JsonText& text, const std::vector<Field>& fields,
                       const std::set<std::string>& given);
 
-// All keys in the order of the list, but for those rejected.
+// All keys in the order of the list, except rejected ones.
 nlohmann::ordered_json dump_fields(const std::vector<Field>& fields);
 
 // Keys whose values differ between two lists of the same struct, in the order of the list.

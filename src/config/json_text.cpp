@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// With these, places need at most some 50 MB whatever the bytes.
+// With these limits `places` needs at most about 50 MB.
 constexpr std::size_t kMaxBytes = 256 * 1024;
 constexpr std::size_t kMaxKey = 256;
 
@@ -33,8 +33,8 @@ std::string JsonText::where(std::string_view full_key) const {
 
 JsonText parse_json(std::string_view text, const std::string& source) {
   if (text.size() > kMaxBytes)
-    throw Error(Exit::usage, fmt::format("{}: this is longer than {} KB, which no config is.",
-                                         source, kMaxBytes / 1024));
+    throw Error(Exit::usage, fmt::format("{}: this is longer than {} KB: not a config.", source,
+                                         kMaxBytes / 1024));
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw Error(Exit::usage, source + ": the file is empty; expected a JSON object.");
   JsonText out(nullptr, source);

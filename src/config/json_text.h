@@ -1,7 +1,7 @@
-// JSON as people write it, and where each key stands. It is read strictly (base/json_object.h),
-// but `//` comments are allowed. A key of more than 256 bytes (with those around it) and more than
-// 256 KiB in all are errors too. Whatever the bytes, the result is a JsonText or an Error
-// (Exit::usage) that names file, line and column.
+// JSON written by people, with the place of each key. It is read strictly (base/json_object.h), but
+// `//` comments are allowed. Full keys of more than 256 bytes and texts of more than 256 KiB are
+// errors too. For any bytes the result is a JsonText or an Error (Exit::usage) that names the file
+// and, where possible, line and column.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ struct JsonText {
   JsonText& operator=(JsonText&&) noexcept;
   ~JsonText();
 
-  // Where a full key ("model.d_model") was given: "configs/a.json:12", "--set model.d_model=x"; for
-  // a key that was not, where the section around it was.
+  // The place of a full key ("model.d_model"): "configs/a.json:12", "--set model.d_model=x". For a
+  // key that was not given, the place of its section.
   std::string where(std::string_view full_key) const;
 
   std::unique_ptr<nlohmann::json> json;                    // never null
@@ -27,7 +27,7 @@ struct JsonText {
   std::map<std::string, std::string, std::less<>> places;  // full key -> where
 };
 
-// `source` stands for the text in messages.
+// `source` names the text in messages.
 JsonText parse_json(std::string_view text, const std::string& source);
 JsonText read_json_file(const std::string& path);
 

@@ -1,6 +1,5 @@
-// What a model is made of: the section `model` of a config. Plain values, no checks of their own;
-// the list of fields with ranges and documentation is fields() below, the rules between keys are in
-// data/config_rules.h.
+// The architecture: the section `model` of a config. Plain values without checks. fields() below
+// lists ranges and documentation; the rules between keys are in data/config_rules.h.
 #pragma once
 
 #include <vector>
@@ -16,8 +15,8 @@ enum class NormPlacement { pre, post };
 // all: one table for source, target and output. output: the target table is the output layer.
 enum class Tie { all, output, none };
 enum class Init { xavier_uniform, gpt2 };
-// Where a projection of an attention gets its values: training, the identity, or its random
-// initial values for ever. (Ablations: what does each of them contribute?)
+// The weights of a projection: trained, the identity, or random and never trained. (Ablations: what
+// does each projection contribute?)
 enum class Projection { learned, identity, random };
 
 // Ablations of one kind of attention.
@@ -48,12 +47,12 @@ struct ModelConfig {
   Tie tie = Tie::all;
   AttentionKinds attention;
   Init init = Init::xavier_uniform;
-  int max_length = 0;  // longest sequence of one side; 0 (not given): what the objective needs
+  int max_length = 0;  // longest sequence of one side; 0 (not given): as the objective needs
 };
 
 std::vector<Field> fields(ModelConfig& c);
 
-// The longest sequence that one side can read: a table of learned positions has an end.
+// The longest sequence that one side can read. Only learned positions have a limit.
 int most_positions(const ModelConfig& c);
 
 }  // namespace heed

@@ -16,7 +16,7 @@ struct ObjectiveConfig {
   double label_smoothing = 0.0;
 };
 
-// `types`: the names that `type` may have; `type_doc`: what they mean.
+// `types`: the allowed names of `type`; `type_doc`: what they mean.
 std::vector<Field> fields(ObjectiveConfig& c, std::vector<std::string> types, std::string type_doc);
 
 }  // namespace heed

@@ -1,5 +1,5 @@
-// How weights move: the section `optimizer` of a config. Plain values; the rules between keys are
-// in data/config_rules.h.
+// Optimizer and learning rate: the section `optimizer` of a config. Plain values; the rules between
+// keys are in data/config_rules.h.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace heed {
 struct Field;
 
 enum class OptimizerType { adamw, adam, sgd };
-// How many arrays as large as the weights an optimizer keeps.
+// How many arrays of the size of the weights an optimizer keeps.
 constexpr int moments_of(OptimizerType type) {
   return type == OptimizerType::sgd ? 0 : 2;
 }
@@ -28,8 +28,8 @@ struct OptimizerConfig {
   ScheduleType schedule = ScheduleType::cosine;
   std::int64_t warmup_steps = 100;
   double min_learning_rate = 0.0;
-  // linear, cosine: min_learning_rate is reached here. 0 (not given): train.max_steps of the start.
-  // May be less than warmup_steps (a run cut short): then the rate falls at once after it.
+  // linear, cosine: the step of min_learning_rate. 0 (not given): train.max_steps at the start. May
+  // be less than warmup_steps (in a shortened run): the rate then drops right after the warm-up.
   std::int64_t decay_steps = 0;
 };
 

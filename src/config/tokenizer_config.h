@@ -1,5 +1,5 @@
-// What a tokenizer is made from: the section `tokenizer` of a config. Plain values, no checks of
-// their own; TokenizerTrainer rejects impossible values.
+// The tokenizer: the section `tokenizer` of a config. Plain values without checks; TokenizerTrainer
+// rejects impossible values.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ struct TokenizerConfig {
   static constexpr std::array<std::string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
                                                                  "unigram"};
   Type type = char_;
-  // All ids counted, special ones too. 0: everything found for char and word, 256 and the special
-  // ones for byte, 4000 for bpe and unigram (more if the text's characters alone need half of it).
+  // The number of all ids, with special ones. 0: everything found (char, word), 256 and the special
+  // ones (byte), 4000 (bpe, unigram; more if the characters of the text alone need half of it).
   int vocab_size = 0;
   int min_frequency = 1;                   // char, word: rarer ones become <unk>
   std::int64_t sample_bytes = 10'000'000;  // bpe, unigram learn from at most this much text
@@ -26,6 +26,10 @@ struct TokenizerConfig {
 
 constexpr std::string_view type_name(TokenizerConfig::Type type) {
   return TokenizerConfig::kTypeNames[type];
+}
+
+constexpr bool is_subword(TokenizerConfig::Type type) {
+  return type == TokenizerConfig::bpe || type == TokenizerConfig::unigram;
 }
 
 std::vector<Field> fields(TokenizerConfig& c);

@@ -1,4 +1,4 @@
-// How long, how much at a time, how often: the section `train` of a config. Plain values.
+// Length of training, batch size, intervals: the section `train` of a config. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct TrainConfig {
   Interval eval_every{250};
   Interval save_every{250};
   int patience = 0;   // validations without a new best before stopping; 0: never
-  int keep_last = 3;  // checkpoints, besides the best; 0: all
+  int keep_last = 3;  // checkpoints kept, in addition to the best; 0: all
   int threads = 0;    // 0: all cores
 };
 

@@ -12,7 +12,7 @@
 namespace heed {
 namespace {
 
-constexpr int kMostSources = 64;  // searched at a time
+constexpr int kMostSources = 64;  // in one group
 
 // An unfinished hypothesis.
 struct LiveHypothesis {
@@ -69,7 +69,7 @@ class Search {
     for (int p = 0; p < static_cast<int>(active.size()); ++p)
       for (const ScoredToken& t : active[p].next)
         all.push_back({p, t, active[p].log_probability + t.log_probability});
-    // Stable: of equal ones the better parent's, then its better token.
+    // Stable: among equals the better parent comes first, then its better token.
     std::stable_sort(all.begin(), all.end(), [](const BeamCandidate& a, const BeamCandidate& b) {
       return a.log_probability > b.log_probability;
     });
@@ -91,12 +91,12 @@ class Search {
 
   bool cannot_improve(const std::vector<LiveHypothesis>& next) const {
     if (finished_.size() < static_cast<std::size_t>(options_->n_best)) return false;
-    // The first one is the most probable.
+    // The first is the most probable.
     return score(next.front().log_probability, max_length_ + 1) <= finished_.back().score;
   }
 
-  // The first child of a parent stays in its slot; the others are copied to slots that got free.
-  // On entry `slot` is the parent's place in `active`.
+  // The first child of a parent stays in its slot; the others are copied to free slots. On entry
+  // `slot` is the index of the parent in `active`.
   void move_slots(std::vector<LiveHypothesis>& next, IncrementalDecoder& decoder) const {
     std::vector<bool> taken(active.size(), false);
     std::vector<int> free, copies;
@@ -126,7 +126,7 @@ class Search {
   std::vector<Hypothesis> finished_;  // best first
 };
 
-// Searches for the sources `members` (places in `sources`), all at once.
+// Searches for the sources with the indices `members`, all at once.
 void search_group(const Transformer& model, const ParamVec<float>& values, Pool& pool,
                   std::span<const std::vector<int>> sources, std::span<const int> members,
                   const BeamOptions& options, std::vector<std::vector<Hypothesis>>& results) {
@@ -149,18 +149,18 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     LiveHypothesis* hypothesis;
   };
   std::vector<Row> rows;
-  std::vector<IncrementalDecoder::Tokens> feeds;
+  std::vector<IncrementalDecoder::Tokens> tokens;
   while (true) {
     rows.clear();
-    feeds.clear();
+    tokens.clear();
     for (Search& s : searches)
       for (LiveHypothesis& a : s.active) {
         rows.push_back({&s, &a});
         const int& last = a.ids.empty() ? Tokenizer::kBos : a.ids.back();
-        feeds.push_back({a.slot, s.source(), {&last, 1}});
+        tokens.push_back({a.slot, s.source(), {&last, 1}});
       }
     if (rows.empty()) break;
-    const Mat<float> logits = decoder.step(feeds);
+    const Mat<float> logits = decoder.step(tokens);
     pool.run(static_cast<int>(rows.size()), [&](int i, int) {
       const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));
       LiveHypothesis& a = *rows[i].hypothesis;
@@ -193,7 +193,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
   std::vector<int> order;
   for (std::size_t i = 0; i < sources.size(); ++i)
     if (!sources[i].empty()) order.push_back(static_cast<int>(i));
-  // Sources of one length end at about the same time.
+  // Sources of the same length end at about the same time.
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return sources[a].size() > sources[b].size(); });
   for (std::size_t begin = 0; begin < order.size();) {

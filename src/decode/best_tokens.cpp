@@ -13,7 +13,7 @@ ScoredToken scored_token(std::span<const float> logits, int id) {
 
 std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
                                      std::span<const int> banned) {
-  constexpr std::size_t kBlock = 32;  // looked at number by number only if its largest gets in
+  constexpr std::size_t kBlock = 32;  // skipped unless its largest logit is among the best
   std::vector<int> best;              // ids, best first
   float least = -std::numeric_limits<float>::infinity();
   for (std::size_t begin = 0; begin < logits.size(); begin += kBlock) {

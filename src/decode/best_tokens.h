@@ -11,10 +11,10 @@ struct ScoredToken {
   double log_probability;  // nats, of the softmax over the whole row
 };
 
-// The n most probable ids that are not banned, best first (of equal ones the lower id).
+// The n most probable ids that are not banned, best first; among equals the lower id first.
 std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
                                      std::span<const int> banned);
-// The same for one given id.
+// The log-probability of one id.
 ScoredToken scored_token(std::span<const float> logits, int id);
 
 }  // namespace heed

@@ -28,17 +28,17 @@ std::vector<double> target_log_probs(const Transformer& model, const ParamVec<fl
     IncrementalDecoder decoder(model, values, pool, static_cast<int>(n), static_cast<int>(longest));
     decoder.read_sources(sources.subspan(begin, n));
     for (std::size_t position = 0;; ++position) {
-      std::vector<IncrementalDecoder::Tokens> feeds;
+      std::vector<IncrementalDecoder::Tokens> tokens;
       for (std::size_t i = 0; i < n; ++i) {
         const std::vector<int>& target = targets[begin + i];
         if (position > target.size()) continue;
         const int& read = position == 0 ? Tokenizer::kBos : target[position - 1];
-        feeds.push_back({static_cast<int>(i), static_cast<int>(i), {&read, 1}});
+        tokens.push_back({static_cast<int>(i), static_cast<int>(i), {&read, 1}});
       }
-      if (feeds.empty()) break;
-      const Mat<float> logits = decoder.step(feeds);
+      if (tokens.empty()) break;
+      const Mat<float> logits = decoder.step(tokens);
       for (int r = 0; r < logits.rows; ++r) {
-        const std::size_t i = begin + feeds[r].slot;
+        const std::size_t i = begin + tokens[r].slot;
         const int label = position < targets[i].size() ? targets[i][position] : Tokenizer::kEos;
         const std::span<const float> row(logits.row(r), static_cast<std::size_t>(logits.cols));
         result[i] += scored_token(row, label).log_probability;

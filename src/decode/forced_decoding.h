@@ -1,6 +1,5 @@
-// How probable given targets are, one token after the other through the cache of an
-// IncrementalDecoder: like everything that is decoded, to the same bits alone and in any batch, in
-// memory that grows with the length.
+// The probability of given targets, token by token through an IncrementalDecoder. So the result has
+// the same bits alone and in any batch, as in all decoding, and memory grows with the length only.
 #pragma once
 
 #include <span>

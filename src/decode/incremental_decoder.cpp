@@ -60,35 +60,35 @@ void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources)
   model_.cache_memory(pass, memory, cache_);
 }
 
-Mat<float> IncrementalDecoder::step(std::span<const Tokens> feeds) {
-  const int n = static_cast<int>(feeds.size()), threads = pool_.threads();
+Mat<float> IncrementalDecoder::step(std::span<const Tokens> tokens) {
+  const int n = static_cast<int>(tokens.size()), threads = pool_.threads();
   workspace_.rewind();
   const Mat<float> logits = workspace_.matrix<float>(n, model_.target_vocab);
   if (n < kRowsToShare * threads) {
-    decode(shares_[0], feeds, &pool_, logits);
+    decode(shares_[0], tokens, &pool_, logits);
   } else {
     pool_.run(threads, [&](int i, int) {
       const int begin = n * i / threads, end = n * (i + 1) / threads;
-      decode(shares_[i], feeds.subspan(begin, end - begin), nullptr, logits.row_range(begin, end));
+      decode(shares_[i], tokens.subspan(begin, end - begin), nullptr, logits.row_range(begin, end));
     });
   }
-  for (const Tokens& f : feeds) lengths_[f.slot] += static_cast<int>(f.ids.size());
+  for (const Tokens& t : tokens) lengths_[t.slot] += static_cast<int>(t.ids.size());
   return logits;
 }
 
-void IncrementalDecoder::decode(Share& share, std::span<const Tokens> feeds, Pool* pool,
+void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens, Pool* pool,
                                 Mat<float> logits) {
   Packed& rows = share.rows;
   rows.clear();
   share.slots.cache = &cache_;
   share.slots.slot_of.clear();
   share.slots.source_of.clear();
-  for (const Tokens& f : feeds) {
-    const int n = static_cast<int>(f.ids.size());
-    assert(n > 0 && lengths_[f.slot] + n <= capacity());
-    rows.add_sequence(f.ids.data(), n, lengths_[f.slot]);
-    share.slots.slot_of.push_back(f.slot);
-    share.slots.source_of.push_back(f.source);
+  for (const Tokens& t : tokens) {
+    const int n = static_cast<int>(t.ids.size());
+    assert(n > 0 && lengths_[t.slot] + n <= capacity());
+    rows.add_sequence(t.ids.data(), n, lengths_[t.slot]);
+    share.slots.slot_of.push_back(t.slot);
+    share.slots.source_of.push_back(t.source);
   }
   share.workspace.rewind();
   Pass<float> pass = batch_invariant_pass(values_, share.workspace, pool);

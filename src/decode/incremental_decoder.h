@@ -1,12 +1,12 @@
-// Decoding with a model: sources read once, then tokens fed to many sequences at a time, each in a
-// slot of a key/value cache that is written in place.
+// Decoding with a model: it reads the sources once, then new tokens of many sequences at a time.
+// Each sequence has a slot in a key/value cache that is written in place.
 //
-// All passes go row by row (math/batch_invariant.h): what a slot gives depends on what it was fed
-// alone, not on the other slots, on how its tokens were split over calls, or on the threads. So
-// many slots are shared out, each thread taking its own through the whole decoder; few slots go
-// together, and the threads share each product. A slot that is not fed costs nothing. The decoder
-// owns cache and workspaces; model, values and pool must outlive it. Used by one thread, which is
-// the pool's caller.
+// All passes go row by row (math/batch_invariant.h): the logits of a slot depend only on its own
+// tokens, not on the other slots, on how the tokens were split over calls, or on the threads. Many
+// slots are divided among the threads, and each thread takes its slots through the whole decoder.
+// Few slots go together, and the threads share each product. A slot without new tokens costs
+// nothing. The decoder owns cache and workspaces; model, values and pool must outlive it. For one
+// thread, the pool's caller.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@
 
 namespace heed {
 
-// How many sequences of `tokens` each to decode at a time: as many as a cache of 64 million numbers
-// holds, at least one and at most `most`.
+// How many sequences of `tokens` tokens to decode at a time: as many as fit into a cache of 64
+// million numbers, from 1 to `most`.
 int slots_at_a_time(const ModelConfig& config, double tokens, int most);
 
 class IncrementalDecoder {
@@ -26,8 +26,8 @@ class IncrementalDecoder {
   IncrementalDecoder(const Transformer& model, const ParamVec<float>& values, Pool& pool, int slots,
                      int capacity);
 
-  // Reads sources; they are 0, 1, ... from now on, in place of earlier ones. For models with both
-  // sides: slots that are fed on must be restarted.
+  // Reads sources 0, 1, ..., which replace all earlier ones. Slots must be restarted before they
+  // read them. Does nothing for models without an encoder.
   void read_sources(std::span<const std::vector<int>> sources);
 
   struct Tokens {
@@ -35,24 +35,25 @@ class IncrementalDecoder {
     int source;                // which source it reads; 0 without an encoder
     std::span<const int> ids;  // at least one
   };
-  // Appends tokens to slots (each at most once in a call). Returns [feeds, vocab]: the logits that
-  // follow each one's last token. They may be overwritten, and live until the next call.
+  // Appends tokens to slots (each slot at most once per call). Returns the logits after the last
+  // token of each, [tokens.size(), vocab]. The caller may overwrite them; they live until the next
+  // call.
   Mat<float> step(std::span<const Tokens> tokens);
 
   int capacity() const { return cache_.capacity(); }
   int length(int slot) const { return lengths_[slot]; }
   void restart(int slot) { lengths_[slot] = 0; }
-  void copy(int from, int to);  // `to` becomes what `from` is
+  void copy(int from, int to);  // `to` becomes a copy of `from`
 
  private:
-  // What one thread needs to take some of the slots through the decoder.
+  // What one thread needs to take its slots through the decoder.
   struct Share {
     Workspace workspace;
     Packed rows;
     CacheSlots<float> slots;
     StackSaved<float> saved;
   };
-  void decode(Share& share, std::span<const Tokens> feeds, Pool* pool, Mat<float> logits);
+  void decode(Share& share, std::span<const Tokens> tokens, Pool* pool, Mat<float> logits);
 
   const Transformer& model_;
   const ParamVec<float>& values_;
@@ -60,7 +61,7 @@ class IncrementalDecoder {
   Cache<float> cache_;
   std::vector<int> lengths_;  // of each slot
   Packed source_rows_;
-  Workspace workspace_;        // of the caller: memory, logits
+  Workspace workspace_;        // for the encoder's output and the logits
   std::vector<Share> shares_;  // one per thread
 };
 

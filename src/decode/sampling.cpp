@@ -9,9 +9,9 @@
 namespace heed {
 namespace {
 
-constexpr int kMostSamples = 128;  // decoded at a time
+constexpr int kMostSamples = 128;  // in one group
 
-// Tokens that the decoder holds before it starts anew; what ends with </s> never does.
+// How many tokens the decoder holds before it starts again; texts that end with </s> never do.
 int capacity_of(const Objective& objective, const SampleRequest& request) {
   return objective.traits().to_end ? request.max_tokens : objective.traits().longest_target;
 }
@@ -34,7 +34,7 @@ class Group {
     std::iota(active_.begin(), active_.end(), 0);
     if (request.rules.repetition_penalty != 1.0) {
       std::vector<bool> occurred(vocab_);
-      if (!objective.traits().to_end)  // else the prompt is of the other side
+      if (!objective.traits().to_end)  // else the prompt is the source, not part of the text
         for (int id : request.prompt) occurred[id] = true;
       occurred_.assign(count, occurred);
     } else {
@@ -62,7 +62,7 @@ class Group {
       }
       active_ = std::move(still);
       if (active_.empty()) return;
-      logits = decoder_.length(active_.front()) < decoder_.capacity() ? step() : start_anew();
+      logits = decoder_.length(active_.front()) < decoder_.capacity() ? step() : restart();
     }
   }
 
@@ -73,12 +73,12 @@ class Group {
     return draw(logits, uniform01(key, static_cast<std::uint64_t>(position)));
   }
 
-  // All samples begin alike: the first one is fed, the others are copied.
+  // All samples begin alike: the first reads the prompt, the others are copies.
   Mat<float> start() {
     const Example read = objective_.continued(request_.prompt, false);
     if (objective_.traits().encoder()) decoder_.read_sources({&read.source, 1});
-    const IncrementalDecoder::Tokens feed{0, 0, read.target};
-    const Mat<float> one = decoder_.step({&feed, 1});
+    const IncrementalDecoder::Tokens tokens{0, 0, read.target};
+    const Mat<float> one = decoder_.step({&tokens, 1});
     logits_.resize(active_.size() * one.cols);
     for (std::size_t s = 0; s < active_.size(); ++s) {
       std::copy_n(one.row(0), one.cols, logits_.data() + s * one.cols);
@@ -88,13 +88,13 @@ class Group {
   }
 
   Mat<float> step() {
-    std::vector<IncrementalDecoder::Tokens> feeds;
-    for (const int s : active_) feeds.push_back({s, source_of_[s], {&next_[s], 1}});
-    return decoder_.step(feeds);
+    std::vector<IncrementalDecoder::Tokens> tokens;
+    for (const int s : active_) tokens.push_back({s, source_of_[s], {&next_[s], 1}});
+    return decoder_.step(tokens);
   }
 
-  // The decoder is full: every sample goes on from what it has written.
-  Mat<float> start_anew() {
+  // The decoder is full: every sample continues from the text it has written.
+  Mat<float> restart() {
     std::vector<TokenIds> sources, targets;
     for (const int s : active_) {
       Example read = objective_.continued(texts_[s], true);
@@ -103,14 +103,14 @@ class Group {
     }
     const bool encoder = objective_.traits().encoder();
     if (encoder) decoder_.read_sources(sources);
-    std::vector<IncrementalDecoder::Tokens> feeds;
+    std::vector<IncrementalDecoder::Tokens> tokens;
     for (std::size_t i = 0; i < active_.size(); ++i) {
       const int s = active_[i];
       source_of_[s] = encoder ? static_cast<int>(i) : 0;
       decoder_.restart(s);
-      feeds.push_back({s, source_of_[s], targets[i]});
+      tokens.push_back({s, source_of_[s], targets[i]});
     }
-    return decoder_.step(feeds);
+    return decoder_.step(tokens);
   }
 
   const SampleRequest& request_;
@@ -118,11 +118,11 @@ class Group {
   Pool& pool_;
   int vocab_, first_;
   IncrementalDecoder decoder_;
-  std::vector<std::vector<int>> texts_;  // prompt and what was written
+  std::vector<std::vector<int>> texts_;  // prompt and continuation
   std::vector<std::vector<bool>> occurred_;
   std::vector<int> next_;       // the token each sample has just drawn
-  std::vector<int> active_;     // samples that go on
-  std::vector<int> source_of_;  // what each sample reads; at first, all the same
+  std::vector<int> active_;     // samples that are not complete
+  std::vector<int> source_of_;  // the source each sample reads; at first all read source 0
   std::vector<float> logits_;
 };
 

@@ -1,10 +1,10 @@
-// Drawing texts from a model with a decoder, many at a time.
+// Draws texts from a model with a decoder, many at a time.
 //
 // The objective says what the stacks read to continue a text, how many tokens the decoder holds
-// before it starts anew, and whether a text ends with </s> (data/objective.h).
+// before it starts again, and whether a text ends with </s> (data/objective.h).
 //
-// A token is drawn as a pure function of the seed, the number of the sample, its place in the
-// sample, and what came before: sample i is the same whatever is drawn beside it.
+// The draw of a token is a pure function of the seed, the number of the sample, the position and
+// the tokens before it. So sample i does not depend on the other samples.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct SampleRequest {
   int max_tokens = 200;
   int num_samples = 1;
   std::uint64_t seed = 1;
-  LogitsRules rules;
+  SamplingRules rules;
   TokenIds banned;  // ids that are never drawn: the objective's never_written()
 };
 
-// Shown every token of every sample, a sample's in order; false ends the sample. Called by the
-// calling thread.
+// Receives every token, each sample's tokens in order; false ends the sample. Runs on the calling
+// thread, like SampleDone.
 using SampleSink = std::function<bool(int sample, int id)>;
 // Called when a sample is complete.
 using SampleDone = std::function<void(int sample)>;

@@ -19,10 +19,10 @@ struct Candidate {
   double probability;
 };
 
-// Most probable first. Without a top-k, tokens that no rule can keep are left out for the sorting's
-// sake: if all of less than (1 - top_p) / vocab go, the others sum to more than top_p. A top-k is
-// taken of all, since top-p refers to its sum.
-std::vector<Candidate> candidates_of(std::span<const float> row, const LogitsRules& rules) {
+// Most probable first. Without a top-k, tokens that no rule can keep are dropped before sorting:
+// the tokens below (1 - top_p) / vocab sum to less than 1 - top_p, so the others reach top_p. With
+// a top-k all tokens count, since top-p refers to its sum.
+std::vector<Candidate> candidates_of(std::span<const float> row, const SamplingRules& rules) {
   const int n = static_cast<int>(row.size());
   const double least = rules.top_k > 0 ? 0.0
                                        : std::max(0.5 * (1.0 - rules.top_p) / n,
@@ -43,7 +43,7 @@ std::vector<Candidate> candidates_of(std::span<const float> row, const LogitsRul
 
 void require_finite(float x) {
   if (!std::isfinite(x))
-    throw Error(Exit::diverged, "The model's logits are not numbers: its weights are ruined.",
+    throw Error(Exit::diverged, "the model's logits are NaN or infinity: training has diverged.",
                 "an earlier checkpoint: --checkpoint");
 }
 
@@ -53,7 +53,7 @@ double sum_of(const std::vector<Candidate>& candidates) {
   return sum;
 }
 
-// The fewest of the most probable that reach `top_p` of `total` together.
+// Keeps the smallest set of tokens that reaches `top_p` of `total`.
 void keep_top_p(std::vector<Candidate>& candidates, double top_p, double total) {
   if (top_p == 1.0) return;
   const double enough = top_p * total;
@@ -63,7 +63,7 @@ void keep_top_p(std::vector<Candidate>& candidates, double top_p, double total) 
   candidates.resize(std::max<std::size_t>(n, 1));
 }
 
-// Those that are at least `min_p` times as probable as the first.
+// Keeps tokens with at least `min_p` times the probability of the first.
 void keep_min_p(std::vector<Candidate>& candidates, double min_p) {
   const double least = min_p * candidates.front().probability;
   while (candidates.back().probability < least) candidates.pop_back();
@@ -71,8 +71,8 @@ void keep_min_p(std::vector<Candidate>& candidates, double min_p) {
 
 }  // namespace
 
-void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vector<bool>& occurred,
-                 std::span<const int> banned) {
+void apply_rules(std::span<float> row, const SamplingRules& rules,
+                 const std::vector<bool>& occurred, std::span<const int> banned) {
   const int n = static_cast<int>(row.size());
   if (rules.repetition_penalty != 1.0 && !occurred.empty()) {
     const float penalty = static_cast<float>(rules.repetition_penalty);
@@ -95,7 +95,7 @@ void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vect
   for (const int id : banned) row[id] = 0.0f;
   if (rules.top_k == 0 && rules.top_p == 1.0 && rules.min_p == 0.0) return;
   std::vector<Candidate> kept = candidates_of(row, rules);
-  // Each rule sees what the one before it left: top-p the whole row, or its top-k.
+  // Each rule applies to the result of the one before: top-p to the whole row, or to its top-k.
   const double total =
       rules.top_k > 0 ? sum_of(kept) : std::accumulate(row.begin(), row.end(), 0.0);
   keep_top_p(kept, rules.top_p, total);
@@ -106,7 +106,7 @@ void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vect
 }
 
 int draw(std::span<const float> probabilities, double u) {
-  // Block by block, then within one: the row of a large vocabulary is long to walk.
+  // Finds the block first, then the token in it: rows of large vocabularies are long.
   constexpr std::size_t kBlock = 64;
   const std::size_t n = probabilities.size();
   const auto block_sum = [&](std::size_t begin) {
@@ -120,7 +120,7 @@ int draw(std::span<const float> probabilities, double u) {
   for (std::size_t begin = 0; begin < n; begin += kBlock) total += block_sum(begin);
   const double place = u * total;
 
-  std::size_t block = 0;  // the one that holds it; by rounding, the last one that is not empty
+  std::size_t block = 0;  // the block of `place`; after rounding errors, the last nonzero block
   double before = 0, sum_before = 0;
   for (std::size_t begin = 0; begin < n; begin += kBlock) {
     const double sum = block_sum(begin);

@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-// Bytes at the end of `text` that begin a character which may still become whole.
+// How many bytes at the end of `text` begin a character that is not yet complete.
 std::size_t unfinished(std::string_view text) {
   for (std::size_t n = 1; n <= std::min<std::size_t>(3, text.size()); ++n) {
     const auto lead = static_cast<unsigned char>(text[text.size() - n]);
@@ -18,7 +18,7 @@ std::size_t unfinished(std::string_view text) {
   return 0;
 }
 
-// The longest end of `text` that `stop` begins with, less than all of it.
+// How many bytes at the end of `text` are a beginning of `stop`, but not all of it.
 std::size_t overlap(std::string_view text, std::string_view stop) {
   std::size_t n = std::min(text.size(), stop.size() - 1);
   while (n > 0 && text.substr(text.size() - n) != stop.substr(0, n)) --n;
@@ -46,7 +46,7 @@ std::string TextStream::push(int id) {
   if (stopped_ || tokenizer_.is_special(id)) return "";
   held_ += tokenizer_.text_after(previous_, id);
   previous_ = id;
-  // What was held back before is the beginning of a stop at most, so looking at it is enough.
+  // The text before held_ cannot be part of a stop, so searching held_ is enough.
   std::size_t stop_at = std::string::npos;
   for (const std::string& stop : stops_) stop_at = std::min(stop_at, held_.find(stop));
   if (stop_at != std::string::npos) {
@@ -56,7 +56,7 @@ std::string TextStream::push(int id) {
   }
   std::size_t back = unfinished(held_);
   for (const std::string& stop : stops_) back = std::max(back, overlap(held_, stop));
-  // A held beginning of a stop may itself follow an unfinished character.
+  // The beginning of a stop may itself follow an incomplete character.
   const std::size_t end = held_.size() - back;
   return show_to(end - unfinished(std::string_view(held_).substr(0, end)));
 }

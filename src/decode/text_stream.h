@@ -1,4 +1,4 @@
-// Tokens to text as they come: never half a character, never a part of a stop string.
+// Turns tokens into text as they arrive: never half a character, never part of a stop string.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace heed {
 
 class TextStream {
  public:
-  // `previous`: the last token of what the text continues, or -1. Empty stop strings are ignored.
+  // `previous`: the token before the text, or -1. Empty stop strings are ignored.
   TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops = {});
 
   // Adds a token; returns what can be shown now: valid UTF-8, with invalid bytes as U+FFFD.
   std::string push(int id);
   // A stop string has appeared: the text ends before it.
   bool stopped() const { return stopped_; }
-  // The rest, when no token comes any more.
+  // The rest of the text, after the last token.
   std::string finish();
 
  private:
@@ -31,7 +31,7 @@ class TextStream {
   bool stopped_ = false;
 };
 
-// Bytes that are no UTF-8 replaced by U+FFFD.
+// Replaces bytes that are not UTF-8 by U+FFFD.
 std::string to_valid_utf8(std::string_view bytes);
 
 }  // namespace heed

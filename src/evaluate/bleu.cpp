@@ -1,8 +1,9 @@
 #include "evaluate/bleu.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <unordered_map>
 #include <utility>
 
@@ -17,7 +18,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The symbols that 13a always splits off: ASCII punctuation but for ' , - . (and the space).
+// The symbols that 13a always splits off: ASCII punctuation except ' , - . (and the space).
 bool is_13a_symbol(char c) {
   return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
          (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
@@ -30,9 +31,9 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
-// Puts spaces around one of two neighbours wherever applies(first, second), going on behind the
-// pair. Pairs do not overlap: in "..." the middle dot belongs to one pair only. Bytes do for
-// characters here, since the bytes of a longer character are neither digits nor punctuation.
+// Puts spaces around one of two neighbours wherever applies(first, second), then continues after
+// the pair. Pairs do not overlap: in "..." the middle dot belongs to one pair only. Working on
+// bytes is enough, since the bytes of a longer character are neither digits nor punctuation.
 template <class Applies>
 std::string split_pairs(const std::string& text, Applies applies, bool split_second) {
   std::string out;
@@ -62,7 +63,7 @@ std::string_view strip_right(std::string_view text) {
   return text;
 }
 
-// The words of a line as small numbers, equal for equal words of one sentence pair.
+// The words of a line as numbers; equal words of a sentence pair have equal numbers.
 std::vector<int> word_numbers(const std::string& line,
                               std::unordered_map<std::string, int>& numbers) {
   std::vector<int> result;
@@ -79,8 +80,8 @@ std::string prepared(const std::string& line, const BleuOptions& options) {
   return options.tokens == BleuTokens::t13a ? tokenize_13a(stripped) : std::string(stripped);
 }
 
-// BP · exp(mean of log p_n), BP = min(1, exp(1 - r/h)). The k-th zero count among the orders gets
-// p_n = 100 / (2^k · total_n). 0 without any match.
+// BLEU = BP · exp(mean of log p_n),  BP = min(1, exp(1 - r/h)). The k-th order without a match gets
+// p_n = 100 / (2^k · total_n). Without any match BLEU is 0.
 void score(Bleu& bleu) {
   const double h = static_cast<double>(bleu.hypothesis_length);
   const double r = static_cast<double>(bleu.reference_length);
@@ -147,24 +148,21 @@ Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::s
     }
   }
   score(bleu);
-  bleu.signature = std::string("nrefs:1|case:") + (options.lowercase ? "lc" : "mixed") +
-                   "|eff:no|tok:" + (options.tokens == BleuTokens::t13a ? "13a" : "none") +
-                   "|smooth:exp|version:heed-" HEED_VERSION;
+  bleu.signature = fmt::format(
+      "nrefs:1|case:{}|eff:no|tok:{}|smooth:exp|version:heed-" HEED_VERSION,
+      options.lowercase ? "lc" : "mixed", options.tokens == BleuTokens::t13a ? "13a" : "none");
   return bleu;
 }
 
 std::string Bleu::line() const {
-  std::array<char, 256> text;
   const double ratio = reference_length > 0 ? static_cast<double>(hypothesis_length) /
                                                   static_cast<double>(reference_length)
                                             : 0.0;
-  std::snprintf(text.data(), text.size(),
-                "BLEU = %.2f %.1f/%.1f/%.1f/%.1f (BP = %.3f ratio = %.3f hyp_len = %lld "
-                "ref_len = %lld)",
-                score, precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty,
-                ratio, static_cast<long long>(hypothesis_length),
-                static_cast<long long>(reference_length));
-  return text.data();
+  return fmt::format(
+      "BLEU = {:.2f} {:.1f}/{:.1f}/{:.1f}/{:.1f} (BP = {:.3f} ratio = {:.3f} hyp_len = {} "
+      "ref_len = {})",
+      score, precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty, ratio,
+      hypothesis_length, reference_length);
 }
 
 }  // namespace heed

@@ -12,7 +12,7 @@
 
 namespace heed {
 
-// 13a: the tokenisation of mteval-v13a. none: words are what spaces separate.
+// 13a: the tokenisation of mteval-v13a. none: words are separated by spaces.
 enum class BleuTokens { t13a, none };
 
 struct BleuOptions {

@@ -1,5 +1,7 @@
 #include "evaluate/chrf.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <vector>
 
@@ -55,7 +57,7 @@ Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::s
     for (int n = 1; n <= kOrder; ++n) {
       const NgramCounts c = count_ngrams<kOrder>(hypothesis, reference, n);
       NgramCounts& sum = sums[n - 1];
-      // sacreBLEU since 2.0: no hit can be missed where the reference has no n-grams of this order.
+      // As sacreBLEU since 2.0: an order that the reference lacks does not count.
       sum.hypothesis += c.reference > 0 ? c.hypothesis : 0;
       sum.reference += c.reference;
       sum.matches += c.matches;
@@ -63,8 +65,9 @@ Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::s
   }
   Chrf chrf;
   chrf.score = f_score(sums, beta);
-  chrf.signature = std::string("nrefs:1|case:") + (lowercase ? "lc" : "mixed") +
-                   "|eff:yes|nc:6|nw:0|space:no|version:heed-" HEED_VERSION;
+  chrf.signature =
+      fmt::format("nrefs:1|case:{}|eff:yes|nc:6|nw:0|space:no|version:heed-" HEED_VERSION,
+                  lowercase ? "lc" : "mixed");
   return chrf;
 }
 

@@ -1,7 +1,7 @@
-// Corpus chrF2 with one reference (Popovic 2015), equal to sacreBLEU's: character n-grams of order
-// 1 to 6 without whitespace, no word n-grams, beta 2
-// (recall counts twice as much as precision), counts summed over the corpus, orders that a
-// side lacks left out of the mean. Pure functions, safe from any thread.
+// Corpus chrF2 with one reference (Popović 2015), equal to sacreBLEU's: character n-grams of order
+// 1 to 6 without whitespace, no word n-grams, beta 2 (recall weighs twice as much as precision),
+// counts summed over the corpus, the mean over the orders that both sides have. Pure functions,
+// safe from any thread.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Counting n-grams for BLEU and chrF: how many a hypothesis and a reference have, and how many of
-// them match, each at most as often as it stands on both sides.
+// Counts n-grams for BLEU and chrF: how many a hypothesis and a reference have, and how many match.
+// An n-gram matches at most as often as it occurs on both sides (clipped counts).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct NgramCounts {
   std::int64_t hypothesis = 0, reference = 0, matches = 0;
 };
 
-// All n-grams of `symbols` in sorted order; n <= Max, unused places are zero.
+// All n-grams of `symbols`, sorted; n <= Max, unused places are zero.
 template <int Max, class T>
 std::vector<std::array<T, Max>> sorted_ngrams(const std::vector<T>& symbols, int n) {
   std::vector<std::array<T, Max>> ngrams;
@@ -26,7 +26,7 @@ std::vector<std::array<T, Max>> sorted_ngrams(const std::vector<T>& symbols, int
   return ngrams;
 }
 
-// The intersection of two sorted lists holds each n-gram min(count, count) times: clipped counts.
+// The intersection of two sorted lists holds each n-gram as often as the list with fewer of it.
 template <int Max, class T>
 NgramCounts count_ngrams(const std::vector<T>& hypothesis, const std::vector<T>& reference, int n) {
   const auto h = sorted_ngrams<Max>(hypothesis, n);

@@ -45,7 +45,7 @@ double Evaluation::bits_per_byte(std::uint64_t bytes) const {
 
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const ExampleList& examples, Pool& pool, const std::function<bool()>& stop) {
-  // Chunks have a fixed number of examples, so that their sums, added in order, are always the
+  // Chunks have a fixed number of examples and are summed in order, so the result is always the
   // same.
   Example first;
   std::int64_t longest = 1;
@@ -74,7 +74,7 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
 std::vector<std::vector<double>> label_log_probs(const Transformer& model,
                                                  const ParamVec<float>& values,
                                                  const std::vector<Example>& examples, Pool& pool) {
-  std::vector<std::size_t> chunks;  // where each begins, and the end
+  std::vector<std::size_t> chunks;  // where each begins, then the end of the last
   int tokens = 0;
   for (std::size_t i = 0; i < examples.size(); ++i) {
     if (i == 0 || (tokens > 0 && tokens + examples[i].tokens() > kForwardTokens)) {

@@ -1,6 +1,6 @@
-// Forward passes that only score: how well a model predicts the labels of given examples. Each is
-// scored once, as in training but without dropout or smoothing, to the same bytes whatever the
-// threads.
+// Forward passes that only score: how well a model predicts the labels of given examples. Each
+// example is scored once, as in training but without dropout and label smoothing. The result has
+// the same bytes for any number of threads.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace heed {
 
-// Source and target tokens of one pass that only scores: its activations stay in the cache.
+// Source and target tokens of one pass; its activations then stay in the CPU's cache.
 constexpr int kForwardTokens = 1024;
 
 struct Evaluation {
@@ -24,12 +24,12 @@ struct Evaluation {
   double bits_per_byte(std::uint64_t bytes) const;
 };
 
-// `stop`, if given, is asked between chunks; an evaluation that was stopped has tokens 0.
+// `stop`, if given, is asked between chunks; a stopped evaluation has 0 tokens.
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const ExampleList& examples, Pool& pool,
                     const std::function<bool()>& stop = nullptr);
 
-// For each example log p(label), in nats, of each label that is scored.
+// For each example log p(label), in nats, of each scored label.
 std::vector<std::vector<double>> label_log_probs(const Transformer& model,
                                                  const ParamVec<float>& values,
                                                  const std::vector<Example>& examples, Pool& pool);

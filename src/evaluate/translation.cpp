@@ -9,8 +9,8 @@
 namespace heed {
 namespace {
 
-// The search may spell a text with other tokens than its tokenizer does. Such a translation gets
-// the ids and the probability that `heed score` gives to its text.
+// The search may spell a text with other tokens than the tokenizer does. Such a translation gets
+// the ids and the probability that `heed score` gives its text.
 void score_as_spelt(const TrainedModel& model, Pool& pool, const std::vector<TokenIds>& sources,
                     double length_penalty, std::vector<std::vector<Translation>>& result) {
   std::vector<TokenIds> read, written;
@@ -54,7 +54,7 @@ std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool&
   const Tokenizer& target = *model.tokenizers.target;
   options.banned = model.objective->never_written(target);
   const int n_best = options.n_best;
-  options.n_best = options.beam_size;  // which of them are the best is known once they are spelt
+  options.n_best = options.beam_size;  // the n best are chosen by their final scores, below
   std::vector<TokenIds> sources;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     TokenIds tokens = model.tokenizers.source().encode(lines[i]);

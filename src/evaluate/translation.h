@@ -1,4 +1,4 @@
-// Lines to lines with a seq2seq model.
+// Translates lines with a seq2seq model.
 #pragma once
 
 #include <string>
@@ -17,17 +17,16 @@ struct Translation {
   double score;
 };
 
-// For each line its options.n_best translations, best first, by the score of their text (as `heed
-// score` sees it, however the search spelt it), no text twice: of those that the search finished
-// with, at most beam_size of them. (A spelling that is too long for learned positions keeps
-// the score of the search.) An empty line has none. Words without an id are read as <unk>;
-// options.banned is filled in here. Error (data) on a line longer than the
-// learned positions; `first_line` is the number of the first one.
+// For each line its options.n_best different translations, best first, chosen from the beam_size
+// best of the search. They are scored as `heed score` scores their text, even if the search spelt
+// it with other tokens (unless that spelling is too long for learned positions). An empty line has
+// no translations. Words without an id are read as <unk>; options.banned is set here. Error (data)
+// on a line longer than the learned positions; `first_line` is the number of the first line.
 std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool& pool,
                                                 const std::vector<std::string>& lines,
                                                 BeamOptions options, std::size_t first_line = 1);
 
-// Corpus BLEU (tokens as spaces separate them) of the greedy translations of a validation split.
+// Corpus BLEU (tokens separated by spaces) of greedy translations of a validation split.
 double validation_bleu(const Transformer& model, const ParamVec<float>& values,
                        const Objective& objective, const Split& split, const Tokenizer& target,
                        Pool& pool);

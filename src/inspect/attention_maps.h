@@ -1,14 +1,13 @@
-// The attention weights of one forward pass, and what each of them contributes.
+// The attention weights of one forward pass, and the contributions of the keys.
 //
-// Weights are those of training's forward pass without dropout: row q of a head sums to 1, and what
-// a query must not see is exactly 0. A weight alone does not say how much comes of a token, since
-// what is weighed may be large or small; the contribution of key k to query q through head h,
+// Weights are those of training's forward pass without dropout: row q of a head sums to 1, and
+// masked positions are exactly 0. A weight alone does not say how much a token contributes, since
+// its value may be long or short. The contribution of key k to query q through head h,
 //
-//   || p_h(q, k) v_h(k) W_o,hᵀ || = p_h(q, k) || v_h(k) W_o,hᵀ ||,   W_o,h: columns of W_o of head
-//   h
+//   || p_h(q, k) v_h(k) W_o,hᵀ || = p_h(q, k) || v_h(k) W_o,hᵀ ||,   W_o,h: head h's columns of W_o
 //
 // is the length of the vector that this head takes from k and adds to q's row (Kobayashi et al.
-// 2020, "Attention is Not Only a Weight"). It is kept as the length for weight 1,
+// 2020, "Attention is Not Only a Weight"). It is stored as the length for weight 1,
 // [layer][head][key].
 #pragma once
 
@@ -38,11 +37,11 @@ using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[static_cast<std::size_t>(kind)];
 }
-// Which ids stand at the queries and at the keys of a kind.
+// The ids at the queries and at the keys of a kind.
 const std::vector<int>& query_ids(const Example& input, AttentionKind kind);
 const std::vector<int>& key_ids(const Example& input, AttentionKind kind);
 
-// `input` fits the model: what it reads is not empty and not too long. The workspace is rewound.
+// `input` must fit the model: not empty and not too long. The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace);
 

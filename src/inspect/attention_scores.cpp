@@ -1,5 +1,7 @@
 #include "inspect/attention_scores.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +12,7 @@ namespace heed {
 namespace {
 
 constexpr int kResamples = 1000;
-// Of fewer groups the resamples say little about others like them.
+// Resamples of fewer groups say little about other groups.
 constexpr std::size_t kLeastGroups = 10;
 
 // Sums over links, from which all three figures follow.
@@ -71,7 +73,7 @@ Sums uniform_sums(const GoldLink& link, int keys, bool causal) {
   return {1, gold / visible, gold / visible, gold, any / visible, any / visible};
 }
 
-// Turns series into scores; all of them see the same resamples.
+// Turns series into scores; all series use the same resamples (Efron 1979).
 class Bootstrap {
  public:
   explicit Bootstrap(std::size_t groups) : times_(kResamples, std::vector<std::uint16_t>(groups)) {
@@ -131,9 +133,9 @@ KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
   if (gold.examples.empty()) {
     std::string notes;
     for (const std::string& note : gold.notes) notes += " Note: " + note + ".";
-    throw Error(Exit::data, "The gold file leaves nothing to score." + notes);
+    throw Error(Exit::data, "the gold file leaves nothing to score." + notes);
   }
-  // Groups that are scored, numbered without holes; examples come group by group.
+  // Groups that are scored, numbered without gaps; examples come group by group.
   std::vector<std::size_t> group_of;
   std::size_t groups = 0;
   for (std::size_t e = 0; e < gold.examples.size(); ++e) {
@@ -171,8 +173,8 @@ KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
   const Bootstrap bootstrap(groups);
   scores.uniform = bootstrap.score(uniform);
   if (groups < kLeastGroups)
-    scores.notes.push_back("no intervals: fewer than " + std::to_string(kLeastGroups) + " " +
-                           gold.group_name);
+    scores.notes.push_back(
+        fmt::format("no intervals: fewer than {} {}", kLeastGroups, gold.group_name));
   for (int layer = 0; layer < layers; ++layer)
     for (int head = 0; head < heads; ++head) {
       const HeadSeries& s = series[static_cast<std::size_t>(layer) * heads + head];

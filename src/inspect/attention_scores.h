@@ -1,19 +1,19 @@
-// Heads scored against the truth, each number beside its controls.
+// Heads scored against gold attention, each score beside its controls.
 //
 //   mass      weight on the gold keys, mean over the links
-//   accuracy  how often the key with the largest weight is gold (equal largest ones share the
-//             point)
+//   accuracy  how often the key with the largest weight is gold (ties share the point)
 //   aer       alignment error rate (Och and Ney 2003), one key per link proposed, all gold sure:
 //             1 - 2 |proposed and gold| / (|proposed| + |gold|)
 //
-// For pronouns gold is the nearest noun of the referent; any_mass and any_accuracy count every
-// earlier mention of it as right.
+// For pronouns gold is the nearest noun of the referent; any_mass and any_accuracy also accept
+// every earlier mention of it.
 //
-// Controls: the same head with the weights that the run began with; uniform attention over the
-// visible keys; and shuffled positions, the trained head scored against the gold of the line's
-// other positions (the nouns of the story's other referents), mean over all of them disjoint from
-// the right one; links without such are left out. Intervals: 95 %, 1000 bootstrap resamples of
-// lines or stories, the same for all heads; none where fewer than ten of these have a link.
+// Controls: "untrained" is the same head with the weights that the run began with. "uniform" is
+// uniform attention over the visible keys. "shuffled" is the trained head scored against the gold
+// of other positions of the line (or the nouns of other referents of the story), as the mean over
+// all that are disjoint from the right one; links without any are left out. Intervals: 95 % from
+// 1000 bootstrap resamples (Efron 1979; for corpora Koehn 2004) of lines or stories, the same for
+// all heads; none if fewer than ten of them have a link.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ struct KindScores {
   AttentionKind kind;
   std::size_t links = 0, groups = 0;
   std::string group_name;
-  bool mentions = false;  // are the any_ figures meant?
+  bool mentions = false;  // do the any_ figures apply?
   Score uniform;
   std::vector<HeadScore> heads;  // layer by layer
   std::vector<std::string> notes;
@@ -53,11 +53,5 @@ struct KindScores {
 // Error (Exit::data) if the set is empty.
 KindScores score_heads(const Transformer& model, const ParamVec<float>& trained,
                        const ParamVec<float>& untrained, const GoldSet& gold);
-
-std::string scores_table(const std::vector<KindScores>& scores);
-// {"kinds": [{"kind", "links", "groups", "group", "uniform", "heads": [{"layer", "head", "trained",
-// "untrained", "shuffled"}], "notes"}]}; a score is {"links", "mass", "accuracy", "aer"}, each of
-// these {"value", "low", "high"} (null: no interval); of pronouns "any_mass", "any_accuracy" too.
-std::string scores_json(const std::vector<KindScores>& scores);
 
 }  // namespace heed

@@ -36,8 +36,8 @@ double step_flops(const Transformer& model, const StepBatch& batch) {
   return sum;
 }
 
-}  // namespace
-
+// GFLOP/s of 2048 x 2048 products, one per thread at a time, summed over the threads. The median
+// over `seconds` seconds.
 double measure_sgemm(int threads, double seconds) {
   constexpr int n = 2048;
   constexpr std::size_t size = static_cast<std::size_t>(n) * n;
@@ -63,6 +63,8 @@ double measure_sgemm(int threads, double seconds) {
   }
   return median(rates);
 }
+
+}  // namespace
 
 BenchResult run_bench(const RunConfig& config, const std::string& folder, std::int64_t steps,
                       int threads) {

@@ -14,20 +14,16 @@ struct BenchResult {
   double steps_per_second = 0;
   double gflop_per_step = 0;  // exact, mean
   double gflops = 0;
-  double sgemm_gflops = 0;  // of the same threads, side by side
+  double sgemm_gflops = 0;  // of the same number of threads
   double utilisation = 0;   // gflops / sgemm_gflops
   double peak_rss_mib = 0;  // before sgemm is measured
   double wall_seconds = 0;
   int threads = 0;
-  Profile profile;  // of all threads; waiting is what is left of wall time times threads
+  Profile profile;  // of all threads; waiting is the rest of wall time times threads
 };
 
-// `steps` real steps after a warm-up; 0: as many as fit into a few seconds. Nothing is saved.
+// Takes `steps` real steps after a warm-up; 0: as many as fit into a few seconds. Saves nothing.
 BenchResult run_bench(const RunConfig& config, const std::string& folder, std::int64_t steps,
                       int threads);
-
-// GFLOP/s of single-threaded products of 2048 x 2048 matrices, one per thread at a time: the sum.
-// Median of `seconds` seconds.
-double measure_sgemm(int threads, double seconds);
 
 }  // namespace heed

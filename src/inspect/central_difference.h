@@ -1,4 +1,4 @@
-// A gradient beside its numeric twin: what `heed gradcheck` and the tests of the layers share.
+// Analytic gradients against numeric ones: shared by `heed gradcheck` and the tests of the layers.
 //
 //   f'(x) = (f(x - 2h) - 8 f(x - h) + 8 f(x + h) - f(x + 2h)) / 12 h + O(h^4)
 //   error = |a - n| / max(|a|, |n|, floor)       a analytic, n numeric
@@ -14,7 +14,7 @@ namespace heed {
 inline constexpr double kGradientStep = 2e-4;  // h
 inline constexpr double kGradientTolerance = 1e-6;
 
-// The derivative of f() by x, which f reads; x is what it was in the end.
+// The derivative of f() by x, which f reads. x gets its value back.
 template <class F>
 double central_difference(double& x, F&& f) {
   const double start = x, h = kGradientStep;
@@ -38,14 +38,14 @@ inline double largest_of(std::span<const double> x) {
   return m;
 }
 
-// Softmax does not see a constant added to every score of a query. So the gradient of a key bias
-// that no rotation turns is exactly zero, and its numeric twin is rounding noise.
+// Softmax ignores a constant added to every score of a query. So without rotary positions the
+// gradient of a key bias is exactly zero, and the numeric one is rounding noise.
 inline bool is_exactly_zero(std::string_view tensor, bool rotary) {
   return tensor.ends_with("k_proj.bias") &&
          (!rotary || tensor.find("cross") != std::string_view::npos);
 }
 
-// `largest`: of all gradients.
+// `largest`: the largest |gradient| of all tensors.
 inline double gradient_floor(std::span<const double> tensor, double largest, bool exactly_zero) {
   return exactly_zero ? 1e-3 * largest : std::max(1e-3 * largest_of(tensor), 1e-8 * largest);
 }

@@ -1,15 +1,17 @@
-// ask_in_context(): a word's vector after each layer of the stack that reads it.
+#include "inspect/context_vectors.h"
+
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "base/error.h"
 #include "data/user_text.h"
-#include "inspect/neighbors.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
 
-// Where the word stands in the text, not within longer words made of letters or digits.
+// Where the word occurs in the text; within longer words of letters or digits only if `inside`.
 std::vector<std::pair<std::size_t, std::size_t>> places_of(std::string_view word,
                                                            std::string_view text, bool inside) {
   const auto is_letter = [&](std::size_t i) {
@@ -26,7 +28,7 @@ std::vector<std::pair<std::size_t, std::size_t>> places_of(std::string_view word
   return places;
 }
 
-// [rows, d] after each layer: what the next block reads; the last one as the stack hands it on.
+// [rows, d] after each layer: the input of the next block; after the last one the stack's output.
 std::vector<Mat<const float>> layer_outputs(const StackSaved<float>& saved, NormPlacement placement,
                                             Mat<const float> last) {
   std::vector<Mat<const float>> outputs;
@@ -63,12 +65,13 @@ ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
   ids = encoder ? t.objective->framed_source(std::move(ids))
                 : Objective::framed_target(std::move(ids));
   batch.add(encoder ? ids : TokenIds{}, encoder ? TokenIds{} : ids);
-  const std::size_t shift = encoder ? t.objective->traits().before_source : 1;  // rows before
+  const std::size_t shift =
+      encoder ? t.objective->traits().before_source : 1;  // of the first token
   const auto tokens = embedding.tokenizer.encode_with_offsets(context);
   for (const std::string& special : t.objective->traits().specials)
     if (context.find(special) != std::string::npos)
       throw Error(Exit::data,
-                  "--context: " + special + " is not read here; it has no static vector.");
+                  fmt::format("--context: {} has no static vector; leave it out.", special));
 
   Workspace workspace;
   Pass<float> pass{.values = t.values, .workspace = workspace};
@@ -95,7 +98,7 @@ ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
     result.occurrences.push_back(std::move(occurrence));
   }
   if (result.occurrences.empty())
-    throw Error(Exit::data, "\"" + printable(word) + "\" does not stand in --context.");
+    throw Error(Exit::data, fmt::format("\"{}\" does not occur in --context.", printable(word)));
   return result;
 }
 

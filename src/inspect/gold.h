@@ -1,15 +1,15 @@
-// Files that say which source positions determine a target position, and which noun a pronoun
-// refers to (formats: data/README.md), turned into links between the rows that a model reads.
+// Gold attention: files that say which source positions determine a target position, or which noun
+// a pronoun refers to (formats: data/README.md), as links between the rows that a model reads.
 //
 // Pairs: row t of the decoder reads token t - 1 (<s> for t = 0) and predicts token t, so the gold
 // of target token t is about query row t of cross-attention. A token has the gold of every unit
 // (word or character) that it overlaps; tokens without gold are not scored. Pronouns: the query
-// rows of self-attention are those that read the pronoun's tokens, the keys those that read the
-// noun's; "mentions", where the file has them, are the other right answers: earlier nouns of the
-// same referent. The input is the story up to the pronoun, as much of it as fits.
+// rows of self-attention read the pronoun's tokens, the key rows read the noun's. "mentions", if
+// the file has them, are also right: earlier nouns of the same referent. The input is the story up
+// to the pronoun, or as much of its end as fits.
 //
-// Every line is checked against the texts it belongs to; what does not fit is an Error (Exit::data)
-// that names file and line. What is left out (too long, noun out of reach) is counted in the notes.
+// Every line is checked against its texts; a mismatch is an Error (Exit::data) that names file and
+// line. The notes count what is left out (input too long, noun out of reach).
 #pragma once
 
 #include <span>
@@ -25,26 +25,25 @@ struct GoldFiles {
   std::string gold;
   std::string source;     // lines; for pronouns: the text
   std::string target;     // lines; for pronouns: ""
-  std::size_t limit = 0;  // use at most so many entries of the gold file; 0: all
+  std::size_t limit = 0;  // use at most this many entries of the gold file; 0: all
 };
 
 struct GoldLink {
-  int query;              // this row
-  std::vector<int> keys;  // should look at these: ascending, not empty
-  std::vector<int>
-      also_right;  // pronouns: all mentions of the referent in reach, ascending; `keys` too
+  int query;                    // this row
+  std::vector<int> keys;        // should look at these rows: ascending, not empty
+  std::vector<int> also_right;  // pronouns: all mentions in reach, ascending, `keys` included
 };
 
 struct GoldExample {
   Example input;
   std::vector<GoldLink> links;
-  // Wrong answers of the right sort, visible to every link: gold of other positions of the line,
-  // nouns of the story's other referents.
+  // Wrong answers of the right kind, visible to every link: the gold of other positions of the
+  // line, or the nouns of other referents of the story.
   std::vector<std::vector<int>> distractors;
-  int group = 0;  // examples of one group (line, story) are not independent of each other
+  int group = 0;  // line or story: examples of one group are not independent
 };
 
-// Both ascending: have they no row in common?
+// Have two ascending lists no row in common?
 bool disjoint(const std::vector<int>& a, const std::vector<int>& b);
 
 // The examples for one kind of attention.
@@ -55,7 +54,8 @@ struct GoldSet {
   std::vector<std::string> notes;  // what was left out, what is unknown
 };
 
-// One set for pairs, one for each stack for pronouns. Error (usage) where the model cannot have it.
+// Pairs: one set. Pronouns: one set for each stack. Error (usage) if the file does not suit the
+// model.
 std::vector<GoldSet> read_gold(const GoldFiles& files, const RunConfig& config,
                                const Tokenizers& tokenizers);
 

@@ -1,4 +1,4 @@
-// Reading gold files line by line: every access says file and line when it fails. For gold*.cpp.
+// Reads gold files line by line; an error names file and line.
 #pragma once
 
 #include <string>
@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "base/json_object.h"
-#include "inspect/gold.h"
 
 namespace heed {
 
-// [begin, end), in bytes of a text or in positions, as the owner says.
+// [begin, end), in bytes of a text or in tokens.
 struct Span {
   std::size_t begin = 0, end = 0;
   bool overlaps(const Span& o) const { return begin < o.end && o.begin < end; }
@@ -28,13 +27,7 @@ class GoldLine : public JsonObject {
   Span span(const nlohmann::json& value, std::size_t limit, const char* what) const;
 };
 
-// Where each character (code point) of a text begins, in bytes, and last the text's end.
+// Where each character (code point) of a text begins, in bytes, then the end of the text.
 std::vector<std::size_t> character_begins(std::string_view text);
-
-GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& lines,
-                       const RunConfig& config, const Tokenizers& tokenizers);
-std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
-                                       const std::vector<std::string>& lines,
-                                       const RunConfig& config, const Tokenizers& tokenizers);
 
 }  // namespace heed

@@ -1,3 +1,7 @@
+#include "inspect/gold_pairs.h"
+
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
@@ -10,7 +14,7 @@
 namespace heed {
 namespace {
 
-// The units of a line, as bytes.
+// The characters or words of a line, in bytes.
 std::vector<Span> units_of(std::string_view line, bool characters) {
   std::vector<Span> units;
   if (characters) {
@@ -49,14 +53,15 @@ std::vector<std::set<int>> aligned_tokens(const GoldLine& line, std::string_view
                                           const std::vector<Token>& target_tokens) {
   const nlohmann::json& unit = line.at("unit");
   if (unit != "token" && unit != "char")
-    line.fail("\"unit\" must be \"token\" or \"char\"; found " + unit.dump() + ".");
+    line.fail(fmt::format(R"("unit" must be "token" or "char"; found {}.)", unit.dump()));
   const auto source_units = tokens_of_units(units_of(source, unit == "char"), source_tokens);
   const auto target_units = tokens_of_units(units_of(target, unit == "char"), target_tokens);
   const nlohmann::json& alignment = line.array(line.at("alignment"), "\"alignment\"");
   if (alignment.size() != target_units.size())
-    line.fail("\"alignment\" is about " + std::to_string(alignment.size()) +
-              " target positions, but the target line has " + std::to_string(target_units.size()) +
-              ". Does the gold file belong to these texts?");
+    line.fail(
+        fmt::format("\"alignment\" is about {} target positions, but the target line has {}. Does "
+                    "the gold file belong to these texts?",
+                    alignment.size(), target_units.size()));
   std::vector<std::set<int>> aligned(target_tokens.size());
   for (std::size_t t = 0; t < target_units.size(); ++t)
     for (const nlohmann::json& position : line.array(alignment[t], "\"alignment\"")) {
@@ -73,9 +78,10 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
                        const RunConfig& config, const Tokenizers& tokenizers) {
   const Pairs pairs = read_parallel(files.source, files.target, read_options(config));
   if (lines.size() != pairs.size())
-    throw Error(Exit::data, files.gold + " has " + std::to_string(lines.size()) + " lines, but " +
-                                files.source + " has " + std::to_string(pairs.size()) +
-                                ". Does the gold file belong to these texts?");
+    throw Error(Exit::data,
+                fmt::format("{} has {} lines, but {} has {}. Does the gold file belong to these "
+                            "texts?",
+                            files.gold, lines.size(), files.source, pairs.size()));
   const auto objective = make_objective(config);
   GoldSet set{AttentionKind::cross, {}, "lines", {}};
   std::size_t too_long = 0;
@@ -83,7 +89,7 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
   for (std::size_t i = 0; i < n; ++i) {
     const GoldLine line(files.gold, i + 1, lines[i]);
     if (line.index(line.at("line"), lines.size(), "\"line\"") != i)
-      line.fail("\"line\" must be " + std::to_string(i) + ": one object for each line, in order.");
+      line.fail(fmt::format("\"line\" must be {}: one object for each line, in order.", i));
     const auto source = tokenizers.source().encode_with_offsets(pairs.source[i]);
     const auto target = tokenizers.target->encode_with_offsets(pairs.target[i]);
     GoldExample example;
@@ -108,7 +114,7 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
     if (!example.links.empty()) set.examples.push_back(std::move(example));
   }
   if (too_long > 0)
-    set.notes.push_back(std::to_string(too_long) + " lines left out: longer than the model reads");
+    set.notes.push_back(fmt::format("{} lines left out: longer than the model reads", too_long));
   return set;
 }
 

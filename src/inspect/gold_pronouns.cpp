@@ -1,5 +1,10 @@
+#include "inspect/gold_pronouns.h"
+
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/error.h"
 #include "data/corpus.h"
@@ -10,7 +15,7 @@
 namespace heed {
 namespace {
 
-// Tokens of a story; all spans below count these.
+// A story and its tokens; the spans below count these tokens.
 struct Story {
   Span bytes;
   std::vector<Token> tokens;
@@ -33,38 +38,34 @@ struct Story {
   }
 };
 
-// One pronoun, what it refers to and every earlier mention of that, as tokens.
+// One pronoun, the noun it refers to and all earlier mentions of the referent, as tokens.
 struct Pronoun {
   Span at;
   std::vector<Span> noun, mentions;
 };
 
-// The rows of these tokens where the stack reads story tokens [begin, end) from row `shift` on;
-// empty unless all lie inside.
+// The rows of these tokens, if the stack reads the story tokens of `window` from row `shift` on.
+// Empty unless all of them lie in the window.
 std::vector<int> rows_of(const std::vector<Span>& spans, Span window, std::size_t shift) {
-  std::vector<int> rows;
+  std::set<int> rows;
   for (const Span& span : spans) {
     if (span.begin < window.begin || span.end > window.end) return {};
     for (std::size_t t = span.begin; t < span.end; ++t)
-      rows.push_back(static_cast<int>(t - window.begin + shift));
+      rows.insert(static_cast<int>(t - window.begin + shift));
   }
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  return rows;
+  return {rows.begin(), rows.end()};
 }
 
-// The rows of those mentions that the stack reads, and of the noun.
+// The rows of the noun, and of all mentions in the window.
 std::vector<int> right_rows(const Pronoun& pronoun, const std::vector<int>& noun, Span window,
                             std::size_t shift) {
-  std::vector<int> right = noun;
+  std::set<int> right(noun.begin(), noun.end());
   for (const Span& mention : pronoun.mentions)
-    for (const int row : rows_of({mention}, window, shift)) right.push_back(row);
-  std::sort(right.begin(), right.end());
-  right.erase(std::unique(right.begin(), right.end()), right.end());
-  return right;
+    for (const int row : rows_of({mention}, window, shift)) right.insert(row);
+  return {right.begin(), right.end()};
 }
 
-// The input ends with the pronoun; `others` are all of its story.
+// The input ends with the pronoun; `others` are all pronouns of its story.
 GoldExample example_of(const Story& story, const Pronoun& pronoun,
                        const std::vector<Pronoun>& others, AttentionKind kind,
                        const Objective& objective) {
@@ -107,7 +108,7 @@ class PronounReader {
         text_(read_text(std::array{files.source}, read_options(config))),
         begins_(character_begins(text_)) {}
 
-  // True if the line begins another story than the one before.
+  // True if the line begins a new story.
   bool read(const GoldLine& line) {
     const Span bytes = bytes_of(line, line.at("story"), "\"story\"");
     const bool next = story.bytes.begin != bytes.begin || story.bytes.end != bytes.end;
@@ -117,7 +118,7 @@ class PronounReader {
     const auto tokens_of = [&](const nlohmann::json& value, const char* what) {
       const Span span = bytes_of(line, value, what);
       if (span.begin < bytes.begin || span.end > bytes.end)
-        line.fail(std::string(what) + " lies outside its story.");
+        line.fail(fmt::format("{} lies outside its story.", what));
       return story.tokens_of(span);
     };
     pronoun = {tokens_of(line.at("pronoun"), "\"pronoun\""), {}, {}};
@@ -134,17 +135,19 @@ class PronounReader {
   Pronoun pronoun;  // of the last line
 
  private:
-  // [begin, end] or [begin, end, word] in characters; the word must stand there.
+  // [begin, end] or [begin, end, word] in characters; the text must have the word there.
   Span bytes_of(const GoldLine& line, const nlohmann::json& value, const char* what) const {
     const Span characters = line.span(value, begins_.size() - 1, what);
     const Span bytes{begins_[characters.begin], begins_[characters.end]};
     if (value.size() < 3) return bytes;
-    if (!value[2].is_string()) line.fail(std::string(what) + ": the word must be a string.");
+    if (!value[2].is_string()) line.fail(fmt::format("{}: the word must be a string.", what));
     const std::string found = text_.substr(bytes.begin, bytes.end - bytes.begin);
     const std::string expected = value[2].get<std::string>();
     if (found != (lowercase_ ? to_lower(expected) : expected))
-      line.fail(std::string(what) + " is \"" + printable(expected) + "\", but the text has \"" +
-                printable(found) + "\" there. Does the gold file belong to this text?");
+      line.fail(
+          fmt::format("{} is \"{}\", but the text has \"{}\" there. Does the gold file belong "
+                      "to this text?",
+                      what, printable(expected), printable(found)));
     return bytes;
   }
 
@@ -196,8 +199,8 @@ std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
   for (std::size_t s = 0; s < sets.size(); ++s)
     if (out_of_reach[s] > 0)
       sets[s].notes.push_back(
-          std::to_string(out_of_reach[s]) +
-          " pronouns left out: their noun is farther back than the model reads");
+          fmt::format("{} pronouns left out: their noun is farther back than the model reads",
+                      out_of_reach[s]));
   return sets;
 }
 

@@ -1,10 +1,10 @@
-// Every gradient against central differences in double.
+// Checks every gradient against central differences in double.
 //
-// Per entry the error is |a - n| / max(|a|, |n|, 1e-3 max|tensor|, 1e-8 max|all|), a the analytic
-// and n the numeric gradient, by the five-point stencil. Relu has a corner that differences cannot
-// see past: values whose activations come nearer than ten steps to it must be redrawn by the
-// caller, who learns of it from `smallest_relu_input`. A key bias without rotary positions, whose
-// gradient is exactly zero, is compared on the scale 1e-3 max|all|.
+// The error of an entry is |a - n| / max(|a|, |n|, 1e-3 max|tensor|, 1e-8 max|all|), where a is the
+// analytic and n the numeric gradient (five-point stencil). Differences are wrong across the corner
+// of relu: the caller must redraw values whose activations come nearer to it than ten steps
+// (`smallest_relu_input`). A key bias without rotary positions has gradient zero and is compared on
+// the scale 1e-3 max|all|.
 #pragma once
 
 #include <limits>
@@ -25,12 +25,12 @@ struct TensorCheck {
   bool ok() const { return worst <= kGradientTolerance; }
 };
 
-// Compares at most `entries_per_tensor` entries of each tensor, spread evenly; all if it is 0.
+// Compares at most `entries_per_tensor` entries of each tensor, spread evenly; 0: all.
 std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVec<double>& values,
                                          const Batch& batch, double smoothing,
                                          std::size_t entries_per_tensor = 0);
 
-// The smallest |u| any relu sees; infinity for smooth activations.
+// The smallest |u| that any relu reads; infinity for smooth activations.
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,
                            const Batch& batch);
 

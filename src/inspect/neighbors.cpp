@@ -1,10 +1,13 @@
 #include "inspect/neighbors.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/nearest.h"
 #include "data/corpus.h"
 #include "text/utf8.h"
@@ -18,10 +21,6 @@ double norm(const std::vector<double>& v) {
   return std::sqrt(sum);
 }
 
-bool is_subword(const Tokenizer& tokenizer) {
-  return tokenizer.type() == TokenizerConfig::bpe || tokenizer.type() == TokenizerConfig::unigram;
-}
-
 std::string similar_words(const Tokenizer& tokenizer, const std::string& word) {
   std::vector<std::pair<int, std::string>> found;
   for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
@@ -32,14 +31,14 @@ std::string similar_words(const Tokenizer& tokenizer, const std::string& word) {
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::string text;
+  std::vector<std::string> first;
   for (std::size_t i = 0; i < std::min<std::size_t>(5, found.size()); ++i)
-    text += (i == 0 ? "" : ", ") + found[i].second;
-  return text;
+    first.push_back(found[i].second);
+  return joined(first);
 }
 
 std::vector<int> ids_of(const Tokenizer& tokenizer, const std::string& word) {
-  if (!is_subword(tokenizer)) return tokenizer.encode(word);
+  if (!is_subword(tokenizer.type())) return tokenizer.encode(word);
   std::vector<int> inside = tokenizer.encode(" " + word), alone = tokenizer.encode(word);
   return inside.size() > 1 && alone.size() == 1 ? alone : inside;
 }
@@ -54,16 +53,15 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
 }
 
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {
-  if (e.tokenizer.type() != TokenizerConfig::byte)
-    check_utf8(given, "\"" + printable(given) + "\"");
+  const std::string shown = fmt::format("\"{}\"", printable(given));
+  if (e.tokenizer.type() != TokenizerConfig::byte) check_utf8(given, shown);
   WordVector w{e.lowercase ? to_lower(given) : given, {}, {}};
   w.ids = ids_of(e.tokenizer, w.word);
-  if (w.ids.empty()) throw Error(Exit::data, "\"" + printable(given) + "\" has no tokens.");
+  if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
   if (std::find(w.ids.begin(), w.ids.end(), Tokenizer::kUnk) != w.ids.end()) {
     const std::string similar = similar_words(e.tokenizer, w.word);
     const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
-    throw Error(Exit::data,
-                "\"" + printable(given) + "\" has " + e.tokenizer.unknown(w.word).summary() + ".",
+    throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
                 analogy           ? "spaces around + and - for an analogy: king - man + woman"
                 : similar.empty() ? "a word of the training text"
                                   : similar);
@@ -94,11 +92,12 @@ std::vector<Query> parse_queries(const std::vector<std::string>& given) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool wanted_operator = i % 2 == 1;
     if (is_operator(words[i]) != wanted_operator || (wanted_operator && i + 1 == words.size()))
-      throw Error(Exit::usage,
-                  "An analogy is words with + or - between them; found \"" + words[i] + "\" " +
-                      (wanted_operator ? "where + or - should be, or nothing after it."
-                                       : "where a word should be."),
-                  "heed neighbors RUN king - man + woman");
+      throw Error(
+          Exit::usage,
+          fmt::format("an analogy is words with + or - between them; found \"{}\" {}", words[i],
+                      wanted_operator ? "where + or - should be, or nothing after it."
+                                      : "where a word should be."),
+          "heed neighbors RUN king - man + woman");
     analogy.text += (i == 0 ? "" : " ") + words[i];
     if (!wanted_operator)
       analogy.terms.push_back({i > 0 && words[i - 1] == "-" ? -1.0 : 1.0, words[i]});
@@ -150,8 +149,7 @@ QueryResult ask(const EmbeddingView& e, const Query& query, std::size_t k) {
 
 std::string word2vec_text(const EmbeddingView& e) {
   const int first = e.tokenizer.first_ordinary_id();
-  std::string text =
-      std::to_string(e.table.rows - first) + " " + std::to_string(e.table.cols) + "\n";
+  std::string text = fmt::format("{} {}\n", e.table.rows - first, e.table.cols);
   for (int id = first; id < e.table.rows; ++id) {
     for (const char c : e.tokenizer.piece(id))
       text += c == ' ' ? "\xE2\x96\x81" : std::string(1, c);

@@ -1,10 +1,8 @@
-// What stands near what: cosines between rows of the embedding, and between a token's vector inside
-// the model and those rows.
+// Nearest neighbours of words: cosines between rows of the embedding.
 //
 // The vector of a word is its row, or the mean of the rows of its tokens. With bpe and unigram a
-// word is looked up as it stands in running text, with the space before it, unless only the word
-// without it is a token. Errors are Exit::data: an unknown word, with similar ones if there are
-// any.
+// word is looked up with the space before it, as in running text, unless only the word without it
+// is a token. An unknown word is an Error (Exit::data) that suggests similar words.
 #pragma once
 
 #include <string>
@@ -15,9 +13,9 @@
 
 namespace heed {
 
-enum class Side { source, target };  // one and the same where there is one table
+enum class Side { source, target };  // the same if there is one table
 
-// An embedding table and the tokenizer whose ids are its rows. Views on a TrainedModel.
+// An embedding table and the tokenizer whose ids number its rows. A view on a TrainedModel.
 struct EmbeddingView {
   Mat<const float> table;  // [vocab, d]
   const Tokenizer& tokenizer;
@@ -41,7 +39,7 @@ struct Query {
   std::vector<Term> terms;  // one word, or several: an analogy
 };
 // Separate words are separate queries; a lone "+" or "-" makes one analogy of them all. Error
-// (Exit::usage) if they do not alternate.
+// (Exit::usage) if words and signs do not alternate.
 std::vector<Query> parse_queries(const std::vector<std::string>& words);
 
 struct Neighbor {
@@ -49,7 +47,7 @@ struct Neighbor {
   std::string token;
   double cosine;
 };
-// The k rows with the largest cosine to the vector; special ids and `without` are passed over.
+// The k rows with the largest cosine to the vector, except special ids and `without`.
 std::vector<Neighbor> nearest_rows(const EmbeddingView& embedding,
                                    const std::vector<double>& vector, std::size_t k,
                                    const std::vector<int>& without);
@@ -59,31 +57,11 @@ struct QueryResult {
   std::vector<WordVector> words;  // of the terms
   std::vector<Neighbor> neighbors;
 };
-// Analogies add and subtract vectors of length 1 (Mikolov et al. 2013) and pass over the words
-// asked for.
+// Analogies add and subtract vectors of length 1 (Mikolov et al. 2013). The words of the query are
+// not among the results.
 QueryResult ask(const EmbeddingView& embedding, const Query& query, std::size_t k);
 
-// One occurrence of a word in a text: its vector after each layer (mean over its tokens), layer by
-// layer; with pre-norm the last one is taken after the final norm.
-struct ContextLayer {
-  std::vector<double> vector;
-  double cosine_to_static;
-  std::vector<Neighbor> neighbors;
-};
-struct Occurrence {
-  std::size_t begin, end;  // bytes in the text
-  std::vector<ContextLayer> layers;
-};
-struct ContextResult {
-  WordVector word;
-  std::vector<Occurrence> occurrences;
-};
-// Reads `context` with the encoder, or without one with the decoder. Error (Exit::data) if the word
-// is not in it.
-ContextResult ask_in_context(const TrainedModel& model, const std::string& word,
-                             const std::string& context, std::size_t k);
-
-// The rows as word2vec text: "rows columns", then "token x1 x2 ..." line by line. Spaces within
+// The rows as word2vec text: "rows columns", then a line "token x1 x2 ..." per row. Spaces in
 // tokens become U+2581. Special ids are left out.
 std::string word2vec_text(const EmbeddingView& embedding);
 

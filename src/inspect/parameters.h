@@ -1,4 +1,4 @@
-// The parameter table of a trained model: how large every tensor is and how far training has moved
+// The parameter table of a trained model: the norm of every tensor and how far training has moved
 // it since step 0.
 #pragma once
 
@@ -17,7 +17,7 @@ struct ParameterRow {
   double norm = 0;          // L2
   double initial_norm = 0;  // at step 0
   double distance = 0;      // |now - initial|
-  double cosine = 1;        // between now and initial; 1 if both are zero, 0 if one is
+  double cosine = 1;        // between now and initial; 1 if both are zero, 0 if only one is
   double mean = 0, deviation = 0;
 };
 

@@ -1,41 +1,33 @@
+#include "inspect/scores_text.h"
+
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "inspect/attention_scores.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
+// In 22 columns.
+std::string figure(const Estimate& e) {
+  if (!e.interval) return fmt::format("{:<22.3f}", e.value);
+  const std::string range = fmt::format("[{:.3f}, {:.3f}]", e.interval->low, e.interval->high);
+  return fmt::format("{:<22}", fmt::format("{:.3f} {}", e.value, range));
 }
 
-std::string shown(const Estimate& e) {
-  std::string text = format_fixed(e.value, 3);
-  if (e.interval)
-    text +=
-        " [" + format_fixed(e.interval->low, 3) + ", " + format_fixed(e.interval->high, 3) + "]";
-  return padded(text, 22);
-}
-
-// Says of how many links the figures are, if not of all.
-std::string row(const KindScores& k, const std::string& place, const std::string& name,
-                const Score& s) {
-  std::string text = padded(place, 12) + padded(name, 11);
+// Adds the number of links if the figures are not about all of them.
+std::string row(const KindScores& k, const std::string& head, const char* weights, const Score& s) {
+  std::string text = fmt::format("{:12}{:11}", head, weights);
   if (s.links == 0) return text + "nothing to score\n";
-  text += shown(s.mass) + shown(s.accuracy) + shown(s.aer);
-  if (k.mentions) text += shown(s.any_mass) + shown(s.any_accuracy);
-  if (s.links != k.links) text += std::to_string(s.links) + " links";
+  text += figure(s.mass) + figure(s.accuracy) + figure(s.aer);
+  if (k.mentions) text += figure(s.any_mass) + figure(s.any_accuracy);
+  if (s.links != k.links) text += fmt::format("{} links", s.links);
   while (text.ends_with(' ')) text.pop_back();
   return text + "\n";
-}
-
-std::string place(const HeadScore& h) {
-  return std::to_string(h.layer) + "     " + std::to_string(h.head);
 }
 
 Json json_of(const Estimate& e) {
@@ -61,10 +53,9 @@ std::string scores_table(const std::vector<KindScores>& scores) {
   std::string text;
   for (const KindScores& k : scores) {
     if (!text.empty()) text += "\n";
-    text += std::string(attention_name(k.kind)) +
-            " attention: " + format_count(static_cast<std::int64_t>(k.links)) + " links of " +
-            format_count(static_cast<std::int64_t>(k.groups)) + " " + k.group_name +
-            ", 95 % intervals\n";
+    text += fmt::format("{} attention: {} links of {} {}, 95 % intervals\n", attention_name(k.kind),
+                        format_count(static_cast<std::int64_t>(k.links)),
+                        format_count(static_cast<std::int64_t>(k.groups)), k.group_name);
     if (k.mentions)
       text += "gold is the nearest noun of the referent; \"any\" counts its earlier mentions too\n";
     for (const std::string& note : k.notes) text += "note: " + note + "\n";
@@ -72,7 +63,7 @@ std::string scores_table(const std::vector<KindScores>& scores) {
     text += k.mentions ? "                   mass on any           argmax is any\n" : "\n";
     text += row(k, "any   any", "uniform", k.uniform);
     for (const HeadScore& h : k.heads) {
-      text += row(k, place(h), "trained", h.trained);
+      text += row(k, fmt::format("{:<6}{}", h.layer, h.head), "trained", h.trained);
       text += row(k, "", "untrained", h.untrained);
       text += row(k, "", "shuffled", h.shuffled);
     }
@@ -83,10 +74,11 @@ std::string scores_table(const std::vector<KindScores>& scores) {
     };
     const auto best = std::max_element(k.heads.begin(), k.heads.end(), by(&HeadScore::trained));
     const auto lucky = std::max_element(k.heads.begin(), k.heads.end(), by(&HeadScore::untrained));
-    text += "most mass on gold: layer " + std::to_string(best->layer) + ", head " +
-            std::to_string(best->head) + " with " + format_fixed(best->trained.mass.value, 3) +
-            "; the best untrained head has " + format_fixed(lucky->untrained.mass.value, 3) +
-            ", uniform attention " + format_fixed(k.uniform.mass.value, 3) + "\n";
+    text += fmt::format(
+        "most mass on gold: layer {}, head {} with {:.3f}; the best untrained head has {:.3f}, "
+        "uniform attention {:.3f}\n",
+        best->layer, best->head, best->trained.mass.value, lucky->untrained.mass.value,
+        k.uniform.mass.value);
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// The function between the two layers of a feed-forward block, fused with its dropout. One sweep
-// each.
+// The function between the two layers of a feed-forward block, fused with its dropout. Each is one
+// sweep.
 #pragma once
 
 #include "math/dropout.h"
@@ -11,7 +11,7 @@ namespace heed {
 enum class Activation { relu, gelu, silu };
 template <class T>
 void activate(Activation f, In<T> u, Mat<T> h, const Dropout& dropout);
-// The same h once more, for backward, together with its slope: in place, u becomes dh/du.
+// For backward: computes h again, with its slope. In place, u becomes dh/du.
 template <class T>
 void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout);
 // In place: d holds the gradient of h and becomes that of u, d * slope.

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-// Halves added to each other until one number is left: of floats ((0+4)+(2+6)) + ((1+5)+(3+7)).
+// Adds one half to the other until one number is left: for floats ((0+4)+(2+6)) + ((1+5)+(3+7)).
 template <class T>
 T sum(Vector<T> v) {
 #ifdef __AVX__
@@ -24,25 +24,24 @@ T sum(Vector<T> v) {
   return v[0];
 }
 
-// y[r][j] for R rows of x and J rows of w: R * J accumulators in registers. The first rows of x
-// have the next J rows of w fetched, which the hardware would not begin with until they are read.
-// The loops over R and J are unrolled, or the accumulators would be an array in memory.
+// y[r][j] = x[r] . w[j] + b[j] for R rows of x and J rows of w, with R * J accumulators in
+// registers. kFirst prefetches the next J rows of w, which the hardware would fetch too late. The
+// loops over R and J are unrolled, or the accumulators would be an array in memory.
 template <int R, int J, bool kFirst, class T>
-void dots(const T* x, int x_stride, const T* w, int w_stride, int n, const T* b, T* y,
-          int y_stride) {
+void dots(Mat<const T> x, Mat<const T> w, const T* b, Mat<T> y) {
+  const int n = x.cols;
   Vector<T> acc[R][J] = {};
   const auto step = [&](int c, auto&& read) __attribute__((always_inline)) {
     Vector<T> wv[J];
 #pragma GCC unroll 8
     for (int j = 0; j < J; ++j) {
-      const T* p = w + static_cast<std::ptrdiff_t>(j) * w_stride + c;
-      wv[j] = read(p);
+      wv[j] = read(w.row(j) + c);
       if constexpr (R > 1) pin_register<T>(wv[j]);
-      if constexpr (kFirst) __builtin_prefetch(p + static_cast<std::ptrdiff_t>(J) * w_stride);
+      if constexpr (kFirst) __builtin_prefetch(w.row(j + J) + c);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      Vector<T> xv = read(x + static_cast<std::ptrdiff_t>(r) * x_stride + c);
+      Vector<T> xv = read(x.row(r) + c);
       if constexpr (R > 1) pin_register<T>(xv);
 #pragma GCC unroll 8
       for (int j = 0; j < J; ++j) acc[r][j] = fuse_lanes<T>(xv, wv[j], acc[r][j]);
@@ -54,14 +53,16 @@ void dots(const T* x, int x_stride, const T* w, int w_stride, int n, const T* b,
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
-    for (int j = 0; j < J; ++j)
-      y[static_cast<std::ptrdiff_t>(r) * y_stride + j] = sum<T>(acc[r][j]) + (b ? b[j] : T{0});
+    for (int j = 0; j < J; ++j) y(r, j) = sum<T>(acc[r][j]) + (b ? b[j] : T{0});
 }
 
+// Columns [j, j + J) of y.
 template <int J, class T>
-void dots_all_rows(Mat<const T> x, const T* w, int w_stride, const T* b, Mat<T> y, int j) {
+void dots_all_rows(Mat<const T> x, Mat<const T> w, const T* bias, Mat<T> y, int j) {
+  const T* b = bias ? bias + j : nullptr;
   const auto rows = [&]<int R, bool kFirst>(int r) {
-    dots<R, J, kFirst>(x.row(r), x.stride, w, w_stride, x.cols, b, y.row(r) + j, y.stride);
+    dots<R, J, kFirst>(x.row_range(r, r + R), w.row_range(j, j + J), b,
+                       y.row_range(r, r + R).col_range(j, j + J));
   };
   int r = 0;
   if constexpr (J <= 3) {
@@ -81,11 +82,10 @@ void dots_all_rows(Mat<const T> x, const T* w, int w_stride, const T* b, Mat<T> 
 template <class T>
 void linear_columns(Mat<const T> x, Mat<const T> w, const T* b, Mat<T> y, int begin, int end) {
   int j = begin;
-  const auto bias = [&](int at) { return b ? b + at : nullptr; };
   if (x.rows < 4)
-    for (; j + 8 <= end; j += 8) dots_all_rows<8>(x, w.row(j), w.stride, bias(j), y, j);
-  for (; j + 3 <= end; j += 3) dots_all_rows<3>(x, w.row(j), w.stride, bias(j), y, j);
-  for (; j < end; ++j) dots_all_rows<1>(x, w.row(j), w.stride, bias(j), y, j);
+    for (; j + 8 <= end; j += 8) dots_all_rows<8>(x, w, b, y, j);
+  for (; j + 3 <= end; j += 3) dots_all_rows<3>(x, w, b, y, j);
+  for (; j < end; ++j) dots_all_rows<1>(x, w, b, y, j);
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
   });
 }
 
-// Keys and values are walked row by row for all heads at once: a row of a cache lies in one piece,
-// a head's part of all rows does not.
+// Reads keys and values row by row for all heads at once: a row of a cache is contiguous in memory,
+// the part of one head is not.
 template <class T>
 void batch_invariant_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
                                T* out) {
@@ -118,14 +118,14 @@ void batch_invariant_attention(const T* q, In<T> k, In<T> v, T scale, bool unifo
     for (int h = 0; h < heads; ++h) std::fill_n(weights.row(h), m, T{1} / m);
   } else {
     int j = 0;
+    const auto scores = [&]<int J>(int h) {
+      dots<1, J, true, T>({q + h * d, 1, d}, {k.row(j) + h * d, J, d, k.stride}, nullptr,
+                          {weights.row(h) + j, 1, J});
+    };
     for (; j + kKeys <= m; j += kKeys)
-      for (int h = 0; h < heads; ++h)
-        dots<1, kKeys, true, T>(q + h * d, 0, k.row(j) + h * d, k.stride, d, nullptr,
-                                weights.row(h) + j, 0);
+      for (int h = 0; h < heads; ++h) scores.template operator()<kKeys>(h);
     for (; j < m; ++j)
-      for (int h = 0; h < heads; ++h)
-        dots<1, 1, true, T>(q + h * d, 0, k.row(j) + h * d, k.stride, d, nullptr,
-                            weights.row(h) + j, 0);
+      for (int h = 0; h < heads; ++h) scores.template operator()<1>(h);
     for (int h = 0; h < heads; ++h) {
       T* w = weights.row(h);
       for (int i = 0; i < m; ++i) w[i] *= scale;
@@ -138,7 +138,9 @@ void batch_invariant_attention(const T* q, In<T> k, In<T> v, T scale, bool unifo
     for (int h = 0; h < heads; ++h) {
       const T* __restrict w = weights.row(h) + j;
       const T* __restrict v0 = v.row(j) + h * d;
-      const T* __restrict v1 = v0 + v.stride, * __restrict v2 = v1 + v.stride, * __restrict v3 = v2 + v.stride;
+      const T* __restrict v1 = v0 + v.stride;
+      const T* __restrict v2 = v1 + v.stride;
+      const T* __restrict v3 = v2 + v.stride;
       T* __restrict o = out + h * d;
       for (int c = 0; c < d; ++c)
         o[c] = fuse(w[3], v3[c], fuse(w[2], v2[c], fuse(w[1], v1[c], fuse(w[0], v0[c], o[c]))));

@@ -1,13 +1,14 @@
-// The matrix product of decoding: y = x Wᵀ + b for one or many rows, in which the result of a row
-// depends neither on the other rows nor on the threads.
+// The matrix product of decoding: y = x Wᵀ + b for one or many rows. The result of a row depends
+// neither on the other rows nor on the threads.
 //
-// Every dot product keeps one vector accumulator that runs over the columns in order, whatever the
-// blocking around it, so a sentence decodes to the same bits alone and in any batch. For one row it
-// is as fast as memory delivers W; for many rows each piece of W serves them all from cache.
+// Every dot product has one vector accumulator that runs over the columns in order, for any
+// blocking around it. So a sentence decodes to the same bits alone and in any batch. For one row
+// the speed is that of reading W from memory; for many rows each piece of W is read from cache for
+// all of them.
 //
-// Why this is not math/packed_gemm.h: that needs W packed. Packed at each call, one row takes 2.7 to
-// 2.9 times as long, four rows 1.2 to 1.9 times (128 -> 512 and 384 -> 1536, one core of a Zen 3).
-// Packed once, it is faster from two rows on, but every weight is held twice while decoding.
+// math/packed_gemm.h needs a packed W. If W is packed at each call, one row takes 2.7 to 2.9 times
+// as long, four rows 1.2 to 1.9 times (128 -> 512 and 384 -> 1536, one core of a Zen 3). If W is
+// packed once, the product is faster from two rows on, but decoding holds every weight twice.
 #pragma once
 
 #include "base/pool.h"
@@ -15,8 +16,8 @@
 
 namespace heed {
 
-// y [rows, out] = x [rows, in] W[out, in]ᵀ + b [1, out] (b may be empty). Split over `pool` by
-// columns of y where that pays; pool may be null.
+// y [rows, out] = x [rows, in] W[out, in]ᵀ + b [1, out] (b may be empty). The threads of `pool`
+// share the columns of y if the product is large enough; pool may be null.
 template <class T>
 void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool);
 

@@ -27,8 +27,8 @@ void require_addresses(int threads) {
   const std::uint64_t needed = static_cast<std::uint64_t>(threads) * (200u << 20);
   if (used + needed <= limit.rlim_cur) return;
   throw Error(Exit::memory,
-              "the limit on addresses (ulimit -v) is " + std::to_string(limit.rlim_cur >> 20) +
-                  " MiB; about " + std::to_string((used + needed) >> 20) + " are needed.",
+              "the address space limit (ulimit -v) is " + std::to_string(limit.rlim_cur >> 20) +
+                  " MiB; heed needs about " + std::to_string((used + needed) >> 20) + " MiB.",
               "ulimit -v unlimited");
 }
 
@@ -38,13 +38,24 @@ void prepare_blas(int threads) {
   require_addresses(std::max(threads, available_cores()));
   if (openblas_get_parallel() == 2)
     throw Error(Exit::usage,
-                "This OpenBLAS was built with OpenMP, which heed's own threads cannot share.",
+                "this OpenBLAS was built with OpenMP, which heed's threads cannot share.",
                 "install the pthread build: apt-get install libopenblas0-pthread, then "
                 "update-alternatives --config libopenblas.so.0-x86_64-linux-gnu");
   if (openblas_get_parallel() == 0)
-    throw Error(Exit::usage, "This OpenBLAS was built without threads and without locks.",
+    throw Error(Exit::usage, "this OpenBLAS was built without threads and without locks.",
                 "install the pthread build: apt-get install libopenblas0-pthread");
   openblas_set_num_threads(1);
+}
+
+std::string blas_info() {
+  std::string config = openblas_get_config();
+  while (config.ends_with(' ')) config.pop_back();
+  const int parallel = openblas_get_parallel();
+  const char* threading = parallel == OPENBLAS_SEQUENTIAL ? "sequential"
+                          : parallel == OPENBLAS_THREAD   ? "pthreads"
+                                                          : "OpenMP";
+  return "blas: " + config + "\nblas core type: " + openblas_get_corename() + " (" + threading +
+         ")\n";
 }
 
 namespace {

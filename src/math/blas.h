@@ -1,23 +1,29 @@
-// The matrix products of layers and output layer (nn/linear.cpp is their only caller in a step),
-// and the only user of CBLAS. Two others are heed's own: packed_gemm.h for the heads of attention,
-// batch_invariant.h for decoding.
+// The matrix products of the layers and the output layer, and the only file that uses CBLAS. In a
+// training step only nn/linear.cpp calls it. heed has two products of its own: packed_gemm.h for
+// the heads of attention, batch_invariant.h for decoding.
 //
-// OpenBLAS runs single-threaded here; heed's own workers run side by side. That needs a build that
-// locks its buffers: the pthread flavour (openblas_get_parallel() == 1).
+// OpenBLAS runs single-threaded; heed's threads call it in parallel. That needs a build that locks
+// its buffers: the pthread build (openblas_get_parallel() == 1).
 #pragma once
 
+#include <string>
 #include <type_traits>
 
 #include "math/mat.h"
 
 namespace heed {
 
-// Makes OpenBLAS single-threaded; call once before the first product.
-// Error (usage) on a build that cannot be called from several threads; (memory) if a limit on
-// addresses leaves too little for so many `threads`, or for all cores.
+// Makes OpenBLAS single-threaded; call it once before the first product. Error (usage) on a build
+// that several threads cannot call; Error (memory) if the address space limit is too low for this
+// many `threads`, or for all cores.
 void prepare_blas(int threads = 0);
 
-// C = alpha * op(A) op(B) + beta * C, row-major. An op may be a transpose. T is float or double.
+// Two lines for --version: the build of OpenBLAS, and the processor whose kernels it chose.
+//   blas: OpenBLAS 0.3.21 DYNAMIC_ARCH ... Haswell MAX_THREADS=64
+//   blas core type: Haswell (pthreads)
+std::string blas_info();
+
+// C = alpha * op(A) op(B) + beta * C, row-major; op(A) is A or Aᵀ. T is float or double.
 enum class Op { none, transpose };
 template <class T>
 struct Operand {

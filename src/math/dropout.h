@@ -1,4 +1,4 @@
-// Dropout (Srivastava et al. 2014) without stored masks, fused with what stands beside it. Each
+// Dropout (Srivastava et al. 2014) without stored masks, fused with the operation beside it. Each
 // function is one sweep that the compiler vectorises. T is float or double.
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace heed {
 
-// Inverted dropout of one layer: element (r, c) survives with probability 1 - rate, scaled by
-// 1 / (1 - rate); decided by noise32(combine(row_keys[r], id), c), so backward redraws it.
+// Inverted dropout of one layer: element (r, c) is kept with probability 1 - rate and scaled by
+// 1 / (1 - rate). noise32(combine(row_keys[r], id), c) decides, so backward can draw it again.
 struct Dropout {
   double rate = 0.0;                        // 0: off
   const std::uint64_t* row_keys = nullptr;  // [rows]
-  std::uint64_t id = 0;                     // of the layer that drops
+  std::uint64_t id = 0;                     // of the layer
   bool on() const { return rate > 0.0 && row_keys != nullptr; }
 };
 
-// x = dropout(x), in place; its backward is itself.
+// x = dropout(x), in place; it is its own backward.
 template <class T>
 void drop_in_place(Mat<T> x, const Dropout& dropout);
 // y = x + dropout(y), in place on y.

@@ -1,5 +1,5 @@
-// Vectors of kVectorBytes for the kernels that the compiler cannot be left to write. Sums keep the
-// order they are written in: no result depends on where the numbers lie.
+// Vectors of kVectorBytes, for kernels that the compiler does not vectorise well. Sums keep the
+// order in which they are written, so no result depends on the alignment of the data.
 #pragma once
 
 #ifdef __AVX__
@@ -54,7 +54,7 @@ void store_tail(Vector<T> v, T* p, int n) {  // the first n lanes
   }
 }
 
-// a * b + c in every lane, as fuse() of vec.h.
+// a * b + c in every lane, like fuse() in vec.h.
 template <class T>
 Vector<T> fuse_lanes(Vector<T> a, Vector<T> b, Vector<T> c) {
 #ifdef __FMA__
@@ -67,8 +67,8 @@ Vector<T> fuse_lanes(Vector<T> a, Vector<T> b, Vector<T> c) {
 #endif
 }
 
-// Keeps a value in its register: without this, GCC reads it from memory at each use
-// (measured in batch_invariant_linear: 16 loads for 12 products, and 1.8 times the time).
+// Keeps a value in its register. Without this, GCC reads it from memory at each use (measured in
+// batch_invariant_linear: 16 loads for 12 products, and 1.8 times the time).
 template <class T>
 void pin_register([[maybe_unused]] Vector<T>& v) {
 #ifdef __AVX__

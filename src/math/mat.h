@@ -1,5 +1,5 @@
-// Mat is a window on a row-major matrix that somebody else owns: a Workspace, a ParamVec, a cache.
-// Copying it copies the window. Element (r, c) is data[r * stride + c].
+// Mat is a view of a row-major matrix owned by something else: a Workspace, a ParamVec, a cache.
+// Copying it copies the view, not the numbers. Element (r, c) is data[r * stride + c].
 #pragma once
 
 #include <cassert>
@@ -18,7 +18,7 @@ struct Mat {
   Mat() = default;
   Mat(T* d, int r, int c) : Mat(d, r, c, c) {}
   Mat(T* d, int r, int c, int s) : data(d), rows(r), cols(c), stride(s) {}
-  // A read-only window on the same numbers.
+  // A read-only view of the same numbers.
   operator Mat<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
 
   T* row(int r) const { return data + static_cast<std::ptrdiff_t>(r) * stride; }
@@ -37,8 +37,7 @@ struct Mat {
   }
 };
 
-// A matrix that a function only reads. A Mat<T> is taken as it is; T comes from the function's
-// other arguments.
+// A matrix that a function only reads. It accepts a Mat<T>; T is deduced from the other arguments.
 template <class T>
 using In = std::type_identity_t<Mat<const T>>;
 

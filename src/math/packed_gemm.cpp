@@ -81,8 +81,8 @@ void transpose_square(Vector<T> (&rows)[kLanes<T>]) {
     }
 }
 
-// C, R rows at a time; what is left over in a smaller tile. R rows of A stay in the first cache
-// while the panels of B go by.
+// C in tiles of R rows, and a smaller tile for the last rows. R rows of A stay in the first-level
+// cache while the panels of B pass.
 template <int R, class T>
 void tiles(T alpha, Left<T> a, PackedOperand<T> b, T beta, Mat<T> c) {
   int r = 0;
@@ -95,7 +95,7 @@ void tiles(T alpha, Left<T> a, PackedOperand<T> b, T beta, Mat<T> c) {
     if (r < c.rows) tiles<R - 1>(alpha, a.from_row(r), b, beta, c.row_range(r, c.rows));
 }
 
-// A panel of B from its columns, which are the rows of Bᵀ: at most kPanel of them.
+// Packs at most kPanel columns of B, given as rows of Bᵀ, into one panel.
 template <class T>
 void pack_transposed(Mat<const T> b_t, T* panel) {
   constexpr int L = kLanes<T>, width = kPanel<T>;
@@ -141,11 +141,11 @@ PackedOperand<T> pack(Operand<T> b, Workspace& workspace) {
     for (int c = 0; c < cols; c += width)
       pack_transposed(b.mat.row_range(c, std::min(cols, c + width)), data + c / width * panel_size);
   } else {
-    for (int r = 0; r < rows; ++r) {  // row by row, as memory delivers them
+    for (int r = 0; r < rows; ++r) {  // row by row, in the order of memory
       const T* from = b.mat.row(r);
       T* to = data + r * width;
       for (int p = 0; p < whole; ++p, from += width, to += panel_size)
-        std::memcpy(to, from, width * sizeof(T));  // of a fixed size: no library call
+        std::memcpy(to, from, width * sizeof(T));  // a constant size: no library call
       if (rest > 0) std::copy_n(from, rest, to);
     }
   }

@@ -1,4 +1,4 @@
-// The plainest passes over the rows of a matrix: zero, copy, repeat, sum. T is float or double.
+// Simple operations on the rows of a matrix: zero, copy, repeat, sum. T is float or double.
 #pragma once
 
 #include "math/mat.h"
@@ -12,7 +12,7 @@ void copy_rows(In<T> from, Mat<T> to);
 // Row `i` of `from` into row `j` of `to`.
 template <class T>
 void copy_row(In<T> from, int i, Mat<T> to, int j);
-// Every row of y becomes the vector b [1, cols].
+// Copies the vector b [1, cols] to every row of y.
 template <class T>
 void fill_rows(In<T> b, Mat<T> y);
 // sums [1, cols] += the column sums of x.

@@ -22,8 +22,8 @@ T largest(const T* x, int n) {
 
 namespace {
 
-// x = exp(x - m); returns their sum. Whole vectors only: rows of attention are short, and a
-// scalar tail would cost more than the vector part.
+// x = exp(x - m); returns the sum. The tail is padded to a whole vector: rows of attention are
+// short, and a scalar tail would cost more than the vector part.
 template <class T>
 T exps_in_place(T* x, int n, T m) {
   constexpr int kWidth = kLanes<T>;
@@ -39,7 +39,7 @@ T exps_in_place(T* x, int n, T m) {
   for (; c + kWidth <= n; c += kWidth) vector(x + c);
   if (c < n) {
     T tail[kWidth];
-    std::fill_n(tail, kWidth, std::numeric_limits<T>::lowest());  // exp: next to nothing
+    std::fill_n(tail, kWidth, std::numeric_limits<T>::lowest());  // exp is negligible
     std::copy(x + c, x + n, tail);
     vector(tail);
     std::copy_n(tail, n - c, x + c);
@@ -65,8 +65,7 @@ struct Sums {
   double exps, logits;  // sum of exp(l - largest); sum of l
 };
 
-// Sums of up to a few thousand floats go in T by blocks, blocks in double.
-// `top` is the largest logit.
+// Adds up blocks of 512 numbers in T, and the blocks in double. `top` is the largest logit.
 template <class T, bool store>
 Sums<T> sum_logits(std::conditional_t<store, T*, const T*> l, int n, T top) {
   Sums<T> s{top, 0, 0};
@@ -111,7 +110,7 @@ template <class T>
 RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothing, T scale) {
   const T label_logit = logits[label];
   const T top = largest<T>(logits, classes);
-  // Before the sweep: afterwards the exps of near ties may be equal.
+  // Before the sweep, since the exps of near ties may become equal.
   const bool correct = is_first_largest<T>(logits, label, top);
   const Sums<T> s = sum_logits<T, true>(logits, classes, top);
   const T factor = static_cast<T>(scale / s.exps);

@@ -11,7 +11,8 @@ T largest(const T* x, int n);
 template <class T>
 void softmax(T* row, int visible, int cols);
 
-// One row of logits under the smoothed cross-entropy (eps/K over all K):
+// The cross-entropy of one row of K logits l with label y, with label smoothing eps (Szegedy et al.
+// 2016, section 7):
 //   loss = (1 - eps) (lse - l_y) + eps (lse - mean l),   lse = log sum exp l
 struct RowLoss {
   double objective, nll;  // nats; the smoothed loss, and -log p(label)
@@ -19,7 +20,7 @@ struct RowLoss {
 };
 template <class T>
 RowLoss cross_entropy(const T* logits, int classes, int label, double smoothing);
-// The same; in place the logits become scale * (softmax - (1 - eps) [label] - eps / K).
+// The same, with the gradient: in place the logits become scale * (p - (1 - eps) [y] - eps / K).
 template <class T>
 RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothing, T scale);
 

@@ -1,6 +1,6 @@
-// exp and the Gaussian error function, one number at a time, written so that loops over float
-// vectorise. The double versions are the C library's: double is for proving, not for speed.
-// NaN stays NaN.
+// exp and the normal distribution for single numbers, written so that loops over float vectorise.
+// The double versions use the C library, since double only serves to check gradients. NaN stays
+// NaN.
 #pragma once
 
 #include <bit>
@@ -9,9 +9,9 @@
 
 namespace heed {
 
-// a * b + c, rounded once where the CPU can. Left to itself, the compiler fuses a product and a sum
-// in one version of a loop and not in another, and the last bit depends on where the numbers lie.
-// (-ffp-contract=off is no help: g++ 12 makes vfmaddsub of a rotation all the same.)
+// a * b + c, rounded once if the CPU can. Otherwise the compiler may fuse product and sum in one
+// version of a loop and not in another, and the last bit would depend on the alignment of the data.
+// (-ffp-contract=off does not help: g++ 12 still turns a rotation into vfmaddsub.)
 template <class T>
 inline T fuse(T a, T b, T c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -21,8 +21,8 @@ inline T fuse(T a, T b, T c) {
 #endif
 }
 
-// exp(x), relative error below 2e-7 on [-87, 88]; clamped beyond, so never zero and never infinite.
-// x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by its Taylor polynomial of degree 7.
+// exp(x) with relative error below 2e-7 on [-87, 88]; clamped outside, so never zero or infinite.
+// x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) is a Taylor polynomial of degree 7.
 inline float fast_exp(float x) {
   x = x < -87.0f ? -87.0f : x;
   x = x > 88.0f ? 88.0f : x;
@@ -52,8 +52,8 @@ template <class T>
 struct Normal {
   T cdf, pdf;
 };
-// erf by Abramowitz and Stegun, 7.1.26 (absolute error below 1.5e-7), whose exp is the pdf's.
-// With float's rounding the cdf is within 3e-7.
+// erf as in Abramowitz and Stegun 1964, 7.1.26 (absolute error below 1.5e-7), which shares its exp
+// with the pdf. With the rounding of float the cdf is exact to 3e-7.
 inline Normal<float> standard_normal(float x) {
   const float z = (x < 0.0f ? -x : x) * 0.70710678118654752f;
   const float t = 1.0f / (1.0f + 0.3275911f * z);

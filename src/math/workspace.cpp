@@ -26,7 +26,7 @@ Workspace::Block Workspace::allocate(std::size_t bytes) {
 void* Workspace::take(std::size_t bytes) {
   bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   if (block_ == 0 && used_ == 0 && blocks_.size() > 1) {
-    // Empty and fragmented: one block of the whole size serves this round without seams.
+    // Empty but fragmented: replace the blocks by one block of the total size.
     const std::size_t total = this->bytes();
     blocks_.clear();
     blocks_.push_back(allocate(total));

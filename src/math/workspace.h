@@ -1,7 +1,6 @@
-// A bump arena for activations. Memory is taken with matrix() and given back all at once by
-// rewinding to an earlier mark; matrices handed out since that mark are dead. It grows to the
-// largest use seen and then never allocates again. One per thread; not thread-safe. Contents start
-// undefined.
+// A bump allocator for activations. matrix() takes memory; rewinding to an earlier mark frees all
+// memory taken since, and matrices from there must not be used any more. It grows to the largest
+// use and then never allocates again. One per thread; not thread-safe. Memory is uninitialised.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ class Workspace {
   Mat<T> matrix(int rows, int cols) {
     return {static_cast<T*>(take(sizeof(T) * static_cast<std::size_t>(rows) * cols)), rows, cols};
   }
-  // The same for a row of more than an int counts.
+  // n uninitialised numbers; n may be larger than an int.
   template <class T>
   T* numbers(std::size_t n) {
     return static_cast<T*>(take(sizeof(T) * n));
@@ -35,7 +34,7 @@ class Workspace {
   Mark mark() const { return {block_, used_}; }
   void rewind(Mark mark);
   void rewind() { rewind({0, 0}); }
-  std::size_t bytes() const;  // held from the system
+  std::size_t bytes() const;  // allocated from the system
 
  private:
   struct Free {

@@ -17,14 +17,14 @@ Initializer ablated(Initializer init, Projection projection) {
   return init;
 }
 
-// Columns [part * width, (part + 1) * width): one of q, k and v, or one head.
+// Columns [part * width, (part + 1) * width): q, k or v, or one head.
 template <class T>
 Mat<T> part_of(Mat<T> x, int part, int width) {
   return x.col_range(part * width, (part + 1) * width);
 }
 
 // Calls body(sequence, head, window) for every head of every sequence, in a fixed order.
-// window(x, rows) is what of x belongs to it: [length, d_head].
+// window(x, rows) is the part of x of this sequence and head, [length, d_head].
 template <class Body>
 void for_heads(const Attention& a, int sequences, Body&& body) {
   for (int i = 0; i < sequences; ++i)
@@ -34,7 +34,7 @@ void for_heads(const Attention& a, int sequences, Body&& body) {
       });
 }
 
-// body(head, sequence, number of the head, window) with the packed P_h of `saved`.
+// Calls body(head, sequence, head number, window), where `head` has the P_h stored in `saved`.
 template <class T, class Body>
 void for_saved_heads(const Attention& a, const Packed& rows, const Packed& key_rows,
                      const AttentionSaved<T>& saved, Body&& body) {
@@ -118,7 +118,7 @@ Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input
     saved.v = part_of(qkv, 2, d);
   } else {
     saved.q = query().forward(pass, x);
-    if (!input.cache) {  // else they are in the cache
+    if (!input.cache) {  // else k and v are in the cache
       const Mat<T> kv = key_value().forward(pass, input.memory);
       saved.k = part_of(kv, 0, d);
       saved.v = part_of(kv, 1, d);
@@ -130,7 +130,7 @@ Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input
   return out.forward(pass, saved.context);
 }
 
-// context_h = P_h V_h of all sequences at once; the P_h are kept for backward.
+// context_h = P_h V_h of all sequences; the P_h are kept for backward.
 template <class T>
 void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
                        AttentionSaved<T>& saved) const {
@@ -176,7 +176,7 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   }
 }
 
-// Row by row against the cache; the new keys and values are written to it first.
+// The same for decoding: writes new keys and values to the cache, then attends row by row.
 template <class T>
 void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
                               AttentionSaved<T>& saved) const {

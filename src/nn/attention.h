@@ -4,12 +4,13 @@
 //   P_h = softmax(Q_h K_hᵀ / sqrt(d_head))
 //   y = [P_1 V_1 .. P_H V_H] W_oᵀ + b_o
 //
-// Q, K and V are one product; in cross-attention Q is from x, K and V from the memory. P_h is per
-// sequence and head; causal: query i of n over m keys sees the first m - n + i + 1 of them.
+// Q, K and V are one product. In cross-attention Q comes from x, K and V from the memory (the
+// output of the encoder). There is a P_h for every sequence and head. Causal: query i of n over m
+// keys sees the first m - n + i + 1 of them.
 //
-// Only attention sees sequences; everything else sees rows. While decoding, keys and values of
-// earlier tokens come from a Cache, and the same code serves prompt and single step; only the
-// kernel of a head is another one (attention_head.h says why).
+// Only attention knows about sequences; everything else works on rows. In decoding, keys and values
+// of earlier tokens come from a Cache, and the same code handles the prompt and single steps. Only
+// the kernel of a head differs (attention_head.h says why).
 #pragma once
 
 #include <array>
@@ -27,12 +28,12 @@ inline constexpr std::array kAttentionKinds = {AttentionKind::encoder_self,
                                                AttentionKind::decoder_self, AttentionKind::cross};
 const char* attention_name(AttentionKind kind);  // "encoder", "decoder", "cross"
 
-// Does a stack of this kind read the memory of an encoder?
+// Does a stack with this kind of self-attention also have cross-attention?
 inline bool has_cross_attention(AttentionKind self_kind, const ModelConfig& config) {
   return self_kind == AttentionKind::decoder_self && config.encoder_layers > 0;
 }
 
-// Shown the weights of every (layer, head, sequence) of a forward pass that is not decoding.
+// Receives the weights of every (layer, head, sequence) of a forward pass, except in decoding.
 template <class T>
 class AttentionObserver {
  public:
@@ -46,7 +47,7 @@ class AttentionObserver {
   virtual void on_weights(const Seen& seen) = 0;
 };
 
-// What an attention reads besides x, and where the memory's gradient goes.
+// The inputs of an attention besides x, and the gradient of the memory.
 template <class T>
 struct AttentionInput {
   const Packed* rows = nullptr;          // of x
@@ -59,8 +60,8 @@ struct AttentionInput {
 
 template <class T>
 struct AttentionSaved {
-  Mat<T> q, k, v;        // windows on the projections, rotated
-  T* weights = nullptr;  // the P_h of all sequences, packed one after the other
+  Mat<T> q, k, v;        // views of the projections, rotated
+  T* weights = nullptr;  // the P_h of all sequences, one after the other
   Mat<T> context;        // [rows, d_model], the input of W_o
 };
 
@@ -88,7 +89,7 @@ struct Attention {
   template <class T>
   void backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
                 const AttentionSaved<T>& saved, In<T> dy, Mat<T> dx) const;
-  // Decoding: keys and values of the memory into the cache, once per source.
+  // Decoding: writes keys and values of the memory to the cache, once per source.
   template <class T>
   void cache_memory(Pass<T>& pass, In<T> memory, Cache<T>& cache) const;
 
@@ -96,7 +97,7 @@ struct Attention {
   bool cross() const { return kind == AttentionKind::cross; }
   Linear query() const { return in.slice(0, d_model); }
   Linear key_value() const { return in.slice(d_model, 2 * d_model); }
-  // Turns queries and keys, forward (+1) or back (-1), where positions are rotary.
+  // Rotary positions: rotates queries and keys, forward (+1) or back (-1).
   template <class T>
   void rotate_both(Mat<T> q, Mat<T> k, const AttentionInput<T>& input, T direction) const;
   template <class T>

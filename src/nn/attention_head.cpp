@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-// Queries are handled in blocks, so that a causal block leaves out the keys none of it sees.
+// Queries go in blocks, so that a causal block can skip the keys that none of its queries sees.
 constexpr int kQueryBlock = 24;
 
 template <class T, class Body>
@@ -21,7 +21,7 @@ void for_query_blocks(const AttentionHead<T>& h, Body&& body) {
   }
 }
 
-// drop(p), where p are rows of P from `begin` on; p itself without dropout.
+// drop(p) for the rows of P from `begin` on; without dropout p itself.
 template <class T>
 Mat<T> dropped(const AttentionHead<T>& h, int begin, Mat<T> p, Workspace& workspace) {
   if (!h.dropout.on()) return p;

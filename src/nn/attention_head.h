@@ -1,10 +1,9 @@
-// The heart: one head of one sequence, forward and backward, on windows of the packed rows.
+// The heart: one head of one sequence, forward and backward, on views of the packed rows.
 //
 // Training multiplies blocks of queries with packed keys and values (math/packed_gemm.h). Decoding
 // has one query at a time and a key/value cache that grows by a row. There packing costs more than
-// the product (2.0 to 2.4 times the time for 32 to 256 keys, d_head 32 and 64, on a Zen 3), so it
-// has a kernel of its own (math/batch_invariant.h), with the same scale, the same rule of what is
-// visible and the same softmax.
+// the product (2.0 to 2.4 times the time for 32 to 256 keys, d_head 32 and 64, on a Zen 3). So
+// decoding has its own kernel (math/batch_invariant.h), with the same scale, mask and softmax.
 #pragma once
 
 #include "math/dropout.h"
@@ -23,7 +22,7 @@ constexpr int visible_keys(bool causal, int i, int n, int m) {
   return causal ? m - n + i + 1 : m;
 }
 
-// n queries, m keys. The windows belong to the pass.
+// n queries, m keys. The matrices belong to the pass.
 template <class T>
 struct AttentionHead {
   Mat<const T> q;  // [n, d_head]
@@ -41,14 +40,14 @@ struct AttentionHead {
 template <class T>
 void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace);
 
-// What backward adds to.
+// The gradients that backward adds to.
 template <class T>
 struct HeadGradients {
   Mat<T> dq;      // [n, d_head]
   Mat<T> dk, dv;  // [m, d_head]
 };
 
-// Given dO [n, d_head] and P.
+// Adds the gradients, from dO [n, d_head] and P.
 template <class T>
 void head_backward(const AttentionHead<T>& h, In<T> d_o, const HeadGradients<T>& to,
                    Workspace& workspace);

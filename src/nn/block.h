@@ -1,5 +1,5 @@
-// One layer of a stack: self-attention, in a decoder with an encoder also cross-attention, then the
-// feed-forward network, each a residual branch.
+// One layer of a stack: self-attention, then cross-attention (in the decoder of an
+// encoder-decoder), then the feed-forward network. Each is a residual branch.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct Block {
   FeedForward feed_forward;
   Residual feed_forward_residual;
 
-  // `prefix` is e.g. "decoder.layers.0".
+  // `prefix`: "decoder.layers.0".
   Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, int layer,
         const ModelConfig& config, const LayerInit& init);
 

@@ -1,6 +1,6 @@
-// Where the keys and values of earlier tokens live while a sequence is decoded. Written in place:
-// room for `capacity` tokens per slot is taken once. How many tokens a slot holds is not stored
-// here: it is the position of the first new row of its sequence.
+// The keys and values of earlier tokens while sequences are decoded, written in place. Room for
+// `capacity` tokens per slot is allocated once. The number of tokens in a slot is not stored here:
+// it is the position of the first new row of the sequence.
 #pragma once
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ class Cache {
   int capacity() const { return capacity_; }
   // [capacity, 2 d_model]: keys, then values, of self-attention.
   Mat<T> self(int layer, int slot);
-  // [memory rows, 2 d_model] of cross-attention, computed once per source; empty before.
+  // [memory rows, 2 d_model]: keys, then values, of cross-attention. Empty until resize_cross().
   Mat<T> cross(int layer);
   void resize_cross(int rows);
   // Copies the first `tokens` rows of every layer from one slot to another.
@@ -28,8 +28,8 @@ class Cache {
  private:
   int layers_, d_model_, slots_, capacity_;
   int cross_rows_ = 0;
-  // Zero pages of the system, which take memory when they are written to: most sequences end long
-  // before the capacity that is asked for.
+  // From calloc: pages take memory only once they are written to, and most sequences end long
+  // before the capacity.
   struct Free {
     void operator()(T* p) const { std::free(p); }
   };
@@ -37,12 +37,12 @@ class Cache {
   std::vector<T> cross_;
 };
 
-// What a pass uses of a cache.
+// The part of a cache that a pass uses.
 template <class T>
 struct CacheSlots {
   Cache<T>* cache = nullptr;
-  std::vector<int> slot_of;    // sequence i of the pass lives in this slot
-  std::vector<int> source_of;  // and reads this sequence of the memory
+  std::vector<int> slot_of;    // the slot of sequence i of the pass
+  std::vector<int> source_of;  // the sequence of the memory that it reads
 };
 
 }  // namespace heed

@@ -1,6 +1,6 @@
-// Token rows and their positions: y = drop(scale * table[id] + position).
+// Embeddings of tokens and positions: y = drop(scale * table[id] + position).
 // Sinusoidal positions (Vaswani et al. 2017, section 3.5) are computed, learned ones are a second
-// table; rotary ones are applied inside attention and nothing is added here.
+// table. Rotary ones are applied inside attention, and nothing is added here.
 //
 // To add a kind: a name in Positions (config/model_config.h), its rules in data/config_rules.cpp,
 // its branch here if it is added to the embedding, or in nn/attention (rotate_both) if it is not.
@@ -22,7 +22,7 @@ struct Embedding {
   double rate = 0.0;
   std::uint64_t dropout_id = 0;
 
-  // `tokens` is made by the caller, because it may be shared.
+  // The caller makes `tokens`, because it may be shared.
   Embedding(ParamTable& table, Param tokens, const std::string& positions_name,
             const ModelConfig& config);
 
@@ -34,7 +34,7 @@ struct Embedding {
   void backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const;
 };
 
-// The places that rows stand at.
+// The positions of rows: [first, first + count).
 struct PositionRange {
   int first = 0, count = 0;
 };

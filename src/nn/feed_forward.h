@@ -12,8 +12,8 @@ namespace heed {
 
 template <class T>
 struct FeedForwardSaved {
-  // [rows, d_ff], before f; drop(f(u)) is cheaper to make again than to keep. Backward leaves the
-  // slope here.
+  // [rows, d_ff], the input of f. drop(f(u)) is cheaper to compute again than to keep. Backward
+  // overwrites u with the slope.
   Mat<T> u;
 };
 

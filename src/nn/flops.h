@@ -1,5 +1,5 @@
-// How much arithmetic a batch is: multiply-adds of all matrix products counted as 2, attention and
-// output layer included, causal attention counted dense. A training step is 3 times the forward.
+// The floating-point operations of a batch: 2 for every multiply-add of a matrix product, including
+// attention (causal counted in full) and output layer. A training step is 3 times the forward pass.
 #pragma once
 
 #include "nn/transformer.h"

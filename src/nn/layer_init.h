@@ -1,4 +1,4 @@
-// How the weights of a layer start (model.init). One value for a whole stack.
+// The initial weights of a layer (model.init). One value for a whole stack.
 #pragma once
 
 #include "config/model_config.h"

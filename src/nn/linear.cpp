@@ -6,16 +6,15 @@
 
 namespace heed {
 
-Linear::Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init)
+Linear::Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init,
+               bool with_bias)
     : weight(table.add_matrix(name + ".weight", out, in, init)),
-      bias(table.add_vector(name + ".bias", out, Initializer::zeros)) {}
+      bias(with_bias ? table.add_vector(name + ".bias", out, Initializer::zeros) : Param{}) {}
 
 Linear Linear::slice(int first, int n) const {
   assert(first >= 0 && first + n <= weight.rows);
-  Linear part;
-  part.weight = {weight.offset + static_cast<std::size_t>(first) * weight.cols, n, weight.cols};
-  if (bias.size() > 0) part.bias = {bias.offset + first, 1, n};
-  return part;
+  const Param part{weight.offset + static_cast<std::size_t>(first) * weight.cols, n, weight.cols};
+  return Linear(part, bias.size() > 0 ? Param{bias.offset + first, 1, n} : Param{});
 }
 
 template <class T>

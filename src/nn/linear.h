@@ -1,9 +1,8 @@
-// y = x Wᵀ + b on rows: the one place where a weight meets a matrix product.
+// y = x Wᵀ + b on rows: the only place where a weight meets a matrix product.
 //
-// A Linear may stand for several that lie next to each other in the flat array (q, k and v of an
-// attention), so that one product serves them all, and for a slice of those. The output layer is a
-// Linear without a bias. A packed or lower-precision copy of the weights would live behind forward
-// and backward.
+// A Linear may cover several weights that are adjacent in the flat array (q, k and v of an
+// attention), so that one product computes them all; slice() is a part of them. Packed or
+// lower-precision copies of the weights would belong here, behind forward and backward.
 #pragma once
 
 #include <string>
@@ -17,10 +16,11 @@ struct Linear {
   Param bias;    // [1, out], or empty
 
   Linear() = default;
-  // Adds NAME.weight and NAME.bias.
-  Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init);
-  // Without a bias, on a weight that exists.
-  explicit Linear(Param weight_) : weight(weight_) {}
+  // On parameters that exist, without a bias by default.
+  explicit Linear(Param weight_, Param bias_ = {}) : weight(weight_), bias(bias_) {}
+  // Adds NAME.weight, and NAME.bias if `with_bias`.
+  Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init,
+         bool with_bias = true);
   // The outputs [first, first + n) only.
   Linear slice(int first, int n) const;
 

@@ -10,8 +10,8 @@
 namespace heed {
 namespace {
 
-// The mask of the loss: rows of label -1 are passed over. Calls body(numbers, h, logits) for the
-// others, a few at a time: their numbers [n], h [n, d], logits [n, K].
+// The mask of the loss: skips rows with label -1. Calls body(numbers, h, logits) for the others, a
+// few at a time: row numbers [n], h [n, d], logits [n, K].
 template <class T, class Body>
 void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden,
                        const std::vector<int>& labels, Body&& body) {

@@ -3,9 +3,9 @@
 //   logits = h Wᵀ,   p = softmax(logits)                                  [rows, vocab]
 //   L = sum over rows with a label y >= 0 of  -(1 - eps) log p_y - eps / K sum_k log p_k
 //
-// eps is label smoothing over all K classes (Szegedy et al. 2016, section 7). The mask of the loss
-// is the label: a row of label -1 never reaches the output layer, and its gradient is zero. Logits
-// are made for a few rows at a time, so those of a whole batch are never held.
+// eps is label smoothing over all K classes (Szegedy et al. 2016, section 7). The label is the mask
+// of the loss: a row with label -1 never reaches the output layer, and its gradient is zero. Logits
+// exist for a few rows at a time, never for a whole batch.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct LossOptions {
   double scale = 1.0;  // of the gradient: 1 / label tokens of the whole step
 };
 
-// hidden [rows, d]. `log_probs` [1, rows], unless it is empty, gets log p_y of every row (0 where
-// there is no label).
+// hidden [rows, d]. `log_probs` [1, rows], unless it is empty, gets log p_y of every row (0 without
+// a label).
 template <class T>
 LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
               double smoothing = 0.0, Mat<double> log_probs = {});

@@ -1,4 +1,4 @@
-// LayerNorm over the columns of each row (Ba, Kiros, Hinton 2016), with gain and bias.
+// LayerNorm over the columns of each row (Ba, Kiros and Hinton 2016), with gain and bias.
 #pragma once
 
 #include <string>

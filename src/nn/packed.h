@@ -19,7 +19,7 @@ struct Packed {
   int count() const { return static_cast<int>(ids.size()); }
   int sequences() const { return static_cast<int>(begin.size()) - 1; }
   int length(int i) const { return begin[i + 1] - begin[i]; }
-  // What of a matrix of these rows belongs to sequence i.
+  // The rows of sequence i in a matrix of these rows.
   template <class T>
   Mat<T> sequence(Mat<T> x, int i) const {
     return x.row_range(begin[i], begin[i + 1]);
@@ -29,19 +29,19 @@ struct Packed {
     return {rate, row_keys.empty() ? nullptr : row_keys.data() + first, dropout_id};
   }
   void clear();
-  // Starts a sequence with the given ids at `first_position`. `key` names the sequence within the
-  // run (seed, step, index in the step, side); 0 is for passes without dropout.
+  // Adds a sequence of ids whose first position is `first_position`. `key` identifies the sequence
+  // in the run (seed, step, index in the step, side); 0: no dropout.
   void add_sequence(const int* ids, int n, int first_position = 0, std::uint64_t key = 0);
 };
 
-// What a model reads and what it is asked. Labels belong to the rows of the output side: the
-// target where there is a decoder, else the source. -1: this row is not scored.
+// What a model reads and what it has to predict. Labels belong to the rows of the output side: the
+// target if there is a decoder, else the source. -1: the row is not scored.
 struct Batch {
   Packed source, target;
   std::vector<int> labels;
   void clear();
-  // Adds a sequence to each side that has ids here, and their labels. `key` names the example
-  // within the run (seed, step, index in the step); 0 is for passes without dropout.
+  // Adds a sequence to each side whose ids are not empty, and the labels. `key` identifies the
+  // example in the run (seed, step, index in the step); 0: no dropout.
   void add(std::span<const int> source_ids, std::span<const int> target_ids,
            std::span<const int> output_labels = {}, std::uint64_t key = 0);
 };

@@ -60,7 +60,7 @@ void ParamVec<T>::zero() {
 
 namespace {
 
-// Box and Muller 1958.
+// A standard normal number (Box and Muller 1958).
 double normal_number(std::uint64_t key, std::uint64_t i) {
   const double u = 1.0 - uniform01(key, 2 * i), v = uniform01(key, 2 * i + 1);
   return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);

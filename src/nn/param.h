@@ -1,9 +1,9 @@
-// Where the numbers of a model live, without the numbers.
+// The parameters of a model: where they are, and the arrays that hold them.
 //
-// A ParamTable lists every tensor once: name, shape, place in one flat array, how it starts,
-// whether weight decay applies. Initialisation, optimizer, clipping, reduction, checkpoints and the
-// parameter table all ride on this list. A ParamVec is one such flat array: values, gradients,
-// Adam's m and v are four of them. Tying two weights is copying a Param.
+// A ParamTable lists every tensor once: name, shape, place in one flat array, initial values,
+// weight decay. Initialisation, optimizer, clipping, reduction, checkpoints and the parameter table
+// all use this list. A ParamVec is such a flat array: values, gradients, Adam's m and v are four of
+// them. Copying a Param ties two weights.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ struct Param {
   std::size_t size() const { return static_cast<std::size_t>(rows) * cols; }
 };
 
-// How a tensor starts.
+// The initial values of a tensor.
 struct Initializer {
   enum Kind { zeros, ones, uniform, normal, identity };
   Kind kind = uniform;
-  // Half-width of uniform, standard deviation of normal. Uniform of scale 0 takes sqrt(6 / (rows +
-  // cols)) (Glorot and Bengio 2010).
+  // uniform: half-width, where 0 means sqrt(6 / (rows + cols)) (Glorot and Bengio 2010). normal:
+  // standard deviation.
   double scale = 0.0;
   bool frozen = false;  // ablations: the optimizer never moves it
 };
@@ -41,12 +41,12 @@ struct ParamInfo {
 
 class ParamTable {
  public:
-  // A [rows, cols] weight. Tensors added one after the other are adjacent in memory.
+  // Adds a [rows, cols] weight. Tensors added in sequence are adjacent in memory.
   Param add_matrix(const std::string& name, int rows, int cols, Initializer init);
   Param add_vector(const std::string& name, int n, Initializer::Kind kind);
 
   const std::vector<ParamInfo>& infos() const { return infos_; }
-  std::size_t size() const { return size_; }  // numbers in all
+  std::size_t size() const { return size_; }  // total number of parameters
 
  private:
   Param add(ParamInfo info);
@@ -54,7 +54,7 @@ class ParamTable {
   std::size_t size_ = 0;
 };
 
-// One flat array for all tensors of a table, 64-byte aligned, zeros at first. Owns its memory.
+// One flat array for all tensors of a table, 64-byte aligned, initially zero. Owns its memory.
 template <class T>
 class ParamVec {
  public:
@@ -77,7 +77,8 @@ class ParamVec {
   std::size_t size_ = 0;
 };
 
-// Initial values: a pure function of the table and the seed. Those of one tensor go to `to`.
+// Initial values: a pure function of the table and the seed. For one tensor they are written to
+// `to`.
 template <class T>
 void initialize(const ParamInfo& info, std::uint64_t seed, T* to);
 template <class T>

@@ -1,5 +1,5 @@
-// What a layer is lent for one forward or backward pass: the numbers, room to work, and the mode.
-// A Pass belongs to one thread; many passes share one model and one set of values.
+// What a layer gets for one forward or backward pass: parameters, gradients, workspace and mode. A
+// Pass belongs to one thread; many passes share one model and its values.
 #pragma once
 
 #include "base/pool.h"
@@ -18,9 +18,9 @@ struct Pass {
   const ParamVec<T>& values;
   Workspace& workspace;
   ParamVec<T>* gradients = nullptr;  // needed by backward
-  bool forward_only = false;         // no backward will follow: each block works in the same room
-  // Decoding: products and attention go row by row (math/batch_invariant.h), so that a row's result
-  // does not depend on the others; `pool` may share the work of one product.
+  bool forward_only = false;         // no backward will follow: all blocks reuse the same memory
+  // Decoding: products and attention go row by row (math/batch_invariant.h), so that the result of
+  // a row does not depend on other rows. The threads of `pool`, if given, share a product.
   bool batch_invariant = false;
   Pool* pool = nullptr;
   Profile* profile = nullptr;
@@ -28,7 +28,7 @@ struct Pass {
 
   Mat<const T> operator[](Param p) const { return values[p]; }
   Mat<T> gradient(Param p) const { return (*gradients)[p]; }
-  // Room from the workspace: [rows, cols] of undefined contents, or of zeros.
+  // A [rows, cols] matrix from the workspace, uninitialised or zero.
   Mat<T> matrix(int rows, int cols) const { return workspace.template matrix<T>(rows, cols); }
   Mat<T> zeros(int rows, int cols) const { return workspace.template zeros<T>(rows, cols); }
 };

@@ -1,5 +1,5 @@
-// A branch f beside the straight way, with dropout (Srivastava et al. 2014) and its norm before
-// (Xiong et al. 2020) or after (Vaswani et al. 2017, section 3.1):
+// A residual connection around a branch f, with dropout (Srivastava et al. 2014) and a norm before
+// the branch (Xiong et al. 2020) or after the sum (Vaswani et al. 2017, section 3.1):
 //
 //   pre:  y = x + drop(f(norm(x)))          post:  y = norm(x + drop(f(x)))
 //
@@ -35,7 +35,7 @@ struct Residual {
         rate(config.dropout),
         dropout_id(name_key(norm_name)) {}
 
-  // branch(x) -> [rows, d], freshly taken from the workspace.
+  // branch(x) -> [rows, d], a new matrix from the workspace.
   template <class T, class Branch>
   Mat<T> forward(Pass<T>& pass, Mat<T> x, const Packed& rows, ResidualSaved<T>& saved,
                  Branch&& branch) const {
@@ -57,7 +57,7 @@ struct Residual {
 
   // In place: d is the gradient of y and becomes that of x.
   //   pre:   dx = d + norm'(f'(drop(d)))      post:  e = norm'(d),  dx = e + f'(drop(e))
-  // branch_backward(x, dy, dx): of f, which read x; adds to dx.
+  // branch_backward(x, dy, dx) is the backward of f at input x; it adds to dx.
   template <class T, class Branch>
   void backward(Pass<T>& pass, Mat<T> d, const Packed& rows, const ResidualSaved<T>& saved,
                 Branch&& branch_backward) const {

@@ -1,4 +1,4 @@
-// Encoder or decoder: the same thing, zero or more blocks and, with pre-norm, a final norm.
+// An encoder or a decoder: zero or more blocks and, with pre-norm, a final norm.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,7 @@ struct Stack {
   Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind,
         const ModelConfig& config);
 
-  // x is kept for backward (or, in a pass that is forward_only, written over). input.rotary is
-  // filled in here.
+  // x must live until backward; a forward_only pass overwrites it. Sets input.rotary.
   template <class T>
   Mat<T> forward(Pass<T>& pass, Mat<T> x, AttentionInput<T> input, StackSaved<T>& saved) const;
   // In place: d is the gradient of the output and becomes that of x. Adds to input.dmemory.

@@ -7,13 +7,12 @@ namespace {
 
 Param embedding_table(ParamTable& table, const std::string& name, int vocab,
                       const ModelConfig& config) {
-  // Rows of variance 1 / d, so that sqrt(d) times a row, and logits of a tied output, start
-  // near 1.
+  // Variance 1 / d: then sqrt(d) times a row has variance 1, and so have logits of a tied output.
   const double deviation = config.init == Init::gpt2 ? 0.02 : 1.0 / std::sqrt(config.d_model);
   return table.add_matrix(name, vocab, config.d_model, {Initializer::normal, deviation});
 }
 
-// What the decoder's attention reads.
+// The inputs of the decoder's attention.
 template <class T>
 AttentionInput<T> decoder_input(const Batch& batch, const TransformerSaved<T>& saved) {
   return {.rows = &batch.target, .memory = saved.memory, .memory_rows = &batch.source};
@@ -66,8 +65,8 @@ Mat<T> Transformer::forward(Pass<T>& pass, const Batch& batch, TransformerSaved<
   return decode(pass, decoder_input(batch, saved), saved.decoder);
 }
 
-// The decoder turns d into the gradient of its embeddings and adds up dmemory, which the encoder
-// turns into that of its own.
+// The decoder turns d into the gradient of its embeddings and accumulates dmemory. The encoder
+// turns dmemory into the gradient of its embeddings.
 template <class T>
 void Transformer::backward(Pass<T>& pass, const Batch& batch, const TransformerSaved<T>& saved,
                            Mat<T> d) const {

@@ -1,6 +1,6 @@
-// The whole model: embeddings, encoder, decoder, output layer. Zero layers on one side leaves the
-// side out: decoder-only is a GPT, encoder-only a BERT. It owns names and shapes, no numbers, so
-// one object is shared by all threads and serves float and double.
+// The whole model: embeddings, encoder, decoder, output layer. A side with zero layers does not
+// exist: decoder-only is a GPT, encoder-only a BERT. The model owns names and shapes but no
+// numbers, so all threads share one object, for float and double.
 //
 //   source ids -> embedding -> encoder -> memory
 //   target ids -> embedding -> decoder (reads memory) -> hidden rows -> output layer -> logits
@@ -21,7 +21,7 @@ struct TransformerSaved {
   Mat<T> memory;  // [source rows, d]
 };
 
-// The tables of both sides; they share one Param where they are one.
+// The embeddings of both sides; they share one Param if their tables are tied.
 struct Embeddings {
   std::optional<Embedding> source, target;
   Embeddings(ParamTable& table, const ModelConfig& config, int source_vocab, int target_vocab);
@@ -35,7 +35,7 @@ struct Transformer {
   Stack encoder, decoder;
   Linear output;  // [vocab of the output side, d], without a bias: hidden rows -> logits
 
-  // The vocabularies are one and the same for one-sided models and with tie all.
+  // One-sided models and tie "all" have a single vocabulary: both sizes are equal.
   Transformer(const ModelConfig& config, int source_vocab, int target_vocab);
 
   bool has_encoder() const { return !encoder.blocks.empty(); }
@@ -49,7 +49,7 @@ struct Transformer {
   void backward(Pass<T>& pass, const Batch& batch, const TransformerSaved<T>& saved,
                 Mat<T> d) const;
 
-  // The two halves of forward, for decoding with a cache.
+  // The parts of forward, for decoding with a cache.
   template <class T>
   Mat<T> encode(Pass<T>& pass, const Packed& source, StackSaved<T>& saved) const;
   template <class T>
@@ -59,7 +59,7 @@ struct Transformer {
   Mat<T> decode(Pass<T>& pass, const AttentionInput<T>& input, StackSaved<T>& saved) const;
 };
 
-// One micro-batch of training: forward, loss, backward. Gradients are added.
+// One micro-batch of training: forward, loss, backward. Adds to the gradients.
 template <class T>
 LossSums train_micro_batch(const Transformer& model, Pass<T>& pass, const Batch& batch,
                            const LossOptions& options, TransformerSaved<T>& saved);

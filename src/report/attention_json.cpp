@@ -1,38 +1,36 @@
 #include "report/attention_json.h"
 
+#include <fmt/core.h>
+
 #include "data/dataset.h"
 #include "report/page.h"
 
 namespace heed {
 namespace {
 
+template <class Item>
+ShortJson list(int n, Item&& item) {
+  ShortJson items = ShortJson::array();
+  for (int i = 0; i < n; ++i) items.push_back(item(i));
+  return items;
+}
+
 // [layer][head][query][key]
 template <class Number>
 ShortJson nested(const AttentionMap& map, Number&& number) {
-  ShortJson layers = ShortJson::array();
-  for (int layer = 0; layer < map.layers; ++layer) {
-    ShortJson heads = ShortJson::array();
-    for (int head = 0; head < map.heads; ++head) {
-      ShortJson queries = ShortJson::array();
-      for (int q = 0; q < map.queries; ++q) {
-        ShortJson row = ShortJson::array();
-        for (int k = 0; k < map.keys; ++k) row.push_back(number(layer, head, q, k));
-        queries.push_back(std::move(row));
-      }
-      heads.push_back(std::move(queries));
-    }
-    layers.push_back(std::move(heads));
-  }
-  return layers;
+  return list(map.layers, [&](int layer) {
+    return list(map.heads, [&](int head) {
+      return list(map.queries, [&](int q) {
+        return list(map.keys, [&](int k) { return number(layer, head, q, k); });
+      });
+    });
+  });
 }
 
 }  // namespace
 
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
-  InputTokens tokens;
-  for (const int id : input.source) tokens.source.push_back(tokenizers.source().piece(id));
-  for (const int id : input.target) tokens.target.push_back(tokenizers.target->piece(id));
-  return tokens;
+  return {tokenizers.source().pieces(input.source), tokenizers.target->pieces(input.target)};
 }
 
 const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind) {
@@ -59,7 +57,7 @@ std::string attention_json(const Example& input, const InputTokens& tokens,
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
     if (map.empty() || !contributions) continue;
-    json["contribution_" + std::string(attention_name(kind))] =
+    json[fmt::format("contribution_{}", attention_name(kind))] =
         nested(map, [&](int layer, int head, int q, int k) {
           return static_cast<float>(map.contribution(layer, head, q, k));
         });

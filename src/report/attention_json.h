@@ -10,7 +10,7 @@ namespace heed {
 
 struct Tokenizers;
 
-// Both sides of an input as people read them, one string per id.
+// Both sides of an input as readable tokens, one string per id.
 struct InputTokens {
   std::vector<std::string> source, target;
 };
@@ -18,9 +18,9 @@ InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
 const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind);
 const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionKind kind);
 
-// {"source_ids", "source_tokens", "target_ids", "target_tokens", "encoder", "decoder", "cross"},
-// the last three as [layer][head][query][key], left out where the model has no such attention. With
-// `contributions` also "contribution_encoder" ... in the same layout. One line.
+// One line: {"source_ids", "source_tokens", "target_ids", "target_tokens", "encoder", "decoder",
+// "cross"}. The last three are [layer][head][query][key]; kinds that the model lacks are left out.
+// With `contributions` also "contribution_encoder" ... in the same layout.
 std::string attention_json(const Example& input, const InputTokens& tokens,
                            const AttentionMaps& maps, bool contributions);
 

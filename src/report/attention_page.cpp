@@ -1,5 +1,7 @@
 #include "report/attention_page.h"
 
+#include <fmt/core.h>
+
 #include "base/error.h"
 #include "base/format.h"
 #include "report/page_maps.h"
@@ -16,8 +18,8 @@ std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
   }
   if (const std::size_t bytes = packed_size(weights); bytes > kMostPageBytes)
     throw Error(Exit::usage,
-                "The page would have " + format_bytes(static_cast<double>(bytes)) +
-                    " of weights; the limit is " + format_bytes(kMostPageBytes) + ".",
+                fmt::format("the page would hold {} of weights; the limit is {}.",
+                            format_bytes(static_cast<double>(bytes)), format_bytes(kMostPageBytes)),
                 "a shorter --source or --target; --json has no limit");
   ShortJson data = page_of_maps(tokens, maps);
   data["about"] = page.about;

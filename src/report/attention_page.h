@@ -1,5 +1,5 @@
-// The page of `heed attend --html` (web/attention.html): attention maps to look around in with
-// mouse, touch or keyboard.
+// The page of `heed attend --html` (web/attention.html): interactive attention maps, for mouse,
+// touch and keyboard.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace heed {
 
 struct AttentionPage {
-  std::string about;   // which model, in one line
-  AttentionKind kind;  // what is shown first
+  std::string about;   // names the model, in one line
+  AttentionKind kind;  // shown first, like layer and head
   int layer = 0, head = 0;
 };
 
-// A page has every weight of every head; browsers are slow with larger ones.
+// A page holds every weight of every head; browsers are slow with larger pages.
 inline constexpr std::size_t kMostPageBytes = 30 << 20;
 
 // Error (usage) if the weights would take more than that.

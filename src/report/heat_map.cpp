@@ -1,5 +1,6 @@
 #include "report/heat_map.h"
 
+#include <fmt/core.h>
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -12,9 +13,9 @@ namespace heed {
 namespace {
 
 constexpr std::string_view kShades = " .:-=+*#%@";
-// From dark blue over teal to yellow, lighter step by step, in the xterm palette.
+// From dark blue over teal to yellow, getting lighter, in the xterm palette.
 constexpr std::array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
-constexpr std::size_t kFirstLight = 5;  // from here on with black letters
+constexpr std::size_t kFirstLight = 5;  // black letters from here on
 
 int column_count(std::string_view text) {
   int columns = 0;
@@ -28,33 +29,7 @@ int column_count(std::string_view text) {
   return columns;
 }
 
-int longest(std::span<const std::string> texts) {
-  int columns = 0;
-  for (const std::string& text : texts) columns = std::max(columns, column_count(text));
-  return columns;
-}
-
-std::size_t step_of(float weight, std::size_t steps) {
-  const float x = std::clamp(weight, 0.0f, 1.0f);
-  return std::min(steps - 1, static_cast<std::size_t>(x * static_cast<float>(steps)));
-}
-
-std::string coloured(std::size_t step, const std::string& text) {
-  return "\x1b[48;5;" + std::to_string(kColours[step]) + ";38;5;" +
-         (step >= kFirstLight ? "16" : "231") + "m" + text + "\x1b[0m";
-}
-
-std::string cell(float weight, int width, bool colour) {
-  if (!colour) return std::string(width - 1, kShades[step_of(weight, kShades.size())]) + " ";
-  const int percent = static_cast<int>(100.0f * weight + 0.5f);
-  std::string text = width > 2 && percent > 0 ? std::to_string(percent) : "";
-  if (static_cast<int>(text.size()) > width) text.clear();
-  text.insert(0, width - text.size(), ' ');
-  return coloured(step_of(weight, kColours.size()), text);
-}
-
-}  // namespace
-
+// `text` in exactly `width` columns, cut or padded; wide characters take two.
 std::string fitted(std::string_view text, int width) {
   const bool cut = column_count(text) > width;
   const int room = cut ? width - 1 : width;  // the ellipsis takes one
@@ -76,11 +51,36 @@ std::string fitted(std::string_view text, int width) {
   return out + std::string(static_cast<std::size_t>(std::max(0, width - columns)), ' ');
 }
 
+int longest(std::span<const std::string> texts) {
+  int columns = 0;
+  for (const std::string& text : texts) columns = std::max(columns, column_count(text));
+  return columns;
+}
+
+std::size_t step_of(float weight, std::size_t steps) {
+  const float x = std::clamp(weight, 0.0f, 1.0f);
+  return std::min(steps - 1, static_cast<std::size_t>(x * static_cast<float>(steps)));
+}
+
+std::string coloured(std::size_t step, const std::string& text) {
+  return fmt::format("\x1b[48;5;{};38;5;{}m{}\x1b[0m", kColours[step],
+                     step >= kFirstLight ? 16 : 231, text);
+}
+
+std::string cell(float weight, int width, bool colour) {
+  if (!colour) return std::string(width - 1, kShades[step_of(weight, kShades.size())]) + " ";
+  const int percent = static_cast<int>(100.0f * weight + 0.5f);
+  const std::string text = width > 2 && percent > 0 ? fmt::format("{}", percent) : "";
+  return coloured(step_of(weight, kColours.size()), fmt::format("{:>{}}", text, width));
+}
+
+}  // namespace
+
 std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
                           std::span<const std::string> keys, const HeatMapStyle& style) {
   const int label = std::clamp(longest(queries), 1, 10);
-  const int width = std::clamp(longest(keys) + 1, 2, 6);  // of a cell, with one space
-  const int in_block = std::max(1, (style.width - label - 1) / width);
+  const int width = std::clamp(longest(keys) + 1, 2, 6);                // of a cell, with one space
+  const int in_block = std::max(1, (style.width - label - 1) / width);  // keys
   std::string out;
   for (int begin = 0; begin < weights.cols; begin += in_block) {
     const int end = std::min(weights.cols, begin + in_block);
@@ -103,7 +103,7 @@ std::string heat_map_legend(const HeatMapStyle& style) {
     for (std::size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");
   else
     scale = "\"" + std::string(kShades) + "\"";
-  return "weight 0 " + scale + " 1; a row is a token that looks, a column one it looks at\n";
+  return fmt::format("weight 0 {} 1; a row is a query token, a column a key token\n", scale);
 }
 
 }  // namespace heed

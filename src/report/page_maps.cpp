@@ -8,7 +8,7 @@ namespace heed {
 namespace {
 
 std::string base64(const std::vector<unsigned char>& bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the zero that libcrypto adds
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
   text.resize(
       static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
                                                bytes.data(), static_cast<int>(bytes.size()))));

@@ -1,10 +1,13 @@
 #include "report/report.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/format.h"
 #include "data/dataset.h"
 #include "inspect/fill.h"
 #include "inspect/generate.h"
@@ -17,24 +20,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMapBytes = 4'000'000;  // of the page, for the maps of all steps
+constexpr std::size_t kMapBytes = 4'000'000;  // for the maps of all steps
 constexpr int kWritten = 60;                  // tokens at most
-constexpr double kTemperature = 0.7;          // of texts; what has an end is the most probable one
+constexpr double kTemperature = 0.7;          // of texts; translations are the most probable ones
 
-// So many a side that the maps of all steps fit.
+// The largest number of tokens per side with which the maps of all steps fit.
 int tokens_that_fit(const ModelConfig& c) {
   const std::size_t attentions =
       c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
-  const std::size_t maps = attentions * c.n_heads * (kReportSteps + 1);  // and before training
+  const std::size_t maps = attentions * c.n_heads * (kReportSteps + 1);  // and step 0
   int n = kReportTokens;
   while (n > 4 && packed_size(maps * n * n) > kMapBytes) --n;
   return n;
-}
-
-std::string pieces(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) {
-  std::string text;
-  for (const int id : ids) text += (text.empty() ? "" : between) + tokenizer.piece(id);
-  return text;
 }
 
 Question ask(const TrainedModel& m, const Split& split, Report& report) {
@@ -43,9 +40,9 @@ Question ask(const TrainedModel& m, const Split& split, Report& report) {
   const Tokenizer &source = m.tokenizers.source(), &target = *m.tokenizers.target;
   const bool fills = m.objective->traits().fills_masks;
   for (const TokenIds& ids : q.prompts)
-    report.prompts.push_back(fills ? pieces(ids, source, " ") : source.decode(ids));
+    report.prompts.push_back(fills ? joined(source.pieces(ids), " ") : source.decode(ids));
   for (const TokenIds& ids : q.expected)
-    report.expected.push_back(fills ? pieces(ids, target, ", ") : target.decode(ids));
+    report.expected.push_back(fills ? joined(target.pieces(ids)) : target.decode(ids));
   for (TokenIds* ids : {&q.read.source, &q.read.target, &q.read.labels})
     ids->resize(std::min<std::size_t>(ids->size(), n));
   report.tokens = input_tokens(q.read, m.tokenizers);
@@ -59,7 +56,7 @@ std::string filled(const TrainedModel& m, const Example& e) {
     if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
   TokenIds words;
   for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().id);
-  return pieces(words, *m.tokenizers.target, ", ");
+  return joined(m.tokenizers.target->pieces(words));
 }
 
 ReportStep answer(const TrainedModel& m, const Question& q, std::int64_t step) {
@@ -68,8 +65,7 @@ ReportStep answer(const TrainedModel& m, const Question& q, std::int64_t step) {
   Workspace workspace;
   out.maps = attention_maps(m.model, m.values, q.read, workspace);
   const ObjectiveTraits& traits = m.objective->traits();
-  const int most =
-      traits.to_end ? std::min(kWritten, m.objective->traits().longest_target - 1) : kWritten;
+  const int most = traits.to_end ? std::min(kWritten, traits.longest_target - 1) : kWritten;
   for (const TokenIds& prompt : q.prompts)
     out.written.push_back(traits.fills_masks
                               ? filled(m, q.read)
@@ -84,8 +80,8 @@ std::vector<std::int64_t> steps_to_show(const fs::path& run, std::int64_t last, 
     if (step <= last) all.push_back(step);
   for (const std::size_t i : spread_indices(all.size(), kReportSteps)) chosen.push_back(all[i]);
   if (chosen.size() < all.size())
-    report.notes.push_back(std::to_string(chosen.size()) + " of " + std::to_string(all.size()) +
-                           " kept checkpoints are shown.");
+    report.notes.push_back(
+        fmt::format("{} of {} kept checkpoints are shown.", chosen.size(), all.size()));
   return chosen;
 }
 
@@ -102,9 +98,9 @@ void look_through_training(const fs::path& run, TrainedModel& last, Report& repo
     if (step == last.state.step) continue;
     try {
       report.steps.push_back(
-          answer(load_trained_model(run.string(), "step-" + std::to_string(step)), question, step));
+          answer(load_trained_model(run.string(), fmt::format("step-{}", step)), question, step));
     } catch (const Error& e) {
-      report.notes.push_back("Passed over: " + std::string(e.what()));
+      report.notes.push_back(fmt::format("Skipped: {}", e.what()));
     }
   }
   report.steps.push_back(answer(last, question, last.state.step));
@@ -125,14 +121,13 @@ Report make_report(const std::string& run) {
   const fs::path folder = run_of_checkpoint(find_checkpoint(run));
   NewestCheckpoint newest = newest_checkpoint(folder);
   if (!newest.checkpoint)
-    throw Error(Exit::store, "No checkpoint of " + quoted_path(folder) + " is whole.");
+    throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(folder)));
   Report report;
   report.run = run;
   report.folder = folder;
-  for (const DamagedCheckpoint& d : newest.damaged)
-    report.notes.push_back("Passed over: " + d.reason);
-  TrainedModel last = load_trained_model(folder.string(),
-                                         "step-" + std::to_string(newest.checkpoint->state().step));
+  for (const DamagedCheckpoint& d : newest.damaged) report.notes.push_back("Skipped: " + d.reason);
+  TrainedModel last =
+      load_trained_model(folder.string(), fmt::format("step-{}", newest.checkpoint->state().step));
   report.config = newest.checkpoint->config();
   report.last_step = last.state.step;
   report.best_step = last.state.best_step;
@@ -144,8 +139,8 @@ Report make_report(const std::string& run) {
     look_through_training(folder, last, report);
   } catch (const Error& e) {
     if (e.exit() != Exit::data) throw;
-    report.notes.push_back("No samples and no maps, because the data cannot be read: " +
-                           std::string(e.what()));
+    report.notes.push_back(
+        fmt::format("No samples and no maps, because the data cannot be read: {}", e.what()));
   }
   return report;
 }

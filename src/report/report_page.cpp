@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kRecords = 40;  // of learning at most
+constexpr std::size_t kRecords = 40;  // of the learning record, at most
 
 ShortJson json_of(const Curves& curves) {
   ShortJson json = curves.numbers;

@@ -21,7 +21,7 @@ void add(Curves& curves, const Json& event, std::initializer_list<const char*> n
   }
 }
 
-// The same matrices, kinds, layers and heads in the same order?
+// Do both have the same matrices, kinds, layers and heads in the same order?
 bool same_shape(const Learning& a, const Learning& b) {
   const auto same_heads = [](const KindEntropy& x, const KindEntropy& y) {
     return x.kind == y.kind &&

@@ -1,5 +1,4 @@
-// metrics.jsonl of a run, for those who look at it afterwards. Lines that are torn or no events are
-// left out.
+// Reads metrics.jsonl of a run. Incomplete lines and lines that are not events are skipped.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace heed {
 
-// Numbers of the events of one kind, by name: x[i] is of the event of steps[i], NaN if it has none.
+// The numbers of the events of one kind, by name: x[i] belongs to steps[i]; NaN if it is missing.
 struct Curves {
   std::vector<std::int64_t> steps;
   std::map<std::string, std::vector<float>> numbers;
@@ -30,10 +29,10 @@ nlohmann::ordered_json json_of(const LearningStep& record);
 struct RunMetrics {
   Curves train;                        // loss, learning_rate, gradient_norm, tokens_per_second
   Curves valid;                        // loss, accuracy, bleu
-  std::vector<LearningStep> learning;  // those with the matrices and heads of the last one
+  std::vector<LearningStep> learning;  // records with the same matrices and heads as the last one
 };
 
-// Of the events up to `step`, oldest first; empty if there is no such file.
+// The events up to `step`, oldest first; empty if there is no such file.
 RunMetrics read_metrics(const std::filesystem::path& run, std::int64_t step);
 
 }  // namespace heed

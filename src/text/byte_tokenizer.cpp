@@ -1,7 +1,6 @@
 #include "text/byte_tokenizer.h"
 
 #include "text/tokenizer_json.h"
-#include "text/utf8.h"
 
 namespace heed {
 
@@ -13,10 +12,6 @@ void ByteTokenizer::scan(std::string_view text, const Sink& sink) const {
 
 std::string ByteTokenizer::text_after(int, int id) const {
   return is_special(id) ? "" : std::string(1, static_cast<char>(id - first_ordinary_id()));
-}
-
-std::string ByteTokenizer::ordinary_piece(int id) const {
-  return printable(text_after(-1, id));
 }
 
 std::string ByteTokenizer::serialize() const {

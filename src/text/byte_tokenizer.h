@@ -16,9 +16,6 @@ class ByteTokenizer final : public Tokenizer {
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;
   std::string serialize() const override;
-
- protected:
-  std::string ordinary_piece(int id) const override;
 };
 
 }  // namespace heed

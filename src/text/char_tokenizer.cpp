@@ -17,10 +17,6 @@ CharTokenizer::CharTokenizer(const std::vector<std::string>& further,
   for (const char32_t c : characters_) ids_[c] = id++;
 }
 
-int CharTokenizer::size() const {
-  return first_ordinary_id() + static_cast<int>(characters_.size());
-}
-
 void CharTokenizer::scan(std::string_view text, const Sink& sink) const {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(text, at);
@@ -32,10 +28,6 @@ void CharTokenizer::scan(std::string_view text, const Sink& sink) const {
 
 std::string CharTokenizer::text_after(int, int id) const {
   return is_special(id) ? "" : encode_utf8(characters_[id - first_ordinary_id()]);
-}
-
-std::string CharTokenizer::ordinary_piece(int id) const {
-  return printable(text_after(-1, id));
 }
 
 std::string CharTokenizer::serialize() const {

@@ -10,21 +10,18 @@ namespace heed {
 
 class CharTokenizer final : public Tokenizer {
  public:
-  // Ids in the order given; distinct.
+  // `characters`: distinct, in the order of their ids.
   CharTokenizer(const std::vector<std::string>& further, std::vector<char32_t> characters);
 
   TokenizerConfig::Type type() const override { return TokenizerConfig::char_; }
-  int size() const override;
+  int size() const override { return first_ordinary_id() + static_cast<int>(characters_.size()); }
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;
   std::string serialize() const override;
 
- protected:
-  std::string ordinary_piece(int id) const override;
-
  private:
   std::vector<char32_t> characters_;
-  std::vector<int> ids_;  // by code point, up to the greatest known one; kUnk if unknown
+  std::vector<int> ids_;  // by code point, up to the largest known one; kUnk if unknown
 };
 
 }  // namespace heed

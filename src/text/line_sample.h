@@ -1,7 +1,7 @@
-// A random sample of lines of bounded size, drawn while the text goes by. Every line gets a hash of
-// (seed, its number); whenever the kept ones exceed the bound, those of the greatest hashes go, and
-// a line longer than the bound is never kept. The same for the same seed and lines; order is kept.
-// Owns copies of what it keeps.
+// A random sample of lines of bounded size, drawn in one pass over the text. Every line gets a hash
+// of the seed and its number. When the kept lines exceed the bound, those with the largest hashes
+// are dropped; a line longer than the bound is never kept. Seed and lines determine the sample; the
+// order of lines stays. It owns copies of the lines.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ class LineSample {
  public:
   LineSample(std::uint64_t seed, std::size_t max_bytes) : seed_(seed), max_bytes_(max_bytes) {}
 
-  // Lines longer than some kilobytes are cut before spaces and count as several.
+  // Lines longer than 4096 bytes are cut, before a space if possible, and count as several.
   void add(std::string_view text);
-  // The lines kept, in their order, without newlines. Leaves the sample empty.
+  // The kept lines, in order, without newlines. Leaves the sample empty.
   std::vector<std::string> take();
 
   std::uint64_t bytes_seen() const { return bytes_seen_; }
@@ -34,7 +34,7 @@ class LineSample {
 
   std::uint64_t seed_;
   std::size_t max_bytes_;
-  std::vector<Line> heap_;  // the greatest hash on top
+  std::vector<Line> heap_;  // the largest hash on top
   std::uint64_t lines_ = 0, bytes_seen_ = 0, bytes_kept_ = 0;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxPieceBytes = 256;
 
-// Fields of the messages.
+// The field numbers of the messages.
 enum ModelField { kPieces = 1, kTrainerSpec = 2, kNormalizerSpec = 3 };
 enum PieceField { kText = 1, kScore = 2, kType = 3 };
 enum PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6 };
@@ -38,20 +38,26 @@ enum NormalizerField {
 };
 constexpr std::uint64_t kUnigramType = 1, kBpeType = 2;
 
-std::string piece_message(std::string_view text, float score, PieceType type) {
-  return proto_bytes(kPieces, proto_bytes(kText, text) + proto_float(kScore, score) +
-                                  (type == kNormal ? "" : proto_number(kType, type)));
-}
-
-std::string byte_name(int byte) {
-  return fmt::format("<0x{:02X}>", byte);
-}
-
 struct AnyPiece {
   std::string text;
   float score = 0;
   std::uint64_t type = kNormal;
+
+  std::string message() const {
+    return proto_bytes(kPieces, proto_bytes(kText, text) + proto_float(kScore, score) +
+                                    (type == kNormal ? "" : proto_number(kType, type)));
+  }
 };
+
+// The pieces before the learnt ones: <unk>, <s>, </s>, `specials`, <0x00> to <0xFF>.
+std::vector<AnyPiece> fixed_pieces(const std::vector<std::string>& specials) {
+  std::vector<AnyPiece> fixed = {
+      {"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"</s>", 0, kControl}};
+  for (const std::string& name : specials) fixed.push_back({name, 0, kControl});
+  for (int byte = 0; byte < 256; ++byte)
+    fixed.push_back({fmt::format("<0x{:02X}>", byte), 0, kByte});
+  return fixed;
+}
 
 AnyPiece read_piece(std::string_view message, const std::string& path) {
   AnyPiece piece;
@@ -69,7 +75,7 @@ AnyPiece read_piece(std::string_view message, const std::string& path) {
   return piece;
 }
 
-// Why a learnt piece can't be one; nullptr if it can.
+// What is wrong with a learnt piece; nullptr if nothing is.
 const char* fault(const AnyPiece& piece) {
   if (piece.type != kNormal) return "has the wrong type";
   if (piece.text.empty()) return "is empty";
@@ -92,11 +98,9 @@ int reserved_length(std::string_view text, std::size_t at) {
 }
 
 std::string write_piece_model(const PieceModel& model) {
-  std::string out = piece_message("<unk>", 0, kUnknown) + piece_message("<s>", 0, kControl) +
-                    piece_message("</s>", 0, kControl);
-  for (const std::string& name : model.specials) out += piece_message(name, 0, kControl);
-  for (int byte = 0; byte < 256; ++byte) out += piece_message(byte_name(byte), 0, kByte);
-  for (const auto& piece : model.pieces) out += piece_message(piece.text, piece.score, kNormal);
+  std::string out;
+  for (const AnyPiece& piece : fixed_pieces(model.specials)) out += piece.message();
+  for (const auto& piece : model.pieces) out += AnyPiece{piece.text, piece.score}.message();
   out += proto_bytes(kTrainerSpec,
                      proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
                          proto_number(kVocabSize, static_cast<std::uint64_t>(model.size())) +
@@ -130,17 +134,13 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
   }
   PieceModel model;
   if (model_type != kUnigramType && model_type != kBpeType)
-    reader.refuse("it is no bpe or unigram");
+    reader.refuse("its type is neither bpe nor unigram");
   model.unigram = model_type == kUnigramType;
   for (std::size_t i = Tokenizer::kFirstFurther; i < all.size() && all[i].type == kControl; ++i) {
-    if (!is_special_name(all[i].text)) reader.refuse("a special token has an unsound name");
+    if (!is_special_name(all[i].text)) reader.refuse("a special token has an invalid name");
     model.specials.push_back(all[i].text);
   }
-  // The fixed part, as heed writes it.
-  std::vector<AnyPiece> fixed = {
-      {"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"</s>", 0, kControl}};
-  for (const std::string& name : model.specials) fixed.push_back({name, 0, kControl});
-  for (int byte = 0; byte < 256; ++byte) fixed.push_back({byte_name(byte), 0, kByte});
+  const std::vector<AnyPiece> fixed = fixed_pieces(model.specials);
   if (all.size() <= fixed.size()) reader.refuse("it has too few pieces");
   std::unordered_set<std::string_view> seen;
   for (std::size_t id = 0; id < all.size(); ++id) {

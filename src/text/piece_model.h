@@ -1,13 +1,13 @@
 // The learnt part of a bpe or unigram tokenizer, and its file tokenizer.model: a SentencePiece
-// ModelProto (protobuf) of which heed writes and accepts exactly one form, so that it can be
-// checked byte for byte before SentencePiece's own parser sees it:
+// ModelProto (protobuf). heed writes and accepts exactly one form, so that it can check every byte
+// before SentencePiece's own parser reads it:
 //
 //   ids 0 <unk>, 1 <s>, 2 </s>, then further special tokens, then <0x00> to <0xFF>, then `pieces`;
 //   trainer_spec: model_type, vocab_size, byte_fallback, ids of the special pieces;
 //   normalizer_spec: identity, no dummy prefix, no removal of extra whitespace.
 //
-// The file opens in any SentencePiece (Python's, say) as well. Field numbers:
-// sentencepiece_model.proto of google/sentencepiece.
+// Any SentencePiece (for example Python's) can open the file. Field numbers are those of
+// sentencepiece_model.proto in google/sentencepiece.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ namespace heed {
 
 struct PieceModel {
   struct Piece {
-    std::string text;  // U+2581 stands for the space, at the front only
+    std::string text;  // U+2581 stands for a space, only as the first character
     float score;       // bpe: minus the rank of the merge; unigram: log probability
   };
   bool unigram = false;               // else bpe
-  std::vector<std::string> specials;  // the further ones, by name
+  std::vector<std::string> specials;  // names of the further special tokens
   std::vector<Piece> pieces;
 
   int first_byte_id() const { return 3 + static_cast<int>(specials.size()); }
@@ -32,15 +32,16 @@ struct PieceModel {
 
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
 
-// Length of the character at text[at] if SentencePiece can't take it as text: control characters
-// it uses itself (NUL, tab), the newline (always a token of its own in heed), U+2581, U+2585,
-// U+FFFD and invalid bytes (one each). 0 if it can. Such characters are written as byte tokens.
+// The length of the character at text[at] if SentencePiece cannot take it as text, else 0. These
+// are characters it uses itself (NUL, tab, U+2581, U+2585, U+FFFD), the newline (always a separate
+// token in heed) and invalid bytes (length 1). They become byte tokens.
 int reserved_length(std::string_view text, std::size_t at);
 
 std::string write_piece_model(const PieceModel& model);
 
-// What SentencePiece's trainer gave. Errors (store, naming `path`) for bytes that are no such
-// model, and for pieces that are duplicate, misplaced, empty, overlong or not as described above.
+// Reads what heed or SentencePiece's trainer wrote. Error (store, naming `path`) for bytes that are
+// not such a model, and for pieces that are duplicate, misplaced, empty, too long or not as
+// described above.
 PieceModel read_piece_model(std::string_view bytes, const std::string& path);
 
 }  // namespace heed

@@ -11,10 +11,10 @@
 namespace heed {
 namespace {
 
-// Words that one call remembers; more than that start afresh, to bound the memory.
+// The most words that one call caches, to bound the memory; then the cache is cleared.
 constexpr std::size_t kMaxCachedWords = 200'000;
 
-// End of the word that starts at text[begin], which is not reserved.
+// The end of the word that starts at text[begin], which is not a reserved character.
 std::size_t word_end(std::string_view text, std::size_t begin) {
   std::size_t end = begin;
   if (text[end] == ' ') ++end;
@@ -35,7 +35,7 @@ PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
   const auto status = processor_->LoadFromSerializedProto(write_piece_model(model_));
   if (!status.ok())
     throw Error(Exit::store,
-                fmt::format("{}: SentencePiece refuses it: {}.", path, status.ToString()));
+                fmt::format("{}: SentencePiece rejects it: {}.", path, status.ToString()));
   bytes_.resize(model_.first_byte_id());
   for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, static_cast<char>(byte));
   for (const auto& piece : model_.pieces) {
@@ -56,7 +56,7 @@ std::vector<int> PieceTokenizer::encode_word(std::string_view word) const {
   std::string covered;
   for (const int id : ids) covered += bytes_[id];
   if (status.ok() && covered == word) return ids;
-  ids.clear();  // whatever SentencePiece does with these characters, the bytes are exact
+  ids.clear();  // SentencePiece changed the text: use bytes, which are exact
   for (const char byte : word) ids.push_back(byte_id(byte));
   return ids;
 }

@@ -1,11 +1,11 @@
-// bpe and unigram, encoded by SentencePiece. See tokenizer.h for the contract.
+// bpe and unigram, encoded by SentencePiece (Kudo and Richardson 2018). See tokenizer.h for the
+// contract.
 //
-// The text is cut into words: a space (or nothing) and the characters up to the next space or
-// reserved character. No piece reaches over such a cut, so encoding word by word gives what
-// encoding a whole line would, in time linear in the text; each distinct word is encoded once per
-// call. Words longer than kMaxWordBytes are cut there, between characters. Reserved characters
-// (piece_model.h) are byte tokens; so are characters that no piece has. Hence the exact round trip
-// for any bytes.
+// The text is cut into words: an optional space and the characters up to the next space or reserved
+// character. No piece crosses such a cut, so encoding word by word gives the same ids as encoding
+// the whole line, in linear time; each distinct word is encoded once per call. Words longer than
+// kMaxWordBytes are cut there, between characters. Reserved characters (piece_model.h) and
+// characters that no piece has become byte tokens, so decoding restores any bytes exactly.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class PieceTokenizer final : public Tokenizer {
  public:
   static constexpr std::size_t kMaxWordBytes = 1024;
 
-  // Error (store, naming `path`) if SentencePiece refuses the model.
+  // Error (store, naming `path`) if SentencePiece rejects the model.
   PieceTokenizer(PieceModel model, const std::string& path);
   ~PieceTokenizer() override;
 
@@ -43,11 +43,11 @@ class PieceTokenizer final : public Tokenizer {
   int byte_id(char byte) const { return model_.first_byte_id() + static_cast<unsigned char>(byte); }
 
   PieceModel model_;
-  std::vector<std::string> bytes_;  // what each id stands for in a text
+  std::vector<std::string> bytes_;  // the text of each id
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
 };
 
-// Accepts only what write_piece_model writes. Errors as load_tokenizer.
+// Accepts only what write_piece_model writes. Errors as in load_tokenizer.
 std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,
                                                      const std::string& path);
 

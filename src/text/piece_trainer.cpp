@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
 
@@ -20,8 +21,8 @@ constexpr int kAutomaticVocabSize = 4000;
 
 using Counts = std::map<char32_t, std::int64_t>;
 
-// Calls use(begin, end) for the longest parts of the line that have only characters for which
-// keeps(code point) holds and that SentencePiece can take.
+// Calls use(part) for the longest parts of the line whose characters all satisfy keeps(code point)
+// and are not reserved.
 template <class Keeps, class Use>
 void for_each_part(std::string_view line, Keeps keeps, Use use) {
   std::size_t begin = 0;
@@ -70,7 +71,7 @@ std::unordered_set<char32_t> frequent(const Counts& counts) {
   return kept;
 }
 
-// The parts of all lines, one after the other.
+// Iterates over the parts of all lines.
 class Parts final : public sentencepiece::SentenceIterator {
  public:
   Parts(const std::vector<std::string>& lines, const std::unordered_set<char32_t>& kept) {
@@ -116,13 +117,11 @@ TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std:
   if (counts.size() < 2)
     throw Error(
         Exit::data,
-        fmt::format("The training text has {} distinct character{}; there is nothing to learn.",
+        fmt::format("the training text has {} distinct character{}; there is nothing to learn.",
                     counts.size(), counts.size() == 1 ? "" : "s"));
   const auto kept = frequent(counts);
   const auto minimum =
       static_cast<int>(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
-  std::string controls;
-  for (const std::string& name : specials) controls += (controls.empty() ? "" : ",") + name;
   const std::unordered_map<std::string, std::string> settings = {
       {"model_type", std::string(type_name(config.type))},
       {"vocab_size", std::to_string(vocabulary_size(config, minimum))},
@@ -138,7 +137,7 @@ TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std:
       {"bos_id", "1"},
       {"eos_id", "2"},
       {"pad_id", "-1"},
-      {"control_symbols", controls},
+      {"control_symbols", joined(specials, ",")},
       {"minloglevel", "3"},
   };
   Parts parts(lines, kept);

@@ -1,5 +1,5 @@
-// Learns a bpe or unigram vocabulary with SentencePiece, in this process and single-threaded: the
-// same lines give the same model. Its log is silenced.
+// Learns a bpe or unigram vocabulary with SentencePiece, in this process and single-threaded, so
+// the same lines give the same model. SentencePiece's log is off.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace heed {
 
 struct TrainedPieces {
   PieceModel model;
-  int rare_characters;  // distinct ones left to the byte tokens: outside 99.995 % of the text
+  int rare_characters;  // distinct characters outside 99.995 % of the text: written as bytes
 };
 
-// Lines of valid UTF-8 without newlines. Errors: usage if config.vocab_size is below what the
-// characters need (both are told) or above Tokenizer::kMaxSize; data for less than two characters,
-// and for what SentencePiece itself reports.
+// Lines of valid UTF-8 without newlines. Errors: usage if config.vocab_size is too small for the
+// characters (the message names the minimum); data for fewer than two distinct characters and for
+// errors of SentencePiece.
 TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std::string>& specials,
                            const std::vector<std::string>& lines);
 

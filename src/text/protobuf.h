@@ -1,5 +1,5 @@
-// The little of Protocol Buffers' wire format that tokenizer.model needs: writing fields, and
-// reading them with every length checked against what is there (protobuf.dev, "Encoding").
+// The part of Protocol Buffers' wire format that tokenizer.model needs (protobuf.dev, "Encoding"):
+// writing fields, and reading them with every length checked.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ class ProtoReader {
   };
 
   bool done() const { return bytes_.empty(); }
-  Field next();  // Error (store) if the bytes are no field
+  Field next();  // Error (store) if the bytes are not a field
 
-  // Error (store): the file is no tokenizer, because of `what`.
+  // Throws Error (store): the file is not a tokenizer, because of `what`.
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:

@@ -12,13 +12,6 @@
 #include "text/utf8.h"
 
 namespace heed {
-namespace {
-
-bool is_subword(TokenizerConfig::Type type) {
-  return type == TokenizerConfig::bpe || type == TokenizerConfig::unigram;
-}
-
-}  // namespace
 
 std::string Unknown::summary() const {
   if (count == 0) return "";
@@ -29,7 +22,7 @@ std::string Unknown::summary() const {
     const CodePoint c = code_point_at(kind, 0);
     if (static_cast<std::size_t>(c.length) == kind.size() && c.value > 0x7E &&
         c.value != kInvalidCodePoint)
-      text += " (" + code_point_name(c.value) + ")";
+      text += fmt::format(" (U+{:04X})", static_cast<unsigned>(c.value));
   }
   return fmt::format("{} unknown token{}: {}{}", count, count == 1 ? "" : "s", text,
                      more_kinds ? ", ..." : "");
@@ -69,7 +62,7 @@ void Tokenizer::split_at_specials(std::string_view text,
       const std::size_t at = text.find(specials_[i]), n = specials_[i].size();
       if (at == std::string_view::npos || at > first || (at == first && n < length)) continue;
       first = at;
-      length = n;  // of two names that begin here, the longer one
+      length = n;  // the longer of two names that begin here
       id = i;
     }
     use(text.substr(0, first), id);
@@ -126,12 +119,14 @@ std::string Tokenizer::piece(int id) const {
   return is_special(id) ? specials_[id] : ordinary_piece(id);
 }
 
-std::optional<int> Tokenizer::find(std::string_view piece_text) const {
-  for (int id = size() - 1; id >= first_ordinary_id(); --id)  // learnt pieces before bytes
-    if (ordinary_piece(id) == piece_text) return id;
-  for (int id = 0; id < first_ordinary_id(); ++id)
-    if (specials_[id] == piece_text) return id;
-  return std::nullopt;
+std::vector<std::string> Tokenizer::pieces(std::span<const int> ids) const {
+  std::vector<std::string> texts;
+  for (const int id : ids) texts.push_back(piece(id));
+  return texts;
+}
+
+std::string Tokenizer::ordinary_piece(int id) const {
+  return printable(text_after(-1, id));
 }
 
 std::string_view Tokenizer::file_name() const {

@@ -50,7 +50,7 @@ void check_tokens(TokenizerConfig::Type type, const std::vector<std::string>& to
     if (type == TokenizerConfig::char_ &&
         static_cast<std::size_t>(code_point_at(token, 0).length) != token.size())
       refuse(shown + " is more than one character");
-    if (type == TokenizerConfig::word && !is_word(token)) refuse(shown + " is no word");
+    if (type == TokenizerConfig::word && !is_word(token)) refuse(shown + " is not a word");
   }
 }
 

@@ -18,9 +18,9 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kMaxWordBytes = 1000;  // longer "words" are no words and become <unk>
+constexpr std::size_t kMaxWordBytes = 1000;  // longer words become <unk>
 
-// Entries by falling count, ties by rising key; without those below min_frequency, at most `room`.
+// At most `room` keys with a count of at least min_frequency, by falling count, then by rising key.
 template <class Map>
 auto most_frequent(const Map& counts, std::int64_t min_frequency, std::size_t room) {
   using Key = typename Map::key_type;
@@ -39,9 +39,9 @@ auto most_frequent(const Map& counts, std::int64_t min_frequency, std::size_t ro
 void need_two(std::size_t found, const std::string& what) {
   if (found >= 2) return;
   throw Error(Exit::data,
-              fmt::format("The training text has {} distinct {}{}; there is nothing to learn.",
+              fmt::format("the training text has {} distinct {}{}; there is nothing to learn.",
                           found, what, found == 1 ? "" : "s"),
-              "more text; a lower tokenizer.min_frequency; a greater tokenizer.vocab_size");
+              "more text; a lower tokenizer.min_frequency; a larger tokenizer.vocab_size");
 }
 
 std::string megabytes(std::uint64_t bytes) {
@@ -56,8 +56,8 @@ struct TokenizerTrainer::State {
   TokenizerConfig config;
   std::vector<std::string> specials;
   std::uint64_t bytes = 0;
-  std::unordered_map<char32_t, std::int64_t> characters;             // code points from 128 on, ...
-  std::vector<std::int64_t> ascii = std::vector<std::int64_t>(128);  // ... and below
+  std::unordered_map<char32_t, std::int64_t> characters;             // counts from U+0080 on
+  std::vector<std::int64_t> ascii = std::vector<std::int64_t>(128);  // counts below
   StringMap<std::int64_t> words;
   std::bitset<256> byte_values;
   LineSample sample;
@@ -174,7 +174,7 @@ TrainedTokenizer TokenizerTrainer::finish() {
   if (tokenizer.serialize().size() > Tokenizer::kMaxFileBytes)
     throw Error(
         Exit::data,
-        fmt::format("The vocabulary would take more than {}.", megabytes(Tokenizer::kMaxFileBytes)),
+        fmt::format("the vocabulary would take more than {}.", megabytes(Tokenizer::kMaxFileBytes)),
         "set tokenizer.vocab_size or tokenizer.min_frequency");
   trained.note =
       fmt::format("tokenizer {}: {} ids from {} of training text; {}", type_name(s.config.type),

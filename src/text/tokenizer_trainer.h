@@ -1,7 +1,7 @@
-// Learns a tokenizer from training text, fed piece by piece, so that a corpus need never be in
-// memory at once. char and word keep counts; byte nothing but a set of bytes; bpe and unigram keep
-// a sample of whole lines of at most sample_bytes, the same for the same seed and text however it
-// is cut into calls at newlines. Single-threaded; the text is not kept.
+// Learns a tokenizer from training text that arrives part by part, so a corpus need not fit into
+// memory. char and word keep counts; byte keeps the set of bytes; bpe and unigram keep a sample of
+// whole lines of at most sample_bytes. The sample depends only on the seed and the text, not on how
+// the text is cut at newlines. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,25 @@ namespace heed {
 
 struct TrainedTokenizer {
   std::unique_ptr<Tokenizer> tokenizer;
-  // One line for the log: how many ids were learnt, from how much text, what was left out.
+  // One line for the log: the number of ids, the size of the text, what was left out.
   std::string note;
 };
 
 class TokenizerTrainer {
  public:
-  // `specials`: further special tokens, by name; they have the ids from 3 on.
+  // `specials`: the names of the further special tokens, which get the ids from 3 on.
   TokenizerTrainer(const TokenizerConfig& config, std::vector<std::string> specials,
                    std::uint64_t seed);
   ~TokenizerTrainer();
   TokenizerTrainer(TokenizerTrainer&&) noexcept;
 
-  // Valid UTF-8 (any bytes for byte). Cut at newlines, or for char and byte between characters.
+  // Adds valid UTF-8 (any bytes for byte), cut at newlines, or between characters for char and
+  // byte.
   void add(std::string_view text);
 
-  // char, word: by falling frequency, ties by rising bytes (which is code point order).
-  // Errors: usage for a vocab_size too small for the text (names tokenizer.vocab_size and the
-  // minimum); data for no text, or for text with less than two different tokens: nothing to learn.
+  // char, word: ids by falling frequency, ties by rising bytes (the order of code points). Errors:
+  // usage if vocab_size is too small for the text (the message names the minimum); data if the text
+  // has fewer than two distinct tokens.
   TrainedTokenizer finish();
 
  private:

@@ -1,5 +1,5 @@
-// The tokenizers of a model: one, or one for each side (tokenizer.shared: false), and the files of
-// a checkpoint that hold them.
+// The tokenizers of a model (one, or one for each side with tokenizer.shared: false), and their
+// files in a checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct Tokenizers {
 
   // tokenizer.json or tokenizer.model; with two, the source's name has "source_" before it.
   std::vector<NamedBytes> files() const;
-  // From these files of `folder`. Error (store) on any that heed would not have written.
+  // Reads these files of `folder`. Error (store) for a file that heed did not write.
   static Tokenizers load(std::span<const NamedBytes> files, const std::filesystem::path& folder);
 };
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 namespace heed {
 namespace {
@@ -17,22 +16,13 @@ bool is_continuation(unsigned char byte) {
 }  // namespace
 
 CodePoint code_point_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  const std::size_t left = text.size() - at;
-  const unsigned char first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const CodePoint invalid{kInvalidCodePoint, 1};
-  const int length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || left < static_cast<std::size_t>(length)) return invalid;
-  char32_t value = first & (0x7F >> length);
-  for (int i = 1; i < length; ++i) {
-    if (!is_continuation(byte(i))) return invalid;
-    value = value << 6 | (byte(i) & 0x3F);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (overlong || surrogate || value > 0x10FFFF) return invalid;
-  return {value, length};
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
+  if (*bytes < 0x80) return {*bytes, 1};
+  utf8proc_int32_t value = 0;
+  const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
+  const utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &value);
+  if (length < 1) return {kInvalidCodePoint, 1};
+  return {static_cast<char32_t>(value), static_cast<int>(length)};
 }
 
 std::size_t find_invalid_utf8(std::string_view text) {
@@ -93,9 +83,7 @@ std::string printable(std::string_view text) {
     } else if (c.value == '\r') {
       out += "\\r";
     } else if (c.value < 0x20 || c.value == 0x7F || c.value == kInvalidCodePoint) {
-      std::array<char, 8> hex;
-      std::snprintf(hex.data(), hex.size(), "<0x%02X>", static_cast<unsigned char>(text[at]));
-      out += hex.data();
+      out += fmt::format("<0x{:02X}>", static_cast<unsigned char>(text[at]));
     } else {
       out += text.substr(at, c.length);
     }
@@ -123,10 +111,6 @@ std::vector<std::string_view> split_words(std::string_view text) {
   }
   if (begin < text.size()) words.push_back(text.substr(begin));
   return words;
-}
-
-std::string code_point_name(char32_t code_point) {
-  return fmt::format("U+{:04X}", static_cast<unsigned>(code_point));
 }
 
 }  // namespace heed

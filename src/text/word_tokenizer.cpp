@@ -1,12 +1,11 @@
 #include "text/word_tokenizer.h"
 
 #include "text/tokenizer_json.h"
-#include "text/utf8.h"
 
 namespace heed {
 namespace {
 
-// Blank in words: ASCII whitespace but for the newline.
+// ASCII whitespace except the newline.
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
@@ -33,10 +32,6 @@ void WordTokenizer::split(std::string_view text,
   if (text.size() > begin) use(begin, text.size());
 }
 
-int WordTokenizer::size() const {
-  return first_ordinary_id() + static_cast<int>(words_.size());
-}
-
 void WordTokenizer::scan(std::string_view text, const Sink& sink) const {
   split(text, [&](std::size_t begin, std::size_t end) {
     const auto found = ids_.find(text.substr(begin, end - begin));
@@ -49,10 +44,6 @@ std::string WordTokenizer::text_after(int previous, int id) const {
   const auto word = [&](int i) -> const std::string& { return words_[i - first_ordinary_id()]; };
   const bool joined = previous < 0 || word(id) == "\n" || word(previous) == "\n";
   return joined ? word(id) : " " + word(id);
-}
-
-std::string WordTokenizer::ordinary_piece(int id) const {
-  return printable(words_[id - first_ordinary_id()]);
 }
 
 std::string WordTokenizer::serialize() const {

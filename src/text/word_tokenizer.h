@@ -1,5 +1,5 @@
-// One id per word and per newline. Words are what ASCII whitespace separates; the newline, "\n", is
-// a token like a word. See tokenizer.h for the contract.
+// One id per word and per newline. ASCII whitespace separates words; the newline is a token itself.
+// See tokenizer.h for the contract.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace heed {
 
-// Lets maps keyed by std::string be asked with a string_view.
+// Allows lookup with a string_view in maps keyed by std::string.
 struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
@@ -22,7 +22,7 @@ using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>
 
 class WordTokenizer final : public Tokenizer {
  public:
-  // Ids in the order given; distinct.
+  // `words`: distinct, in the order of their ids.
   WordTokenizer(const std::vector<std::string>& further, std::vector<std::string> words);
 
   // Calls use(begin, end) for every word and newline of the text.
@@ -30,13 +30,10 @@ class WordTokenizer final : public Tokenizer {
                     const std::function<void(std::size_t, std::size_t)>& use);
 
   TokenizerConfig::Type type() const override { return TokenizerConfig::word; }
-  int size() const override;
+  int size() const override { return first_ordinary_id() + static_cast<int>(words_.size()); }
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;
   std::string serialize() const override;
-
- protected:
-  std::string ordinary_piece(int id) const override;
 
  private:
   std::vector<std::string> words_;

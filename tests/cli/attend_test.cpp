@@ -66,6 +66,10 @@ TEST_F(Attend, DrawsTheChosenHead) {
   EXPECT_THAT(out, Not(HasSubstr("\x1b")));  // no terminal
 }
 
+TEST_F(Attend, PageMayGoToStandardOutput) {
+  EXPECT_EQ(attend("--source 'a b' --target b --html -").out.find("<!doctype html>"), 0u);
+}
+
 TEST_F(Attend, ScoresAgainstGold) {
   write("gold", R"({"line":0,"unit":"token","alignment":[[2],[1],[0]]})"
                 "\n"
@@ -88,7 +92,7 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
     const char *args, *message;
     int status;
   } cases[] = {
-      {"", "Expected a text", 2},
+      {"", "expected a text", 2},
       {"--target b", "--target needs its --source", 2},
       {"--source ''", "--source is empty", 3},
       {"--source 'a x'", "1 unknown token: 'x'", 3},
@@ -96,11 +100,12 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
       {"--source a --layer 1", "the layers of this model are 0 to 0", 2},
       {"--source a --kind both", "both", 2},
       {"--source a --json --head 0", "--json always has everything", 2},
-      {"--source a --contributions", "--contributions goes with --json", 2},
+      {"--source a --json --html -", "both need standard output", 2},
+      {"--source a --contributions", "--contributions needs --json", 2},
       {"--source a --limit 3", "--gold", 2},
       {"--source a --html /nonexistent/a.html", "/nonexistent/a.html", 4},
       {"--gold /nonexistent --source a --target a", "/nonexistent", 3},
-      {"--gold /nonexistent", "Expected --source", 2},
+      {"--gold /nonexistent", "--gold needs --source", 2},
       {"--source a --checkpoint step-9", "step-9", 4},
   };
   for (const auto& [args, message, status] : cases) {

@@ -136,7 +136,7 @@ class ReportTest(RunsTest):
         (self.folder / "run" / "metrics.jsonl").write_text("{torn")
         _, data = self.report()
         self.assertEqual(self.steps_of(data), [0, 5, 15, 20])
-        self.assertIn("Passed over:", data["notes"][0])
+        self.assertIn("Skipped:", data["notes"][0])
         self.assertEqual((data["learning"], data["train"]["steps"], data["valid"]["steps"]), ([], [], []))
         (self.folder / "a.txt").rename(self.folder / "b.txt")
         _, data = self.report()

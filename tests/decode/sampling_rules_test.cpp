@@ -26,7 +26,7 @@ std::vector<Candidate> possible(std::span<const float> row) {
   return found;
 }
 
-std::vector<Candidate> apply(std::vector<double> probabilities, const LogitsRules& rules,
+std::vector<Candidate> apply(std::vector<double> probabilities, const SamplingRules& rules,
                              const std::vector<bool>& occurred = {},
                              const std::vector<int>& banned = {}) {
   std::vector<float> logits;
@@ -45,23 +45,23 @@ void expect(const std::vector<Candidate>& found, const std::vector<Candidate>& e
 
 const std::vector<double> kFour{0.1, 0.4, 0.2, 0.3};
 
-TEST(LogitsRules, NoneLeaveTheSoftmax) {
+TEST(SamplingRules, NoneLeaveTheSoftmax) {
   expect(apply(kFour, {}), {{0, 0.1}, {1, 0.4}, {2, 0.2}, {3, 0.3}});
 }
 
-TEST(LogitsRules, BannedIdsNeverCome) {
+TEST(SamplingRules, BannedIdsNeverCome) {
   expect(apply(kFour, {}, {}, {1}), {{0, 1 / 6.}, {2, 2 / 6.}, {3, 3 / 6.}});
   expect(apply(kFour, {.temperature = 0}, {}, {1}), {{3, 1.0}});
 }
 
-TEST(LogitsRules, TemperatureIsAPower) {
+TEST(SamplingRules, TemperatureIsAPower) {
   // p^(1/T): T = 0.5 squares.
   expect(apply({0.2, 0.8}, {.temperature = 0.5}), {{0, 0.04 / 0.68}, {1, 0.64 / 0.68}});
   expect(apply(kFour, {.temperature = 0}), {{1, 1.0}});
   expect(apply({0.4, 0.2, 0.4}, {.temperature = 0}), {{0, 1.0}});
 }
 
-TEST(LogitsRules, TopKTopPMinP) {
+TEST(SamplingRules, TopKTopPMinP) {
   expect(apply(kFour, {.top_k = 2}), {{1, 4 / 7.}, {3, 3 / 7.}});
   expect(apply({0.25, 0.25, 0.25, 0.25}, {.top_k = 1}), {{0, 1.0}});
   expect(apply(kFour, {.top_p = 0.69}), {{1, 4 / 7.}, {3, 3 / 7.}});
@@ -70,26 +70,26 @@ TEST(LogitsRules, TopKTopPMinP) {
   expect(apply(kFour, {.min_p = 0.6}), {{1, 4 / 7.}, {3, 3 / 7.}});
 }
 
-TEST(LogitsRules, EachSeesWhatTheOneBeforeLeft) {
+TEST(SamplingRules, EachSeesWhatTheOneBeforeLeft) {
   // top-k leaves 0.4 / 0.7 = 0.57 for the first: enough for top-p 0.5, not enough without top-k.
   expect(apply(kFour, {.top_k = 2, .top_p = 0.5}), {{1, 1.0}});
   expect(apply(kFour, {.top_p = 0.5}), {{1, 4 / 7.}, {3, 3 / 7.}});
 }
 
-TEST(LogitsRules, ATopKThatCutsNothingChangesNothing) {
+TEST(SamplingRules, ATopKThatCutsNothingChangesNothing) {
   std::vector<double> p(502, 0.001);
   p[0] = 0.4, p[1] = 0.1;
   for (const int top_k : {0, 1000})  // the small ones count towards top-p before min-p drops them
     expect(apply(p, {.top_k = top_k, .top_p = 0.6, .min_p = 0.1}), {{0, 0.8}, {1, 0.2}});
 }
 
-TEST(LogitsRules, AlmostNoTemperatureIsNone) {
+TEST(SamplingRules, AlmostNoTemperatureIsNone) {
   for (const double t : {1e-39, 1e-300})
     for (const int top_k : {0, 5})
       EXPECT_EQ(apply(kFour, {.temperature = t, .top_k = top_k}).at(1).probability, 1.0);
 }
 
-TEST(LogitsRules, LogitsThatAreNoNumbersAreAnError) {
+TEST(SamplingRules, LogitsThatAreNoNumbersAreAnError) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (int at = 0; at < 4; ++at) {
     std::vector<float> logits(4, 1.0f);
@@ -100,7 +100,7 @@ TEST(LogitsRules, LogitsThatAreNoNumbersAreAnError) {
   EXPECT_THROW(apply_rules(none, {.temperature = 0}, {}, {}), Error);
 }
 
-TEST(LogitsRules, RepetitionPenaltyLowersWhatOccurred) {
+TEST(SamplingRules, RepetitionPenaltyLowersWhatOccurred) {
   std::vector<float> logits{2.0f, -1.0f, 2.0f, -1.0f};
   apply_rules(logits, {.repetition_penalty = 2.0}, {true, true, false, false}, {});
   const double sum = std::exp(1.) + std::exp(-2.) + std::exp(2.) + std::exp(-1.);
@@ -110,7 +110,7 @@ TEST(LogitsRules, RepetitionPenaltyLowersWhatOccurred) {
                             {3, std::exp(-1.) / sum}});
 }
 
-TEST(LogitsRules, DrawTakesTheShareThatHoldsU) {
+TEST(SamplingRules, DrawTakesTheShareThatHoldsU) {
   for (const int size : {10, 64, 1000}) {  // one block and many
     std::vector<float> row(size, 0.0f);
     const int a = size / 3, b = size / 2, c = size - 1;
@@ -124,7 +124,7 @@ TEST(LogitsRules, DrawTakesTheShareThatHoldsU) {
 }
 
 // Leaving out what no rule can keep before the sorting must not change what is kept.
-TEST(LogitsRules, ALongTailIsCutWhereItMustBe) {
+TEST(SamplingRules, ALongTailIsCutWhereItMustBe) {
   std::vector<double> p(1000);
   double sum = 0;
   for (int i = 0; i < 1000; ++i) sum += p[i] = std::pow(0.97, (i * 7) % 1000);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "inspect/context_vectors.h"
 #include "nn/models.h"
 #include "text/trained_tokenizers.h"
 

@@ -170,8 +170,9 @@ std::vector<LayerRow> layer_rows() {
   many_queries.lengths = {67, 2};
   many_queries.memory_lengths = {1, 1};
   return {
-      linear_row("linear", false),
-      linear_row("linear_slice", true),
+      linear_row("linear", false, true),
+      linear_row("linear_without_bias", false, false),
+      linear_row("linear_slice", true, true),
       norm_row(),
       embedding_row("embedding_sinusoidal", Positions::sinusoidal),
       embedding_row("embedding_learned", Positions::learned),

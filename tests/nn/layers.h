@@ -29,11 +29,11 @@ inline ModelConfig layer_config() {
   return c;
 }
 
-inline LayerRow linear_row(const std::string& name, bool slice) {
+inline LayerRow linear_row(const std::string& name, bool slice, bool with_bias) {
   return {name, [=] {
             return any_layer(
                 [=](ParamTable& t) {
-                  const Linear all(t, "linear", kWidth, 12, {});
+                  const Linear all(t, "linear", kWidth, 12, {}, with_bias);
                   return slice ? all.slice(5, 3) : all;
                 },
                 []<class T>(const Linear& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {

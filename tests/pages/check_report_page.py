@@ -95,7 +95,7 @@ def check_lines(browser, page):
 def check_texts(browser, page):
     browser.open(page, 1440)
     terms = browser.value("[...document.querySelectorAll('dt')].map((e) => e.textContent)")
-    check(terms == ["before training", *(f"step {n}" for n in range(10, 61, 10)), "the text itself"], f"texts of {terms}")
+    check(terms == ["before training", *(f"step {n}" for n in range(10, 61, 10)), "reference"], f"texts of {terms}")
     body = browser.value("document.body.innerText")
     for part in ("What it wrote", "Parameters", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
         check(part in body, f"there is no “{part}”")

@@ -45,10 +45,12 @@ TEST(HeatMap, ColoursCarryPercentages) {
               testing::HasSubstr("\x1b[48;5;226;38;5;16m   97\x1b[0m"));
 }
 
-TEST(HeatMap, FittedTextHasItsWidth) {
-  EXPECT_EQ(fitted("ab", 4), "ab  ");
-  EXPECT_EQ(fitted("abcdef", 4), "abc…");
-  EXPECT_EQ(fitted("漢字漢", 4), "漢… ");
+TEST(HeatMap, LongTokensAreCutToTheirColumns) {
+  const float weights[] = {1.0f};
+  const std::vector<std::string> queries = {"abcdefghijkl"}, keys = {"漢字漢字"};
+  EXPECT_EQ(draw_heat_map({weights, 1, 1}, queries, keys, {}),
+            "           漢字… \n"
+            "abcdefghi… @@@@@ \n");
 }
 
 }  // namespace

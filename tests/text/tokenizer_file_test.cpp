@@ -54,7 +54,7 @@ TEST(TokenizerFile, JsonThatIsWrong) {
       {json("char", special, R"(["ab"])"), "more than one character"},
       {json("char", special, R"(["a",""])"), "a token is empty"},
       {json("char", special, "[]"), "\"tokens\" is empty"},
-      {json("word", special, R"(["a b"])"), "no word"},
+      {json("word", special, R"(["a b"])"), "not a word"},
       {json("byte", special, R"(["a"])"), "must be empty"},
       {json("char", special, "[\"\xFF\"]"), "this is not JSON"},
   }};
@@ -78,7 +78,7 @@ TEST(TokenizerFile, ModelThatIsWrong) {
   };
   const std::string nan_model = changed([](PieceModel& m) { m.pieces[2].score = NAN; });
   const std::array<std::array<std::string, 2>, 15> cases = {{
-      {"", "no bpe or unigram"},
+      {"", "neither bpe nor unigram"},
       {"not protobuf", "run/tokenizer"},
       {write_piece_model(small_model()) + "x", "cut short"},
       {nan_model, "no finite score"},
@@ -90,7 +90,7 @@ TEST(TokenizerFile, ModelThatIsWrong) {
       {changed([](PieceModel& m) { m.pieces[3].text = "a▁"; }), "no piece may have"},
       {changed([](PieceModel& m) { m.pieces[3].text = "\xFF"; }), "no piece may have"},
       {changed([](PieceModel& m) { m.pieces[3].text.assign(300, 'a'); }), "too long"},
-      {changed([](PieceModel& m) { m.specials = {"a b"}; }), "unsound name"},
+      {changed([](PieceModel& m) { m.specials = {"a b"}; }), "invalid name"},
       {changed([](PieceModel& m) {
          m.specials = {"[A]", "[A]"};
        }),

@@ -99,14 +99,6 @@ TEST_P(EveryTokenizer, LinesAndWordsAreEncodedAlone) {
   EXPECT_EQ(joined, tokenizer->encode(text));
 }
 
-TEST_P(EveryTokenizer, PiecesAreFoundByName) {
-  const auto tokenizer = train(type(), training_text(), mask());
-  for (const int id : {0, 1, 2, tokenizer->first_ordinary_id() + 5, tokenizer->size() - 1}) {
-    EXPECT_EQ(tokenizer->find(tokenizer->piece(id)), id) << tokenizer->piece(id);
-  }
-  EXPECT_EQ(tokenizer->find("no such piece"), std::nullopt);
-}
-
 TEST_P(EveryTokenizer, LearnsNothingFromOneCharacter) {
   TokenizerConfig config;
   config.type = type();

@@ -1,10 +1,11 @@
-// The page of `heed attend --html`: one frame, with the lengths of what each token adds.
+// The page of `heed attend --html`: one frame, with the lengths of the values.
+
 // [key] || v W_O || in the chosen head.
 function lengths() {
   const n = keys().length, begin = (at.layer * kind().heads + at.head) * n;
   return frame().lengths[at.kind].slice(begin, begin + n);
 }
-// Contributions of a row as shares of their sum.
+// The contributions of a row as shares of their sum.
 function shares(query) {
   const l = lengths(), c = weights(query).map((w, i) => w * l[i]), sum = c.reduce((a, b) => a + b, 0);
   return c.map((x) => (sum > 0 ? x / sum : 0));
@@ -51,7 +52,7 @@ function drawToken() {
 }
 
 function draw() {
-  $("head-title").textContent = "The whole head: " + headName();
+  $("head-title").textContent = "Whole head: " + headName();
   drawMap($("weights"), "Weights", "--weight", (q) => weights(q));
   drawMap($("shares"), "Contributions, shares of the row", "--share", shares);
   drawQueries();

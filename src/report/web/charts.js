@@ -1,8 +1,8 @@
 // Line charts: a <figure> with inline SVG. Lines differ in colour and in dashes (classes line-0 to
-// line-4 and dash-0 to dash-4; line-control is what others are compared with). A text alternative
-// says where each begins, ends and turns.
+// line-4 and dash-0 to dash-4; line-control for a line that others are compared with). A text
+// alternative gives the first, last, least and largest value of each line.
 
-// The drawing area in SVG units; labels stand left of it and under it.
+// The drawing area in SVG units; labels are left of it and below it.
 const area = { width: 320, height: 190, left: 44, right: 312, top: 8, bottom: 168 };
 const coordinate = (x) => x.toFixed(1);
 
@@ -16,8 +16,8 @@ function extremes(points) {
   return [least, largest];
 }
 
-// A line of very many points: the first, the last, and of each stretch between the least and the
-// largest, so that no spike is lost.
+// Thins a line of very many points: keeps the first, the last, and the least and the largest of each
+// stretch between them, so that no spike is lost.
 function thinned(points, stretches = 150) {
   const inner = points.length - 2, out = [points[0]];
   if (inner <= 2 * stretches) return points;
@@ -41,12 +41,12 @@ function niceStep(span) {
   return power * [1, 2, 5, 10].find((m) => power * m >= span / 4);
 }
 
-// Of all values: where they lie from 0 to 1, and what is written beside them.
+// An axis for these values: share(x) maps a value to [0, 1]; ticks are the labelled values.
 function axisOf(values, { logarithmic = false, fromZero = false } = {}) {
   let [low, high] = [Infinity, -Infinity];
   for (const x of values) [low, high] = [Math.min(low, x), Math.max(high, x)];
   if (fromZero) low = Math.min(0, low);
-  if (high - low <= 1e-6 * Math.abs(high)) {  // one value alone
+  if (high - low <= 1e-6 * Math.abs(high)) {  // only one value
     const room = 0.1 * Math.abs(high) || 1;
     high += room;
     if (!fromZero) low = logarithmic ? low / 1.1 : low - room;
@@ -75,12 +75,12 @@ function grid(x, y, px, py) {
     ...x.ticks.map((t) => text(t, px(t), area.height - 6, "middle"))];
 }
 
-// lines: [{ name, points: [[step, value], ...], control }], name "" for one alone; other values than
-// numbers are left out, with a logarithmic axis those that are not positive, too. A list of the one
-// figure, or of none where there is no point.
+// lines: [{ name, points: [[step, value], ...], control }], with name "" for a single line. Values
+// that are not numbers are left out; so are values <= 0 on a logarithmic axis. Returns a list of one
+// figure, or an empty list if there is no point.
 function chart(title, lines, options = {}) {
   const drawable = ([, y]) => Number.isFinite(y) && (!options.logarithmic || y > 0);
-  let count = 0;  // of lines that are no control: every five share their colours
+  let count = 0;  // of lines that are not a control; colours repeat after five
   const drawn = lines.map((line) => {
     const n = line.control ? 0 : count++;
     const look = line.control ? "line-control" : `line-${n % 5} dash-${(n + Math.floor(n / 5)) % 5}`;

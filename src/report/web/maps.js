@@ -1,4 +1,4 @@
-// Attention maps of the page's frames: which one is shown, its weights, and pictures of them.
+// Attention maps of the page's frames: the current choice, its weights, and pictures of them.
 // A page has #kinds for a radio button per kind and #heads for a picture per head.
 const at = { frame: data.frames.length - 1, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0 };
 const frame = () => data.frames[at.frame];
@@ -7,7 +7,7 @@ const queries = () => kind().queries;
 const keys = () => kind().keys;
 const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
 
-// Of a row of the chosen head, or of another.
+// The weights of a row of the chosen head, or of another head.
 function weights(query, layer = at.layer, head = at.head) {
   frame().unpacked ??= frame().weights.map(
     (text) => new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer));
@@ -41,7 +41,7 @@ function drawHeads() {
   });
 }
 
-// Fills a table: a row per query of row(query) as percentages, each on a shade of the colour.
+// Fills a table with row(query) for each query, as percentages on a shade of the colour.
 function drawMap(table, title, colour, row) {
   const from = variable("--page"), to = variable(colour);
   const cell = (x, q, k) => {
@@ -55,7 +55,7 @@ function drawMap(table, title, colour, row) {
     element("tr", {}, element("th", { scope: "row" }, shown(token)), ...row(q).map((x, k) => cell(x, q, k)))));
 }
 
-let drawChosen;  // what the page draws of the chosen frame, kind and head
+let drawChosen;  // draws the page's view of the chosen frame, kind and head
 
 function choose(change) {
   Object.assign(at, change);

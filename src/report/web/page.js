@@ -1,7 +1,7 @@
-// What both pages share: their data, elements, numbers, tables, colours and keys.
+// Shared by both pages: data, elements, numbers, tables, colours and keys.
 const data = JSON.parse(document.getElementById("data").textContent);
-const names = { encoder: "encoder, itself", decoder: "decoder, itself", cross: "decoder to encoder" };
-const svgSpace = "http:" + "//www.w3.org/2000/svg";  // only a name: a page loads nothing
+const names = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
+const svgSpace = "http:" + "//www.w3.org/2000/svg";  // a name, not an address: a page loads nothing
 
 const $ = (id) => document.getElementById(id);
 function filled(e, attributes, children) {
@@ -16,7 +16,7 @@ const graphic = (tag, attributes = {}, ...children) =>
 const shown = (token) => (token === "" ? "∅" : token.replaceAll(" ", "␣"));
 const percent = (x) => (100 * x).toFixed(1) + " %";
 
-// Three significant digits: "12.3k", "0.0123", "9.1e-7". Nothing for null.
+// Three significant digits: "12.3k", "0.0123", "9.1e-7". Null becomes "".
 function short(x) {
   if (x === null) return "";
   const size = Math.abs(x);
@@ -28,13 +28,13 @@ function short(x) {
   return size >= 1e9 || (size > 0 && size < 1e-4) ? rounded.toExponential() : String(rounded);
 }
 
-// At most n of the indices below `size`, evenly, the first and the last among them.
+// At most n of the indices below `size`, evenly spread, with the first and the last.
 function spread(size, n) {
   if (size <= n) return [...Array(size).keys()];
   return [...Array(n).keys()].map((i) => Math.floor((i * (size - 1)) / (n - 1)));
 }
 
-// The parts of a table of numbers. The first cell of a row is its header.
+// Head and body of a table. The first cell of a row is its header.
 function rowsOf(titles, rows) {
   const row = ([first, ...others]) =>
     element("tr", {}, element("th", { scope: "row" }, first), ...others.map((x) => element("td", {}, x)));
@@ -42,7 +42,7 @@ function rowsOf(titles, rows) {
   return [element("thead", {}, head), element("tbody", {}, ...rows.map(row))];
 }
 
-// Colours: from the page's to the full one; black or white letters, whichever are easier to read.
+// Colours between two others, with black or white letters, whichever are easier to read.
 function variable(name) {
   const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -57,7 +57,7 @@ function paint(e, rgb) {
   e.style.color = luminance(rgb) > 0.179 ? "#000" : "#fff";
 }
 
-// One stop of the tab key for each group; arrow keys, Home and End move within it.
+// A group is one stop of the tab key; arrow keys, Home and End move within it.
 function arrows(group, press) {
   group.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;

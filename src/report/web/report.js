@@ -1,4 +1,5 @@
-// The page of `heed report`: a section for each thing that is known of a run.
+// The page of `heed report`: one function for each section.
+
 const { train, valid } = data;
 const find = (selector) => document.querySelector(selector);
 const stepName = (step) => (step === 0 ? "before training" : "step " + step);
@@ -41,7 +42,7 @@ function drawCurves() {
     [...rows("training", train), ...rows("held out", valid)]));
 }
 
-// What was written at each frame, on one line: ends of lines as a sign.
+// The texts of each frame, on one line: a sign stands for the end of a line.
 
 function drawSamples() {
   const oneLine = (text) => text.replace(/\n+/g, " ↵ ");
@@ -49,7 +50,7 @@ function drawSamples() {
   const sample = (prompt, i) => element("div", { class: "sample" },
     element("h3", {}, oneLine(prompt) || "(no prompt)"),
     element("dl", {}, ...data.frames.flatMap((f) => row(stepName(f.step), f.written[i])),
-      ...row("the text itself", data.expected[i])));
+      ...row("reference", data.expected[i])));
   $("samples").append(...(data.prompts.length > 0 ? data.prompts.map(sample) : [element("p", {}, "None.")]));
 }
 
@@ -70,7 +71,7 @@ function drawMaps() {
     drawMap($("weights"), `${headName()}, ${name}: percent of each row`, "--weight", (q) => weights(q));
     const largest = queries().map((_, q) => Math.max(...weights(q))).reduce((a, b) => a + b) / queries().length;
     $("summary").textContent = `${name}, layer ${at.layer}, head ${at.head}: ` +
-      `the largest weight of a row is ${percent(largest)} in the mean.`;
+      `on average the largest weight in a row is ${percent(largest)}.`;
   });
 }
 
@@ -81,7 +82,7 @@ const quantities = [["gradient_norm", "Gradient norm (logarithmic)", { logarithm
   ["cosine", "Cosine to the initial value"]];
 const recorded = (name, of, control = false) => ({ name, control, points: data.learning.map((r) => [r.step, of(r)]) });
 
-// Matrices that belong together: those of one attention, or a table alone. { title: [[tensor, line]] }
+// Groups the matrices of an attention; other tensors stand alone. { title: [[tensor, line]] }
 function groupsOf(matrices) {
   const groups = {}, parts = { q_proj: "W_Q", k_proj: "W_K", v_proj: "W_V", out_proj: "W_O" };
   for (const tensor of Object.keys(matrices)) {
@@ -93,7 +94,7 @@ function groupsOf(matrices) {
 
 function entropyCharts(entropy) {
   return Object.entries(entropy).flatMap(([kind, { heads }]) => heads.flatMap((layer, l) =>
-    chart(`Entropy (nats): ${kind}, layer ${l}`, [recorded("uniform", (r) => r.entropy[kind].uniform, true),
+    chart(`Entropy (nats): ${names[kind]}, layer ${l}`, [recorded("uniform", (r) => r.entropy[kind].uniform, true),
       ...layer.map((_, h) => recorded("head " + h, (r) => r.entropy[kind].heads[l][h]))], { fromZero: true })));
 }
 
@@ -110,7 +111,7 @@ function drawLearning() {
       chart(name, members.map(([tensor, part]) => recorded(part, (r) => r.matrices[tensor][key])), options))))));
   $("learning").append(details(true, "How widely each head looks", charts(...entropyCharts(last.entropy))));
   const scroll = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Learning record, last step" };
-  $("learning").append(details(false, "The numbers of step " + last.step, element("div", scroll,
+  $("learning").append(details(false, "Data of step " + last.step, element("div", scroll,
     numbers(["matrix", "gradient norm", "weight norm", "update / weight", "cosine to start"],
       Object.entries(last.matrices).map(([name, m]) => [name, ...quantities.map(([key]) => short(m[key]))])),
     numbers(["entropy (nats)", "uniform", "heads, from 0"],
