@@ -1,6 +1,4 @@
 // heed train CONFIG, heed resume RUN
-#include "train/training_run.h"
-
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -8,6 +6,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
+#include "train/resume.h"
+#include "train/start.h"
 
 namespace heed {
 namespace {

@@ -139,8 +139,9 @@ void RunWriter::repair_links(const State& state) {
 void RunWriter::prune(std::int64_t step, int keep_last) {
   if (keep_last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
-  // Later ones are damaged ones that resuming passed over; they are replaced when it gets there.
-  std::erase_if(steps, [&](std::int64_t other) { return other > step; });
+  // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
+  // passed over; they are replaced when training gets there.
+  std::erase_if(steps, [&](std::int64_t other) { return other == 0 || other > step; });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep_last)));
   std::error_code error;
   const fs::path best = fs::read_symlink(checkpoints() / "best", error);

@@ -43,8 +43,8 @@ class RunWriter {
   void write_origin(std::string_view json);  // origin.json
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
-  // then removes all but the `keep_last` newest (0: keeps all) and those two. Metrics appended
-  // before are durable too. When it throws, the old or the new checkpoint is there whole.
+  // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics
+  // appended before are durable too. When it throws, the old or the new checkpoint is there whole.
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);

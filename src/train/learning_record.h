@@ -6,13 +6,11 @@
 // mean over the rows of a fixed small batch of the held-out text, beside that of uniform attention
 // over the same keys. All of the weights that are trained, not of their average.
 //
-// A run that began with other weights than the seed's (--init-from) has them in
-// RUN/initial.safetensors. Begun and ended by the training thread, which lends the pool; the
-// numbers don't depend on its threads. Between records it keeps two copies of the recorded
-// matrices: their initial values and those before the update.
+// The training thread begins and ends a record and lends it the pool; the numbers don't depend on
+// the pool's threads. Between records it keeps two copies of the recorded matrices: their initial
+// values and those before the update.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -78,14 +76,5 @@ double cosine(double aa, double bb, double ab);
 // Mean entropy of a row of each head on a batch, for each kind that the model has.
 std::vector<KindEntropy> attention_entropy(const Transformer& model, const ParamVec<float>& values,
                                            const Batch& batch, Workspace& workspace);
-
-inline constexpr const char* kInitialWeights = "initial.safetensors";
-// The weights that a run began with, if it began with others than the seed's. Error (store) if it
-// did and they are not there any more.
-std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
-                                                     const std::filesystem::path& run);
-// These, or the seed's.
-ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
-                                const std::filesystem::path& run);
 
 }  // namespace heed

@@ -11,11 +11,10 @@
 #include <string>
 
 #include "base/log.h"
-#include "data/dataset.h"
-#include "data/run_config.h"
 #include "store/run_writer.h"
 #include "train/divergence.h"
 #include "train/learning_record.h"
+#include "train/prepared_run.h"
 #include "train/stepper.h"
 #include "train/train_log.h"
 #include "train/validation.h"
@@ -27,8 +26,7 @@ enum class Stop { finished, early, asked, signal, time };
 class Trainer {
  public:
   // All references must outlive the trainer.
-  Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
-          const Tokenizers& tokenizers, RunWriter& run, Pool& pool, Log& log);
+  Trainer(const PreparedRun& prepared, RunWriter& run, Pool& pool, Log& log);
 
   // Instead of a start at step 0 from the seed:
   void restore(const Checkpoint& checkpoint);
@@ -39,7 +37,6 @@ class Trainer {
   // leaves the checkpoints as they are.
   Stop run(std::int64_t stop_at);
 
-  const RunConfig& config() const { return config_; }
   const State& state() const { return state_; }
   Stepper& stepper() { return stepper_; }
 

@@ -62,8 +62,6 @@ class InitFrom(RunsTest):
             else:
                 shutil.rmtree(path)
         self.resume("again", status=4, words=["was to begin with the weights of", "--force"])
-        (self.folder / "again" / "origin.json").unlink()
-        self.resume("again", status=4, words=["was to begin with the weights of another run", "--force"])
 
 
 if __name__ == "__main__":

@@ -91,6 +91,12 @@ TEST_F(Writer, LinksFollowTheStateAndOldOnesGoButBestAndLastStay) {
               ElementsAre("average-1-60", "best", "last", "step-00000060", "step-00000070"));
 }
 
+TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const int step : {0, 10, 20, 30}) writer.save(at(step, 10).contents(), 1);
+  EXPECT_THAT(list_steps(run_), ElementsAre(0, 10, 30));
+}
+
 TEST_F(Writer, SavingAStepAgainReplacesIt) {
   RunWriter writer = RunWriter::create(run_, false);
   writer.save(at(10, 10).contents(), 3);

@@ -1,22 +1,18 @@
-// resume_run() of train/training_run.h
+#include "train/resume.h"
+
 #include <fmt/core.h>
 
 #include <filesystem>
 #include <optional>
 
-#include "base/clock.h"
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/signals.h"
 #include "store/origin.h"
 #include "store/trained_model.h"
-#include "train/learning_record.h"
-#include "train/run_loop.h"
 #include "train/run_messages.h"
 #include "train/schedule.h"
-#include "train/training_run.h"
 
 namespace heed {
 namespace {
@@ -28,6 +24,7 @@ constexpr std::uint64_t kMaxConfigFile = 16u << 20;
 // What the run's config.json asks for, or else, where it is damaged, the checkpoint's.
 struct Asked {
   std::string text, name;
+  RunConfig config;
 };
 
 Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoint, Log& log) {
@@ -38,14 +35,15 @@ Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoin
         fmt::format("The run {} has neither a checkpoint nor a config.json: its start failed.",
                     quoted_path(run)),
         "remove it and train again");
+  const auto asked = [](const std::string& text, const fs::path& name) {
+    return Asked{text, name.string(), parse_config(text, name.string())};
+  };
   try {
-    const Asked asked{read_file(path, kMaxConfigFile), path.string()};
-    parse_config(asked.text, asked.name);
-    return asked;
+    return asked(read_file(path, kMaxConfigFile), path);
   } catch (const Error& e) {
     if (!checkpoint) throw Error(Exit::store, e.what());
     log.warn(fmt::format("going on with the checkpoint's config: {}", e.what()));
-    return {checkpoint->config(), (checkpoint->folder() / "config.json").string()};
+    return asked(checkpoint->config(), checkpoint->folder() / "config.json");
   }
 }
 
@@ -93,41 +91,51 @@ std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) 
   return "";
 }
 
-// Without a checkpoint a run starts again, which needs the weights it was given.
-void refuse_lost_weights(const fs::path& run, const Origin& origin) {
-  if (origin.init_from.empty() && !path_exists(run / kInitialWeights)) return;
-  throw Error(
-      Exit::store,
-      fmt::format("The run {} was to begin with the weights of {} and was stopped before its "
-                  "first checkpoint.",
-                  quoted_path(run),
-                  origin.init_from.empty() ? "another run" : quoted_path(origin.init_from)),
-      "train it again, with --force: " +
-          (origin.command.empty() ? "heed train ... --init-from ..." : origin.command));
-}
-
-RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
-  const double begin = seconds_now();
-  NewestCheckpoint newest = newest_checkpoint(run.path());
-  const std::optional<Checkpoint>& checkpoint = newest.checkpoint;
+// The newest whole checkpoint, or nothing if there is none at all. Names the damaged ones.
+std::optional<Checkpoint> open_newest(const fs::path& run, Log& log) {
+  NewestCheckpoint newest = newest_checkpoint(run);
   for (const DamagedCheckpoint& d : newest.damaged)
     log.warn("passed over a checkpoint: " + d.reason);
-  if (!checkpoint && !newest.damaged.empty())
+  if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
         fmt::format(
             "No checkpoint of {} is whole; starting at step 0 would write over what is left of "
             "them.",
-            quoted_path(run.path())),
+            quoted_path(run)),
         "the warnings above say what is wrong with each; restore a copy, or train a new run");
+  return std::move(newest.checkpoint);
+}
+
+// Without a checkpoint a run starts again, which needs the weights it was given.
+void refuse_lost_weights(const fs::path& run, const Origin& origin) {
+  if (origin.init_from.empty()) return;
+  throw Error(
+      Exit::store,
+      fmt::format("The run {} was to begin with the weights of {} and was stopped before its "
+                  "first checkpoint.",
+                  quoted_path(run), quoted_path(origin.init_from)),
+      "train it again, with --force: " + origin.command);
+}
+
+void refuse_other_data(const std::string& hash, const std::string& expected) {
+  if (hash == expected) return;
+  throw Error(Exit::data,
+              fmt::format("The data (training or held-out) is not what this run was trained on: "
+                          "its SHA-256 is {:.12}..., the checkpoint says {:.12}...",
+                          hash, expected),
+              "restore the file, or train a new run with --init-from");
+}
+
+RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
+  const std::optional<Checkpoint> checkpoint = open_newest(run.path(), log);
   // A killed save may not have come to the links, even the one of the last step.
   if (checkpoint) run.repair_links(checkpoint->state());
   const std::int64_t done = checkpoint ? checkpoint->state().step : 0;
 
   // The run's config.json holds what the user asked for, the checkpoint's what was trained.
   const Asked asked = read_asked(run.path(), checkpoint, log);
-  const RunConfig before =
-      checkpoint ? checkpoint_config(*checkpoint) : parse_config(asked.text, asked.name);
+  const RunConfig before = checkpoint ? checkpoint_config(*checkpoint) : asked.config;
   std::vector<std::string> sets = request.sets;
   if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
   if (request.more > 0) sets.push_back(fmt::format("train.max_steps={}", done + request.more));
@@ -139,7 +147,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
       say_cut(log, run.cut_metrics(done), done);
       log.info(why);
       return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
-              seconds_now() - begin};
+              seconds_now() - request.begin};
     }
   }
   const Origin origin = read_origin(request.run);
@@ -155,25 +163,21 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
 
   Tokenizers tokenizers;
   if (checkpoint) tokenizers = Tokenizers::load(checkpoint->tokenizers(), checkpoint->folder());
-  const Dataset data = load_dataset(config, origin.folder, tokenizers);
-  const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
-  const int threads = thread_count(request.threads, config);
+  const PreparedRun prepared =
+      prepare_run(config, origin.folder, std::move(tokenizers), request.threads);
+  if (checkpoint) refuse_other_data(prepared.data.hash.all(), checkpoint->state().data_hash);
   watch_signals();
 
-  const PreparedRun prepared{config, model, data, tokenizers, threads};
-  say_start(log, prepared, plan_memory(prepared), done);
-  Pool pool(threads);
-  Trainer trainer(config, model, data, tokenizers, run, pool, log);
-  if (checkpoint) trainer.restore(*checkpoint);
-  if (request.profile) trainer.stepper().gradients().enable_profile();
-  say_cut(log, run.cut_metrics(done), done);
-  run.write_config(dump_config(config));
-  log.info(fmt::format("resuming at step {}", done));
-  if (learning_rate(config.optimizer, config.model.d_model, done + 1) == 0)
-    log.warn(
-        "the learning rate is 0 from here on, the schedule has ended: nothing will be learnt "
-        "without --set optimizer.min_learning_rate=1e-4 or the like");
-  return train_to_the_end({trainer, run, request.stop_at, request.profile, begin}, log);
+  return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
+    if (checkpoint) trainer.restore(*checkpoint);
+    say_cut(log, run.cut_metrics(done), done);
+    run.write_config(dump_config(config));
+    log.info(fmt::format("resuming at step {}", done));
+    if (learning_rate(config.optimizer, config.model.d_model, done + 1) == 0)
+      log.warn(
+          "the learning rate is 0 from here on, the schedule has ended: nothing will be learnt "
+          "without --set optimizer.min_learning_rate=1e-4 or the like");
+  });
 }
 
 }  // namespace
