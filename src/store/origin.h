@@ -10,7 +10,7 @@ namespace heed {
 
 struct Origin {
   std::string folder;     // "" if it is not known
-  DataHash hash;          // written only
+  DataHash hash;          // empty if it is not known
   std::string init_from;  // of --init-from, or ""
   std::string command;
   std::string initial_sha256 = "";  // read only: of the file that keeps older runs' first weights

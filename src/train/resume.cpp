@@ -118,13 +118,18 @@ void refuse_lost_weights(const fs::path& run, const Origin& origin) {
       "train it again, with --force: " + origin.command);
 }
 
-void refuse_other_data(const std::string& hash, const std::string& expected) {
-  if (hash == expected) return;
+// The data must be that of the steps already done, or else that of the start.
+void refuse_other_data(const Dataset& data, const std::optional<Checkpoint>& checkpoint,
+                       const Origin& origin) {
+  const std::string found = data.hash.all();
+  const std::string expected = checkpoint ? checkpoint->state().data_hash : origin.hash.all();
+  if (found == expected || (expected.empty() && !checkpoint)) return;
   throw Error(Exit::data,
               fmt::format("The data (training or held-out) is not what this run was trained on: "
-                          "its SHA-256 is {:.12}..., the checkpoint says {:.12}...",
-                          hash, expected),
-              "restore the file, or train a new run with --init-from");
+                          "its SHA-256 is {:.12}..., {} says {:.12}...",
+                          found, checkpoint ? "the checkpoint" : "origin.json", expected),
+              checkpoint ? "restore the file, or train a new run with --init-from"
+                         : "restore the file, or train a new run");
 }
 
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
@@ -165,7 +170,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (checkpoint) tokenizers = Tokenizers::load(checkpoint->tokenizers(), checkpoint->folder());
   const PreparedRun prepared =
       prepare_run(config, origin.folder, std::move(tokenizers), request.threads);
-  if (checkpoint) refuse_other_data(prepared.data.hash.all(), checkpoint->state().data_hash);
+  refuse_other_data(prepared.data, checkpoint, origin);
   watch_signals();
 
   return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {

@@ -4,10 +4,15 @@ import shutil
 import struct
 import unittest
 
-from runs import RunsTest, read_tensors, seal, write_tensors
+from runs import RunsTest, read_tensors, seal, text, write_tensors
 
 
 class Resume(RunsTest):
+    def without_checkpoints(self, run):
+        """As if the process had been killed before it saved."""
+        for path in self.checkpoints(run).iterdir():
+            path.unlink() if path.is_symlink() else shutil.rmtree(path)
+
     def test_a_finished_run_takes_more_steps_and_otherwise_does_nothing(self):
         self.train(self.config(train__max_steps=6))
         before = self.snapshot()
@@ -76,6 +81,21 @@ class Resume(RunsTest):
         data.write_text(whole)
         self.resume("run")
 
+    def test_data_changed_before_the_first_checkpoint_is_refused(self):
+        for name, data in (("tail", {"train": "a.txt", "valid_fraction": 0.1}),
+                           ("file", {"train": "b.txt", "valid": "a.txt"})):
+            with self.subTest(name):
+                (self.folder / "b.txt").write_text(text(200, seed=2))
+                whole = (self.folder / "a.txt").read_text()
+                self.train(self.config(name, data=data), name, "--stop-at", 4)
+                self.without_checkpoints(name)
+                before = self.snapshot(name)
+                (self.folder / "a.txt").write_text(whole.replace("miller", "killer", 1))
+                self.resume(name, status=3, words=["data", "SHA-256", "origin.json says"])
+                self.assertEqual(self.snapshot(name), before)
+                (self.folder / "a.txt").write_text(whole)
+                self.resume(name, words="starting at step 0")
+
     def test_a_run_can_be_moved_and_resumed_from_anywhere(self):
         self.train(self.config(), "run", "--stop-at", 4)
         shutil.move(self.folder / "run", self.folder / "other")
@@ -85,8 +105,7 @@ class Resume(RunsTest):
 
     def test_a_run_without_a_checkpoint_starts_again(self):
         self.train(self.config(), "run", "--stop-at", 4)
-        for path in self.checkpoints().iterdir():
-            path.unlink() if path.is_symlink() else shutil.rmtree(path)
+        self.without_checkpoints("run")
         self.resume("run", words="starting at step 0")
         self.train(self.config(), "whole")
         self.same_checkpoint("run", "whole", 20)
