@@ -175,7 +175,10 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
 
   return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
     if (checkpoint) trainer.restore(*checkpoint);
-    say_cut(log, run.cut_metrics(done), done);
+    const MetricsCut cut = run.cut_metrics(done);
+    say_cut(log, cut, done);
+    if (!checkpoint && cut.kept == 0)  // killed before it was written
+      run.append_metrics(event_metrics(0, "start", origin.command));
     run.write_config(dump_config(config));
     log.info(fmt::format("resuming at step {}", done));
     if (learning_rate(config.optimizer, config.model.d_model, done + 1) == 0)

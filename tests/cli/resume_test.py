@@ -112,6 +112,18 @@ class Resume(RunsTest):
         steps = [e["step"] for e in self.metrics(kind="train")]
         self.assertEqual(steps, sorted(set(steps)))
 
+    def test_a_run_killed_before_its_start_event_has_it_after_all(self):
+        self.train(self.config(), "run", "--stop-at", 4)
+        metrics = self.folder / "run" / "metrics.jsonl"
+        start = metrics.read_text().splitlines()[0]
+        self.assertEqual(json.loads(start)["event"], "start")
+        for left in ("", start[:20]):
+            self.without_checkpoints("run")
+            metrics.write_text(left)
+            self.resume("run", "--stop-at", 4)
+            self.assertEqual(metrics.read_text().splitlines()[0], start)
+            self.assertEqual(len(self.metrics(kind="event")), 1)
+
     def test_damaged_checkpoints_are_named_and_passed_over(self):
         self.train(self.config(train__save_every=5, train__keep_last=0), "run")
         shutil.copytree(self.folder / "run", self.folder / "whole", symlinks=True)
