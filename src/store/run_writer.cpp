@@ -116,15 +116,19 @@ void RunWriter::write_origin(std::string_view json) {
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {
   metrics_->sync();
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
-  repair_links(contents.state);
-  prune(contents.state.step, keep_last);
+  finish_save(contents.state, keep_last);
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
   write_checkpoint(checkpoints(), name, contents, *calls_);
 }
 
-void RunWriter::repair_links(const State& state) {
+void RunWriter::finish_save(const State& state, int keep_last) {
+  set_links(state);
+  prune(state.step, keep_last);
+}
+
+void RunWriter::set_links(const State& state) {
   const auto point = [&](const char* link, std::int64_t step) {
     const std::string target = step_folder_name(step);
     std::error_code error;

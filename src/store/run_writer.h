@@ -48,9 +48,9 @@ class RunWriter {
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
-  // Points `last` and `best` where `state` says. Resuming calls it too: a killed save may not have
+  // The end of a save: the links and the pruning. Resuming calls it too: a killed save may not have
   // come so far.
-  void repair_links(const State& state);
+  void finish_save(const State& state, int keep_last);
 
   // metrics.jsonl, for going on after `step`: drops every line of a later step and a torn last one.
   MetricsCut cut_metrics(std::int64_t step);
@@ -58,6 +58,7 @@ class RunWriter {
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
+  void set_links(const State& state);
   void prune(std::int64_t step, int keep_last);
 
   std::filesystem::path run_;

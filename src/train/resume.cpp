@@ -134,13 +134,12 @@ void refuse_other_data(const Dataset& data, const std::optional<Checkpoint>& che
 
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
   const std::optional<Checkpoint> checkpoint = open_newest(run.path(), log);
-  // A killed save may not have come to the links, even the one of the last step.
-  if (checkpoint) run.repair_links(checkpoint->state());
   const std::int64_t done = checkpoint ? checkpoint->state().step : 0;
 
   // The run's config.json holds what the user asked for, the checkpoint's what was trained.
   const Asked asked = read_asked(run.path(), checkpoint, log);
   const RunConfig before = checkpoint ? checkpoint_config(*checkpoint) : asked.config;
+  if (checkpoint) run.finish_save(checkpoint->state(), before.train.keep_last);
   std::vector<std::string> sets = request.sets;
   if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
   if (request.more > 0) sets.push_back(fmt::format("train.max_steps={}", done + request.more));

@@ -58,6 +58,17 @@ class Resume(RunsTest):
         self.resume("run", words="train.max_steps from 6 to 9")
         self.assertEqual(self.link("last"), 9)
 
+    def test_a_finished_run_loses_the_checkpoints_that_a_killed_save_kept(self):
+        self.train(self.config(train__save_every=5, train__keep_last=1))
+        whole = self.snapshot()
+        best, last = self.link("best"), self.link("last")
+        for step in (5, 15):
+            if step not in (best, last):
+                shutil.copytree(self.checkpoints() / "last", self.checkpoints() / f"step-{step:08}")
+        self.assertNotEqual(self.snapshot(), whole)
+        self.resume("run", "--set", "train.keep_last=9", words="nothing to do")
+        self.assertEqual(self.snapshot(), whole)
+
     def test_a_damaged_config_of_the_run_is_replaced_by_the_checkpoints(self):
         self.train(self.config(), "run", "--stop-at", 4)
         (self.folder / "run" / "config.json").write_bytes(b"\0" * 100)

@@ -131,9 +131,12 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("best", "last", "step-00000010", "step-00000020"));
   EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "metrics.jsonl"));
-  writer.repair_links(newest_checkpoint(run_).checkpoint->state());
+  writer.finish_save(newest_checkpoint(run_).checkpoint->state(), 3);
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");
+  // Killed before the pruning.
+  writer.finish_save(newest_checkpoint(run_).checkpoint->state(), 1);
+  EXPECT_THAT(list_steps(run_), ElementsAre(20));
 }
 
 TEST_F(Writer, MetricsAreCutBackToTheStep) {
