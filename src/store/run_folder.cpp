@@ -51,9 +51,10 @@ fs::path follow_link(const fs::path& link) {
   }
   std::error_code error;
   const std::string target = fs::read_symlink(link, error).string();
-  if (error)
+  if (error == std::errc::invalid_argument)
     throw Error(Exit::store, link.string() + ": it is no symbolic link",
                 "remove it, and heed resume makes it anew; or --checkpoint step-N");
+  if (error) throw_file_error("read the link", link, error.value());
   const bool own = target.find('/') == std::string::npos &&
                    (parse_step(target) || target.starts_with(kAverage)) &&
                    is_real_folder(link.parent_path() / target);
