@@ -132,6 +132,20 @@ void refuse_other_data(const Dataset& data, const std::optional<Checkpoint>& che
                          : "restore the file, or train a new run");
 }
 
+// Training never gets to such a cursor: an epoch takes at least one step.
+void refuse_cursor_beyond_data(const PreparedRun& run, const Checkpoint& checkpoint) {
+  const Cursor at = checkpoint.state().cursor;
+  const bool inside =
+      at.epoch <= checkpoint.state().step &&
+      (at.index == 0 || at.index < make_objective(run.config)->count(run.data.train, at.epoch));
+  if (inside) return;
+  throw Error(
+      Exit::store,
+      fmt::format("{}: epoch {}, example {} is beyond the data",
+                  (checkpoint.folder() / "state.json").string(), at.epoch, at.index),
+      "restore a copy; or move this checkpoint's folder away to resume from the one before");
+}
+
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
   const std::optional<Checkpoint> checkpoint = open_newest(run.path(), log);
   const std::int64_t done = checkpoint ? checkpoint->state().step : 0;
@@ -170,6 +184,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const PreparedRun prepared =
       prepare_run(config, origin.folder, std::move(tokenizers), request.threads);
   refuse_other_data(prepared.data, checkpoint, origin);
+  if (checkpoint) refuse_cursor_beyond_data(prepared, *checkpoint);
   watch_signals();
 
   return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
