@@ -16,9 +16,12 @@ namespace {
 
 constexpr std::string_view kRemoving = ".tmp-removed-";
 
-// "runs/x/" -> "runs/x", so that it has a name.
-fs::path without_slash(const fs::path& path) {
-  return path.has_filename() ? path : path.parent_path();
+// "runs/x/" -> "runs/x" and "." -> "/home/me/runs/x", so that it has a name that can be changed.
+fs::path with_name(const fs::path& path) {
+  const fs::path run = path.has_filename() ? path : path.parent_path();
+  if (run.filename() != "." && run.filename() != "..") return run;
+  const fs::path whole = fs::absolute(run).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
 }
 
 void make_parents(const fs::path& run) {
@@ -79,7 +82,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
 }
 
 RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls) {
-  const fs::path run = without_slash(path);
+  const fs::path run = with_name(path);
   make_parents(run);
   bool made = make_folder(run, calls);
   if (!made && force) {
@@ -96,7 +99,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
 }
 
 RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
-  const fs::path run = without_slash(path);
+  const fs::path run = with_name(path);
   list_steps(run);  // says what is wrong if this is no run
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);

@@ -57,6 +57,19 @@ TEST_F(Writer, AnExistingRunIsRefusedOrWithForceRenamed) {
   EXPECT_EQ(read_file(run_.string() + ".old-3/config.json", 9), "second");
 }
 
+TEST_F(Writer, TheCurrentFolderIsRenamedByItsName) {
+  { RunWriter::create(run_, false).write_config("first"); }
+  const fs::path here = fs::current_path();
+  fs::current_path(run_);
+  { RunWriter::create(".", true).write_config("second"); }
+  fs::current_path(run_);
+  { RunWriter::create("../run/.", true).write_config("third"); }
+  fs::current_path(here);
+  EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
+  EXPECT_EQ(read_file(run_.string() + ".old-2/config.json", 9), "second");
+  EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
+}
+
 TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
   RunWriter writer = RunWriter::create(run_, false);
   writer.write_config("{}");
