@@ -65,7 +65,8 @@ Exit run_resume(CommandLine& line) {
   bool json = false;
   line.add_run_folder(request.run);
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
-  line.add_steps("--more", request.more, "train this many steps more")->excludes(max_steps);
+  line.add_steps("--more", request.more, "train this many steps beyond the planned end")
+      ->excludes(max_steps);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
   add_shared(line, request.stop_at, request.profile, json);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -156,7 +157,11 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (checkpoint) run.finish_save(checkpoint->state(), before.train.keep_last);
   std::vector<std::string> sets = request.sets;
   if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
-  if (request.more > 0) sets.push_back(fmt::format("train.max_steps={}", done + request.more));
+  if (request.more > 0) {
+    const std::int64_t end = std::max(done, asked.config.train.max_steps);
+    if (end > done) log.info(fmt::format("--more counts from the planned end, step {}", end));
+    sets.push_back(fmt::format("train.max_steps={}", end + request.more));
+  }
   const RunConfig config = parse_config(asked.text, asked.name, sets);
   const std::vector<std::string> changes = allowed_changes(before, config, request.run);
   if (checkpoint) {

@@ -7,7 +7,7 @@ namespace heed {
 
 struct ResumeRequest : RunRequest {
   std::int64_t max_steps = 0;  // 0: as it is
-  std::int64_t more = 0;       // steps after the present one; 0: not given
+  std::int64_t more = 0;       // steps after the planned end (or the last step, if that is later)
 };
 
 // Errors leave every checkpoint as it was, and are logged in train.log too.

@@ -28,6 +28,19 @@ class Resume(RunsTest):
         self.resume("run", "--more", 1, "--max-steps", 30, status=2)
         self.assertEqual(self.link("last"), 11)
 
+    def test_more_steps_of_a_stopped_run_are_counted_from_its_planned_end(self):
+        self.train(self.config(), "run", "--stop-at", 7)
+        self.resume("run", "--more", 3, "--stop-at", 12, words=[
+            "--more counts from the planned end, step 20", "changed: train.max_steps from 20 to 23"])
+        self.resume("run")
+        self.assertEqual(self.link("last"), 23)
+        r = self.resume("run", "--more", 2, words="train.max_steps from 23 to 25")
+        self.assertNotIn("planned end", r.err)
+        # Where no end is planned they are counted from the last step.
+        self.train(self.config(train__max_steps=0, train__max_epochs=9), "epochs", "--stop-at", 4)
+        self.resume("epochs", "--more", 3, words="train.max_steps from 0 to 7")
+        self.assertEqual(self.link("last", "epochs"), 7)
+
     def test_only_keys_that_leave_the_past_alone_may_change(self):
         config = self.config()
         self.train(config, "run", "--stop-at", 4)
