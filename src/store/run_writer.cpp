@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "base/folders.h"
@@ -49,18 +50,12 @@ void move_away(const fs::path& run, SystemCalls& calls) {
   sync_folder(parent_or_here(run), calls);
 }
 
-// The step of a line of metrics; nullopt if it is no JSON object.
-struct MetricsLine {
-  bool whole = false;
-  std::int64_t step = -1;  // none
-};
-
-MetricsLine read_metrics_line(const std::string& line) {
+// The step of a line of metrics, -1 if it has none; nothing if it is not a JSON object.
+std::optional<std::int64_t> step_of(const std::string& line) {
   const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
-  if (!object.is_object()) return {};
+  if (!object.is_object()) return std::nullopt;
   const auto step = object.find("step");
-  const bool has_step = step != object.end() && step->is_number_integer();
-  return {true, has_step ? step->get<std::int64_t>() : -1};
+  return step != object.end() && step->is_number_integer() ? step->get<std::int64_t>() : -1;
 }
 
 }  // namespace
@@ -172,10 +167,10 @@ MetricsCut RunWriter::cut_metrics(std::int64_t step) {
   OutputFile kept(temporary, *calls_);
   std::string text;
   for_each_metrics_line(run_, [&](const std::string& line, bool ended) {
-    const MetricsLine read = ended ? read_metrics_line(line) : MetricsLine{};
-    if (!read.whole) {
+    const std::optional<std::int64_t> at = ended ? step_of(line) : std::nullopt;
+    if (!at) {
       ++cut.damaged;
-    } else if (read.step > step) {
+    } else if (*at > step) {
       ++cut.later;
     } else {
       ++cut.kept;

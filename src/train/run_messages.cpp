@@ -7,6 +7,19 @@
 #include "base/format.h"
 
 namespace heed {
+namespace {
+
+struct StopNames {
+  const char *reason, *said;
+};
+// In the order of Stop.
+constexpr StopNames kStops[] = {{"finished", "finished"},
+                                {"early_stopping", "stopped early"},
+                                {"stop_at", "stopped and saved"},
+                                {"signal", "stopped and saved"},
+                                {"time", "time is up"}};
+
+}  // namespace
 
 void say_start(Log& log, const PreparedRun& run) {
   const RunConfig& c = run.config;
@@ -31,23 +44,8 @@ void say_start(Log& log, const PreparedRun& run) {
 
 void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by) {
   const State& s = result.state;
-  std::string text;
-  switch (stop) {
-    case Stop::finished:
-      text = fmt::format("finished at step {}", s.step);
-      break;
-    case Stop::early:
-      text = fmt::format("stopped early at step {}: {} validations without a new best", s.step,
-                         s.stalled);
-      break;
-    case Stop::time:
-      text = fmt::format("time is up at step {}", s.step);
-      break;
-    case Stop::asked:
-    case Stop::signal:
-      text = fmt::format("stopped and saved at step {}", s.step);
-      break;
-  }
+  std::string text = fmt::format("{} at step {}", kStops[static_cast<int>(stop)].said, s.step);
+  if (stop == Stop::early) text += fmt::format(": {} validations without a new best", s.stalled);
   text += " after " + format_duration(result.seconds);
   if (std::isfinite(s.best_loss))
     text += by == SelectBy::bleu
@@ -60,19 +58,7 @@ void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by) {
 }
 
 const char* reason_name(Stop stop) {
-  switch (stop) {
-    case Stop::finished:
-      return "finished";
-    case Stop::early:
-      return "early_stopping";
-    case Stop::asked:
-      return "stop_at";
-    case Stop::signal:
-      return "signal";
-    case Stop::time:
-      return "time";
-  }
-  return "";
+  return kStops[static_cast<int>(stop)].reason;
 }
 
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
