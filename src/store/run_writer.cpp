@@ -69,7 +69,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
   if (!path_exists(run / "config.json"))
     throw Error(Exit::usage,
                 quoted_path(run) +
-                    " exists already and is no run: it has no config.json (did a start fail?).",
+                    " exists already and is not a run: it has no config.json (did a start fail?).",
                 "another --run; or remove the folder, if there is nothing else in it");
   throw Error(Exit::usage, fmt::format("The run {} exists already.", quoted_path(run)),
               fmt::format("heed resume {}, another --run, or --force (renames the old one)",

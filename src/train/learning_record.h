@@ -4,7 +4,7 @@
 // the weight's norm (after the step), how far the step moved it as a share of its norm, and the
 // cosine between it and its initial value. For every head: the entropy of a row of its attention,
 // mean over the rows of a fixed small batch of the held-out text, beside that of uniform attention
-// over the same keys. All of the weights that are trained, not of their average.
+// over the same keys. The record is of the trained weights, not of their average.
 //
 // The training thread begins and ends a record and lends it the pool; the numbers don't depend on
 // the pool's threads. Between records it keeps two copies of the recorded matrices: their initial
@@ -38,7 +38,7 @@ struct Learning {
 
 class LearningRecord {
  public:
-  // At most so many tokens are read for the entropies; a longer sequence is cut.
+  // The entropies are measured on at most this many tokens; a longer sequence is cut.
   static constexpr int kProbeTokens = 256;
 
   // `probe`: what the entropies are measured on. The model must outlive the record.
@@ -70,7 +70,8 @@ class LearningRecord {
 // Numbers in the matrices that are recorded.
 std::size_t recorded_size(const ParamTable& table);
 
-// Of two tensors with these squared norms and this inner product: 1 if both are zero, 0 if one is.
+// The cosine of two tensors with these squared norms and this inner product: 1 if both are zero, 0
+// if only one is.
 double cosine(double aa, double bb, double ab);
 
 // Mean entropy of a row of each head on a batch, for each kind that the model has.

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxConfigFile = 16u << 20;
 
-// What the run's config.json asks for, or else, where it is damaged, the checkpoint's.
+// What the run's config.json asks for or, where that is damaged, the checkpoint's.
 struct Asked {
   std::string text, name;
   RunConfig config;
@@ -43,12 +43,12 @@ Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoin
     return asked(read_file(path, kMaxConfigFile), path);
   } catch (const Error& e) {
     if (!checkpoint) throw Error(Exit::store, e.what());
-    log.warn(fmt::format("going on with the checkpoint's config: {}", e.what()));
+    log.warn(fmt::format("continuing with the checkpoint's config: {}", e.what()));
     return asked(checkpoint->config(), checkpoint->folder() / "config.json");
   }
 }
 
-// The changes to say. Error (usage) on one that the steps already done forbid.
+// The changes to report. Error (usage) on one that the steps already done forbid.
 std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfig& after,
                                          const std::string& run) {
   std::vector<std::string> changes;
@@ -59,7 +59,7 @@ std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfi
     if (change.on_resume == OnResume::refused)
       throw Error(Exit::usage,
                   fmt::format("A resumed run cannot change {}: the steps already done would have "
-                              "been others.",
+                              "been different.",
                               text),
                   "heed train with --init-from " + shell_word(run));
     changes.push_back(text);
@@ -67,27 +67,25 @@ std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfi
   return changes;
 }
 
-// Why there is nothing to do and what would go on, or "".
+// Why there is nothing to do and what would continue the run, or "".
 std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) {
   if (t.max_steps > 0 && s.step >= t.max_steps)
-    return fmt::format("already at step {}{}{}; nothing to do; --more N goes on for N steps",
+    return fmt::format("already at step {}{}{}; nothing to do; --more N continues for N steps",
                        s.step, s.step > t.max_steps ? ", past train.max_steps " : " of ",
                        t.max_steps);
   if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs)
     return fmt::format(
         "already at step {}, the end of epoch {} of {}; nothing to do; --set train.max_epochs=N "
-        "goes "
-        "on",
+        "continues",
         s.step, s.cursor.epoch, t.max_epochs);
   if (t.patience > 0 && s.stalled >= t.patience)
     return fmt::format(
         "already stopped early at step {}; nothing to do; --set train.patience=N, greater or 0, "
-        "goes "
-        "on",
+        "continues",
         s.step);
   if (stop_at > 0 && s.step >= stop_at)
     return fmt::format(
-        "already at step {}, {} --stop-at {}; nothing to do; a later --stop-at goes on", s.step,
+        "already at step {}, {} --stop-at {}; nothing to do; a later --stop-at continues", s.step,
         s.step > stop_at ? "past" : "that of", stop_at);
   return "";
 }
@@ -101,7 +99,7 @@ std::optional<Checkpoint> open_newest(const fs::path& run, Log& log) {
     throw Error(
         Exit::store,
         fmt::format(
-            "No checkpoint of {} is whole; starting at step 0 would write over what is left of "
+            "No checkpoint of {} is whole; starting at step 0 would overwrite what is left of "
             "them.",
             quoted_path(run)),
         "the warnings above say what is wrong with each; restore a copy, or train a new run");
@@ -113,7 +111,7 @@ void refuse_lost_weights(const fs::path& run, const Origin& origin) {
   if (origin.init_from.empty()) return;
   throw Error(
       Exit::store,
-      fmt::format("The run {} was to begin with the weights of {} and was stopped before its "
+      fmt::format("The run {} should begin with the weights of {}, but was stopped before its "
                   "first checkpoint.",
                   quoted_path(run), quoted_path(origin.init_from)),
       "train it again, with --force: " + origin.command);
@@ -176,7 +174,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const Origin origin = read_origin(request.run);
   if (origin.folder.empty())
     log.warn(
-        "origin.json says nothing of where the run began: relative paths of its data are taken "
+        "origin.json does not say where the run began: relative paths of its data are taken "
         "from the current folder");
   if (!checkpoint) {
     refuse_lost_weights(run.path(), origin);
@@ -202,8 +200,8 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     log.info(fmt::format("resuming at step {}", done));
     if (learning_rate(config.optimizer, config.model.d_model, done + 1) == 0)
       log.warn(
-          "the learning rate is 0 from here on, the schedule has ended: nothing will be learnt "
-          "without --set optimizer.min_learning_rate=1e-4 or the like");
+          "the learning rate is 0 from here on because the schedule has ended: nothing will be "
+          "learnt without, for example, --set optimizer.min_learning_rate=1e-4");
   });
 }
 

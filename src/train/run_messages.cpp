@@ -54,7 +54,7 @@ void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by) {
   log.info(text);
   log.info("run: " + result.run);
   if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
-    log.info("go on: heed resume " + shell_word(result.run));
+    log.info("to continue: heed resume " + shell_word(result.run));
 }
 
 const char* reason_name(Stop stop) {
@@ -65,7 +65,7 @@ void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
   if (cut.kept == 0 && step > 0)
     log.warn(
         fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
-                    "replaced; the checkpoint is whole, and training goes on from it",
+                    "replaced; the checkpoint is whole, and training continues from it",
                     step));
   if (cut.later + cut.damaged > 0)
     log.info(fmt::format("metrics.jsonl: dropped {} lines of later steps and {} torn ones",

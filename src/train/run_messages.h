@@ -11,10 +11,10 @@ void say_start(Log& log, const PreparedRun& run);
 
 const char* reason_name(Stop stop);  // for RunResult
 
-// Why training ended, the best so far, and how to go on.
+// Why training ended, the best so far, and how to continue.
 void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by);
 
-// What was dropped from metrics.jsonl before going on after `step`, or lost.
+// What metrics.jsonl has lost, or loses because training continues after `step`.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
 void say_profile(Log& log, const Profile& profile);
 

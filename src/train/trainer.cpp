@@ -16,7 +16,8 @@
 namespace heed {
 namespace {
 
-// After so many steps of a process it says how long the others will take, if there are many.
+// After this many steps of a process the log says how long the others will take, if at least this
+// many are left.
 constexpr std::int64_t kForecastAfter = 20, kForecastFor = 80;
 
 }  // namespace
@@ -58,8 +59,8 @@ void Trainer::restore(const Checkpoint& checkpoint) {
     if (const auto kept = kept_initial_weights(model_, run_.path())) record_.began_with(*kept);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
-    log_.warn(fmt::format("the learning record goes on without the cosine to the first weights: {}",
-                          e.what()));
+    log_.warn(fmt::format(
+        "the learning record continues without the cosine to the first weights: {}", e.what()));
     record_.initial_is_not_known();
   }
 }
@@ -108,12 +109,12 @@ Stop Trainer::run(std::int64_t stop_at) {
     show_progress();
   }
   log_.end_progress();
-  // The end of a run is logged and validated, but counts as an interval's end only if it is one, so
-  // that going on (--max-steps) gives what an uninterrupted run gives.
+  // The end of a run is logged and validated, but counts as the end of an interval only if it is
+  // one: so a run that is extended (--max-steps) gives what an uninterrupted run gives.
   const bool ended = *stop == Stop::finished || *stop == Stop::early || *stop == Stop::time;
   if (ended && state_.label_sum > 0) log_line();
   if (ended && validated_ != state_.step) {
-    // The first validation of a run that ends before eval_every is its best until it goes on.
+    // Where a run ends before its first validation, this one is its best until it is extended.
     const bool first = *stop == Stop::finished && state_.best_step < 0;
     state_.best_is_of_end = validate(first);
   }
@@ -191,7 +192,7 @@ void Trainer::show_progress() {
   log_.progress(p);
 }
 
-// True if this is a new best, which is then to be saved. `counts`: may it be?
+// Whether this is a new best, which must be saved. `counts`: may it be one?
 bool Trainer::validate(bool counts) {
   if (!validation_) return false;
   const double begin = seconds_now();
@@ -204,22 +205,22 @@ bool Trainer::validate(bool counts) {
     return false;
   }
   if (!line) {
-    log_.warn("no validation: not one token of the held-out part is masked");
+    log_.warn("no validation: the held-out part has no token to predict");
     return false;
   }
   if (!std::isfinite(line->evaluation.loss()))
     diverged(state_.step, not_finite(model_.table, stepper_.values(), stepper_.gradients().sum(),
                                      "the validation loss"));
   const bool best = counts && validation_->is_best(*line, state_);
-  line->verdict = !counts ? "not counted: the run ended between validations"
+  line->verdict = !counts ? "no candidate for best: not at a multiple of train.eval_every"
                   : best  ? validation_->count_best(*line, state_)
                           : validation_->count_stalled(state_);
   validated_ = state_.step;
   log_.info(valid_line(*line));
   if (!counts && state_.best_step >= 0 && validation_->is_best(*line, state_))
     log_.warn(
-        fmt::format("step {} is better than the best that counts, step {}, which commands take: "
-                    "--checkpoint last takes this one",
+        fmt::format("step {} is better than step {}, but commands still use that one: use "
+                    "--checkpoint last for this one",
                     state_.step, state_.best_step));
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;

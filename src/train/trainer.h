@@ -1,8 +1,7 @@
-// The training loop: batch, gradients, optimizer, and now and then a line, a validation, a
-// checkpoint.
+// The training loop: steps, and at intervals a log line, a validation, a checkpoint.
 //
-// All that a run is besides its config and data is the Stepper's numbers and a State; a checkpoint
-// holds exactly these, so a resumed run writes the bytes an uninterrupted one would have written.
+// Besides its config and data, a run is the Stepper's numbers and a State. A checkpoint holds
+// exactly these, so a resumed run writes the bytes that an uninterrupted one would have written.
 // The loop runs on the calling thread; the pool's threads do the arithmetic.
 #pragma once
 
@@ -33,7 +32,7 @@ class Trainer {
   // From these weights; saved at once as step 0.
   void start_from(const ParamVec<float>& weights);
 
-  // Trains until the config, `stop_at` (0: none) or a signal says stop, and saves. Error (diverged)
+  // Trains until the config, `stop_at` (0: none) or a signal ends it, and saves. Error (diverged)
   // leaves the checkpoints as they are.
   Stop run(std::int64_t stop_at);
 

@@ -144,7 +144,7 @@ class Divergence(RunsTest):
         self.assertEqual(self.link("last", run), 20)
 
     def test_ruined_weights_are_never_saved(self):
-        # Finite for some steps, but useless: every checkpoint is one to go on from.
+        # Finite for some steps, but useless: training can continue from every checkpoint.
         config = self.config(optimizer={"type": "sgd", "learning_rate": 20, "clip_norm": 0,
                                         "schedule": "constant", "warmup_steps": 0},
                              train__save_every=1, train__eval_every=0, train__keep_last=0,
@@ -156,7 +156,7 @@ class Divergence(RunsTest):
             self.assertLess(loss, 40, step)  # held-out text; over 4 (ln 22 + sqrt 8) = 24 on training text is refused
         self.assertGreater(len(self.steps()), 0)
         for _ in range(5):  # what it advises leads on from there, if not at once
-            line = r.err[r.err.index("go on more slowly: ") + 19:].split(";")[0]
+            line = r.err.split("continue with a lower rate: ")[1].split(";")[0]
             r = self.heed(*shlex.split(line)[1:])
             if r.status == 0:
                 break

@@ -195,7 +195,7 @@ TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
 }
 
 // Every call of a save with links and pruning fails once, or for good from there on.
-TEST_F(Writer, AfterEveryFailureOfASaveTheRunGoesOnFromAWholeCheckpoint) {
+TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
   std::set<std::string> kinds;
   for (const bool for_good : {false, true}) {
     bool failed = true;
