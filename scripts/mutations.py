@@ -11,7 +11,7 @@ KERNEL, LINEAR, FEED_FORWARD = "src/math/batch_invariant.cpp", "src/nn/linear.cp
 RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.cpp"
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
-OPTIMIZER = "src/train/optimizer.cpp"
+OPTIMIZER, GRADIENTS = "src/train/optimizer.cpp", "src/train/gradients.cpp"
 
 MUTATIONS = [
     ("dropout: kept numbers are not scaled", MASK, "static_cast<T>(1.0 / (1.0 - d.rate))", "T{1}"),
@@ -83,4 +83,7 @@ MUTATIONS = [
     ("adam: no bias correction", OPTIMIZER, "rate / (1.0 - std::pow(config_.betas[0], t))", "rate"),
     ("adamw: decays vectors too", OPTIMIZER, "&& !info.vector", ""),
     ("clipping: 1e-6 left out", OPTIMIZER, "(gradient_norm + 1e-6)", "gradient_norm"),
+    ("tree sum: a running sum", "src/train/tree_sum.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
+    ("gradient norm: blocks one after the other", GRADIENTS, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),
+    ("gradient norm: only the last run of a block", GRADIENTS, "squares += run;", "squares = run;"),
 ]

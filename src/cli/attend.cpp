@@ -18,10 +18,10 @@
 #include "report/attention_json.h"
 #include "report/attention_page.h"
 #include "report/heat_map.h"
+#include "store/initial_weights.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
-#include "train/learning_record.h"
 
 namespace heed {
 namespace {

@@ -1,6 +1,4 @@
 // heed train CONFIG, heed resume RUN
-#include "train/training_run.h"
-
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -8,6 +6,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
+#include "train/resume.h"
+#include "train/start.h"
 
 namespace heed {
 namespace {
@@ -63,7 +63,8 @@ Exit run_resume(CommandLine& line) {
   bool json = false;
   line.add_run_folder(request.run);
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
-  line.add_steps("--more", request.more, "train this many more steps")->excludes(max_steps);
+  line.add_steps("--more", request.more, "train this many steps beyond the planned end")
+      ->excludes(max_steps);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
   add_shared(line, request.stop_at, request.profile, json);

@@ -12,8 +12,8 @@
 #include "inspect/fill.h"
 #include "inspect/generate.h"
 #include "report/page_maps.h"
+#include "store/initial_weights.h"
 #include "store/run_folder.h"
-#include "train/learning_record.h"
 
 namespace heed {
 namespace {
@@ -77,7 +77,7 @@ ReportStep answer(const TrainedModel& m, const Question& q, std::int64_t step) {
 std::vector<std::int64_t> steps_to_show(const fs::path& run, std::int64_t last, Report& report) {
   std::vector<std::int64_t> all, chosen;
   for (const std::int64_t step : list_steps(run))
-    if (step <= last) all.push_back(step);
+    if (step > 0 && step <= last) all.push_back(step);
   for (const std::size_t i : spread_indices(all.size(), kReportSteps)) chosen.push_back(all[i]);
   if (chosen.size() < all.size())
     report.notes.push_back(

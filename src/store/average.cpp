@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-// What each step's validation came to, smaller being better.
+// The result of each step's validation; smaller is better.
 std::map<std::int64_t, double> validations(const std::filesystem::path& run, SelectBy by) {
   std::map<std::int64_t, double> result;
   const char* key = by == SelectBy::bleu ? "bleu" : "loss";
@@ -100,9 +100,10 @@ Averaged average_checkpoints(const AverageRequest& request) {
                   fmt::format("delete {} and average again", result.folder.string()));
     }
     if (!std::equal(values.data(), values.data() + table.size(), there.data()))
-      throw Error(Exit::usage,
-                  result.folder.string() + " is there already, the average of other checkpoints.",
-                  "move or delete it first");
+      throw Error(
+          Exit::usage,
+          result.folder.string() + " exists already and is the average of other checkpoints.",
+          "move or delete it first");
   }
   return result;
 }

@@ -11,8 +11,8 @@ namespace heed {
 
 struct AverageRequest {
   std::string run;
-  int last = 0;  // the newest so many, or
-  int best = 0;  // those with the best validation in metrics.jsonl
+  int last = 0;  // how many of the newest, or
+  int best = 0;  // how many of those with the best validation in metrics.jsonl
 };
 
 struct Averaged {
@@ -20,8 +20,8 @@ struct Averaged {
   std::filesystem::path folder;
 };
 
-// Error (usage) that lists what there is if there are fewer, or if another average has the name;
-// takes the run's lock.
+// Takes the run's lock. Error (usage) if there are fewer, which lists those that exist, or if
+// another average has the name.
 Averaged average_checkpoints(const AverageRequest& request);
 
 }  // namespace heed

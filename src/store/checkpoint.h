@@ -4,8 +4,8 @@
 //
 // No file holds wall time, host or path: the same contents give the same bytes. A Checkpoint that
 // opened is whole: every file that state.json names is there with its checksum and nothing else
-// is, but for dot-files, which file managers leave and nobody reads. Nothing here is global;
-// writing may go on in a background thread as long as the caller leaves the contents alone.
+// is, except dot-files, which file managers leave and nobody reads. Nothing here is global; a
+// background thread may write as long as the caller leaves the contents alone.
 #pragma once
 
 #include <filesystem>

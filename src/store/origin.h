@@ -9,11 +9,11 @@
 namespace heed {
 
 struct Origin {
-  std::string folder;          // "" if it is not known
-  DataHash hash;               // written only
-  std::string init_from;       // of --init-from, or ""
-  std::string initial_sha256;  // of RUN/initial.safetensors, which keeps what --init-from gave
+  std::string folder;     // "" if it is not known
+  DataHash hash;          // empty if it is not known
+  std::string init_from;  // of --init-from, or ""
   std::string command;
+  std::string initial_sha256 = "";  // read only: of the file that keeps older runs' first weights
 };
 
 std::string origin_json(const Origin& origin);

@@ -51,9 +51,10 @@ fs::path follow_link(const fs::path& link) {
   }
   std::error_code error;
   const std::string target = fs::read_symlink(link, error).string();
-  if (error)
-    throw Error(Exit::store, link.string() + ": it is no symbolic link",
-                "remove it, and heed resume makes it anew; or --checkpoint step-N");
+  if (error == std::errc::invalid_argument)
+    throw Error(Exit::store, link.string() + ": it is not a symbolic link",
+                "remove it, and heed resume makes it again; or --checkpoint step-N");
+  if (error) throw_file_error("read the link", link, error.value());
   const bool own = target.find('/') == std::string::npos &&
                    (parse_step(target) || target.starts_with(kAverage)) &&
                    is_real_folder(link.parent_path() / target);
@@ -85,7 +86,7 @@ fs::path checkpoints_of(const fs::path& run) {
                 "the folder that has checkpoints/ in it");
   }
   throw Error(Exit::store,
-              fmt::format("{} is no run folder: it has no checkpoints/", quoted_path(run)),
+              fmt::format("{} is not a run folder: it has no checkpoints/", quoted_path(run)),
               path_exists(run / "config.json") ? "a start failed there: remove it and train again"
                                                : "check the path");
 }

@@ -14,18 +14,19 @@ namespace heed {
 
 std::string step_folder_name(std::int64_t step);  // "step-00001000"
 
-// Steps that have a folder, ascending. Whether they are whole is not looked at.
+// Steps that have a folder, ascending. They are not checked for damage.
 std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 
-// The checkpoint folder that is meant. `run` is a run folder, or itself a checkpoint folder if
-// `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional), the
-// name of another folder in checkpoints/, or the path of a checkpoint folder. The links best and
-// last must lead to a folder of the run's own checkpoints/. Error (Exit::store) says what exists.
+// The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
+// if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),
+// the name of another folder in checkpoints/, or the path of a checkpoint folder. The links best
+// and last must lead to a folder of the run's own checkpoints/. Error (Exit::store) says what
+// exists.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run,
                                       const std::string& which = "");
 
-// Opens the checkpoint that is meant. The Error (Exit::store) on a damaged one says which newest
-// step of the run is whole.
+// Opens that checkpoint. The Error (Exit::store) on a damaged one names the newest step of the run
+// that is whole.
 Checkpoint open_checkpoint(const std::filesystem::path& run, const std::string& which = "");
 
 // The run that a checkpoint folder belongs to: RUN/checkpoints/step-N, or an exported one.

@@ -57,7 +57,7 @@ RunLock::RunLock(const fs::path& run) {
     fd_ = open_and_lock(run, path);
   }
   // For the message above; the lock holds whether or not there is room for it.
-  const std::string pid = std::to_string(::getpid()) + '\n';
+  const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, pid.data(), pid.size(), 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "base/folders.h"
@@ -16,9 +17,12 @@ namespace {
 
 constexpr std::string_view kRemoving = ".tmp-removed-";
 
-// "runs/x/" -> "runs/x", so that it has a name.
-fs::path without_slash(const fs::path& path) {
-  return path.has_filename() ? path : path.parent_path();
+// "runs/x/" -> "runs/x" and "." -> "/home/me/runs/x", so that it has a name that can be changed.
+fs::path with_name(const fs::path& path) {
+  const fs::path run = path.has_filename() ? path : path.parent_path();
+  if (run.filename() != "." && run.filename() != "..") return run;
+  const fs::path whole = fs::absolute(run).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
 }
 
 void make_parents(const fs::path& run) {
@@ -46,18 +50,12 @@ void move_away(const fs::path& run, SystemCalls& calls) {
   sync_folder(parent_or_here(run), calls);
 }
 
-// The step of a line of metrics; nullopt if it is no JSON object.
-struct MetricsLine {
-  bool whole = false;
-  std::int64_t step = -1;  // none
-};
-
-MetricsLine read_metrics_line(const std::string& line) {
+// The step of a line of metrics, -1 if it has none; nothing if it is not a JSON object.
+std::optional<std::int64_t> step_of(const std::string& line) {
   const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
-  if (!object.is_object()) return {};
+  if (!object.is_object()) return std::nullopt;
   const auto step = object.find("step");
-  const bool has_step = step != object.end() && step->is_number_integer();
-  return {true, has_step ? step->get<std::int64_t>() : -1};
+  return step != object.end() && step->is_number_integer() ? step->get<std::int64_t>() : -1;
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
   if (!path_exists(run / "config.json"))
     throw Error(Exit::usage,
                 quoted_path(run) +
-                    " exists already and is no run: it has no config.json (did a start fail?).",
+                    " exists already and is not a run: it has no config.json (did a start fail?).",
                 "another --run; or remove the folder, if there is nothing else in it");
   throw Error(Exit::usage, fmt::format("The run {} exists already.", quoted_path(run)),
               fmt::format("heed resume {}, another --run, or --force (renames the old one)",
@@ -79,7 +77,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
 }
 
 RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls) {
-  const fs::path run = without_slash(path);
+  const fs::path run = with_name(path);
   make_parents(run);
   bool made = make_folder(run, calls);
   if (!made && force) {
@@ -96,7 +94,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
 }
 
 RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
-  const fs::path run = without_slash(path);
+  const fs::path run = with_name(path);
   list_steps(run);  // says what is wrong if this is no run
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);
@@ -116,15 +114,19 @@ void RunWriter::write_origin(std::string_view json) {
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {
   metrics_->sync();
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
-  repair_links(contents.state);
-  prune(contents.state.step, keep_last);
+  finish_save(contents.state, keep_last);
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
   write_checkpoint(checkpoints(), name, contents, *calls_);
 }
 
-void RunWriter::repair_links(const State& state) {
+void RunWriter::finish_save(const State& state, int keep_last) {
+  set_links(state);
+  prune(state.step, keep_last);
+}
+
+void RunWriter::set_links(const State& state) {
   const auto point = [&](const char* link, std::int64_t step) {
     const std::string target = step_folder_name(step);
     std::error_code error;
@@ -139,8 +141,9 @@ void RunWriter::repair_links(const State& state) {
 void RunWriter::prune(std::int64_t step, int keep_last) {
   if (keep_last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
-  // Later ones are damaged ones that resuming passed over; they are replaced when it gets there.
-  std::erase_if(steps, [&](std::int64_t other) { return other > step; });
+  // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
+  // passed over; they are replaced when training gets there.
+  std::erase_if(steps, [&](std::int64_t other) { return other == 0 || other > step; });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep_last)));
   std::error_code error;
   const fs::path best = fs::read_symlink(checkpoints() / "best", error);
@@ -164,10 +167,10 @@ MetricsCut RunWriter::cut_metrics(std::int64_t step) {
   OutputFile kept(temporary, *calls_);
   std::string text;
   for_each_metrics_line(run_, [&](const std::string& line, bool ended) {
-    const MetricsLine read = ended ? read_metrics_line(line) : MetricsLine{};
-    if (!read.whole) {
+    const std::optional<std::int64_t> at = ended ? step_of(line) : std::nullopt;
+    if (!at) {
       ++cut.damaged;
-    } else if (read.step > step) {
+    } else if (*at > step) {
       ++cut.later;
     } else {
       ++cut.kept;

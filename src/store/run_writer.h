@@ -20,20 +20,20 @@ namespace heed {
 struct MetricsCut {
   std::int64_t kept = 0;
   std::int64_t later = 0;    // lines of later steps, dropped
-  std::int64_t damaged = 0;  // lines that are no JSON object (a torn last one), dropped
+  std::int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
 };
 
 class RunWriter {
  public:
-  // Error (Exit::usage) if create() would refuse `run` for what is there already; with `force`,
-  // only if that is no run (Exit::store).
+  // Error (Exit::usage) if create() would refuse `run` because something is there already; with
+  // `force`, only if that is not a run (Exit::store).
   static void require_free(const std::filesystem::path& run, bool force);
   // A new run folder. An existing path is an Error (Exit::usage), or with `force` renamed to
-  // NAME.old-K, K the first free number. An Error if another process is writing it, or if it is no
-  // run (Exit::store).
+  // NAME.old-K, K the first free number. An Error if another process is writing it, or if it is not
+  // a run (Exit::store).
   static RunWriter create(const std::filesystem::path& run, bool force,
                           SystemCalls& calls = system_calls());
-  // An existing run, to go on with: takes the lock and removes what killed saves left behind.
+  // An existing run, to continue it: takes the lock and removes what killed saves left behind.
   static RunWriter open(const std::filesystem::path& run, SystemCalls& calls = system_calls());
 
   const std::filesystem::path& path() const { return run_; }
@@ -43,21 +43,22 @@ class RunWriter {
   void write_origin(std::string_view json);  // origin.json
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
-  // then removes all but the `keep_last` newest (0: keeps all) and those two. Metrics appended
-  // before are durable too. When it throws, the old or the new checkpoint is there whole.
+  // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics
+  // appended before are durable too. When it throws, the old or the new checkpoint is there whole.
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
-  // Points `last` and `best` where `state` says. Resuming calls it too: a killed save may not have
+  // The end of a save: the links and the pruning. Resuming calls it too: a killed save may not have
   // come so far.
-  void repair_links(const State& state);
+  void finish_save(const State& state, int keep_last);
 
-  // metrics.jsonl, for going on after `step`: drops every line of a later step and a torn last one.
+  // metrics.jsonl, to continue after `step`: drops every line of a later step and a torn last one.
   MetricsCut cut_metrics(std::int64_t step);
   void append_metrics(std::string_view json_line);
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
+  void set_links(const State& state);
   void prune(std::int64_t step, int keep_last);
 
   std::filesystem::path run_;

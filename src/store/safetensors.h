@@ -16,17 +16,14 @@ namespace heed {
 
 std::uint64_t numbers_in(const Shape& shape);  // of a tensor
 
-struct TensorView {  // to be written
+template <class T>
+struct Tensor {
   std::string name;
   Shape shape;
-  const float* data;
+  T* data;
 };
-
-struct TensorSlot {  // to be filled
-  std::string name;
-  Shape shape;
-  float* data;
-};
+using TensorView = Tensor<const float>;  // to be written
+using TensorSlot = Tensor<float>;        // to be filled
 
 // All tensors of a table, in its order; vectors are [n]. Names get the prefix ("adam.m." ...).
 std::vector<TensorView> tensor_views(const ParamTable& table, const ParamVec<float>& values,

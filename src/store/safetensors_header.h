@@ -1,4 +1,4 @@
-// The header of a safetensors file: what is where. Pure functions of bytes, whatever the bytes.
+// The header of a safetensors file: what is where. Pure functions, safe on any bytes.
 //
 // A file is 8 bytes little-endian length N, N bytes of JSON, then the numbers. The JSON maps each
 // name to {"dtype":"F32","shape":[...],"data_offsets":[begin,end]}, offsets counted from the end
@@ -24,7 +24,7 @@ struct TensorEntry {
   std::uint64_t end = 0;
 };
 
-// Limits beyond which a header is taken for damaged: heed's own stay far below.
+// Limits beyond which a header counts as damaged; heed's own stay far below.
 inline constexpr std::uint64_t kMaxSafetensorsHeader = 16u << 20;
 inline constexpr std::size_t kMaxTensorRank = 8;
 

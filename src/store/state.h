@@ -1,5 +1,5 @@
 // state.json of a checkpoint: where training stands, the checksum of every other file, and last
-// the checksum of its own other bytes. Pure functions of bytes, whatever the bytes.
+// the checksum of its own other bytes. Pure functions, safe on any bytes.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct State {
   double best_metric = 0.0;
   std::int64_t best_step = -1;
   std::int64_t stalled = 0;     // validations since the best
-  bool best_is_of_end = false;  // from the end of a run, off the grid of eval_every
+  bool best_is_of_end = false;  // from the end of a run, not at a multiple of eval_every
   bool validation_due = false;  // a signal interrupted this step's: redo it on resume
   std::string data_hash;
   // Of the steps since the last log line: nats, and the labels they are of.
@@ -39,7 +39,7 @@ struct StateFile {
 
 inline constexpr std::uint64_t kMaxStateFile = 1u << 20;
 
-// The same StateFile always gives the same bytes; doubles keep every bit (but a NaN's payload).
+// The same StateFile always gives the same bytes; doubles keep every bit (except a NaN's payload).
 std::string format_state(const StateFile& state);
 // Throws Error (Exit::store) that names `file` and what is wrong.
 StateFile parse_state(std::string_view bytes, const std::string& file);

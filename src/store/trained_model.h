@@ -1,5 +1,5 @@
 // A trained model as commands use it: read from a run or checkpoint folder, ready for forward
-// passes. Nothing is written, so read-only folders and exported models do.
+// passes. Nothing is written, so read-only folders work, and so do exported models.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +31,7 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint);  // one that is o
 // on a damaged origin.json.
 std::string data_folder(const TrainedModel& model);
 
-// It was valid when it was written: whatever is wrong with it now is Exit::store.
+// It was valid when it was written, so an Error in it now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);
 
 // Threads to work with: `asked`, else train.threads, else all cores.

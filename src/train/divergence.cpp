@@ -59,9 +59,9 @@ Error divergence_error(const Divergence& d) {
       divergence_text(d) + (d.saved < 0
                                 ? " There is no checkpoint yet."
                                 : fmt::format(" The checkpoints up to step {} are good.", d.saved)),
-      fmt::format("see it again: heed resume {0} --set train.log_every=1; go on more slowly: heed "
-                  "resume {0} --set optimizer.learning_rate={1:.1e}; if that diverges at once, "
-                  "train anew with such a rate",
+      fmt::format("see it again: heed resume {0} --set train.log_every=1; continue with a lower "
+                  "rate: heed resume {0} --set optimizer.learning_rate={1:.1e}; if that diverges "
+                  "at once, start over with that rate",
                   run, d.peak_learning_rate / 10));
 }
 

@@ -14,25 +14,25 @@ namespace heed {
 // The first tensor with a NaN or an infinity in it, or "".
 std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers);
 
-// "NaN or infinity in the values of encoder.layers.0.fc1.weight": looked for in the values, then in
-// their gradients; else in `otherwise`.
+// "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that has one,
+// values before gradients, else `otherwise`.
 std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
                        const ParamVec<float>& gradients, const std::string& otherwise);
 
-// Nats per token that no weights worth keeping give: four times what they may begin with. As drawn
-// they give at most about ln(vocabulary) + sqrt(d_model): with tied embeddings the token that was
-// read has a logit of sqrt(d_model).
+// The loss, in nats per token, above which weights count as ruined: four times the most that
+// untrained ones have, about ln(vocabulary) + sqrt(d_model). (With tied embeddings the token that
+// was read has a logit of sqrt(d_model).)
 double divergence_threshold(const Transformer& model);
 
-// Why a checkpoint of these values would not be one to go on from, or "": a NaN or infinity, or a
-// ruined loss on the first few examples.
+// Why training could not continue from a checkpoint of these values, or "": NaN or infinity, or a
+// loss above the threshold on the first few examples.
 std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& values,
                               const ExampleList& examples, Pool& pool);
 
 struct Divergence {
   std::int64_t step;
   std::string what;
-  bool has_step;              // was a step begun since the process began?
+  bool has_step;              // did this process begin a step?
   double loss, rate;          // if so, of the last one
   std::string run;            // folder
   std::int64_t saved;         // the last checkpoint's step; negative: none
@@ -40,7 +40,7 @@ struct Divergence {
 };
 
 std::string divergence_text(const Divergence& d);
-// Exit::diverged: the text, what is left, and how to see it again and go on.
+// Exit::diverged: the text, which checkpoints are good, and how to see it again or continue.
 Error divergence_error(const Divergence& d);
 
 }  // namespace heed

@@ -3,8 +3,8 @@
 // summed in a fixed tree (train/tree_sum.h). The bytes that come out depend on the shards, never on
 // the threads.
 //
-// One process. Several would each run an aligned group of shards and exchange the groups' sums
-// inside reduce(), before the norm; the losses and label counts of run() likewise.
+// This is one process. Several would each run an aligned group of shards and exchange the groups'
+// sums inside reduce(), before the norm, and the losses and label counts inside run().
 #pragma once
 
 #include <functional>

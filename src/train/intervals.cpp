@@ -19,7 +19,7 @@ bool records_learning(const TrainConfig& config, const StepSpan& end) {
   Interval every = config.log_every;
   if (every.count == 0 || (every.epochs && end.after.epoch == 0)) return false;
   if (every.epochs) {
-    // A power of two, so that an epoch now and then shorter changes little.
+    // A power of two, so that epochs of slightly different lengths mostly give the same n.
     const double epoch_steps = static_cast<double>(end.step) / static_cast<double>(end.after.epoch);
     while (static_cast<double>(every.count) * epoch_steps < kRecordSteps) every.count *= 2;
   } else {

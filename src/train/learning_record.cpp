@@ -1,17 +1,8 @@
 #include "train/learning_record.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "base/error.h"
-#include "base/files.h"
-#include "base/folders.h"
-#include "base/sha256.h"
-#include "store/origin.h"
-#include "store/safetensors.h"
 
 namespace heed {
 namespace {
@@ -88,37 +79,6 @@ std::vector<KindEntropy> attention_entropy(const Transformer& model, const Param
   model.forward(pass, batch, saved);
   probe.divide_by_rows();
   return entropy;
-}
-
-std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
-                                                     const std::filesystem::path& run) {
-  const std::filesystem::path kept = run / kInitialWeights;
-  const Origin origin = read_origin(run.string());
-  const auto refuse = [&](const std::string& what) {
-    throw Error(
-        Exit::store,
-        fmt::format("The run began with the weights of {}, but {}, which keeps them, {}: there "
-                    "is nothing to compare with.",
-                    quoted_path(origin.init_from), quoted_path(kept), what),
-        "restore that file");
-  };
-  if (!path_exists(kept)) {
-    if (origin.init_from.empty()) return std::nullopt;
-    refuse("is missing");
-  }
-  if (!origin.initial_sha256.empty() && sha256_of_file(kept) != origin.initial_sha256)
-    refuse("is damaged (its SHA-256 is not that of origin.json)");
-  ParamVec<float> values(model.table.size());
-  read_safetensors(kept, tensor_slots(model.table, values));
-  return values;
-}
-
-ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
-                                const std::filesystem::path& run) {
-  if (auto other = other_initial_weights(model, run)) return std::move(*other);
-  ParamVec<float> values(model.table.size());
-  initialize(model.table, seed, values);
-  return values;
 }
 
 std::size_t recorded_size(const ParamTable& table) {

@@ -4,15 +4,13 @@
 // the weight's norm (after the step), how far the step moved it as a share of its norm, and the
 // cosine between it and its initial value. For every head: the entropy of a row of its attention,
 // mean over the rows of a fixed small batch of the held-out text, beside that of uniform attention
-// over the same keys. All of the weights that are trained, not of their average.
+// over the same keys. The record is of the trained weights, not of their average.
 //
-// A run that began with other weights than the seed's (--init-from) has them in
-// RUN/initial.safetensors. Begun and ended by the training thread, which lends the pool; the
-// numbers don't depend on its threads. Between records it keeps two copies of the recorded
-// matrices: their initial values and those before the update.
+// The training thread begins and ends a record and lends it the pool; the numbers don't depend on
+// the pool's threads. Between records it keeps two copies of the recorded matrices: their initial
+// values and those before the update.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,7 +38,7 @@ struct Learning {
 
 class LearningRecord {
  public:
-  // At most so many tokens are read for the entropies; a longer sequence is cut.
+  // The entropies are measured on at most this many tokens; a longer sequence is cut.
   static constexpr int kProbeTokens = 256;
 
   // `probe`: what the entropies are measured on. The model must outlive the record.
@@ -72,20 +70,12 @@ class LearningRecord {
 // Numbers in the matrices that are recorded.
 std::size_t recorded_size(const ParamTable& table);
 
-// Of two tensors with these squared norms and this inner product: 1 if both are zero, 0 if one is.
+// The cosine of two tensors with these squared norms and this inner product: 1 if both are zero, 0
+// if only one is.
 double cosine(double aa, double bb, double ab);
 
 // Mean entropy of a row of each head on a batch, for each kind that the model has.
 std::vector<KindEntropy> attention_entropy(const Transformer& model, const ParamVec<float>& values,
                                            const Batch& batch, Workspace& workspace);
-
-inline constexpr const char* kInitialWeights = "initial.safetensors";
-// The weights that a run began with, if it began with others than the seed's. Error (store) if it
-// did and they are not there any more.
-std::optional<ParamVec<float>> other_initial_weights(const Transformer& model,
-                                                     const std::filesystem::path& run);
-// These, or the seed's.
-ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
-                                const std::filesystem::path& run);
 
 }  // namespace heed

@@ -24,7 +24,7 @@ namespace heed {
 // Factor on the gradient; clip_norm 0 is no clipping.
 double clip_factor(double clip_norm, double gradient_norm);
 
-// One step of it.
+// What one step needs besides the numbers.
 struct Update {
   std::int64_t step;       // from 1
   double rate;             // learning rate

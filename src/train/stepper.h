@@ -1,6 +1,6 @@
-// One optimizer step after the other: batch, gradients, clipping, update. Owns all the numbers of a
-// training (values, moments, averaged weights, gradients); allocates nothing once the largest step
-// has been seen. The next batch is put together while this one is computed.
+// Optimizer steps: batch, gradients, clipping, update. Owns all the numbers of a training (values,
+// moments, averaged weights, gradients); allocates nothing once the largest step has been seen. The
+// next batch is assembled while this one is computed.
 #pragma once
 
 #include <functional>
@@ -27,9 +27,9 @@ class Stepper {
   Stepper(const RunConfig& config, const Transformer& model, const Objective& objective,
           const Split& split, Pool& pool);
 
-  // The step after `state.step`, from its cursor; moves step, cursor and tokens_seen on.
+  // Does the step after `state.step`, from its cursor; advances step, cursor and tokens_seen.
   // `before_update`, if given, is called when the gradient is summed (and finite) and the values
-  // are still the old ones; `after` is the cursor that the step will leave.
+  // are still the old ones; `after` is where the cursor will be after the step.
   using BeforeUpdate = std::function<void(const Cursor& after)>;
   StepResult step(State& state, const BeforeUpdate& before_update = {});
 

@@ -1,4 +1,4 @@
-// What training tells: the lines of train.log and the objects of metrics.jsonl.
+// What training reports: the lines of train.log and the objects of metrics.jsonl.
 #pragma once
 
 #include <optional>

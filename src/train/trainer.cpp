@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -8,30 +10,36 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "store/initial_weights.h"
 #include "train/intervals.h"
-#include "train/run_messages.h"
 
 namespace heed {
+namespace {
 
-Trainer::Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
-                 const Tokenizers& tokenizers, RunWriter& run, Pool& pool, Log& log)
-    : config_(config),
-      model_(model),
-      data_(data),
-      tokenizers_(tokenizers),
+// After this many steps of a process the log says how long the others will take, if at least this
+// many are left.
+constexpr std::int64_t kForecastAfter = 20, kForecastFor = 80;
+
+}  // namespace
+
+Trainer::Trainer(const PreparedRun& prepared, RunWriter& run, Pool& pool, Log& log)
+    : config_(prepared.config),
+      model_(prepared.model),
+      data_(prepared.data),
+      tokenizers_(prepared.tokenizers),
       run_(run),
       pool_(pool),
       log_(log),
-      objective_(make_objective(config)),
-      stepper_(config, model, *objective_, data.train, pool),
-      record_(model, config.seed,
-              objective_->evaluation(config.data.has_validation() ? data.valid : data.train)),
+      objective_(make_objective(config_)),
+      stepper_(config_, model_, *objective_, data_.train, pool),
+      record_(model_, config_.seed,
+              objective_->evaluation(config_.data.has_validation() ? data_.valid : data_.train)),
       started_(seconds_now()),
       last_line_time_(seconds_now()) {
-  if (config.data.has_validation())
-    validation_.emplace(config, model, *objective_, data.valid, tokenizers);
-  state_.seed = config.seed;
-  state_.data_hash = data.hash.all();
+  if (config_.data.has_validation())
+    validation_.emplace(config_, model_, *objective_, data_.valid, tokenizers_);
+  state_.seed = config_.seed;
+  state_.data_hash = data_.hash.all();
 }
 
 void Trainer::start_from(const ParamVec<float>& weights) {
@@ -45,21 +53,14 @@ void Trainer::restore(const Checkpoint& checkpoint) {
   checkpoint.load_model(stepper_.model_slots());
   checkpoint.load_training(stepper_.training_slots());
   state_ = checkpoint.state();
-  if (const std::string hash = data_.hash.all(); state_.data_hash != hash)
-    throw Error(Exit::data,
-                "The data (training or held-out) is not what this run was trained on: its SHA-256 "
-                "is " +
-                    hash.substr(0, 12) + "..., the checkpoint says " +
-                    state_.data_hash.substr(0, 12) + "...",
-                "restore the file, or train a new run with --init-from");
   validated_ = saved_ = state_.step;
   previous_ = state_.cursor;
   try {
-    if (const auto other = other_initial_weights(model_, run_.path())) record_.began_with(*other);
+    if (const auto kept = kept_initial_weights(model_, run_.path())) record_.began_with(*kept);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
-    log_.warn("the learning record goes on without the cosine to the first weights: " +
-              std::string(e.what()));
+    log_.warn(fmt::format(
+        "the learning record continues without the cosine to the first weights: {}", e.what()));
     record_.initial_is_not_known();
   }
 }
@@ -95,7 +96,12 @@ Stop Trainer::run(std::int64_t stop_at) {
     loop_seconds_ += seconds_now() - begin;
     ++steps_done_;
     const StepSpan end{state_.step, previous_, state_.cursor};
-    if (is_due(config_.train.log_every, end)) log_line();
+    if (is_due(config_.train.log_every, end)) {
+      log_line();
+      state_.loss_sum = state_.label_sum = 0;
+    }
+    if (steps_done_ == kForecastAfter && config_.train.max_steps - state_.step >= kForecastFor)
+      log_.info(fmt::format("about {} left at this speed", format_duration(eta_seconds())));
     bool save_now = is_due(config_.train.save_every, end);
     if (is_due(config_.train.eval_every, end) && validate(true)) save_now = true;
     stop = reason_to_stop(stop_at);
@@ -103,22 +109,14 @@ Stop Trainer::run(std::int64_t stop_at) {
     show_progress();
   }
   log_.end_progress();
-  // The end of a run is logged and validated, but counts as an interval's end only if it is one, so
-  // that going on (--max-steps) gives what an uninterrupted run gives.
+  // The end of a run is logged and validated, but counts as the end of an interval only if it is
+  // one: so a run that is extended (--max-steps) gives what an uninterrupted run gives.
   const bool ended = *stop == Stop::finished || *stop == Stop::early || *stop == Stop::time;
-  if (ended && state_.label_sum > 0) {
-    const double loss_sum = state_.loss_sum, label_sum = state_.label_sum;
-    log_line();
-    state_.loss_sum = loss_sum;
-    state_.label_sum = label_sum;
-  }
+  if (ended && state_.label_sum > 0) log_line();
   if (ended && validated_ != state_.step) {
-    // The first validation of a run that ends before eval_every is its best until it goes on.
+    // Where a run ends before its first validation, this one is its best until it is extended.
     const bool first = *stop == Stop::finished && state_.best_step < 0;
-    if (validate(first)) {
-      state_.best_is_of_end = true;
-      state_.stalled = 0;
-    }
+    state_.best_is_of_end = validate(first);
   }
   if (saved_ != state_.step) save();
   return *stop;
@@ -181,7 +179,6 @@ void Trainer::log_line() {
   line.learning = learning_;
   log_.info(train_line(line));
   run_.append_metrics(train_metrics(line));
-  state_.loss_sum = state_.label_sum = 0;
   tokens_since_line_ = 0;
   last_line_time_ = seconds_now();
 }
@@ -195,7 +192,7 @@ void Trainer::show_progress() {
   log_.progress(p);
 }
 
-// True if this is a new best, which is then to be saved. `counts`: may it be?
+// Whether this is a new best, which must be saved. `counts`: may it be one?
 bool Trainer::validate(bool counts) {
   if (!validation_) return false;
   const double begin = seconds_now();
@@ -208,20 +205,23 @@ bool Trainer::validate(bool counts) {
     return false;
   }
   if (!line) {
-    log_.warn("no validation: not one token of the held-out part is masked");
+    log_.warn("no validation: the held-out part has no token to predict");
     return false;
   }
   if (!std::isfinite(line->evaluation.loss()))
     diverged(state_.step, not_finite(model_.table, stepper_.values(), stepper_.gradients().sum(),
                                      "the validation loss"));
   const bool best = counts && validation_->is_best(*line, state_);
-  line->verdict = !counts ? "not counted: the run ended between validations"
+  line->verdict = !counts ? "no candidate for best: not at a multiple of train.eval_every"
                   : best  ? validation_->count_best(*line, state_)
                           : validation_->count_stalled(state_);
   validated_ = state_.step;
   log_.info(valid_line(*line));
   if (!counts && state_.best_step >= 0 && validation_->is_best(*line, state_))
-    say_better_than_best(log_, state_);
+    log_.warn(
+        fmt::format("step {} is better than step {}, but commands still use that one: use "
+                    "--checkpoint last for this one",
+                    state_.step, state_.best_step));
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
   return best;

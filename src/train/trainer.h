@@ -1,8 +1,7 @@
-// The training loop: batch, gradients, optimizer, and now and then a line, a validation, a
-// checkpoint.
+// The training loop: steps, and at intervals a log line, a validation, a checkpoint.
 //
-// All that a run is besides its config and data is the Stepper's numbers and a State; a checkpoint
-// holds exactly these, so a resumed run writes the bytes an uninterrupted one would have written.
+// Besides its config and data, a run is the Stepper's numbers and a State. A checkpoint holds
+// exactly these, so a resumed run writes the bytes that an uninterrupted one would have written.
 // The loop runs on the calling thread; the pool's threads do the arithmetic.
 #pragma once
 
@@ -11,11 +10,10 @@
 #include <string>
 
 #include "base/log.h"
-#include "data/dataset.h"
-#include "data/run_config.h"
 #include "store/run_writer.h"
 #include "train/divergence.h"
 #include "train/learning_record.h"
+#include "train/prepared_run.h"
 #include "train/stepper.h"
 #include "train/train_log.h"
 #include "train/validation.h"
@@ -27,19 +25,17 @@ enum class Stop { finished, early, asked, signal, time };
 class Trainer {
  public:
   // All references must outlive the trainer.
-  Trainer(const RunConfig& config, const Transformer& model, const Dataset& data,
-          const Tokenizers& tokenizers, RunWriter& run, Pool& pool, Log& log);
+  Trainer(const PreparedRun& prepared, RunWriter& run, Pool& pool, Log& log);
 
   // Instead of a start at step 0 from the seed:
   void restore(const Checkpoint& checkpoint);
   // From these weights; saved at once as step 0.
   void start_from(const ParamVec<float>& weights);
 
-  // Trains until the config, `stop_at` (0: none) or a signal says stop, and saves. Error (diverged)
+  // Trains until the config, `stop_at` (0: none) or a signal ends it, and saves. Error (diverged)
   // leaves the checkpoints as they are.
   Stop run(std::int64_t stop_at);
 
-  const RunConfig& config() const { return config_; }
   const State& state() const { return state_; }
   Stepper& stepper() { return stepper_; }
 

@@ -1,36 +1,26 @@
-// Starting and continuing a run: reads config and data, makes or opens the run folder, and trains.
+// What starting a run (train/start) and continuing one (train/resume) have in common: the request,
+// the training once everything is prepared, and the result.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "data/run_config.h"
-#include "store/state.h"
+#include "train/prepared_run.h"
+#include "train/trainer.h"
 
 namespace heed {
 
-struct TrainRequest {
-  std::string config;             // path
+struct RunRequest {
+  std::string run;                // folder
   std::vector<std::string> sets;  // --set
-  std::string run;                // folder; empty: runs/<config name>
   int threads = 0;                // 0: as the config says
   std::int64_t stop_at = 0;       // 0: no
-  std::string init_from;          // another run, or empty
-  bool force = false;             // an old run folder is renamed
   bool profile = false;
-  std::string command;  // as typed, for origin.json
-};
-
-struct ResumeRequest {
-  std::string run;
-  std::vector<std::string> sets;
-  int threads = 0;
-  std::int64_t max_steps = 0;  // 0: as it is
-  std::int64_t more = 0;       // steps after the present one; 0: not given
-  std::int64_t stop_at = 0;
-  bool profile = false;
+  double begin = seconds_now();  // of the command
 };
 
 struct RunResult {
@@ -41,9 +31,19 @@ struct RunResult {
   double seconds = 0;  // of this process
 };
 
-// Errors leave every earlier run and checkpoint as it was; once there is a train.log they stand in
-// it too.
-RunResult train_run(const TrainRequest& request, Log& log);
-RunResult resume_run(const ResumeRequest& request, Log& log);
+// Trains from where `set_up` has put the trainer, and logs how it begins and ends.
+RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
+                           Log& log, const std::function<void(Trainer&)>& set_up);
+
+// The log file gets the error that ends a run too; the terminal gets it from main().
+template <class Work>
+RunResult with_errors_in_log(Log& log, Work&& work) {
+  try {
+    return work();
+  } catch (const std::exception& e) {
+    log.only_file(std::string("error: ") + e.what());
+    throw;
+  }
+}
 
 }  // namespace heed

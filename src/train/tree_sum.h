@@ -17,7 +17,7 @@ void for_tree_pairs(int n, Add&& add) {
     for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);
 }
 
-// The sum of x, which must not be empty and is used up.
+// The sum of x, which must not be empty and is overwritten.
 template <class T>
 T tree_sum(std::vector<T>& x) {
   for_tree_pairs(static_cast<int>(x.size()), [&](int to, int from) { x[to] += x[from]; });

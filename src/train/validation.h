@@ -1,5 +1,5 @@
-// Validation while training: the held-out part measured, and what that says about the run: which
-// step was the best so far, and how many validations ago.
+// Validation while training: measures the held-out part, and keeps in the State which step was the
+// best so far and how many validations ago that was.
 #pragma once
 
 #include <functional>
@@ -22,14 +22,14 @@ class Validation {
   Validation(const RunConfig& config, const Transformer& model, const Objective& objective,
              const Split& split, const Tokenizers& tokenizers);
 
-  // Loss, and BLEU where the config selects by it. Nothing if `stop` cut it off, or if there is no
-  // token to predict.
+  // Loss, and BLEU where the config selects by it. Nothing if `stop` ended it early, or if there is
+  // no token to predict.
   std::optional<ValidLine> measure(std::int64_t step, const ParamVec<float>& values, Pool& pool,
                                    const std::function<bool()>& stop) const;
 
   // Better than all before?
   bool is_best(const ValidLine& line, const State& state) const;
-  // Both move the state on and return the verdict.
+  // Both update the state and return the verdict.
   std::string count_best(const ValidLine& line, State& state) const;
   std::string count_stalled(State& state) const;
 

@@ -1,4 +1,5 @@
 """Damaged runs: every file altered in every way is refused, by name, and left as it is."""
+import json
 import shutil
 import struct
 import unittest
@@ -80,6 +81,20 @@ class BadRuns(RunsTest):
                      ["train", self.config(), "--run", "new", "--init-from", run]):
             self.check(*args, status=STORE, words=["NaN", "encoder.layers.0.fc1.weight"])
         self.assertFalse((self.folder / "new").exists())
+
+    def test_a_place_beyond_the_data_is_refused(self):
+        for name, epoch, index in (("epoch", 3, 0), ("epochs", 2**63 - 1, 0), ("index", 0, 2**63 - 1),
+                                   ("end", 0, 10**6)):
+            with self.subTest(name):
+                run, checkpoint = self.damaged(name)
+                state = json.loads((checkpoint / "state.json").read_text())
+                state["cursor"] = {"epoch": epoch, "index": index}
+                (checkpoint / "state.json").write_text(json.dumps(state))
+                seal(checkpoint)
+                before = self.snapshot(name)
+                self.check("resume", run, "--more", 1, status=STORE, words=["state.json", "beyond the data"])
+                self.assertEqual(self.snapshot(name), before)
+                self.check("inspect", run)
 
     def test_a_cut_flipped_missing_or_empty_file_is_refused_and_nothing_is_changed(self):
         for name in ("model.safetensors", "training.safetensors", "config.json", "tokenizer.json",

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from runs import RunsTest
+from runs import HEED, RunsTest
 
 STORE = 4
 
@@ -82,6 +82,17 @@ class Disks(RunsTest):
         for link in ("best", "last"):
             shutil.rmtree(copy / "checkpoints" / link)
         self.resume("copy", "--more", 5)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace makes a call fail")
+    def test_a_link_that_cannot_be_read_is_not_called_something_else(self):
+        self.train(self.config())
+        done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=readlink,readlinkat:error=EIO",
+                               HEED, "evaluate", "run"], cwd=self.folder, capture_output=True, text=True)
+        if "ptrace" in done.stderr:
+            self.skipTest("strace may not trace here")
+        self.assertEqual(done.returncode, STORE, done.stderr)
+        self.assertIn("cannot read the link", done.stderr)
+        self.assertIn("Input/output error", done.stderr)
 
     def test_a_disk_that_fills_up_leaves_whole_checkpoints_and_can_be_resumed(self):
         place = self.mount("disk", "size=128k")

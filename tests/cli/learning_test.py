@@ -1,12 +1,20 @@
 """The learning record of metrics.jsonl: its numbers against those of the checkpoints around a step."""
+import hashlib
 import json
 import math
+import shutil
 import unittest
 
 from runs import RunsTest, text, weights
 
 SGD = {"type": "sgd", "learning_rate": 0.25, "schedule": "constant", "warmup_steps": 0, "clip_norm": 0,
        "weight_decay": 0}
+
+
+def damage(path):
+    """Flips the last bit of a file; twice is not at all."""
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
 
 
 def length(x):
@@ -119,10 +127,11 @@ class LearningTest(RunsTest):
     def test_a_run_from_other_weights_is_compared_with_those(self):
         self.train(self.config())
         start = self.checkpoint(20)
-        again = self.config("again", optimizer=SGD, seed=7)
+        again = self.config("again", optimizer=SGD, seed=7, train__keep_last=1, train__save_every=5)
         self.train(again, "parts", "--init-from", self.folder / "run", "--stop-at", 10)
-        self.assertEqual(weights(self.folder / "parts" / "initial.safetensors"), start)
         self.resume("parts")
+        self.assertEqual(self.steps("parts"), [0, 20])
+        self.assertEqual(self.checkpoint(0, "parts"), start)
         self.train(again, "whole", "--init-from", self.folder / "run")
         self.assertEqual(self.records("parts"), self.records("whole"))
         end = self.checkpoint(20, "parts")
@@ -148,20 +157,40 @@ class LearningTest(RunsTest):
         began, first = (json.loads(self.check(*args, "--json").out)["kinds"][0]["heads"] for args in (
             gold, [gold[0], self.folder / "run", *gold[2:]]))
         self.assertEqual([h["untrained"]["mass"] for h in began], [h["trained"]["mass"] for h in first])
-        kept = self.folder / "second" / "initial.safetensors"
-        whole = kept.read_bytes()
-        kept.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-        self.check("inspect", self.folder / "second", status=4, words=["initial.safetensors", "damaged", "SHA-256"])
-        kept.write_bytes(whole)
+        kept = self.checkpoints("second") / "step-00000000"
+        damage(kept / "model.safetensors")
+        self.check("inspect", self.folder / "second", status=4,
+                   words=["step-00000000/model.safetensors", "SHA-256"])
+        damage(kept / "model.safetensors")
         kept.rename(self.folder / "kept")
         for args in (["inspect", self.folder / "second"], ["report", self.folder / "second"], gold):
-            self.check(*args, status=4, words=["initial.safetensors", "is missing"])
+            self.check(*args, status=4, words=["step-00000000", "is missing", "restore that folder"])
         self.resume("second", words="without the cosine to the first weights")
         for m in self.records("second")[20]["matrices"].values():
             self.assertIsNone(m["cosine"])
             self.assertGreater(m["weight_norm"], 0)
         (self.folder / "kept").rename(kept)
         self.check("inspect", self.folder / "second")
+        self.check("report", self.folder / "second")
+
+    def test_an_older_run_has_its_first_weights_in_a_file(self):
+        self.train(self.config())
+        again = self.config("again", seed=7)
+        self.train(again, "second", "--init-from", self.folder / "run", "--stop-at", 10)
+        shown = self.check("inspect", self.folder / "second", "--checkpoint", "step-10", "--json").out
+        kept, origin = self.folder / "second" / "initial.safetensors", self.folder / "second" / "origin.json"
+        step_0 = self.checkpoints("second") / "step-00000000"
+        (step_0 / "model.safetensors").rename(kept)
+        shutil.rmtree(step_0)
+        origin.write_text(json.dumps({**json.loads(origin.read_text()),
+                                      "initial_sha256": hashlib.sha256(kept.read_bytes()).hexdigest()}))
+        self.assertEqual(self.check("inspect", self.folder / "second", "--json").out, shown)
+        damage(kept)
+        self.check("inspect", self.folder / "second", status=4, words=["initial.safetensors", "damaged", "SHA-256"])
+        damage(kept)
+        self.resume("second")
+        self.train(again, "whole", "--init-from", self.folder / "run")
+        self.assertEqual(self.records("second"), self.records("whole"))
         self.check("report", self.folder / "second")
 
     def test_inspect_says_that_a_record_is_not_of_the_average(self):

@@ -4,10 +4,15 @@ import shutil
 import struct
 import unittest
 
-from runs import RunsTest, read_tensors, seal, write_tensors
+from runs import RunsTest, read_tensors, seal, text, write_tensors
 
 
 class Resume(RunsTest):
+    def without_checkpoints(self, run):
+        """As if the process had been killed before it saved."""
+        for path in self.checkpoints(run).iterdir():
+            path.unlink() if path.is_symlink() else shutil.rmtree(path)
+
     def test_a_finished_run_takes_more_steps_and_otherwise_does_nothing(self):
         self.train(self.config(train__max_steps=6))
         before = self.snapshot()
@@ -22,6 +27,19 @@ class Resume(RunsTest):
             self.resume("run", "--max-steps", bad, status=2, words="--max-steps")
         self.resume("run", "--more", 1, "--max-steps", 30, status=2)
         self.assertEqual(self.link("last"), 11)
+
+    def test_more_steps_of_a_stopped_run_are_counted_from_its_planned_end(self):
+        self.train(self.config(), "run", "--stop-at", 7)
+        self.resume("run", "--more", 3, "--stop-at", 12, words=[
+            "--more counts from the planned end, step 20", "changed: train.max_steps from 20 to 23"])
+        self.resume("run")
+        self.assertEqual(self.link("last"), 23)
+        r = self.resume("run", "--more", 2, words="train.max_steps from 23 to 25")
+        self.assertNotIn("planned end", r.err)
+        # Where no end is planned they are counted from the last step.
+        self.train(self.config(train__max_steps=0, train__max_epochs=9), "epochs", "--stop-at", 4)
+        self.resume("epochs", "--more", 3, words="train.max_steps from 0 to 7")
+        self.assertEqual(self.link("last", "epochs"), 7)
 
     def test_only_keys_that_leave_the_past_alone_may_change(self):
         config = self.config()
@@ -53,6 +71,17 @@ class Resume(RunsTest):
         self.resume("run", words="train.max_steps from 6 to 9")
         self.assertEqual(self.link("last"), 9)
 
+    def test_a_finished_run_loses_the_checkpoints_that_a_killed_save_kept(self):
+        self.train(self.config(train__save_every=5, train__keep_last=1))
+        whole = self.snapshot()
+        best, last = self.link("best"), self.link("last")
+        for step in (5, 15):
+            if step not in (best, last):
+                shutil.copytree(self.checkpoints() / "last", self.checkpoints() / f"step-{step:08}")
+        self.assertNotEqual(self.snapshot(), whole)
+        self.resume("run", "--set", "train.keep_last=9", words="nothing to do")
+        self.assertEqual(self.snapshot(), whole)
+
     def test_a_damaged_config_of_the_run_is_replaced_by_the_checkpoints(self):
         self.train(self.config(), "run", "--stop-at", 4)
         (self.folder / "run" / "config.json").write_bytes(b"\0" * 100)
@@ -76,6 +105,21 @@ class Resume(RunsTest):
         data.write_text(whole)
         self.resume("run")
 
+    def test_data_changed_before_the_first_checkpoint_is_refused(self):
+        for name, data in (("tail", {"train": "a.txt", "valid_fraction": 0.1}),
+                           ("file", {"train": "b.txt", "valid": "a.txt"})):
+            with self.subTest(name):
+                (self.folder / "b.txt").write_text(text(200, seed=2))
+                whole = (self.folder / "a.txt").read_text()
+                self.train(self.config(name, data=data), name, "--stop-at", 4)
+                self.without_checkpoints(name)
+                before = self.snapshot(name)
+                (self.folder / "a.txt").write_text(whole.replace("miller", "killer", 1))
+                self.resume(name, status=3, words=["data", "SHA-256", "origin.json says"])
+                self.assertEqual(self.snapshot(name), before)
+                (self.folder / "a.txt").write_text(whole)
+                self.resume(name, words="starting at step 0")
+
     def test_a_run_can_be_moved_and_resumed_from_anywhere(self):
         self.train(self.config(), "run", "--stop-at", 4)
         shutil.move(self.folder / "run", self.folder / "other")
@@ -85,13 +129,24 @@ class Resume(RunsTest):
 
     def test_a_run_without_a_checkpoint_starts_again(self):
         self.train(self.config(), "run", "--stop-at", 4)
-        for path in self.checkpoints().iterdir():
-            path.unlink() if path.is_symlink() else shutil.rmtree(path)
+        self.without_checkpoints("run")
         self.resume("run", words="starting at step 0")
         self.train(self.config(), "whole")
         self.same_checkpoint("run", "whole", 20)
         steps = [e["step"] for e in self.metrics(kind="train")]
         self.assertEqual(steps, sorted(set(steps)))
+
+    def test_a_run_killed_before_its_start_event_has_it_after_all(self):
+        self.train(self.config(), "run", "--stop-at", 4)
+        metrics = self.folder / "run" / "metrics.jsonl"
+        start = metrics.read_text().splitlines()[0]
+        self.assertEqual(json.loads(start)["event"], "start")
+        for left in ("", start[:20]):
+            self.without_checkpoints("run")
+            metrics.write_text(left)
+            self.resume("run", "--stop-at", 4)
+            self.assertEqual(metrics.read_text().splitlines()[0], start)
+            self.assertEqual(len(self.metrics(kind="event")), 1)
 
     def test_damaged_checkpoints_are_named_and_passed_over(self):
         self.train(self.config(train__save_every=5, train__keep_last=0), "run")
@@ -121,7 +176,7 @@ class Resume(RunsTest):
     def test_exported_and_missing_runs_cannot_be_resumed(self):
         self.resume("none", status=4, words="no run")
         (self.folder / "empty").mkdir()
-        self.resume("empty", status=4, words="no run folder")
+        self.resume("empty", status=4, words="not a run folder")
         self.train(self.config(), "run", "--stop-at", 2)
         self.resume("run/checkpoints/last", status=4, words="checkpoint")
         self.resume("a.txt", status=4)
@@ -178,7 +233,7 @@ class Resume(RunsTest):
                 self.check(*args, status=4, words=["origin.json", "damaged", "restore it, or move it away"])
             self.check("sample", self.folder / "run", "--max-tokens", 3)  # needs no data
         origin.unlink()
-        self.resume("run", words=["warning", "origin.json says nothing"])
+        self.resume("run", words=["warning", "origin.json does not say"])
         origin.write_text("")
         self.resume("run", words="already at step 20")  # needs no data either
 
@@ -207,8 +262,8 @@ class Resume(RunsTest):
             run = f"parts{end}"
             self.train(self.config(**{**c, "train__max_steps": end}), run)
             log = (self.folder / run / "train.log").read_text()
-            self.assertIn("not counted" if end == 7 else "new best", log)
-            self.assertEqual("step 7 is better than the best that counts, step 4" in log, end == 7)
+            self.assertIn("no candidate for best" if end == 7 else "new best", log)
+            self.assertEqual("step 7 is better than step 4, but commands still use that one" in log, end == 7)
             self.assertEqual(self.link("best", run), 4 if end == 7 else 3)
             self.resume(run, "--max-steps", 20)
             self.same_but_config(run, "straight", 20)

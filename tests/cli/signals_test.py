@@ -144,7 +144,7 @@ class Divergence(RunsTest):
         self.assertEqual(self.link("last", run), 20)
 
     def test_ruined_weights_are_never_saved(self):
-        # Finite for some steps, but useless: every checkpoint is one to go on from.
+        # Finite for some steps, but useless: training can continue from every checkpoint.
         config = self.config(optimizer={"type": "sgd", "learning_rate": 20, "clip_norm": 0,
                                         "schedule": "constant", "warmup_steps": 0},
                              train__save_every=1, train__eval_every=0, train__keep_last=0,
@@ -156,7 +156,7 @@ class Divergence(RunsTest):
             self.assertLess(loss, 40, step)  # held-out text; over 4 (ln 22 + sqrt 8) = 24 on training text is refused
         self.assertGreater(len(self.steps()), 0)
         for _ in range(5):  # what it advises leads on from there, if not at once
-            line = r.err[r.err.index("go on more slowly: ") + 19:].split(";")[0]
+            line = r.err.split("continue with a lower rate: ")[1].split(";")[0]
             r = self.heed(*shlex.split(line)[1:])
             if r.status == 0:
                 break
@@ -196,6 +196,22 @@ class Output(RunsTest):
         after = (self.folder / "run" / "train.log").read_text()
         self.assertTrue(after.startswith(log))
         self.assertEqual(after[len(log):], r.err)
+
+    def test_a_long_run_says_after_20_steps_how_long_the_others_will_take(self):
+        config = self.config(train__max_steps=100)
+        said = lambda r: [line for line in r.err.splitlines() if line.endswith("left at this speed")]
+        r = self.train(config, "run", "--stop-at", 19)
+        self.assertEqual(said(r), [])
+        self.assertRegex(r.err, r"plan: 100 steps of 100 tokens, on \d+ threads?, about \d+ MiB of memory\n")
+        r = self.resume("run", "--stop-at", 20)
+        self.assertEqual(said(r), [], "one step of this process is too little")
+        r = self.train(config, "long")
+        self.assertEqual(len(said(r)), 1)
+        self.assertRegex(said(r)[0], r"^about \d+s left at this speed$")
+        self.assertLess(r.err.index("step     20/"), r.err.index("left at this speed"))
+        self.assertLess(r.err.index("left at this speed"), r.err.index("step     25/"))
+        self.assertEqual(said(self.resume("long", "--max-steps", 199)), [], "a short rest needs none")
+        self.assertEqual(len(said(self.resume("long", "--max-steps", 299))), 1)
 
     def test_a_pipe_gets_plain_lines(self):
         r = self.train(self.config(), env={"TERM": "xterm-256color"})

@@ -85,7 +85,7 @@ TEST_F(RunFolder, LinksThatLeadOutOfTheRunAreRefused) {
   }
   fs::remove(checkpoint("best"));
   fs::create_directory(checkpoint("best"));
-  EXPECT_THAT(error_of([&] { find_checkpoint(run_); }), HasSubstr("no symbolic link"));
+  EXPECT_THAT(error_of([&] { find_checkpoint(run_); }), HasSubstr("not a symbolic link"));
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 30));
 }
 
@@ -122,7 +122,7 @@ TEST_F(RunFolder, ReadersLeaveNoTrace) {
     times[run_] = fs::last_write_time(run_);
     return times;
   };
-  fs::create_directory(checkpoint(".tmp-step-00000040"));  // of a save that is going on
+  fs::create_directory(checkpoint(".tmp-step-00000040"));  // of a save in progress
   const auto before = snapshot();
   expect_whole(find_checkpoint(run_));
   newest_checkpoint(run_);

@@ -57,6 +57,19 @@ TEST_F(Writer, AnExistingRunIsRefusedOrWithForceRenamed) {
   EXPECT_EQ(read_file(run_.string() + ".old-3/config.json", 9), "second");
 }
 
+TEST_F(Writer, TheCurrentFolderIsRenamedByItsName) {
+  { RunWriter::create(run_, false).write_config("first"); }
+  const fs::path here = fs::current_path();
+  fs::current_path(run_);
+  { RunWriter::create(".", true).write_config("second"); }
+  fs::current_path(run_);
+  { RunWriter::create("../run/.", true).write_config("third"); }
+  fs::current_path(here);
+  EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
+  EXPECT_EQ(read_file(run_.string() + ".old-2/config.json", 9), "second");
+  EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
+}
+
 TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
   RunWriter writer = RunWriter::create(run_, false);
   writer.write_config("{}");
@@ -89,6 +102,12 @@ TEST_F(Writer, LinksFollowTheStateAndOldOnesGoButBestAndLastStay) {
   writer.save(at(70, 60).contents(), 1);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("average-1-60", "best", "last", "step-00000060", "step-00000070"));
+}
+
+TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const int step : {0, 10, 20, 30}) writer.save(at(step, 10).contents(), 1);
+  EXPECT_THAT(list_steps(run_), ElementsAre(0, 10, 30));
 }
 
 TEST_F(Writer, SavingAStepAgainReplacesIt) {
@@ -125,9 +144,12 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("best", "last", "step-00000010", "step-00000020"));
   EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "metrics.jsonl"));
-  writer.repair_links(newest_checkpoint(run_).checkpoint->state());
+  writer.finish_save(newest_checkpoint(run_).checkpoint->state(), 3);
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");
+  // Killed before the pruning.
+  writer.finish_save(newest_checkpoint(run_).checkpoint->state(), 1);
+  EXPECT_THAT(list_steps(run_), ElementsAre(20));
 }
 
 TEST_F(Writer, MetricsAreCutBackToTheStep) {
@@ -173,7 +195,7 @@ TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
 }
 
 // Every call of a save with links and pruning fails once, or for good from there on.
-TEST_F(Writer, AfterEveryFailureOfASaveTheRunGoesOnFromAWholeCheckpoint) {
+TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
   std::set<std::string> kinds;
   for (const bool for_good : {false, true}) {
     bool failed = true;

@@ -9,7 +9,8 @@
 #include "math/blas.h"
 #include "store/run_folder.h"
 #include "store/small_checkpoint.h"
-#include "train/training_run.h"
+#include "train/resume.h"
+#include "train/start.h"
 
 namespace heed {
 namespace {

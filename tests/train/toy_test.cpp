@@ -9,7 +9,7 @@
 #include "data/pair_dataset.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
-#include "train/training_run.h"
+#include "train/start.h"
 
 namespace heed {
 namespace {

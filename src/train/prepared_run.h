@@ -1,0 +1,29 @@
+// A run's parts, ready for its first step: everything that is read and checked before training
+// writes a file.
+#pragma once
+
+#include <string>
+
+#include "data/dataset.h"
+#include "data/run_config.h"
+#include "nn/transformer.h"
+#include "train/memory.h"
+
+namespace heed {
+
+struct PreparedRun {
+  RunConfig config;
+  Tokenizers tokenizers;
+  Dataset data;
+  Transformer model;
+  int threads;
+  MemoryPlan memory;
+};
+
+// `folder`: where the relative paths of the config's data start. Empty tokenizers are trained.
+// `threads` 0: as the config says. Error (data) from the files; Error (memory) if the training
+// cannot fit.
+PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
+                        int threads);
+
+}  // namespace heed
