@@ -100,7 +100,7 @@ Example read_input(const AttendOptions& r, const TrainedModel& t) {
       throw Error(Exit::usage, "--target: this model has no decoder; its text is --source.");
     return {objective.framed_source(source()), {}};
   }
-  if (!r.source && objective.traits().pairs)
+  if (!r.source && objective.traits().prompt_is_source)
     throw Error(Exit::usage, "--target needs its --source.");
   const TokenIds prompt = r.source ? source() : TokenIds{};
   return {objective.framed_source(prompt),

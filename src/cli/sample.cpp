@@ -63,7 +63,7 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
   const ObjectiveTraits& traits = m.objective->traits();
   r.prompt = encode_known(prompt, m.tokenizers.source(), m.config, "the prompt");
   r.banned = m.objective->never_written(*m.tokenizers.target);
-  if (!traits.to_end) return;
+  if (!traits.prompt_is_source) return;
   if (traits.pairs && prompt.find('\n') != std::string::npos)
     throw Error(Exit::data, "the prompt has several lines; this model samples translations of one.",
                 "heed translate");
@@ -82,7 +82,7 @@ class Printer {
   Printer(const TrainedModel& m, const SampleOptions& o, std::string prompt)
       : tokenizer_(*m.tokenizers.target), options_(o), prompt_(std::move(prompt)) {
     const SampleRequest& r = o.request;
-    shows_prompt_ = !m.objective->traits().to_end;
+    shows_prompt_ = !m.objective->traits().prompt_is_source;
     streams_ = !o.json && r.num_samples == 1 && ::isatty(STDOUT_FILENO) == 1;
     const int previous = !shows_prompt_ || r.prompt.empty() ? -1 : r.prompt.back();
     for (int i = 0; i < r.num_samples; ++i)

@@ -76,7 +76,8 @@ Exit run_score(CommandLine& line) {
   const ObjectiveTraits& traits = m.objective->traits();
   if (traits.pairs && source.empty())
     throw Error(Exit::usage, "this model scores pairs: --source is missing.", "heed score --help");
-  if (!source.empty() && !(traits.encoder() && traits.decoder()))
+  const bool continues = traits.encoder() && traits.decoder() && !traits.prompt_is_source;
+  if (!source.empty() && !traits.pairs && !continues)
     throw Error(Exit::usage, "this model reads one text: --source does not apply.");
   if (source == "-" && target == "-")
     throw Error(Exit::usage, "--source and --target cannot both be standard input.");

@@ -70,7 +70,7 @@ Example Objective::continued(const TokenIds& text, bool) const {
 TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
   TokenIds never;
   for (int id = 0; id < tokenizer.first_ordinary_id(); ++id)
-    if (id != Tokenizer::kEos || !traits_.to_end) never.push_back(id);
+    if (id != Tokenizer::kEos || !traits_.writes_end) never.push_back(id);
   return never;
 }
 

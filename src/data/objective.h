@@ -65,7 +65,8 @@ struct ObjectiveTraits {
   int longest_source = 0, longest_target = 0;
   int before_source = 0;                   // ids before the text in a framed source
   bool pairs = false;                      // learns from pairs, else from text
-  bool to_end = false;                     // what it writes ends with </s>, else nowhere
+  bool prompt_is_source = false;           // it answers a prompt, else it continues it
+  bool writes_end = false;                 // what it writes ends with </s>, else nowhere
   bool windows = false;                    // can be evaluated in overlapping windows
   bool fills_masks = false;                // kMaskText in a text is for it to fill in
   bool pseudo_likelihood = false;          // a token is scored given those on both its sides

@@ -68,13 +68,13 @@ ReportStep answer(const TrainedModel& m, const Question& q, std::int64_t step) {
   Workspace workspace;
   out.maps = attention_maps(m.model, m.values, q.read, workspace);
   const ObjectiveTraits& traits = m.objective->traits();
-  const int most =
-      traits.to_end ? std::min(kWritten, m.objective->traits().longest_target - 1) : kWritten;
+  const bool answers = traits.prompt_is_source;
+  const int most = answers ? std::min(kWritten, traits.longest_target - 1) : kWritten;
   for (const TokenIds& prompt : q.prompts)
     out.written.push_back(traits.fills_masks
                               ? filled(m, q.read)
                               : m.tokenizers.target->decode(
-                                    generate(m, prompt, most, traits.to_end ? 0 : kTemperature)));
+                                    generate(m, prompt, most, answers ? 0 : kTemperature)));
   return out;
 }
 

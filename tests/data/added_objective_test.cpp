@@ -32,7 +32,8 @@ class Backwards final : public TextObjective {
                       {.longest_source = c.objective.target_length + 1,
                        .longest_target = c.objective.target_length + 1,
                        .before_source = 1,
-                       .to_end = true,
+                       .prompt_is_source = true,
+                       .writes_end = true,
                        .bits_per_byte = false,
                        .specials = {"[BACK]"}},
                       c.objective.target_length) {}
