@@ -99,7 +99,8 @@ Exit run_score(CommandLine& line) {
       unknown += m.tokenizers.source().unknown(sources[i]);
       unknown += m.tokenizers.target->unknown(targets[i]);
       lines.push_back(m.objective->score(m.tokenizers.source().encode(sources[i]),
-                                         m.tokenizers.target->encode(targets[i])));
+                                         m.tokenizers.target->encode(targets[i]),
+                                         m.tokenizers.target->size()));
       for (const Example& e : lines.back().examples) {
         check_positions(m.config.model, std::max(e.source.size(), e.target.size()),
                         "line " + std::to_string(i + 1), "<s> or </s>");

@@ -103,8 +103,9 @@ class Objective {
   virtual TokenIds framed_source(TokenIds tokens) const = 0;
   static TokenIds framed_target(TokenIds tokens);
 
-  // `source`: what the line is conditioned on; empty where there is nothing.
-  virtual ScoredLine score(const TokenIds& source, const TokenIds& line) const = 0;
+  // `source`: what the line is conditioned on; empty where there is nothing. `vocab`: the number of
+  // ids that the line's tokenizer has.
+  virtual ScoredLine score(const TokenIds& source, const TokenIds& line, int vocab) const = 0;
 
   // What is read to write what follows `text`; `again`: when the decoder is full, with
   // longest_target ids. By default the text is a source, and the decoder starts at <s>.

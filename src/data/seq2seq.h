@@ -26,7 +26,7 @@ class Seq2Seq final : public Objective {
     return tokens;
   }
 
-  ScoredLine score(const TokenIds& source, const TokenIds& line) const override {
+  ScoredLine score(const TokenIds& source, const TokenIds& line, int) const override {
     Example e{source, {}, line};
     frame(e);
     return {e.source, e.labels, {e}};

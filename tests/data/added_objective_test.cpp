@@ -43,8 +43,8 @@ class Backwards final : public TextObjective {
     return tokens;
   }
 
-  ScoredLine score(const TokenIds&, const TokenIds& line) const override {
-    ScoredLine scored = TextObjective::score({}, line);
+  ScoredLine score(const TokenIds&, const TokenIds& line, int vocab) const override {
+    ScoredLine scored = TextObjective::score({}, line, vocab);
     scored.ids.clear();
     for (const Example& e : scored.examples)
       scored.ids.insert(scored.ids.end(), e.labels.begin(), e.labels.end());
