@@ -50,8 +50,10 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   require(o.source.empty() == o.target.empty(), "--source and --target belong together.");
   require(o.data.empty() || !pairs, "this model was trained on pairs: use --source and --target.");
   require(o.source.empty() || pairs, "this model was trained on text: use --data.");
-  require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (seq2seq).");
-  require(o.stride == 0 || m.objective->traits().windows, "--stride is for causal_lm models.");
+  require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (" +
+                                objectives_with(&ObjectiveTraits::pairs) + ").");
+  require(o.stride == 0 || m.objective->traits().windows,
+          "--stride is for " + objectives_with(&ObjectiveTraits::windows) + " models.");
   require(o.stride <= m.config.objective.target_length,
           "--stride must be at most the model's target_length, " +
               std::to_string(m.config.objective.target_length) + ".");
@@ -151,7 +153,8 @@ Exit run_evaluate(CommandLine& line) {
   app.add_option("--source", o.source, "source lines, for models of pairs")->type_name("PATH");
   app.add_option("--target", o.target, "target lines")->type_name("PATH");
   app.add_option("--stride", o.stride,
-                 "causal_lm: windows begin every N tokens and overlap; 0: they do not overlap")
+                 objectives_with(&ObjectiveTraits::windows) +
+                     ": windows begin every N tokens and overlap; 0: they do not overlap")
       ->check(CLI::Range(0, 1'000'000));
   app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
   app.add_option("--beam-size", o.beam.beam_size, "of the translations; 1: greedy")

@@ -33,7 +33,9 @@ Exit run_fill(CommandLine& line) {
   const TrainedModel m = load_trained_model(run, checkpoint);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (!m.objective->traits().fills_masks)
-    throw Error(Exit::usage, "this model was not trained on masked words (masked_lm).",
+    throw Error(Exit::usage,
+                "this model was not trained on masked words (" +
+                    objectives_with(&ObjectiveTraits::fills_masks) + ").",
                 "heed sample " + run);
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, "the text has no [MASK].",

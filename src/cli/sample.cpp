@@ -205,8 +205,10 @@ Exit run_sample(CommandLine& line) {
   prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
-  if (const std::string& why = m.objective->traits().no_samples; !why.empty())
-    throw Error(Exit::usage, why, "heed fill " + run + " \"the [MASK] barked\"");
+  const ObjectiveTraits& traits = m.objective->traits();
+  if (!traits.no_samples.empty())
+    throw Error(Exit::usage, traits.no_samples,
+                traits.fills_masks ? "heed fill " + run + " \"the [MASK] barked\"" : "");
   const std::string prompt = read_prompt(o);
   complete_request(m, prompt, log, r);
   Printer printer(m, o, prompt);

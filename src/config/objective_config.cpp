@@ -1,21 +1,34 @@
 #include "config/objective_config.h"
 
+#include <algorithm>
+
 #include "config/fields.h"
 
 namespace heed {
 
-std::vector<Field> fields(ObjectiveConfig& c, std::vector<std::string> types,
-                          std::string type_doc) {
+std::vector<Field> fields(ObjectiveConfig& c, const std::vector<ObjectiveDoc>& objectives) {
   constexpr Range kLength{1, 1'000'000};
+  std::vector<std::string> types;
+  std::string meanings;
+  for (const ObjectiveDoc& o : objectives) {
+    types.push_back(o.name);
+    meanings += (meanings.empty() ? "" : "; ") + o.name + ": " + o.text;
+  }
+  const auto users = [&](const std::string& key) {
+    std::string names;
+    for (const ObjectiveDoc& o : objectives)
+      if (std::ranges::count(o.keys, key) > 0) names += (names.empty() ? "" : ", ") + o.name;
+    return names;
+  };
   return {
-      {"type", choice(c.type, std::move(types)), std::move(type_doc)},
+      {"type", choice(c.type, std::move(types)), std::move(meanings)},
       {"source_length", &c.source_length,
-       "prefix_lm, masked_lm: the encoder reads at most this many tokens", kLength},
+       users("source_length") + ": the encoder reads at most this many tokens", kLength},
       {"target_length", &c.target_length,
-       "prefix_lm, causal_lm: the decoder writes this many tokens at a time", kLength},
+       users("target_length") + ": the decoder writes this many tokens at a time", kLength},
       {"mask_fraction",
        &c.mask_fraction,
-       "masked_lm: this share of the tokens is to be predicted",
+       users("mask_fraction") + ": this share of the tokens is to be predicted",
        {0.0, 1.0, true, false}},
       {"label_smoothing", &c.label_smoothing,
        "this much of the probability is spread over all tokens (training loss only)", kFraction},

@@ -16,7 +16,13 @@ struct ObjectiveConfig {
   double label_smoothing = 0.0;
 };
 
-// `types`: the names that `type` may have; `type_doc`: what they mean.
-std::vector<Field> fields(ObjectiveConfig& c, std::vector<std::string> types, std::string type_doc);
+// What the documentation of the keys says about an objective.
+struct ObjectiveDoc {
+  std::string name;               // a value of `type`
+  std::string text;               // what it is, in a few words
+  std::vector<std::string> keys;  // those of the section that it uses, if not all objectives do
+};
+
+std::vector<Field> fields(ObjectiveConfig& c, const std::vector<ObjectiveDoc>& objectives);
 
 }  // namespace heed

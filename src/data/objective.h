@@ -133,13 +133,14 @@ class Objective {
 
 // A row of the table.
 struct ObjectiveKind {
-  std::string name;  // objective.type
-  std::string doc;   // a few words, for the documentation of the key
+  ObjectiveDoc doc;  // its name is objective.type
   std::unique_ptr<const Objective> (*make)(const RunConfig& config);
 };
 const std::vector<ObjectiveKind>& objectives();
-// One more row. To be called before the first config is read, from one thread.
+// One more row, of another name. To be called before the first config is read, from one thread.
 void add_objective(ObjectiveKind kind);
+// "a, b or c": the objectives that have a trait, or those that lack it.
+std::string objectives_with(bool ObjectiveTraits::*trait, bool has = true);
 
 // The objective of a config.
 std::unique_ptr<const Objective> make_objective(const RunConfig& config);

@@ -208,7 +208,7 @@ bool Trainer::validate(bool counts) {
     return false;
   }
   if (!line) {
-    log_.warn("no validation: not one token of the held-out part is masked");
+    log_.warn("no validation: the held-out part has no token to predict");
     return false;
   }
   if (!std::isfinite(line->evaluation.loss()))

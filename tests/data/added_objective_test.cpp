@@ -74,7 +74,7 @@ class AddedObjective : public testing::Test {
  protected:
   // A run of 200 steps, and one that was stopped at step 90 and resumed on more threads.
   static void SetUpTestSuite() {
-    add_objective({"backwards", "the decoder writes backwards what the encoder reads",
+    add_objective({{"backwards", "the decoder writes backwards what the encoder reads", {}},
                    [](const RunConfig& c) -> std::unique_ptr<const Objective> {
                      return std::make_unique<Backwards>(c);
                    }});
@@ -121,6 +121,15 @@ TEST_F(AddedObjective, IsAChoiceOfItsKey) {
                   },
                   Exit::usage),
               HasSubstr("objective.type backwards needs model.decoder_layers of at least 1"));
+}
+
+TEST_F(AddedObjective, ANameIsTakenOnce) {
+  EXPECT_THAT(error_of(
+                  [] {
+                    add_objective({{"causal_lm", "another", {}}, nullptr});
+                  },
+                  Exit::internal),
+              HasSubstr("There is an objective causal_lm already."));
 }
 
 TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {
