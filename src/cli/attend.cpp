@@ -83,7 +83,8 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
 Example read_input(const AttendOptions& r, const TrainedModel& t) {
   const Objective& objective = *t.objective;
   const auto source = [&] {
-    return source_tokens(objective, t.config, t.tokenizers, *r.source, "--source");
+    return source_tokens(objective, t.config, t.tokenizers, objective.with_mask_tokens(*r.source),
+                         "--source");
   };
   const auto target = [&](const std::string& text, const char* name) {
     return Objective::framed_target(target_tokens(objective, t.config, t.tokenizers, text, name));

@@ -40,7 +40,8 @@ Exit run_fill(CommandLine& line) {
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, "the text has no [MASK].",
                 "heed fill " + run + " \"the [MASK] barked\"");
-  const TokenIds tokens = encode_known(text, tokenizer, m.config, "the text");
+  const TokenIds tokens =
+      encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, "the text");
   const TokenIds ids = m.objective->framed_source(tokens);
   const int too_many = static_cast<int>(ids.size()) - m.objective->traits().longest_source;
   if (too_many > 0)
@@ -50,8 +51,7 @@ Exit run_fill(CommandLine& line) {
 
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    if (tokenizer.is_special(ids[i]) && ids[i] >= Tokenizer::kFirstFurther)
-      rows.push_back(static_cast<int>(i));
+    if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
   for (const std::vector<ScoredToken>& best : fill(m, ids, rows, top_k)) {
     const std::size_t i = masks.size();

@@ -39,6 +39,8 @@ class MaskedLm final : public TextObjective {
     });
   }
 
+  bool is_mask(int id) const override { return id == kMaskId; }
+
   // A tile with a token to fill in among those that are shown.
   Question question(const Split& split, int shown, int) const override {
     const auto is_label = [](int label) { return label >= 0; };

@@ -99,6 +99,13 @@ class Objective {
     return evaluation(split);
   }
 
+  // traits().fills_masks. A user's text, with every kMaskText written as the special token that
+  // stands for it. Error (data) on more of them than the model can fill in.
+  virtual std::string with_mask_tokens(std::string_view text) const { return std::string(text); }
+  // Is this such a token? An encoder alone answers in its row. A decoder writes the answer after
+  // this token, and the token with the next id ends it.
+  virtual bool is_mask(int) const { return false; }
+
   // What stands around the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;
   static TokenIds framed_target(TokenIds tokens);
