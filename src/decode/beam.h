@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "nn/transformer.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -25,14 +26,16 @@ inline constexpr double kMaxLengthPenalty = 10;  // lengths to this power stay f
 
 struct BeamOptions {
   int beam_size = 5;
-  double length_penalty = 1.0;  // from 0 to kMaxLengthPenalty
-  int n_best = 1;               // at most beam_size
-  int max_length = 0;           // tokens without </s>; 0: see longest_target()
-  std::vector<int> banned;      // ids that never come
+  double length_penalty = 1.0;                  // from 0 to kMaxLengthPenalty
+  int n_best = 1;                               // at most beam_size
+  int max_length = 0;                           // tokens without </s>; 0: see longest_target()
+  std::vector<int> banned;                      // ids that never come
+  std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
+  int end = Tokenizer::kEos;                    // the id that ends a target
 };
 
 struct Hypothesis {
-  std::vector<int> ids;  // without <s> and </s>
+  std::vector<int> ids;  // without the prefix and the end
   double log_probability;
   double score;
 };
@@ -43,7 +46,7 @@ inline double beam_score(double log_probability, std::size_t length, double leng
 }
 
 // How many tokens a target may have: options.max_length, or else twice the source's and 20; never
-// more than the model has learned positions for.
+// more than the model has learned positions for, the prefix among them.
 int longest_target(const ModelConfig& config, const BeamOptions& options, int source_tokens);
 
 // For each source (ids with their </s>) its n_best hypotheses, best first; fewer only if there are

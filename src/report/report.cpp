@@ -37,15 +37,20 @@ std::string pieces(const TokenIds& ids, const Tokenizer& tokenizer, const char* 
   return text;
 }
 
+// Token by token, special ones too, where masks are filled in.
+std::string shown(const TrainedModel& m, const TokenIds& ids, const Tokenizer& tokenizer,
+                  const char* between) {
+  return m.objective->traits().fills_masks ? pieces(ids, tokenizer, between)
+                                           : tokenizer.decode(ids);
+}
+
 Question ask(const TrainedModel& m, const Split& split, Report& report) {
   const int n = tokens_that_fit(m.config.model);
   Question q = m.objective->question(split, n, kWritten);
   const Tokenizer &source = m.tokenizers.source(), &target = *m.tokenizers.target;
-  const bool fills = m.objective->traits().fills_masks;
-  for (const TokenIds& ids : q.prompts)
-    report.prompts.push_back(fills ? pieces(ids, source, " ") : source.decode(ids));
+  for (const TokenIds& ids : q.prompts) report.prompts.push_back(shown(m, ids, source, " "));
   for (const TokenIds& ids : q.expected)
-    report.expected.push_back(fills ? pieces(ids, target, ", ") : target.decode(ids));
+    report.expected.push_back(shown(m, ids, target, m.model.has_decoder() ? " " : ", "));
   for (TokenIds* ids : {&q.read.source, &q.read.target, &q.read.labels})
     ids->resize(std::min<std::size_t>(ids->size(), n));
   report.tokens = input_tokens(q.read, m.tokenizers);
@@ -58,7 +63,7 @@ std::string filled(const TrainedModel& m, const Example& e) {
   for (std::size_t r = 0; r < e.labels.size(); ++r)
     if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
   TokenIds words;
-  for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().id);
+  for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().ids[0]);
   return pieces(words, *m.tokenizers.target, ", ");
 }
 
@@ -71,10 +76,10 @@ ReportStep answer(const TrainedModel& m, const Question& q, std::int64_t step) {
   const bool answers = traits.prompt_is_source;
   const int most = answers ? std::min(kWritten, traits.longest_target - 1) : kWritten;
   for (const TokenIds& prompt : q.prompts)
-    out.written.push_back(traits.fills_masks
+    out.written.push_back(!traits.decoder()
                               ? filled(m, q.read)
-                              : m.tokenizers.target->decode(
-                                    generate(m, prompt, most, answers ? 0 : kTemperature)));
+                              : shown(m, generate(m, prompt, most, answers ? 0 : kTemperature),
+                                      *m.tokenizers.target, " "));
   return out;
 }
 
