@@ -8,28 +8,40 @@ namespace heed {
 
 std::vector<Field> fields(ObjectiveConfig& c, const std::vector<ObjectiveDoc>& objectives) {
   constexpr Range kLength{1, 1'000'000};
+  const auto uses = [](const ObjectiveDoc& o, const char* key) {
+    return std::ranges::count(o.keys, key) > 0;
+  };
   std::vector<std::string> types;
-  std::string meanings;
+  std::string meanings, no_spans = "objective.type is " + c.type;
   for (const ObjectiveDoc& o : objectives) {
     types.push_back(o.name);
     meanings += (meanings.empty() ? "" : "; ") + o.name + ": " + o.text;
+    if (o.name == c.type && uses(o, "mean_span")) no_spans = "";
   }
-  const auto users = [&](const std::string& key) {
+  // "a, b: what" for the objectives that use a key.
+  const auto of_users = [&](const char* key, const char* what) {
     std::string names;
     for (const ObjectiveDoc& o : objectives)
-      if (std::ranges::count(o.keys, key) > 0) names += (names.empty() ? "" : ", ") + o.name;
-    return names;
+      if (uses(o, key)) names += (names.empty() ? "" : ", ") + o.name;
+    return names + ": " + what;
   };
   return {
       {"type", choice(c.type, std::move(types)), std::move(meanings)},
       {"source_length", &c.source_length,
-       users("source_length") + ": the encoder reads at most this many tokens", kLength},
+       of_users("source_length", "the encoder reads at most this many tokens"), kLength},
       {"target_length", &c.target_length,
-       users("target_length") + ": the decoder writes this many tokens at a time", kLength},
+       of_users("target_length", "the decoder writes this many tokens at a time"), kLength},
       {"mask_fraction",
        &c.mask_fraction,
-       users("mask_fraction") + ": this share of the tokens is to be predicted",
+       of_users("mask_fraction", "this share of the tokens is to be predicted"),
        {0.0, 1.0, true, false}},
+      {"mean_span",
+       &c.mean_span,
+       of_users("mean_span", "the mean number of tokens of a masked span"),
+       {1.0, 1e6},
+       OnResume::refused,
+       "",
+       no_spans},
       {"label_smoothing", &c.label_smoothing,
        "this much of the probability is spread over all tokens (training loss only)", kFraction},
   };

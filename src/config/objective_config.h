@@ -13,6 +13,7 @@ struct ObjectiveConfig {
   int source_length = 64;          // tokens an encoder reads at most (text objectives)
   int target_length = 64;          // tokens of a tile (text objectives)
   double mask_fraction = 0.15;
+  double mean_span = 3;
   double label_smoothing = 0.0;
 };
 

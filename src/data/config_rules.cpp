@@ -57,6 +57,13 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   };
   layers("model.encoder_layers", c.model.encoder_layers, objective.encoder());
   layers("model.decoder_layers", c.model.decoder_layers, objective.decoder());
+  constexpr std::size_t kMostSpecials = 10'000;
+  require(objective.specials.size() <= kMostSpecials,
+          "objective.type " + name + " needs " +
+              number(static_cast<std::int64_t>(objective.specials.size())) +
+              " special tokens for these lengths; a tokenizer has at most " +
+              number(kMostSpecials) + ".",
+          "a smaller objective.source_length");
   const bool pairs = objective.pairs;
   require(c.data.has_pairs() == pairs,
           "objective.type " + name + " learns from " + (pairs ? "pairs" : "text") + ", but data." +

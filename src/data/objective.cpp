@@ -9,6 +9,7 @@
 #include "data/masked_lm.h"
 #include "data/prefix_lm.h"
 #include "data/seq2seq.h"
+#include "data/span_corruption.h"
 
 namespace heed {
 namespace {
@@ -28,6 +29,10 @@ std::vector<ObjectiveKind>& table() {
       {{"masked_lm", "the encoder fills in masked tokens", {"source_length", "mask_fraction"}},
        make<MaskedLm>},
       {{"seq2seq", "pairs", {}}, make<Seq2Seq>},
+      {{"span_corruption",
+        "the encoder reads text with sentinels in place of spans, the decoder writes the spans",
+        {"source_length", "mask_fraction", "mean_span"}},
+       make<SpanCorruption>},
   };
   return kinds;
 }

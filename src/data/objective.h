@@ -1,10 +1,10 @@
 // What a model learns: which ids its halves read, and which labels it is asked for.
 //
-// An objective is one class in a file of its own (prefix_lm, causal_lm, masked_lm, seq2seq) and one
-// row of the table in objective.cpp. All that depends on it is asked here: the halves of the model,
-// the examples of an epoch, how a user's text is framed, scored and continued. No other file knows
-// which objective it has. An Objective is made from a config alone and is immutable: any thread may
-// call it.
+// An objective is one class in a file of its own (prefix_lm, causal_lm, masked_lm, seq2seq,
+// span_corruption) and one row of the table in objective.cpp. All that depends on it is asked here:
+// the halves of the model, the examples of an epoch, how a user's text is framed, scored and
+// continued. No other file knows which objective it has. An Objective is made from a config alone
+// and is immutable: any thread may call it.
 //
 // Texts come here as ids without <s> and </s>, and are framed as the model reads them:
 //
@@ -12,6 +12,7 @@
 //   prefix_lm  source: tokens, or <s> alone     target: <s> and tokens
 //   causal_lm                                   target: <s> and tokens
 //   masked_lm  source: <s> and tokens
+//   span_corruption  source: tokens                target: <s> and tokens
 #pragma once
 
 #include <cstdint>
