@@ -29,9 +29,10 @@ constexpr const char* kEvaluateNotes =
     "Scores every token once. loss is in nats per token, never smoothed; bits per byte counts one\n"
     "newline per pair and is left out where <unk> or lower-casing loses bytes. What the model\n"
     "does not know is read as <unk>, and a predicted <unk> is right there. Masked models: fixed\n"
-    "masks, pseudo-perplexity and accuracy of the masked tokens. Default data: what the run held\n"
-    "out. --json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
-    "bytes, unknown_tokens where there are any, and with --bleu also bleu, bleu_line (precisions,\n"
+    "masks, pseudo-perplexity and accuracy of the masked tokens; with a decoder, figures of all\n"
+    "that it writes: spans, sentinels and </s>. Default data: what the run held out. --json keys:\n"
+    "data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens, bytes,\n"
+    "unknown_tokens where there are any, and with --bleu also bleu, bleu_line (precisions,\n"
     "brevity penalty), chrf, exact_match (percent), signature, chrf_signature.";
 
 struct EvaluateOptions {

@@ -51,9 +51,10 @@ class SpanCorruption final : public TextObjective {
     std::size_t masks = 0;
     for (std::size_t at; (at = text.find(kMaskText)) != text.npos; ++masks) {
       if (masks == most_masks())
-        throw Error(Exit::data, "the text has too many [MASK]: this model fills in at most " +
-                                    std::to_string(masks) +
-                                    ", as many as its objective hides in a text.");
+        throw Error(Exit::data,
+                    "the text has too many [MASK]: this model fills in at most " +
+                        std::to_string(masks) +
+                        ", by its objective's source_length, mask_fraction and mean_span.");
       out += std::string(text.substr(0, at)) + traits().specials[masks];
       text.remove_prefix(at + kMaskText.size());
     }
@@ -139,7 +140,7 @@ class SpanCorruption final : public TextObjective {
     const int n = static_cast<int>(tile.end - tile.begin);
     const Noise noise = noise_of(n, config_);
     const std::uint64_t key = noise_key(seed_, Purpose::mask, epoch, tile.begin);
-    // A token that stays is imagined at each end of the tile, so that a span may lie there.
+    // One more token that stays is imagined at each end of the tile, so that a span may lie there.
     RandomRuns kept{combine(key, 0), n - noise.tokens + 2, noise.spans + 1};
     RandomRuns masked{combine(key, 1), noise.tokens, noise.spans};
     std::size_t at = tile.begin;
