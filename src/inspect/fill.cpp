@@ -47,10 +47,10 @@ std::vector<std::vector<Filling>> fill_spans(const TrainedModel& m, const TokenI
     // Each mask after this one needs room for its sentinel and a token.
     const int later = 2 * static_cast<int>(rows.size() - i - 1);
     options.max_length = --left - later;
+    const auto spans = beam_search(m.model, m.values, pool, {&source, 1}, options);
     found.emplace_back();
-    for (Hypothesis& h : beam_search(m.model, m.values, pool, {&source, 1}, options).front())
-      found.back().push_back({std::move(h.ids), h.log_probability});
-    const TokenIds& best = found.back().front().ids;
+    for (const Hypothesis& h : spans.front()) found.back().push_back({h.ids, h.log_probability});
+    const TokenIds& best = spans.front().front().ids;
     options.prefix.insert(options.prefix.end(), best.begin(), best.end());
     left -= static_cast<int>(best.size());
   }
