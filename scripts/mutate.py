@@ -5,7 +5,8 @@
     scripts/mutate.py --only norm      plants those whose description contains the word
     scripts/mutate.py --check          only checks that every fault applies: that its text is in its file once
 
-The faults are in scripts/mutations.py. They are planted in a copy of what the tests of math/, nn/ and sums need, in
+The faults are in scripts/mutations.py. They are planted in a copy of what the tests of math/, nn/, sums and objectives
+need, in
 build-mutate/. It is kept, so the next run builds only what has changed. Exits with 1 if a fault survives, does not apply,
 or does not compile.
 """
@@ -26,9 +27,10 @@ from mutations import MUTATIONS  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
 NEEDED = ["CMakeLists.txt", "src/base/*", "src/config/*", "src/math/*", "src/nn/*", "src/inspect/central_difference.h", "src/inspect/gradient_check.*",
-          "src/data/*.h", "src/text/*.h", "src/train/optimizer*", "src/train/gradients.*", "src/train/tree_sum.h",
+          "src/data/*", "src/text/*", "src/train/optimizer*", "src/train/gradients.*", "src/train/tree_sum.h",
           "tests/CMakeLists.txt", "tests/bench/*", "tests/math/*", "tests/nn/*", "tests/golden/*",
-          "tests/train/optimizer_golden_test.cpp", "tests/train/tree_sum_test.cpp"]
+          "tests/train/optimizer_golden_test.cpp", "tests/train/tree_sum_test.cpp", "tests/base/error_of.h",
+          "tests/data/splits.h", "tests/data/objective_test.cpp", "tests/data/span_corruption_test.cpp"]
 SECONDS = 300  # if a fault makes the tests run longer, it is caught
 
 

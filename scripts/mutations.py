@@ -11,6 +11,7 @@ KERNEL, LINEAR, FEED_FORWARD = "src/math/batch_invariant.cpp", "src/nn/linear.cp
 RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.cpp"
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
+SPANS = "src/data/span_corruption.h"
 OPTIMIZER, GRADIENTS = "src/train/optimizer.cpp", "src/train/gradients.cpp"
 
 MUTATIONS = [
@@ -82,6 +83,10 @@ MUTATIONS = [
     ("adam: eps under the root", OPTIMIZER, "(std::sqrt(v[i]) * root + eps)", "(std::sqrt(v[i] + eps) * root)"),
     ("adam: no bias correction", OPTIMIZER, "rate / (1.0 - std::pow(config_.betas[0], t))", "rate"),
     ("adamw: decays vectors too", OPTIMIZER, "&& !info.vector", ""),
+    ("span_corruption: short spans are likelier", SPANS, "* places < runs", "* 2 < 1"),
+    ("span_corruption: no span begins or ends a tile", SPANS, "kept.next() - (i == 0) - (i == noise.spans)", "kept.next() - 2 * (i == noise.spans)"),
+    ("span_corruption: all tiles have the same noise", SPANS, "epoch, tile.begin)", "epoch)"),
+    ("masked_lm: shows what is to be predicted", "src/data/masked_lm.h", "fate < 0.8", "fate < 0.4"),
     ("clipping: 1e-6 left out", OPTIMIZER, "(gradient_norm + 1e-6)", "gradient_norm"),
     ("tree sum: a running sum", "src/train/tree_sum.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
     ("gradient norm: blocks one after the other", GRADIENTS, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),

@@ -105,6 +105,10 @@ CONFIGS = {
         shared=false model: d_model=28 n_heads=2 d_ff=60 encoder_layers=1 decoder_layers=2 positions=none norm=post
         init=gpt2 tie=none objective: type=seq2seq optimizer: schedule=constant warmup_steps=10
         train: batch_tokens=800 shards=1 micro_batch_tokens=200""",
+    "span-word": """data: train=../texts/fables.txt tokenizer: type=word model: d_model=40 n_heads=4 d_ff=100
+        encoder_layers=2 decoder_layers=1 positions=learned objective: type=span_corruption source_length=40
+        mask_fraction=0.3 mean_span=2.5 optimizer: warmup_steps=10 learning_rate=0.005
+        train: batch_tokens=1000 micro_batch_tokens=120""",
 }
 # Commands stand between bars or on lines of their own; {} are names of files and words that fit the config.
 ALWAYS = """config config.json | gradcheck config.json --json | evaluate run --json --threads 2
@@ -126,6 +130,8 @@ COMMANDS = {
     "causal_lm": WRITES + " | evaluate run --stride 7 --json | " + TEXT,
     "masked_lm": """fill run "{text} [MASK] {word} [MASK]" --json | fill run "[MASK] {word}" --top-k 3
         tokenize run < ../texts/mask.txt | attend run --source "{text} [MASK]" --json | """ + TEXT,
+    "span_corruption": """fill run "{text} [MASK] {word} [MASK]" --json | fill run "[MASK] {word}" --top-k 3
+        attend run --source "{text} [MASK]" --json | sample run | """ + TEXT,
     "seq2seq": WRITES + """ | evaluate run --bleu --json --beam-size 2 | tokenize run --source --ids < {source}
         evaluate run --source {source} --target {target} --bleu --tokenize none --lowercase --length-penalty 0
         translate run --input {many} --beam-size 1 --threads 3 | translate run --beam-size 4 --threads 2 < {source}

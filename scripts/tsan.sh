@@ -38,5 +38,7 @@ run translate "$work/pairs" --input data/reverse.valid.source --beam-size 3
 run score "$work/pairs" --source data/reverse.valid.source --target data/reverse.valid.target
 run train configs/bert.json --run "$work/masked" "${short[@]}" "${text[@]}"
 run evaluate "$work/masked"
+run train configs/t5.json --run "$work/spans" "${short[@]}" "${text[@]}"
+run evaluate "$work/spans"
 run bench configs/copy.json --steps 6
 echo "tsan: no data race in $count commands with four threads"

@@ -87,7 +87,8 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
 Example read_input(const AttendOptions& r, const TrainedModel& t) {
   const Objective& objective = *t.objective;
   const auto source = [&] {
-    return source_tokens(objective, t.config, t.tokenizers, *r.source, "--source");
+    return source_tokens(objective, t.config, t.tokenizers, objective.with_mask_tokens(*r.source),
+                         "--source");
   };
   const auto target = [&](const std::string& text, const char* name) {
     return Objective::framed_target(target_tokens(objective, t.config, t.tokenizers, text, name));
@@ -103,7 +104,7 @@ Example read_input(const AttendOptions& r, const TrainedModel& t) {
       throw Error(Exit::usage, "--target: this model has no decoder; its text is --source.");
     return {objective.framed_source(source()), {}};
   }
-  if (!r.source && objective.traits().pairs)
+  if (!r.source && objective.traits().prompt_is_source)
     throw Error(Exit::usage, "--target needs its --source.");
   const TokenIds prompt = r.source ? source() : TokenIds{};
   return {objective.framed_source(prompt),

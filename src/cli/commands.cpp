@@ -18,7 +18,7 @@ constexpr Command kCommands[] = {
     {"sample", "continue a text", run_sample},
     {"translate", "translate lines", run_translate},
     {"score", "print the log-probability of lines", run_score},
-    {"fill", "list the most probable words for each [MASK]", run_fill},
+    {"fill", "list the most probable words or spans for each [MASK]", run_fill},
     {"inspect", "list the tensors and how far training has moved them", run_inspect},
     {"tokenize", "show how lines are split into tokens", run_tokenize},
     {"gradcheck", "check every gradient against central differences", run_gradcheck},

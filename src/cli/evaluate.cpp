@@ -32,10 +32,10 @@ constexpr const char* kEvaluateNotes =
     "token, without label smoothing. bits per byte counts one newline per pair; it is left out\n"
     "where <unk> or lower-casing loses bytes. Unknown tokens are read as <unk>, and predicting\n"
     "<unk> there is right. Masked models: fixed masks, pseudo-perplexity and the accuracy of the\n"
-    "masked tokens. --json keys: data, checkpoint, step, loss, perplexity, accuracy,\n"
-    "bits_per_byte, tokens, bytes, unknown_tokens if there are any, and with --bleu also bleu,\n"
-    "bleu_line (precisions, brevity penalty), chrf, exact_match (percent), signature,\n"
-    "chrf_signature.";
+    "masked tokens; with a decoder, figures of all that it writes: spans, sentinels and </s>.\n"
+    "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
+    "bytes, unknown_tokens if there are any, and with --bleu also bleu, bleu_line (precisions,\n"
+    "brevity penalty), chrf, exact_match (percent), signature, chrf_signature.";
 
 struct EvaluateOptions {
   std::vector<std::string> data;
@@ -53,8 +53,10 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   require(o.source.empty() == o.target.empty(), "--source and --target belong together.");
   require(o.data.empty() || !pairs, "this model was trained on pairs: use --source and --target.");
   require(o.source.empty() || pairs, "this model was trained on text: use --data.");
-  require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (seq2seq).");
-  require(o.stride == 0 || m.objective->traits().windows, "--stride is for causal_lm models.");
+  require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (" +
+                                objectives_with(&ObjectiveTraits::pairs) + ").");
+  require(o.stride == 0 || m.objective->traits().windows,
+          "--stride is for " + objectives_with(&ObjectiveTraits::windows) + " models.");
   require(o.stride <= m.config.objective.target_length,
           fmt::format("--stride must be at most the model's target_length, {}.",
                       m.config.objective.target_length));
@@ -150,7 +152,8 @@ Exit run_evaluate(CommandLine& line) {
       ->type_name("PATH");
   app.add_option("--target", o.target, "target lines")->type_name("PATH");
   app.add_option("--stride", o.stride,
-                 "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap")
+                 objectives_with(&ObjectiveTraits::windows) +
+                     ": start a window every N tokens, so that windows overlap; 0: no overlap")
       ->check(CLI::Range(0, 1'000'000));
   app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
   app.add_option("--beam-size", o.beam.beam_size, "beam size of the translations; 1: greedy")

@@ -8,11 +8,36 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/user_text.h"
+#include "decode/text_stream.h"
 #include "inspect/fill.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
+#include "text/utf8.h"
 
 namespace heed {
+namespace {
+
+nlohmann::ordered_json as_json(const Filling& f, const Tokenizer& tokenizer, bool span) {
+  const double p = std::exp(f.log_probability);
+  if (!span) return {{"token", tokenizer.piece(f.ids[0])}, {"id", f.ids[0]}, {"probability", p}};
+  nlohmann::ordered_json tokens = nlohmann::ordered_json::array();
+  for (const int id : f.ids) tokens.push_back(tokenizer.piece(id));
+  return {{"text", to_valid_utf8(tokenizer.decode(f.ids))},
+          {"tokens", tokens},
+          {"ids", f.ids},
+          {"probability", p},
+          {"log_probability", f.log_probability}};
+}
+
+// A span as text, without the space that belongs to its first piece.
+std::string as_text(const Filling& f, const Tokenizer& tokenizer, bool span) {
+  if (!span) return tokenizer.piece(f.ids[0]);
+  const std::string text = tokenizer.decode(f.ids);
+  return printable(text.starts_with(' ') ? text.substr(1) : text);
+}
+
+}  // namespace
+
 Exit run_fill(CommandLine& line) {
   std::string run, checkpoint, text;
   int top_k = 5;
@@ -21,24 +46,30 @@ Exit run_fill(CommandLine& line) {
   line.app().add_option("TEXT", text, "a text with one [MASK] or more")->required();
   line.add_checkpoint(checkpoint);
   line.app()
-      .add_option("--top-k", top_k, "so many words for each [MASK]")
+      .add_option("--top-k", top_k, "so many answers for each [MASK]")
       ->check(CLI::Range(1, 1'000'000));
   line.add_json(json);
   line.app().footer(
       "With --json, one object: text, ids (what the model reads), masks: for each its position in\n"
-      "ids and the candidates (token, id, probability).");
+      "ids and the candidates (token, id, probability). A model with a decoder answers with spans "
+      "of\n"
+      "any length (text, tokens, ids, probability, log_probability), at most 1000; it reads its\n"
+      "best answers to the masks before.");
   if (!line.parse()) return Exit::ok;
 
   prepare_blas();
   const TrainedModel m = load_trained_model(run, checkpoint);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (!m.objective->traits().fills_masks)
-    throw Error(Exit::usage, "this model was not trained on masked words (masked_lm).",
+    throw Error(Exit::usage,
+                "this model was not trained on masked words (" +
+                    objectives_with(&ObjectiveTraits::fills_masks) + ").",
                 "heed sample " + run);
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, "the text has no [MASK].",
                 "heed fill " + run + " \"the [MASK] barked\"");
-  const TokenIds tokens = encode_known(text, tokenizer, m.config, "the text");
+  const TokenIds tokens =
+      encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, "the text");
   const TokenIds ids = m.objective->framed_source(tokens);
   const int too_many = static_cast<int>(ids.size()) - m.objective->traits().longest_source;
   if (too_many > 0)
@@ -48,17 +79,18 @@ Exit run_fill(CommandLine& line) {
 
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    if (tokenizer.is_special(ids[i]) && ids[i] >= Tokenizer::kFirstFurther)
-      rows.push_back(static_cast<int>(i));
+    if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
-  for (const std::vector<ScoredToken>& best : fill(m, ids, rows, top_k)) {
+  const bool span = m.objective->traits().decoder();
+  for (const std::vector<Filling>& best : fill(m, ids, rows, top_k)) {
     const std::size_t i = masks.size();
     nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
     if (!json) print((i == 0 ? "" : "\n") + std::string("[MASK] ") + std::to_string(i + 1) + "\n");
-    for (const ScoredToken& t : best) {
-      const double p = std::exp(t.log_probability);
-      candidates.push_back({{"token", tokenizer.piece(t.id)}, {"id", t.id}, {"probability", p}});
-      if (!json) print("  " + format_fixed(p, 4) + "  " + tokenizer.piece(t.id) + "\n");
+    for (const Filling& f : best) {
+      candidates.push_back(as_json(f, tokenizer, span));
+      if (!json)
+        print("  " + format_fixed(std::exp(f.log_probability), 4) + "  " +
+              as_text(f, tokenizer, span) + "\n");
     }
     masks.push_back({{"position", rows[i]}, {"candidates", candidates}});
   }

@@ -66,7 +66,7 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
   const ObjectiveTraits& traits = m.objective->traits();
   r.prompt = encode_known(prompt, m.tokenizers.source(), m.config, "the prompt");
   r.banned = m.objective->never_written(*m.tokenizers.target);
-  if (!traits.to_end) return;
+  if (!traits.prompt_is_source) return;
   if (traits.pairs && prompt.find('\n') != std::string::npos)
     throw Error(Exit::data, "the prompt has several lines; this model translates one line.",
                 "heed translate");
@@ -85,7 +85,7 @@ class Printer {
   Printer(const TrainedModel& m, const SampleOptions& o, std::string prompt)
       : tokenizer_(*m.tokenizers.target), options_(o), prompt_(std::move(prompt)) {
     const SampleRequest& r = o.request;
-    shows_prompt_ = !m.objective->traits().to_end;
+    shows_prompt_ = !m.objective->traits().prompt_is_source;
     streams_ = !o.json && r.num_samples == 1 && ::isatty(STDOUT_FILENO) == 1;
     const int previous = !shows_prompt_ || r.prompt.empty() ? -1 : r.prompt.back();
     for (int i = 0; i < r.num_samples; ++i)
@@ -204,8 +204,10 @@ Exit run_sample(CommandLine& line) {
   prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
-  if (const std::string& why = m.objective->traits().no_samples; !why.empty())
-    throw Error(Exit::usage, why, "heed fill " + run + " \"the [MASK] barked\"");
+  const ObjectiveTraits& traits = m.objective->traits();
+  if (!traits.no_samples.empty())
+    throw Error(Exit::usage, traits.no_samples,
+                traits.fills_masks ? "heed fill " + run + " \"the [MASK] barked\"" : "");
   const std::string prompt = read_prompt(o);
   complete_request(m, prompt, log, r);
   Printer printer(m, o, prompt);

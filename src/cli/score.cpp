@@ -72,7 +72,8 @@ Exit run_score(CommandLine& line) {
   const ObjectiveTraits& traits = m.objective->traits();
   if (traits.pairs && source.empty())
     throw Error(Exit::usage, "this model scores pairs: --source is missing.", "heed score --help");
-  if (!source.empty() && !(traits.encoder() && traits.decoder()))
+  const bool continues = traits.encoder() && traits.decoder() && !traits.prompt_is_source;
+  if (!source.empty() && !traits.pairs && !continues)
     throw Error(Exit::usage, "this model reads one text: --source does not apply.");
   if (source == "-" && target == "-")
     throw Error(Exit::usage, "--source and --target cannot both be standard input.");
@@ -94,7 +95,8 @@ Exit run_score(CommandLine& line) {
       unknown += m.tokenizers.source().unknown(sources[i]);
       unknown += m.tokenizers.target->unknown(targets[i]);
       lines.push_back(m.objective->score(m.tokenizers.source().encode(sources[i]),
-                                         m.tokenizers.target->encode(targets[i])));
+                                         m.tokenizers.target->encode(targets[i]),
+                                         m.tokenizers.target->size()));
       for (const Example& e : lines.back().examples) {
         check_positions(m.config.model, std::max(e.source.size(), e.target.size()),
                         fmt::format("line {}", i + 1), "<s> or </s>");

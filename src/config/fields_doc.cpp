@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "config/fields_json.h"
+#include "config/field_value.h"
 
 namespace heed {
 namespace {
@@ -100,7 +100,6 @@ struct Schema {
 };
 
 OrderedJson object_schema(const std::vector<Field>& fields) {
-  const OrderedJson defaults = dump_fields(fields);
   OrderedJson properties = OrderedJson::object();
   for (const Field& field : fields) {
     OrderedJson& out = properties[field.key] = std::visit(Schema{field.range}, field.ref);
@@ -108,7 +107,7 @@ OrderedJson object_schema(const std::vector<Field>& fields) {
     if (!field.default_note.empty())
       out["description"] = fmt::format("{} (default: {})", field.doc, field.default_note);
     else if (!section_of(field))
-      out["default"] = defaults[field.key];
+      out["default"] = dump_value(field);
   }
   return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
 }
@@ -133,12 +132,9 @@ OrderedJson fields_schema(const std::vector<Field>& fields, const std::string& t
 }
 
 std::string fields_markdown(const std::vector<Field>& fields) {
-  const OrderedJson defaults = dump_fields(fields);
   std::string out = "| key | values | default | meaning |\n|---|---|---|---|\n";
   for (const Leaf& leaf : leaves(fields)) {
-    std::string pointer = "/" + leaf.key;
-    for (char& ch : pointer) ch = ch == '.' ? '/' : ch;
-    const OrderedJson& value = defaults[OrderedJson::json_pointer(pointer)];
+    const OrderedJson value = dump_value(*leaf.field);
     const std::string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
                                  : value == ""                     ? "none"
                                                                    : code(value.dump());

@@ -13,10 +13,17 @@ struct ObjectiveConfig {
   int source_length = 64;          // tokens an encoder reads at most (text objectives)
   int target_length = 64;          // tokens of a tile (text objectives)
   double mask_fraction = 0.15;
+  double mean_span = 3;
   double label_smoothing = 0.0;
 };
 
-// `types`: the allowed names of `type`; `type_doc`: what they mean.
-std::vector<Field> fields(ObjectiveConfig& c, std::vector<std::string> types, std::string type_doc);
+// What the documentation of the keys says about an objective.
+struct ObjectiveDoc {
+  std::string name;               // a value of `type`
+  std::string text;               // what it is, in a few words
+  std::vector<std::string> keys;  // those of the section that it uses, if not all objectives do
+};
+
+std::vector<Field> fields(ObjectiveConfig& c, const std::vector<ObjectiveDoc>& objectives);
 
 }  // namespace heed

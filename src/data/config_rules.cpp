@@ -47,20 +47,6 @@ void check_data(const DataConfig& d) {
           "data.valid_source + data.valid_target and data.valid_pairs exclude each other.");
 }
 
-// "a, b or c": the objectives that learn from pairs, or from text.
-std::string objectives_of(const RunConfig& c, bool pairs) {
-  std::vector<std::string> names;
-  RunConfig other = c;
-  for (const ObjectiveKind& kind : objectives()) {
-    other.objective.type = kind.name;
-    if (make_objective(other)->traits().pairs == pairs) names.push_back(kind.name);
-  }
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    list += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
-  return list;
-}
-
 // Whether the objective, the halves of the model and the data go together.
 void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   const std::string& name = c.objective.type;
@@ -71,12 +57,20 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   };
   layers("model.encoder_layers", c.model.encoder_layers, objective.encoder());
   layers("model.decoder_layers", c.model.decoder_layers, objective.decoder());
+  constexpr std::size_t kMostSpecials = 10'000;
+  require(objective.specials.size() <= kMostSpecials,
+          "objective.type " + name + " needs " +
+              number(static_cast<std::int64_t>(objective.specials.size())) +
+              " special tokens for these lengths; a tokenizer has at most " +
+              number(kMostSpecials) + ".",
+          "a smaller objective.source_length");
   const bool pairs = objective.pairs;
   require(c.data.has_pairs() == pairs,
           "objective.type " + name + " learns from " + (pairs ? "pairs" : "text") + ", but data." +
               (pairs ? "train is text."
                      : std::string(c.data.pairs.empty() ? "source" : "pairs") + " gives pairs."),
-          "objective.type " + objectives_of(c, !pairs) + (pairs ? "" : ", or text in data.train"));
+          "objective.type " + objectives_with(&ObjectiveTraits::pairs, !pairs) +
+              (pairs ? "" : ", or text in data.train"));
   require(c.tokenizer.shared || pairs,
           "tokenizer.shared false needs pairs: text has one vocabulary.");
   require(c.tokenizer.shared || c.model.tie != Tie::all,
@@ -121,8 +115,9 @@ void check_training(const RunConfig& c, bool pairs) {
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
   require(!decays(o) || o.decay_steps > 0,
           "without train.max_steps, a linear or cosine schedule needs optimizer.decay_steps.");
-  require(t.select_by != SelectBy::bleu || pairs,
-          "train.select_by bleu needs objective.type " + objectives_of(c, true) + ".");
+  require(t.select_by != SelectBy::bleu || pairs, "train.select_by bleu needs objective.type " +
+                                                      objectives_with(&ObjectiveTraits::pairs) +
+                                                      ".");
   require(t.select_by != SelectBy::bleu || c.data.has_validation(),
           "train.select_by bleu needs held-out data, but data.valid_fraction is 0.");
   require(t.patience == 0 || c.data.has_validation(),

@@ -1,7 +1,6 @@
 // masked_lm: the encoder reads <s> and a tile of source_length tokens, a fraction of which is to be
 // predicted: of these 80 % are shown as [MASK], 10 % as a random token, 10 % as they are (Devlin et
-// al. 2019, section 3.1). A line is scored with each of its tokens masked in turn: its
-// pseudo-log-likelihood (Salazar et al. 2020).
+// al. 2019, section 3.1). A line is scored with each of its tokens masked in turn.
 #pragma once
 
 #include <algorithm>
@@ -31,22 +30,16 @@ class MaskedLm final : public TextObjective {
     return tokens;
   }
 
-  ScoredLine score(const TokenIds&, const TokenIds& line) const override {
-    ScoredLine scored{framed_source(line), line, {}};
-    const Tiles tiles = tiles_of(line.size(), kEvaluation);
-    for (std::int64_t i = 0; i < tiles.count(); ++i) {
-      const Tile tile = tiles[i];
-      const TokenIds source = framed_source({line.begin() + static_cast<std::ptrdiff_t>(tile.begin),
-                                             line.begin() + static_cast<std::ptrdiff_t>(tile.end)});
-      for (std::size_t row = 1; row < source.size(); ++row) {
-        scored.examples.push_back({source, {}, TokenIds(source.size(), -1)});
-        Example& e = scored.examples.back();
-        std::swap(e.labels[row], e.source[row]);
-        e.source[row] = kMaskId;
-      }
-    }
-    return scored;
+  ScoredLine score(const TokenIds&, const TokenIds& line, int) const override {
+    return score_in_turn(line, [this](const TokenIds& tokens, std::size_t i) {
+      Example e{framed_source(tokens), {}, TokenIds(1 + tokens.size(), -1)};
+      e.labels[1 + i] = tokens[i];
+      e.source[1 + i] = kMaskId;
+      return e;
+    });
   }
+
+  bool is_mask(int id) const override { return id == kMaskId; }
 
   // A tile with a token to fill in among those that are shown.
   Question question(const Split& split, int shown, int) const override {

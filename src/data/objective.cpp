@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/error.h"
 #include "base/noise.h"
 #include "data/causal_lm.h"
 #include "data/masked_lm.h"
 #include "data/prefix_lm.h"
 #include "data/seq2seq.h"
+#include "data/span_corruption.h"
 
 namespace heed {
 namespace {
@@ -19,12 +21,25 @@ std::unique_ptr<const Objective> make(const RunConfig& config) {
 
 std::vector<ObjectiveKind>& table() {
   static std::vector<ObjectiveKind> kinds = {
-      {"prefix_lm", "the encoder reads text, the decoder writes what follows", make<PrefixLm>},
-      {"causal_lm", "the decoder alone", make<CausalLm>},
-      {"masked_lm", "the encoder fills in masked tokens", make<MaskedLm>},
-      {"seq2seq", "pairs", make<Seq2Seq>},
+      {{"prefix_lm",
+        "the encoder reads text, the decoder writes what follows",
+        {"source_length", "target_length"}},
+       make<PrefixLm>},
+      {{"causal_lm", "the decoder alone", {"target_length"}}, make<CausalLm>},
+      {{"masked_lm", "the encoder fills in masked tokens", {"source_length", "mask_fraction"}},
+       make<MaskedLm>},
+      {{"seq2seq", "pairs", {}}, make<Seq2Seq>},
+      {{"span_corruption",
+        "the encoder reads text with sentinels in place of spans, the decoder writes the spans",
+        {"source_length", "mask_fraction", "mean_span"}},
+       make<SpanCorruption>},
   };
   return kinds;
+}
+
+// Its row, or the end of the table.
+auto row_of(const std::string& name) {
+  return std::ranges::find(table(), name, [](const ObjectiveKind& kind) { return kind.doc.name; });
 }
 
 }  // namespace
@@ -34,13 +49,25 @@ const std::vector<ObjectiveKind>& objectives() {
 }
 
 void add_objective(ObjectiveKind kind) {
+  if (row_of(kind.doc.name) != table().end())
+    throw Error(Exit::internal, "There is an objective " + kind.doc.name + " already.");
   table().push_back(std::move(kind));
 }
 
 std::unique_ptr<const Objective> make_objective(const RunConfig& config) {
-  const auto kind = std::ranges::find(table(), config.objective.type, &ObjectiveKind::name);
+  const auto kind = row_of(config.objective.type);
   assert(kind != table().end());  // reading a config has checked it
   return kind->make(config);
+}
+
+std::string objectives_with(bool ObjectiveTraits::*trait, bool has) {
+  std::vector<std::string> names;
+  for (const ObjectiveKind& kind : table())
+    if (kind.make({})->traits().*trait == has) names.push_back(kind.doc.name);
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    list += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+  return list;
 }
 
 void Objective::example(const Split& split, std::int64_t epoch, std::int64_t index,
@@ -70,7 +97,7 @@ Example Objective::continued(const TokenIds& text, bool) const {
 TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
   TokenIds never;
   for (int id = 0; id < tokenizer.first_ordinary_id(); ++id)
-    if (id != Tokenizer::kEos || !traits_.to_end) never.push_back(id);
+    if (id != Tokenizer::kEos || !traits_.writes_end) never.push_back(id);
   return never;
 }
 

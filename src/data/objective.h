@@ -1,10 +1,10 @@
 // What a model learns: which ids its halves read, and which labels it is asked for.
 //
-// An objective is one class in a file of its own (prefix_lm, causal_lm, masked_lm, seq2seq) and one
-// row of the table in objective.cpp. All that depends on it is asked here: the halves of the model,
-// the examples of an epoch, how a user's text is framed, scored and continued. No other file knows
-// which objective it has. An Objective is made from a config alone and is immutable: any thread may
-// call it.
+// An objective is one class in a file of its own (prefix_lm, causal_lm, masked_lm, seq2seq,
+// span_corruption) and one row of the table in objective.cpp. All that depends on it is asked here:
+// the halves of the model, the examples of an epoch, how a user's text is framed, scored and
+// continued. No other file knows which objective it has. An Objective is made from a config alone
+// and is immutable: any thread may call it.
 //
 // Texts come here as ids without <s> and </s>, and are framed as the model reads them:
 //
@@ -12,6 +12,7 @@
 //   prefix_lm  source: tokens, or <s> alone     target: <s> and tokens
 //   causal_lm                                   target: <s> and tokens
 //   masked_lm  source: <s> and tokens
+//   span_corruption  source: tokens                target: <s> and tokens
 #pragma once
 
 #include <cstdint>
@@ -65,7 +66,8 @@ struct ObjectiveTraits {
   int longest_source = 0, longest_target = 0;
   int before_source = 0;                   // ids before the text in a framed source
   bool pairs = false;                      // learns from pairs, else from text
-  bool to_end = false;                     // what it writes ends with </s>, else nowhere
+  bool prompt_is_source = false;           // it answers a prompt, else it continues it
+  bool writes_end = false;                 // what it writes ends with </s>, else nowhere
   bool windows = false;                    // can be evaluated in overlapping windows
   bool fills_masks = false;                // kMaskText in a text is for it to fill in
   bool pseudo_likelihood = false;          // a token is scored given those on both its sides
@@ -98,12 +100,20 @@ class Objective {
     return evaluation(split);
   }
 
+  // traits().fills_masks. A user's text, with every kMaskText written as the special token that
+  // stands for it. Error (data) on more of them than the model can fill in.
+  virtual std::string with_mask_tokens(std::string_view text) const { return std::string(text); }
+  // Is this such a token? An encoder alone answers in its row. A decoder writes the answer after
+  // this token, and the token with the next id ends it.
+  virtual bool is_mask(int) const { return false; }
+
   // What stands around the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;
   static TokenIds framed_target(TokenIds tokens);
 
-  // `source`: what the line is conditioned on; empty where there is nothing.
-  virtual ScoredLine score(const TokenIds& source, const TokenIds& line) const = 0;
+  // `source`: what the line is conditioned on; empty where there is nothing. `vocab`: the number of
+  // ids that the line's tokenizer has.
+  virtual ScoredLine score(const TokenIds& source, const TokenIds& line, int vocab) const = 0;
 
   // What is read to write what follows `text`; `again`: when the decoder is full, with
   // longest_target ids. By default the text is a source, and the decoder starts at <s>.
@@ -131,13 +141,14 @@ class Objective {
 
 // A row of the table.
 struct ObjectiveKind {
-  std::string name;  // objective.type
-  std::string doc;   // a few words, for the documentation of the key
+  ObjectiveDoc doc;  // its name is objective.type
   std::unique_ptr<const Objective> (*make)(const RunConfig& config);
 };
 const std::vector<ObjectiveKind>& objectives();
-// One more row. To be called before the first config is read, from one thread.
+// One more row, of another name. To be called before the first config is read, from one thread.
 void add_objective(ObjectiveKind kind);
+// "a, b or c": the objectives that have a trait, or those that lack it.
+std::string objectives_with(bool ObjectiveTraits::*trait, bool has = true);
 
 // The objective of a config.
 std::unique_ptr<const Objective> make_objective(const RunConfig& config);

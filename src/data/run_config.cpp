@@ -20,15 +20,10 @@ RunConfig read(JsonText text, const std::vector<std::string>& sets) {
   return resolve(c, given);
 }
 
-// The types are the rows of the table of objectives.
-std::vector<Field> objective_fields(ObjectiveConfig& c) {
-  std::vector<std::string> names;
-  std::string doc;
-  for (const ObjectiveKind& kind : objectives()) {
-    names.push_back(kind.name);
-    doc += (doc.empty() ? "" : "; ") + kind.name + ": " + kind.doc;
-  }
-  return fields(c, std::move(names), std::move(doc));
+std::vector<ObjectiveDoc> objective_docs() {
+  std::vector<ObjectiveDoc> docs;
+  for (const ObjectiveKind& kind : objectives()) docs.push_back(kind.doc);
+  return docs;
 }
 
 }  // namespace
@@ -41,7 +36,7 @@ std::vector<Field> fields(RunConfig& c) {
        "to the folder of the config file"},
       {"tokenizer", fields(c.tokenizer), "how text becomes ids"},
       {"model", fields(c.model), "the transformer"},
-      {"objective", objective_fields(c.objective), "what it learns to predict"},
+      {"objective", fields(c.objective, objective_docs()), "what it learns to predict"},
       {"optimizer", fields(c.optimizer), "how its weights move"},
       {"train", fields(c.train), "how long, how much at a time, how often"},
   };

@@ -14,7 +14,8 @@ class Seq2Seq final : public Objective {
       : Objective(c, {.longest_source = longest(c),
                       .longest_target = longest(c),
                       .pairs = true,
-                      .to_end = true}) {}
+                      .prompt_is_source = true,
+                      .writes_end = true}) {}
 
   std::int64_t count(const Split& split, std::int64_t) const override {
     return static_cast<std::int64_t>(split.sentences());
@@ -25,7 +26,7 @@ class Seq2Seq final : public Objective {
     return tokens;
   }
 
-  ScoredLine score(const TokenIds& source, const TokenIds& line) const override {
+  ScoredLine score(const TokenIds& source, const TokenIds& line, int) const override {
     Example e{source, {}, line};
     frame(e);
     return {e.source, e.labels, {e}};

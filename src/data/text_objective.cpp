@@ -23,8 +23,8 @@ void TextObjective::build(const Split& split, std::int64_t epoch, std::int64_t n
   read_tile(split.target, tiles_of(split.target.size(), epoch)[number], epoch, out);
 }
 
-ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line) const {
-  Ids text(Tokenizer::kMaxSize);
+ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line, int vocab) const {
+  Ids text(vocab);
   for (const TokenIds* ids : {&source, &line})
     for (const int id : *ids) text.push_back(id);
   ScoredLine scored{framed_source(source), line, {}};
@@ -35,6 +35,17 @@ ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line) co
               scored.examples.emplace_back());
   }
   if (!scored.examples.empty()) scored.source_ids = scored.examples.front().source;
+  return scored;
+}
+
+ScoredLine TextObjective::score_in_turn(const TokenIds& line, const Ask& ask) const {
+  ScoredLine scored{framed_source(line), line, {}};
+  const Tiles tiles = tiles_of(line.size(), kEvaluation);
+  for (std::int64_t i = 0; i < tiles.count(); ++i) {
+    const TokenIds tokens(line.begin() + static_cast<std::ptrdiff_t>(tiles[i].begin),
+                          line.begin() + static_cast<std::ptrdiff_t>(tiles[i].end));
+    for (std::size_t j = 0; j < tokens.size(); ++j) scored.examples.push_back(ask(tokens, j));
+  }
   return scored;
 }
 

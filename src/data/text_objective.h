@@ -11,7 +11,7 @@ class TextObjective : public Objective {
  public:
   std::int64_t count(const Split& split, std::int64_t epoch) const override;
   // The line follows the source, as one text.
-  ScoredLine score(const TokenIds& source, const TokenIds& line) const override;
+  ScoredLine score(const TokenIds& source, const TokenIds& line, int vocab) const override;
 
  protected:
   TextObjective(const RunConfig& config, ObjectiveTraits traits, int tile_length)
@@ -22,6 +22,10 @@ class TextObjective : public Objective {
   // The example of one tile of a text.
   virtual void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const = 0;
   Tiles tiles_of(std::size_t n, std::int64_t epoch) const;
+  // Each token of a line masked in turn: its pseudo-log-likelihood (Salazar et al. 2020).
+  // ask(tokens, i): the example that asks for token i of a tile.
+  using Ask = std::function<Example(const TokenIds& tokens, std::size_t i)>;
+  ScoredLine score_in_turn(const TokenIds& line, const Ask& ask) const;
   // The tile that a report is about: the second, since before the first there is nothing.
   Tile shown_tile(const Split& split) const;
 

@@ -52,7 +52,7 @@ TokenIds source_tokens(const Objective& objective, const RunConfig& config,
   const ObjectiveTraits& traits = objective.traits();
   if (text.empty())
     throw Error(Exit::data, name + " is empty: there is nothing to attend to.",
-                traits.encoder() && traits.decoder() && !traits.pairs
+                traits.encoder() && traits.decoder() && !traits.prompt_is_source
                     ? "--target alone, which is read as the beginning of a text"
                     : "");
   TokenIds tokens = encode_known(text, tokenizers.source(), config, name);

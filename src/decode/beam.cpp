@@ -7,7 +7,6 @@
 
 #include "decode/best_tokens.h"
 #include "decode/incremental_decoder.h"
-#include "text/tokenizer.h"
 
 namespace heed {
 namespace {
@@ -49,7 +48,7 @@ class Search {
     std::vector<LiveHypothesis> next;
     for (const BeamCandidate& e : kept) {
       const LiveHypothesis& parent = active[e.parent];
-      if (e.token.id == Tokenizer::kEos) {
+      if (e.token.id == options_->end) {
         finish({parent.ids, e.log_probability, 0});
       } else {
         next.push_back({e.parent, parent.ids, e.log_probability, {}});  // slot: see below
@@ -137,7 +136,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     const int source = static_cast<int>(texts.size());
     texts.push_back(sources[m]);
     const int longest = longest_target(model.config, options, static_cast<int>(sources[m].size()));
-    capacity = std::max(capacity, longest + 1);
+    capacity = std::max(capacity, longest + static_cast<int>(options.prefix.size()));
     searches.emplace_back(options, source, longest, source * options.beam_size);
   }
   IncrementalDecoder decoder(model, values, pool,
@@ -156,8 +155,8 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     for (Search& s : searches)
       for (LiveHypothesis& a : s.active) {
         rows.push_back({&s, &a});
-        const int& last = a.ids.empty() ? Tokenizer::kBos : a.ids.back();
-        tokens.push_back({a.slot, s.source(), {&last, 1}});
+        const std::span<const int> ids(a.ids);
+        tokens.push_back({a.slot, s.source(), ids.empty() ? options.prefix : ids.last(1)});
       }
     if (rows.empty()) break;
     const Mat<float> logits = decoder.step(tokens);
@@ -165,7 +164,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
       const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));
       LiveHypothesis& a = *rows[i].hypothesis;
       if (rows[i].search->must_end(a))
-        a.next = {scored_token(row, Tokenizer::kEos)};
+        a.next = {scored_token(row, options.end)};
       else
         a.next = best_tokens(row, options.beam_size, options.banned);
     });
@@ -179,8 +178,8 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
 
 int longest_target(const ModelConfig& config, const BeamOptions& options, int source_tokens) {
   const int n = options.max_length > 0 ? options.max_length : 2 * source_tokens + 20;
-  // The decoder reads <s> and the tokens.
-  return std::min(n, most_positions(config) - 1);
+  // The decoder reads the prefix and the tokens.
+  return std::min(n, most_positions(config) - static_cast<int>(options.prefix.size()));
 }
 
 std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "nn/transformer.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -24,14 +25,16 @@ inline constexpr double kMaxLengthPenalty = 10;  // lengths to this power stay f
 
 struct BeamOptions {
   int beam_size = 5;
-  double length_penalty = 1.0;  // from 0 to kMaxLengthPenalty
-  int n_best = 1;               // at most beam_size
-  int max_length = 0;           // tokens without </s>; 0: see longest_target()
-  std::vector<int> banned;      // ids that are never produced
+  double length_penalty = 1.0;                  // from 0 to kMaxLengthPenalty
+  int n_best = 1;                               // at most beam_size
+  int max_length = 0;                           // tokens without </s>; 0: see longest_target()
+  std::vector<int> banned;                      // ids that are never produced
+  std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
+  int end = Tokenizer::kEos;                    // the id that ends a target
 };
 
 struct Hypothesis {
-  std::vector<int> ids;  // without <s> and </s>
+  std::vector<int> ids;  // without the prefix and the end
   double log_probability;
   double score;
 };
@@ -42,7 +45,7 @@ inline double beam_score(double log_probability, std::size_t length, double leng
 }
 
 // The most tokens of a target: options.max_length, or by default 2 * source_tokens + 20. Learned
-// positions may limit it further.
+// positions may limit it further; they count the prefix.
 int longest_target(const ModelConfig& config, const BeamOptions& options, int source_tokens);
 
 // For each source (ids with their </s>) its n_best hypotheses, best first, or fewer if the search

@@ -11,9 +11,11 @@ namespace {
 
 constexpr int kMostSamples = 128;  // in one group
 
-// How many tokens the decoder holds before it starts again; texts that end with </s> never do.
+// How many tokens the decoder holds before it starts again from what it has written. The answer to
+// a prompt never starts again.
 int capacity_of(const Objective& objective, const SampleRequest& request) {
-  return objective.traits().to_end ? request.max_tokens : objective.traits().longest_target;
+  return objective.traits().prompt_is_source ? request.max_tokens
+                                             : objective.traits().longest_target;
 }
 
 // The samples [first, first + count) of a request.
@@ -34,7 +36,7 @@ class Group {
     std::iota(active_.begin(), active_.end(), 0);
     if (request.rules.repetition_penalty != 1.0) {
       std::vector<bool> occurred(vocab_);
-      if (!objective.traits().to_end)  // else the prompt is the source, not part of the text
+      if (!objective.traits().prompt_is_source)  // else the prompt is not part of the text
         for (int id : request.prompt) occurred[id] = true;
       occurred_.assign(count, occurred);
     } else {
@@ -54,7 +56,7 @@ class Group {
         const int id = next_[s];
         texts_[s].push_back(id);
         if (!occurred_[s].empty()) occurred_[s][id] = true;
-        const bool ended = objective_.traits().to_end && id == Tokenizer::kEos;
+        const bool ended = objective_.traits().writes_end && id == Tokenizer::kEos;
         if (!ended && sink(first_ + s, id) && position + 1 < request_.max_tokens)
           still.push_back(s);
         else

@@ -1,9 +1,15 @@
 #include "inspect/fill.h"
 
-namespace heed {
+#include <algorithm>
 
-std::vector<std::vector<ScoredToken>> fill(const TrainedModel& m, const TokenIds& source,
-                                           const std::vector<int>& rows, int n) {
+#include "decode/beam.h"
+#include "decode/best_tokens.h"
+
+namespace heed {
+namespace {
+
+std::vector<std::vector<Filling>> fill_tokens(const TrainedModel& m, const TokenIds& source,
+                                              const std::vector<int>& rows, int n) {
   Batch batch;
   batch.add(source, {});
   Workspace workspace;
@@ -12,11 +18,51 @@ std::vector<std::vector<ScoredToken>> fill(const TrainedModel& m, const TokenIds
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
   const Mat<float> logits = m.model.output.forward(pass, hidden);
   const TokenIds never = m.objective->never_written(*m.tokenizers.target);
-  std::vector<std::vector<ScoredToken>> found;
-  for (const int row : rows)
-    found.push_back(
-        best_tokens({logits.row(row), static_cast<std::size_t>(logits.cols)}, n, never));
+  std::vector<std::vector<Filling>> found;
+  for (const int row : rows) {
+    found.emplace_back();
+    const std::span<const float> of_row(logits.row(row), static_cast<std::size_t>(logits.cols));
+    for (const ScoredToken& t : best_tokens(of_row, n, never))
+      found.back().push_back({{t.id}, t.log_probability});
+  }
   return found;
+}
+
+std::vector<std::vector<Filling>> fill_spans(const TrainedModel& m, const TokenIds& source,
+                                             const std::vector<int>& rows, int n) {
+  BeamOptions options;
+  options.beam_size = std::clamp(n, 5, 1000);
+  options.n_best = std::min(n, options.beam_size);
+  options.length_penalty = 0;                           // by the probability of the whole span
+  int left = m.objective->traits().longest_target - 1;  // of the target, after <s>
+  Pool pool(1);
+  std::vector<std::vector<Filling>> found;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const int mask = source[rows[i]];
+    options.prefix.push_back(mask);
+    options.end = mask + 1;
+    options.banned.clear();
+    for (int id = 0; id < m.tokenizers.target->first_ordinary_id(); ++id)
+      if (id != options.end) options.banned.push_back(id);
+    // Each mask after this one needs room for its sentinel and a token.
+    const int later = 2 * static_cast<int>(rows.size() - i - 1);
+    options.max_length = --left - later;
+    const auto spans = beam_search(m.model, m.values, pool, {&source, 1}, options);
+    found.emplace_back();
+    for (const Hypothesis& h : spans.front()) found.back().push_back({h.ids, h.log_probability});
+    const TokenIds& best = spans.front().front().ids;
+    options.prefix.insert(options.prefix.end(), best.begin(), best.end());
+    left -= static_cast<int>(best.size());
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::vector<Filling>> fill(const TrainedModel& m, const TokenIds& source,
+                                       const std::vector<int>& rows, int n) {
+  return m.objective->traits().decoder() ? fill_spans(m, source, rows, n)
+                                         : fill_tokens(m, source, rows, n);
 }
 
 }  // namespace heed

@@ -1,13 +1,20 @@
 // What a model that fills in masks would put there.
 #pragma once
 
-#include "decode/best_tokens.h"
 #include "store/trained_model.h"
 
 namespace heed {
 
-// For each of these rows of a source the n most probable ordinary tokens, best first.
-std::vector<std::vector<ScoredToken>> fill(const TrainedModel& model, const TokenIds& source,
-                                           const std::vector<int>& rows, int n);
+// Instead of a mask: one token, or of a model with a decoder a span of any length.
+struct Filling {
+  TokenIds ids;
+  double log_probability;  // nats; of a span, with its end
+};
+
+// For the mask in each of these rows of a framed source the n most probable fillings, best first.
+// Spans are found by beam search (beams of 5 at least and 1000 at most), each after the best ones
+// for the masks before it.
+std::vector<std::vector<Filling>> fill(const TrainedModel& model, const TokenIds& source,
+                                       const std::vector<int>& rows, int n);
 
 }  // namespace heed

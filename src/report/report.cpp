@@ -34,15 +34,20 @@ int tokens_that_fit(const ModelConfig& c) {
   return n;
 }
 
+// Token by token, special ones too, where masks are filled in.
+std::string shown(const TrainedModel& m, const TokenIds& ids, const Tokenizer& tokenizer,
+                  const char* between) {
+  return m.objective->traits().fills_masks ? joined(tokenizer.pieces(ids), between)
+                                           : tokenizer.decode(ids);
+}
+
 Question ask(const TrainedModel& m, const Split& split, Report& report) {
   const int n = tokens_that_fit(m.config.model);
   Question q = m.objective->question(split, n, kWritten);
   const Tokenizer &source = m.tokenizers.source(), &target = *m.tokenizers.target;
-  const bool fills = m.objective->traits().fills_masks;
-  for (const TokenIds& ids : q.prompts)
-    report.prompts.push_back(fills ? joined(source.pieces(ids), " ") : source.decode(ids));
+  for (const TokenIds& ids : q.prompts) report.prompts.push_back(shown(m, ids, source, " "));
   for (const TokenIds& ids : q.expected)
-    report.expected.push_back(fills ? joined(target.pieces(ids)) : target.decode(ids));
+    report.expected.push_back(shown(m, ids, target, m.model.has_decoder() ? " " : ", "));
   for (TokenIds* ids : {&q.read.source, &q.read.target, &q.read.labels})
     ids->resize(std::min<std::size_t>(ids->size(), n));
   report.tokens = input_tokens(q.read, m.tokenizers);
@@ -55,7 +60,7 @@ std::string filled(const TrainedModel& m, const Example& e) {
   for (std::size_t r = 0; r < e.labels.size(); ++r)
     if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
   TokenIds words;
-  for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().id);
+  for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().ids[0]);
   return joined(m.tokenizers.target->pieces(words));
 }
 
@@ -65,12 +70,13 @@ ReportStep answer(const TrainedModel& m, const Question& q, std::int64_t step) {
   Workspace workspace;
   out.maps = attention_maps(m.model, m.values, q.read, workspace);
   const ObjectiveTraits& traits = m.objective->traits();
-  const int most = traits.to_end ? std::min(kWritten, traits.longest_target - 1) : kWritten;
+  const bool answers = traits.prompt_is_source;
+  const int most = answers ? std::min(kWritten, traits.longest_target - 1) : kWritten;
   for (const TokenIds& prompt : q.prompts)
-    out.written.push_back(traits.fills_masks
+    out.written.push_back(!traits.decoder()
                               ? filled(m, q.read)
-                              : m.tokenizers.target->decode(
-                                    generate(m, prompt, most, traits.to_end ? 0 : kTemperature)));
+                              : shown(m, generate(m, prompt, most, answers ? 0 : kTemperature),
+                                      *m.tokenizers.target, " "));
   return out;
 }
 

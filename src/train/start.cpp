@@ -21,7 +21,9 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
   };
   if (other.tokenizer.type != config.tokenizer.type) differs("tokenizer.type");
   if (make_objective(other)->traits().specials != make_objective(config)->traits().specials)
-    differs("objective.type");
+    differs(other.objective.type != config.objective.type
+                ? "objective.type"
+                : "number of special tokens (from the lengths in objective)");
 }
 
 }  // namespace

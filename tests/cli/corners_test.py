@@ -21,6 +21,13 @@ class Corners(RunsTest):
             "causal 1": {"family": "causal_lm", "objective__target_length": 1},
             "masked 1": {"family": "masked_lm", "objective__source_length": 1,
                          "objective__mask_fraction": 1},
+            "span 1": {"family": "span_corruption", "objective__source_length": 1},
+            "span 2, all masked": {"family": "span_corruption", "objective__source_length": 2,
+                                   "objective__mask_fraction": 1, "objective__mean_span": 1},
+            "span, learned positions": {"family": "span_corruption", "model__positions": "learned",
+                                        "objective__mask_fraction": 0.5, "objective__mean_span": 1},
+            "span, pieces": {"family": "span_corruption", "model__positions": "rotary",
+                             "tokenizer": {"type": "unigram", "vocab_size": 300}},
             "two characters": {"data__train": "two.txt"},
             "shorter than a tile": {"data__train": "short.txt", "data__valid_fraction": 0,
                                     "objective__target_length": 50},
@@ -139,7 +146,7 @@ class Corners(RunsTest):
                                    **changes), run)
             return sum(weights(self.checkpoints(run) / "last" / "model.safetensors").values(), [])
 
-        for family in ("prefix_lm", "causal_lm", "masked_lm", "seq2seq"):
+        for family in ("prefix_lm", "causal_lm", "masked_lm", "seq2seq", "span_corruption"):
             whole = trained(family, family=family, train__micro_batch_tokens=100000,
                             train__shards=1)
             largest = max(map(abs, whole))

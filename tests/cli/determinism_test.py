@@ -8,6 +8,7 @@ KINDS = {
     "causal_lm": {"family": "causal_lm"},
     "masked_lm": {"family": "masked_lm", "objective__mask_fraction": 0.3},
     "seq2seq": {"family": "seq2seq"},
+    "span_corruption": {"family": "span_corruption", "objective__mask_fraction": 0.4, "objective__mean_span": 1.5},
     "ema": {"train__ema_decay": 0.9, "objective__label_smoothing": 0.1},
     "sgd": {"optimizer__type": "sgd"},
     "bpe": {"tokenizer": {"type": "bpe", "vocab_size": 300}},
@@ -20,12 +21,13 @@ KINDS = {
 
 class Determinism(RunsTest):
     def test_any_number_of_threads_gives_the_same_bytes(self):
-        config = self.config()
-        for threads in (1, 2, 3):
-            self.train(config, f"t{threads}", "--threads", threads)
-        for threads in (2, 3):
-            for step in (10, 20):
-                self.same_checkpoint("t1", f"t{threads}", step)
+        for family in ("prefix_lm", "span_corruption"):
+            config = self.config(family=family)
+            for threads in (1, 2, 3):
+                self.train(config, f"{family}{threads}", "--threads", threads)
+            for threads in (2, 3):
+                for step in (10, 20):
+                    self.same_checkpoint(f"{family}1", f"{family}{threads}", step)
 
     def test_an_interrupted_run_is_the_whole_run(self):
         for kind, changes in KINDS.items():

@@ -1,7 +1,15 @@
-"""heed fill: candidates for masked words."""
+"""heed fill: what belongs in place of masks, one word each or whole spans."""
+import math
 import unittest
 
 from runs import SMALL, RunsTest
+
+CYCLE = "abcdefghijklmnop"
+# Knows the letters of CYCLE after a few hundred steps; at most two masks in a text.
+SPANS = {"family": "span_corruption", "data": {"train": "cycle.txt", "valid_fraction": 0.1},
+         "objective__source_length": 16, "objective__mask_fraction": 0.3,
+         "model": {"d_model": 32, "n_heads": 4, "d_ff": 64, "encoder_layers": 2, "decoder_layers": 1, "dropout": 0},
+         "train__batch_tokens": 400, "train__max_steps": 400, "train__eval_every": 0}
 
 
 class Fill(RunsTest):
@@ -28,6 +36,72 @@ class Fill(RunsTest):
         self.assertEqual(len(j["masks"]), 1)
         a, = self.json("attend", "lower", "--source", "The [MASK] SAW")
         self.assertEqual(a["source_tokens"], ["<s>", "the", "[MASK]", "saw"])
+
+
+class FillSpans(RunsTest):
+    RUNS = {"run": SPANS}
+
+    def texts(self):
+        super().texts()
+        (self.folder / "cycle.txt").write_text(CYCLE * 60)
+
+    def test_each_mask_is_answered_by_the_span_that_belongs_there(self):
+        for text, spans in (("abc[MASK]ghijk[MASK]nop", ["def", "lm"]), ("hijk[MASK]opa[MASK]defg", ["lmn", "bc"])):
+            j, = self.json("fill", "run", text)
+            self.assertEqual([mask["candidates"][0]["text"] for mask in j["masks"]], spans)
+            self.assertEqual([j["ids"][mask["position"]] for mask in j["masks"]], [3, 4])
+
+    def test_candidates_are_spans_by_their_probability(self):
+        j, = self.json("fill", "run", "abc[MASK]ghijk[MASK]nop", "--top-k", 7)
+        for mask in j["masks"]:
+            p = [c["probability"] for c in mask["candidates"]]
+            self.assertEqual(len(p), 7)
+            self.assertEqual(p, sorted(p, reverse=True))
+            self.assertLessEqual(sum(p), 1 + 1e-6)
+            for c in mask["candidates"]:
+                self.assertAlmostEqual(math.exp(c["log_probability"]), c["probability"], 9)
+                self.assertEqual("".join(c["tokens"]), c["text"])
+                self.assertEqual(len(c["ids"]), len(c["tokens"]))
+        plain = self.out("fill", "run", "abc[MASK]ghijk[MASK]nop", "--top-k", 2).splitlines()
+        self.assertEqual(plain[0::4], ["[MASK] 1", "[MASK] 2"])
+        self.assertEqual([line.split()[1] for line in plain[1::4]],
+                         [mask["candidates"][0]["text"] for mask in j["masks"]])
+        few, = self.json("fill", "run", "abc[MASK]ghijk[MASK]nop", "--top-k", 1)
+        self.assertEqual([mask["candidates"] for mask in few["masks"]],
+                         [mask["candidates"][:1] for mask in j["masks"]])
+
+    def test_what_it_cannot_fill_in_is_said(self):
+        self.check("fill", "run", "a[MASK]c[MASK]e[MASK]g", status=3, words="fills in at most 2")
+        self.check("fill", "run", "a<extra_id_0>c[MASK]", status=3, words="<extra_id_0>")
+        self.check("fill", "run", "abc", status=3, words="no [MASK]")
+        self.check("fill", "run", "a" * 20 + "[MASK]", status=3, words="at most 16")
+
+    def test_a_name_of_a_sentinel_in_a_text_is_text(self):
+        (self.folder / "names.txt").write_text("<extra_id_0> [MASK] </s> " * 60)
+        self.train(self.config(**{**SPANS, "data": {"train": "names.txt"}, "train__max_steps": 2}), "names")
+        j, = self.json("score", "names", "--target", "-", stdin="<extra_id_0>\n")
+        self.assertEqual(len(j["ids"]), len("<extra_id_0>"))
+        self.assertTrue(all(i > 5 for i in j["ids"]))
+
+    def test_it_is_evaluated_by_target_token_and_looked_into(self):
+        j, = self.json("evaluate", "run")
+        self.assertNotIn("bits_per_byte", j)
+        self.assertNotIn("bits per byte", self.out("evaluate", "run"))
+        self.assertEqual(j["tokens"], 6 * (5 + 2 + 2))  # six tiles: tokens, sentinels, the last one, </s>
+        a, = self.json("attend", "run", "--source", "abc[MASK]ghijk[MASK]nop")
+        self.assertEqual(a["source_tokens"], [*"abc", "<extra_id_0>", *"ghijk", "<extra_id_1>", *"nop"])
+        self.assertEqual(a["target_tokens"], ["<s>", "<extra_id_0>", *"def", "<extra_id_1>", *"lm", "<extra_id_2>"])
+        self.check("inspect", "run")
+        self.check("neighbors", "run", "a")
+
+    def test_what_it_does_not_do_is_said(self):
+        self.check("sample", "run", status=2, words=["span_corruption", "does not continue text", "heed fill"])
+        self.check("translate", "run", status=2, words="does not translate")
+        self.check("evaluate", "run", "--stride", 3, status=2, words="causal_lm")
+        self.check("attend", "run", "--target", "abc", status=2, words="--target needs its --source")
+        self.train(self.config("other", **{**SPANS, "objective__mean_span": 1}), "other", "--init-from",
+                   self.folder / "run", status=2, words="number of special tokens")
+        self.resume("run", "--set", "objective.mean_span=2", status=2, words="objective.mean_span")
 
 
 if __name__ == "__main__":

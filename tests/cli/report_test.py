@@ -12,7 +12,7 @@ from runs import HEED, RunsTest
 STORE = 4
 
 FAMILIES = {"prefix_lm": ["encoder", "decoder", "cross"], "causal_lm": ["decoder"], "masked_lm": ["encoder"],
-            "seq2seq": ["encoder", "decoder", "cross"]}
+            "seq2seq": ["encoder", "decoder", "cross"], "span_corruption": ["encoder", "decoder", "cross"]}
 
 
 class ReportTest(RunsTest):

@@ -45,7 +45,7 @@ class RunsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if cls.RUNS:
-            trainer = RunsTest()
+            trainer = cls("texts")  # any method: none is run as a test
             trainer.folder = cls.trained = Path(tempfile.mkdtemp(prefix="heed_test_"))
             cls.addClassCleanup(shutil.rmtree, cls.trained, ignore_errors=True)
             trainer.texts()

@@ -7,7 +7,8 @@ LINES = "the mill\nhe saw a river and he saw that\n\nwater\u00e9\n"
 
 
 class Score(RunsTest):
-    RUNS = {family: {"family": family, **SMALL} for family in ("causal_lm", "prefix_lm", "masked_lm")}
+    RUNS = {family: {"family": family, **SMALL}
+            for family in ("causal_lm", "prefix_lm", "masked_lm", "span_corruption")}
 
     def test_a_line_is_the_sum_of_its_tokens(self):
         for family in self.RUNS:
@@ -18,6 +19,10 @@ class Score(RunsTest):
                     self.assertAlmostEqual(line["logprob"], sum(line["token_logprobs"]), places=9)
                     self.assertEqual(len(line["ids"]), len(line["token_logprobs"]))
                     self.assertEqual(line["bos_id"], 1)
+
+    def test_a_model_of_masked_texts_is_not_conditioned_on_a_source(self):
+        for family in ("masked_lm", "span_corruption"):
+            self.check("score", family, "--target", "a.txt", "--source", "a.txt", status=2, words="does not apply")
 
     def test_unknown_tokens_are_named(self):
         for family in self.RUNS:

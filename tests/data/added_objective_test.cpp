@@ -32,7 +32,8 @@ class Backwards final : public TextObjective {
                       {.longest_source = c.objective.target_length + 1,
                        .longest_target = c.objective.target_length + 1,
                        .before_source = 1,
-                       .to_end = true,
+                       .prompt_is_source = true,
+                       .writes_end = true,
                        .bits_per_byte = false,
                        .specials = {"[BACK]"}},
                       c.objective.target_length) {}
@@ -42,8 +43,8 @@ class Backwards final : public TextObjective {
     return tokens;
   }
 
-  ScoredLine score(const TokenIds&, const TokenIds& line) const override {
-    ScoredLine scored = TextObjective::score({}, line);
+  ScoredLine score(const TokenIds&, const TokenIds& line, int vocab) const override {
+    ScoredLine scored = TextObjective::score({}, line, vocab);
     scored.ids.clear();
     for (const Example& e : scored.examples)
       scored.ids.insert(scored.ids.end(), e.labels.begin(), e.labels.end());
@@ -73,7 +74,7 @@ class AddedObjective : public testing::Test {
  protected:
   // A run of 200 steps, and one that was stopped at step 90 and resumed on more threads.
   static void SetUpTestSuite() {
-    add_objective({"backwards", "the decoder writes backwards what the encoder reads",
+    add_objective({{"backwards", "the decoder writes backwards what the encoder reads", {}},
                    [](const RunConfig& c) -> std::unique_ptr<const Objective> {
                      return std::make_unique<Backwards>(c);
                    }});
@@ -120,6 +121,15 @@ TEST_F(AddedObjective, IsAChoiceOfItsKey) {
                   },
                   Exit::usage),
               HasSubstr("objective.type backwards needs model.decoder_layers of at least 1"));
+}
+
+TEST_F(AddedObjective, ANameIsTakenOnce) {
+  EXPECT_THAT(error_of(
+                  [] {
+                    add_objective({{"causal_lm", "another", {}}, nullptr});
+                  },
+                  Exit::internal),
+              HasSubstr("There is an objective causal_lm already."));
 }
 
 TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "data/splits.h"
+#include "data/text_objective.h"
 
 namespace heed {
 namespace {
@@ -180,6 +181,25 @@ TEST(Objective, MaskedLmMasksAsBertDoes) {
   EXPECT_EQ(masking(text, examples, 0).places, m.places);
   EXPECT_EQ(masking(text, examples, kEvaluation).places,
             masking(text, examples, kEvaluation).places);
+}
+
+// Draws something from the vocabulary, as an objective may.
+class LastIdFirst final : public TextObjective {
+ public:
+  explicit LastIdFirst(const RunConfig& c) : TextObjective(c, {.longest_target = 8}, 8) {}
+  TokenIds framed_source(TokenIds tokens) const override { return tokens; }
+  Question question(const Split&, int, int) const override { return {}; }
+
+ private:
+  void read_tile(const Ids& text, Tile tile, std::int64_t, Example& out) const override {
+    out.target.push_back(text.vocab() - 1);
+    text.copy(tile.begin, tile.end, out.labels);
+  }
+};
+
+TEST(Objective, ALineIsScoredWithTheVocabularyOfItsTokenizer) {
+  const LastIdFirst objective(text_config({}));
+  EXPECT_THAT(objective.score({}, {5, 6}, 50).examples[0].target, ElementsAre(49));
 }
 
 TEST(Objective, MaskedLmCanMaskEverything) {

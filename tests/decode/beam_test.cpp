@@ -78,7 +78,7 @@ TEST(Beam, ScoresAreThoseOfScore) {
     EXPECT_EQ(found[i].size(), 5u);
     for (const Hypothesis& h : found[i]) {
       const auto scores =
-          label_log_probs(m.model, m.values, objective->score(source, h.ids).examples, pool);
+          label_log_probs(m.model, m.values, objective->score(source, h.ids, 11).examples, pool);
       double sum = 0;
       for (const double x : scores.front()) sum += x;
       EXPECT_NEAR(h.log_probability, sum, 1e-4);
@@ -114,8 +114,8 @@ TEST(Beam, AWideOneFindsTheBestOfAll) {
         const std::vector<int> source(sources[i].begin(), sources[i].end() - 1);
         double best = -1e9;
         for (const auto& target : all_targets(kVocab, kLength)) {
-          const auto scores =
-              label_log_probs(m.model, m.values, objective->score(source, target).examples, pool);
+          const auto scores = label_log_probs(
+              m.model, m.values, objective->score(source, target, kVocab).examples, pool);
           double sum = 0;
           for (const double x : scores.front()) sum += x;
           best = std::max(best, sum / std::pow(scores.front().size(), penalty));
