@@ -17,6 +17,7 @@
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "math/blas.h"
+#include "nn/finite.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
 
@@ -179,6 +180,7 @@ Exit run_evaluate(CommandLine& line) {
       o.stride > 0 ? m.objective->windows(split, o.stride) : m.objective->evaluation(split), pool);
   if (e.sums.tokens == 0)
     throw Error(Exit::data, "there is no token to score: the text is too short.");
+  require_finite(e.sums);
   Json result{{"data", data_name(o)},
               {"checkpoint", std::filesystem::canonical(m.folder).filename().string()},
               {"step", m.state.step},

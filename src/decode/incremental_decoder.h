@@ -36,7 +36,8 @@ class IncrementalDecoder {
     std::span<const int> ids;  // at least one
   };
   // Appends tokens to slots (each at most once in a call). Returns [feeds, vocab]: the logits that
-  // follow each one's last token. They may be overwritten, and live until the next call.
+  // follow each one's last token. They may be overwritten, and live until the next call. Error
+  // (diverged) if they are not finite.
   Mat<float> step(std::span<const Tokens> tokens);
 
   int capacity() const { return cache_.capacity(); }

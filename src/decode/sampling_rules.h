@@ -16,9 +16,10 @@ struct LogitsRules {
   double repetition_penalty = 1.0;  // tokens that occurred: positive logits / this, others * this
 };
 
-// In place: the row of logits becomes the probabilities of the tokens that may come next, 0 for
-// those that may not. `occurred` marks [vocab] the tokens that the penalty is for (may be empty:
-// none); `banned` ids never come. Of equally probable tokens at an edge the lower ids stay.
+// In place: the row of logits, all finite, becomes the probabilities of the tokens that may come
+// next, 0 for those that may not. `occurred` marks [vocab] the tokens that the penalty is for (may
+// be empty: none); `banned` ids never come. Of equally probable tokens at an edge the lower ids
+// stay.
 void apply_rules(std::span<float> row, const LogitsRules& rules, const std::vector<bool>& occurred,
                  std::span<const int> banned);
 

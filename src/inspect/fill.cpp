@@ -1,5 +1,7 @@
 #include "inspect/fill.h"
 
+#include "nn/finite.h"
+
 namespace heed {
 
 std::vector<std::vector<ScoredToken>> fill(const TrainedModel& m, const TokenIds& source,
@@ -11,6 +13,7 @@ std::vector<std::vector<ScoredToken>> fill(const TrainedModel& m, const TokenIds
   Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
   const Mat<float> logits = m.model.output.forward(pass, hidden);
+  require_finite(logits);
   const TokenIds never = m.objective->never_written(*m.tokenizers.target);
   std::vector<std::vector<ScoredToken>> found;
   for (const int row : rows)
