@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -58,8 +57,8 @@ class Pool {
   std::exception_ptr error_;
 };
 
-// Cores this process may use, at least 1: its affinity mask, or fewer where its container may use
-// only a share of them (v2; `cgroup` is its folder).
-int available_cores(const std::string& cgroup = "/sys/fs/cgroup");
+// Cores this process may use, at least 1: its affinity mask, or fewer where its control group may
+// use only a share of them.
+int available_cores();
 
 }  // namespace heed
