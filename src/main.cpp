@@ -20,10 +20,10 @@
 namespace {
 
 // If a standard stream is closed, the next file opened would take its number, and our output would
-// go into that file.
+// go into that file. Writing to a closed standard output must still fail.
 void keep_standard_streams() {
   for (int fd = 0; fd <= 2; ++fd)
-    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR);
 }
 
 heed::Exit report(heed::Exit exit, const char* what) {
