@@ -50,8 +50,8 @@ Pool::Pool(int threads) {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   } catch (const std::system_error& e) {
     stop();
-    throw Error(Exit::usage, fmt::format("cannot start {} threads: {}", threads, e.what()),
-                "a smaller --threads");
+    throw Error(Exit::memory, fmt::format("cannot start {} threads: {}", threads, e.what()),
+                kMoreThreads);
   }
 }
 

@@ -16,9 +16,13 @@
 
 namespace heed {
 
+// What to try where a thread cannot be started.
+inline constexpr const char* kMoreThreads =
+    "fewer --threads, or more room for them: ulimit -u, ulimit -v, pids.max of the control group";
+
 class Pool {
  public:
-  // threads >= 1, the caller included. Error (usage) if the system does not give so many.
+  // threads >= 1, the caller included. Error (memory) if the system does not give so many.
   explicit Pool(int threads);
   ~Pool();
   Pool(const Pool&) = delete;

@@ -167,7 +167,6 @@ Exit run_evaluate(CommandLine& line) {
   app.footer(kEvaluateNotes);
   if (!line.parse()) return Exit::ok;
 
-  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   TrainedModel m = load_trained_model(run, checkpoint);
   check_options(o, m);
@@ -175,6 +174,7 @@ Exit run_evaluate(CommandLine& line) {
   if (!o.source.empty()) given = read_parallel(o.source, o.target, read_options(m.config));
   const Split split = load_split(o, given, m, log);
   Pool pool(thread_count(threads, m.config));
+  prepare_blas(pool.threads());
   const Evaluation e = evaluate(
       m.model, m.values,
       o.stride > 0 ? m.objective->windows(split, o.stride) : m.objective->evaluation(split), pool);

@@ -7,7 +7,6 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "math/blas.h"
 
 namespace heed {
 namespace {
@@ -55,7 +54,6 @@ Exit run_train(CommandLine& line) {
   add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
   request.command = line.as_typed();
-  prepare_blas(request.threads);
   Log log({.quiet = line.quiet()});
   return finish(train_run(request, log), json);
 }
@@ -70,7 +68,6 @@ Exit run_resume(CommandLine& line) {
   line.add_threads(request.threads);
   add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
-  prepare_blas(request.threads);
   Log log({.quiet = line.quiet()});
   return finish(resume_run(request, log), json);
 }

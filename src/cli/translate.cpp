@@ -105,7 +105,6 @@ Exit run_translate(CommandLine& line) {
                                  " needs a --beam-size of at least as many; found " +
                                  std::to_string(beam.beam_size) + ".");
 
-  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   if (!m.objective->traits().pairs)
@@ -113,6 +112,7 @@ Exit run_translate(CommandLine& line) {
                 "heed sample " + run);
   LineReader reader(input, read_options(m.config));
   Pool pool(thread_count(threads, m.config));
+  prepare_blas(pool.threads());
   Unknown unknown;
   std::size_t number = 0;
   bool warned = false;

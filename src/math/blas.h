@@ -12,10 +12,10 @@
 
 namespace heed {
 
-// Makes OpenBLAS single-threaded; call once before the first product.
-// Error (usage) on a build that cannot be called from several threads; (memory) if a limit on
-// addresses leaves too little for so many `threads`, or for all cores.
-void prepare_blas(int threads = 0);
+// Makes OpenBLAS single-threaded and lets it take its buffers for products on so many threads at
+// once; call before the first product. Error (usage) on a build that cannot be called from several
+// threads; (memory) if there is no room for the buffers.
+void prepare_blas(int threads = 1);
 
 // C = alpha * op(A) op(B) + beta * C, row-major. An op may be a transpose. T is float or double.
 enum class Op { none, transpose };

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/signals.h"
+#include "math/blas.h"
 #include "store/origin.h"
 #include "store/trained_model.h"
 #include "train/learning_record.h"
@@ -158,6 +159,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const Dataset data = load_dataset(config, origin.folder, tokenizers);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(request.threads, config);
+  prepare_blas(threads);
   watch_signals();
 
   const PreparedRun prepared{config, model, data, tokenizers, threads};

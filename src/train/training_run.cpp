@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
+#include "math/blas.h"
 #include "store/origin.h"
 #include "store/safetensors.h"
 #include "store/trained_model.h"
@@ -61,6 +62,7 @@ RunResult train_run(const TrainRequest& request, Log& log) {
   const Dataset data = load_dataset(config, folder, tokenizers);
   const Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(request.threads, config);
+  prepare_blas(threads);
   const PreparedRun prepared{config, model, data, tokenizers, threads};
   const MemoryPlan memory = plan_memory(prepared);
   watch_signals();

@@ -1,5 +1,6 @@
 #include "base/pool.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
@@ -120,7 +121,8 @@ TEST(Pool, ThreadsThatCannotStartAreAnError) {
     Pool pool(3);
     ADD_FAILURE() << "threads with a stack of 128 TiB have started";
   } catch (const Error& e) {
-    EXPECT_EQ(e.exit(), Exit::usage);
+    EXPECT_EQ(e.exit(), Exit::memory);
+    EXPECT_THAT(e.what(), testing::HasSubstr("ulimit -u"));
   }
   pthread_setattr_default_np(&usual);
   Pool pool(3);
