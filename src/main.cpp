@@ -2,7 +2,7 @@
 // and an exit code.
 #include <fcntl.h>
 #include <malloc.h>
-#include <sys/resource.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,19 +11,41 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
 namespace {
 
+// OpenBLAS starts a thread for every core it sees when it is loaded, before main(). heed does not
+// use them, and where one cannot start, OpenBLAS raises SIGINT. So it is shown one core: functions
+// in .preinit_array run before anything of a shared library does.
+cpu_set_t cores;  // of this process; none if they are not known
+
+void show_one_core() {
+  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return;
+  int first = 0;
+  while (!CPU_ISSET(first, &cores)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  (void)::sched_setaffinity(0, sizeof one, &one);
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*before_libraries)() = show_one_core;
+
+void show_all_cores() {
+  if (CPU_COUNT(&cores) > 0) (void)::sched_setaffinity(0, sizeof cores, &cores);
+}
+
 // If a standard stream is closed, the next file opened would take its number, and our output would
-// go into that file.
+// go into that file. Writing to a closed standard output must still fail.
 void keep_standard_streams() {
   for (int fd = 0; fd <= 2; ++fd)
-    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR);
 }
 
 heed::Exit report(heed::Exit exit, const char* what) {
@@ -43,23 +65,22 @@ heed::Exit run(const std::vector<std::string>& args) {
     return report(Exit::memory, "not enough memory.");
   } catch (const std::filesystem::filesystem_error& e) {
     return report(Exit::store, e.what());
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::resource_unavailable_try_again)
+      return report(Exit::internal, e.what());
+    // The thread of a library: SentencePiece trains with one.
+    const heed::Error error(Exit::memory, std::string("cannot start a thread: ") + e.what(),
+                            heed::kMoreThreads);
+    return report(error.exit(), error.what());
   } catch (const std::exception& e) {
     return report(Exit::internal, e.what());
   }
 }
 
-// OpenBLAS starts its threads before main() and waits for them after it. Under an address space
-// limit (ulimit -v) some never start, and it would wait forever.
-void leave_at_once_if_limited(heed::Exit exit) {
-  rlimit addresses;
-  if (::getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur == RLIM_INFINITY) return;
-  std::fflush(nullptr);
-  ::_exit(static_cast<int>(exit));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
+  show_all_cores();
   keep_standard_streams();
   // Freed blocks of a megabyte go back to the system. By default glibc learns to keep blocks of up
   // to 32 MiB: a quarter of what training a small model needs.
@@ -69,9 +90,7 @@ int main(int argc, char** argv) {
   // The same for a file size limit (ulimit -f): a write beyond it fails with EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    const heed::Exit exit = run({argv + 1, argv + argc});
-    leave_at_once_if_limited(exit);
-    return static_cast<int>(exit);
+    return static_cast<int>(run({argv + 1, argv + argc}));
   } catch (const heed::OutputClosed&) {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);  // silent; shells see 141, as for any filter

@@ -27,6 +27,13 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   return repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });
 }
 
+// A device that may never end, as /dev/zero and /dev/urandom. Terminals and /dev/null do.
+bool is_endless(int fd, const struct stat& info) {
+  struct stat null = {};
+  return S_ISCHR(info.st_mode) && ::isatty(fd) == 0 &&
+         !(::stat("/dev/null", &null) == 0 && null.st_rdev == info.st_rdev);
+}
+
 }  // namespace
 
 InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
@@ -39,11 +46,14 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
   if (fd_ < 0) throw_file_error("read", name_, errno, exit);
   struct stat info = {};
   const bool regular = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
-  if (!regular && allow != Allow::anything) {
+  const bool any = allow == Allow::anything;
+  if (any ? is_endless(fd_, info) : !regular) {
     ::close(fd_);
-    throw Error(exit,
-                fmt::format("cannot read {}: it is {}, expected a regular file", quoted_path(path),
-                            S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe"));
+    throw Error(exit, fmt::format("cannot read {}: it is {}, expected a {}", quoted_path(name_),
+                                  S_ISDIR(info.st_mode) ? "a folder"
+                                  : any                 ? "a device"
+                                                        : "a device or pipe",
+                                  any ? "file or a pipe" : "regular file"));
   }
   if (regular) size_ = static_cast<std::uint64_t>(info.st_size);
 }

@@ -21,7 +21,7 @@ class InputFile {
   enum class Allow {
     file,      // a regular file; no symbolic link, folder, pipe or device
     link,      // a regular file or a link to one
-    anything,  // pipes and devices too; "-" is standard input
+    anything,  // pipes, terminals and /dev/null too; "-" is standard input
   };
   explicit InputFile(const std::filesystem::path& path, Allow allow = Allow::link,
                      Exit exit = Exit::store);

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 
 namespace heed {
@@ -35,16 +35,12 @@ void spin_while(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-int available_cores(const std::string& cgroup) {
+int available_cores() {
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-  double quota = 0, period = 0;  // microseconds of CPU time in each period; "max": no limit
-  std::ifstream limit(cgroup + "/cpu.max");
-  if (limit >> quota >> period && period > 0)
-    cores = static_cast<int>(std::min<double>(cores, std::ceil(quota / period)));
-  return std::max(cores, 1);
+  return std::max(1, static_cast<int>(std::min<double>(cores, std::ceil(cgroup_cores()))));
 }
 
 Pool::Pool(int threads) {
@@ -54,8 +50,8 @@ Pool::Pool(int threads) {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   } catch (const std::system_error& e) {
     stop();
-    throw Error(Exit::usage, fmt::format("cannot start {} threads: {}", threads, e.what()),
-                "a smaller --threads");
+    throw Error(Exit::memory, fmt::format("cannot start {} threads: {}", threads, e.what()),
+                kMoreThreads);
   }
 }
 

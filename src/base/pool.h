@@ -10,16 +10,19 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 namespace heed {
 
+// What to try where a thread cannot be started.
+inline constexpr const char* kMoreThreads =
+    "fewer --threads, or more room for them: ulimit -u, ulimit -v, pids.max of the control group";
+
 class Pool {
  public:
-  // threads >= 1, including the caller. Error (usage) if the system cannot start them.
+  // threads >= 1, including the caller. Error (memory) if the system cannot start them.
   explicit Pool(int threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -59,7 +62,7 @@ class Pool {
 };
 
 // How many cores this process may use, at least 1: those of its affinity mask, or fewer if the
-// quota of its control group (v2, in the folder `cgroup`) is smaller.
-int available_cores(const std::string& cgroup = "/sys/fs/cgroup");
+// quota of its control group is smaller.
+int available_cores();
 
 }  // namespace heed

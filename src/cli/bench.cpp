@@ -42,9 +42,9 @@ Exit run_bench_command(CommandLine& line) {
   line.add_json(json);
   line.app().footer(kBenchNotes);
   if (!line.parse()) return Exit::ok;
-  prepare_blas(threads);
   const RunConfig config = load_config(path, sets);
   threads = thread_count(threads, config);
+  prepare_blas(threads);
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
   const BenchResult r = run_bench(config, folder, steps, threads);
 

@@ -19,6 +19,7 @@
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "math/blas.h"
+#include "nn/finite.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
 
@@ -168,7 +169,6 @@ Exit run_evaluate(CommandLine& line) {
   app.footer(kEvaluateNotes);
   if (!line.parse()) return Exit::ok;
 
-  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   TrainedModel m = load_trained_model(run, checkpoint);
   check_options(o, m);
@@ -176,11 +176,13 @@ Exit run_evaluate(CommandLine& line) {
   if (!o.source.empty()) given = read_parallel(o.source, o.target, read_options(m.config));
   const Split split = load_split(o, given, m, log);
   Pool pool(thread_count(threads, m.config));
+  prepare_blas(pool.threads());
   const Evaluation e = evaluate(
       m.model, m.values,
       o.stride > 0 ? m.objective->windows(split, o.stride) : m.objective->evaluation(split), pool);
   if (e.sums.tokens == 0)
     throw Error(Exit::data, "the text is too short: there is no token to score.");
+  require_finite(e.sums);
   Json result{{"data", data_name(o)},
               {"checkpoint", std::filesystem::canonical(m.folder).filename().string()},
               {"step", m.state.step},

@@ -201,7 +201,6 @@ Exit run_sample(CommandLine& line) {
       throw Error(Exit::usage, "--stop: expected a text, found an empty one.",
                   "heed sample --help");
 
-  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   const ObjectiveTraits& traits = m.objective->traits();
@@ -212,6 +211,7 @@ Exit run_sample(CommandLine& line) {
   complete_request(m, prompt, log, r);
   Printer printer(m, o, prompt);
   Pool pool(thread_count(threads, m.config));
+  prepare_blas(pool.threads());
   draw_samples(
       m.model, m.values, *m.objective, pool, r, [&](int i, int id) { return printer.add(i, id); },
       [&](int i) { printer.complete(i); });

@@ -66,7 +66,6 @@ Exit run_score(CommandLine& line) {
   line.app().footer(kScoreNotes);
   if (!line.parse()) return Exit::ok;
 
-  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   const ObjectiveTraits& traits = m.objective->traits();
@@ -87,6 +86,7 @@ Exit run_score(CommandLine& line) {
 
   Unknown unknown;
   Pool pool(thread_count(threads, m.config));
+  prepare_blas(pool.threads());
   for (std::size_t begin = 0; begin < targets.size(); begin += kScoredLines) {
     const std::size_t end = std::min(targets.size(), begin + kScoredLines);
     std::vector<ScoredLine> lines;

@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "math/blas.h"
 #include "train/resume.h"
 #include "train/start.h"
 
@@ -53,7 +52,6 @@ Exit run_train(CommandLine& line) {
   add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
   request.command = line.as_typed();
-  prepare_blas(request.threads);
   Log log({.quiet = line.quiet()});
   return finish(train_run(request, log), json);
 }
@@ -69,7 +67,6 @@ Exit run_resume(CommandLine& line) {
   line.add_threads(request.threads);
   add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
-  prepare_blas(request.threads);
   Log log({.quiet = line.quiet()});
   return finish(resume_run(request, log), json);
 }

@@ -105,7 +105,6 @@ Exit run_translate(CommandLine& line) {
                 fmt::format("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
                             beam.n_best, beam.beam_size));
 
-  prepare_blas(threads);
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(run, checkpoint);
   if (!m.objective->traits().pairs)
@@ -113,6 +112,7 @@ Exit run_translate(CommandLine& line) {
                 "heed sample " + run);
   LineReader reader(input, read_options(m.config));
   Pool pool(thread_count(threads, m.config));
+  prepare_blas(pool.threads());
   Unknown unknown;
   std::size_t number = 0;
   bool warned = false;

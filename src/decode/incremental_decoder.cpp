@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "math/row_ops.h"
+#include "nn/finite.h"
 
 namespace heed {
 namespace {
@@ -101,6 +102,7 @@ void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens, Po
     hidden = last;
   }
   model_.output.forward_into(pass, hidden, logits);
+  require_finite(logits);
 }
 
 void IncrementalDecoder::copy(int from, int to) {

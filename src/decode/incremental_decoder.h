@@ -37,7 +37,7 @@ class IncrementalDecoder {
   };
   // Appends tokens to slots (each slot at most once per call). Returns the logits after the last
   // token of each, [tokens.size(), vocab]. The caller may overwrite them; they live until the next
-  // call.
+  // call. Error (diverged) if they are not finite.
   Mat<float> step(std::span<const Tokens> tokens);
 
   int capacity() const { return cache_.capacity(); }

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "base/error.h"
 #include "math/softmax.h"
 
 namespace heed {
@@ -41,12 +39,6 @@ std::vector<Candidate> candidates_of(std::span<const float> row, const SamplingR
   return found;
 }
 
-void require_finite(float x) {
-  if (!std::isfinite(x))
-    throw Error(Exit::diverged, "the model's logits are NaN or infinity: training has diverged.",
-                "an earlier checkpoint: --checkpoint");
-}
-
 double sum_of(const std::vector<Candidate>& candidates) {
   double sum = 0;
   for (const Candidate& c : candidates) sum += c.probability;
@@ -76,12 +68,14 @@ void apply_rules(std::span<float> row, const SamplingRules& rules,
   const int n = static_cast<int>(row.size());
   if (rules.repetition_penalty != 1.0 && !occurred.empty()) {
     const float penalty = static_cast<float>(rules.repetition_penalty);
+    constexpr float kLargest = std::numeric_limits<float>::max();
     for (int id = 0; id < n; ++id)
-      if (occurred[id]) row[id] = row[id] > 0 ? row[id] / penalty : row[id] * penalty;
+      if (occurred[id])
+        row[id] =
+            std::clamp(row[id] > 0 ? row[id] / penalty : row[id] * penalty, -kLargest, kLargest);
   }
   for (const int id : banned) row[id] = kNever;
   const float top = largest(row.data(), n);
-  require_finite(top);
   if (rules.temperature == 0.0) {
     const auto first = std::find(row.begin(), row.end(), top) - row.begin();
     std::fill(row.begin(), row.end(), 0.0f);
@@ -91,7 +85,6 @@ void apply_rules(std::span<float> row, const SamplingRules& rules,
   if (rules.temperature != 1.0)
     for (float& x : row) x = static_cast<float>((x - top) / rules.temperature);
   softmax(row.data(), n, n);
-  require_finite(row[0]);  // one NaN among the logits makes all of them NaN
   for (const int id : banned) row[id] = 0.0f;
   if (rules.top_k == 0 && rules.top_p == 1.0 && rules.min_p == 0.0) return;
   std::vector<Candidate> kept = candidates_of(row, rules);

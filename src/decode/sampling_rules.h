@@ -16,9 +16,9 @@ struct SamplingRules {
   double repetition_penalty = 1.0;  // tokens that occurred: positive logits / this, others * this
 };
 
-// In place: the row of logits becomes the probabilities of the next token, 0 for tokens that the
-// rules exclude. `occurred` [vocab] marks the tokens that the penalty applies to (empty: none).
-// `banned` ids get 0. Among equally probable tokens at a cut-off the lower ids stay.
+// In place: the row of logits, all finite, becomes the probabilities of the next token, 0 for
+// tokens that the rules exclude. `occurred` [vocab] marks the tokens that the penalty applies to
+// (empty: none). `banned` ids get 0. Among equally probable tokens at a cut-off the lower ids stay.
 void apply_rules(std::span<float> row, const SamplingRules& rules,
                  const std::vector<bool>& occurred, std::span<const int> banned);
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "nn/finite.h"
+
 namespace heed {
 namespace {
 
@@ -90,7 +92,7 @@ std::vector<std::vector<double>> label_log_probs(const Transformer& model,
   std::vector<Worker> workers(pool.threads());
   pool.run(static_cast<int>(chunks.size()) - 1, [&](int chunk, int worker) {
     Worker& w = workers[worker];
-    w.score(model, values, list, chunks[chunk], chunks[chunk + 1]);
+    require_finite(w.score(model, values, list, chunks[chunk], chunks[chunk + 1]));
     auto at = w.log_probs.begin();
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i)
       for (const int label : examples[i].labels) {

@@ -29,7 +29,8 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const ExampleList& examples, Pool& pool,
                     const std::function<bool()>& stop = nullptr);
 
-// For each example log p(label), in nats, of each scored label.
+// For each example log p(label), in nats, of each scored label. Error (diverged) if the logits are
+// not finite.
 std::vector<std::vector<double>> label_log_probs(const Transformer& model,
                                                  const ParamVec<float>& values,
                                                  const std::vector<Example>& examples, Pool& pool);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nn/finite.h"
+
 namespace heed {
 namespace {
 
@@ -105,7 +107,7 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
   Pass<float> pass{
       .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
   TransformerSaved<float> saved;
-  model.forward(pass, batch, saved);
+  require_finite(model.forward(pass, batch, saved));
   return maps;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "data/user_text.h"
+#include "nn/finite.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -78,6 +79,7 @@ ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
   StackSaved<float> saved;
   const Mat<float> last = encoder ? t.model.encode(pass, batch.source, saved)
                                   : t.model.decode(pass, {.rows = &batch.target}, saved);
+  require_finite(last);
   const auto layers = layer_outputs(saved, t.config.model.norm, last);
   const bool small_units = embedding.tokenizer.type() == TokenizerConfig::char_ ||
                            embedding.tokenizer.type() == TokenizerConfig::byte;

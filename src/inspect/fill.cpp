@@ -4,6 +4,7 @@
 
 #include "decode/beam.h"
 #include "decode/best_tokens.h"
+#include "nn/finite.h"
 
 namespace heed {
 namespace {
@@ -17,6 +18,7 @@ std::vector<std::vector<Filling>> fill_tokens(const TrainedModel& m, const Token
   Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
   const Mat<float> logits = m.model.output.forward(pass, hidden);
+  require_finite(logits);
   const TokenIds never = m.objective->never_written(*m.tokenizers.target);
   std::vector<std::vector<Filling>> found;
   for (const int row : rows) {

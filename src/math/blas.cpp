@@ -1,41 +1,51 @@
 #include "math/blas.h"
 
 #include <cblas.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <fstream>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
-#include "base/pool.h"
 
 namespace heed {
 
+// What the kernels of OpenBLAS take their buffers from. One is mapped for each thread that is
+// inside a product at the same time, and kept.
+extern "C" {
+void* blas_memory_alloc(int);
+void blas_memory_free(void*);
+}
+
 namespace {
 
-// OpenBLAS retries mmap forever where RLIMIT_AS leaves no room for its buffers.
-void require_addresses(int threads) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  const std::uint64_t used = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  // A thread's buffer is 128 MiB, its heap 64, its stack 8.
-  const std::uint64_t needed = static_cast<std::uint64_t>(threads) * (200u << 20);
-  if (used + needed <= limit.rlim_cur) return;
-  throw Error(Exit::memory,
-              "the address space limit (ulimit -v) is " + std::to_string(limit.rlim_cur >> 20) +
-                  " MiB; heed needs about " + std::to_string((used + needed) >> 20) + " MiB.",
-              "ulimit -v unlimited");
+// Where there is no room for a buffer OpenBLAS asks for it for ever. So all are mapped here, each
+// after a look whether it fits.
+void map_buffers(int threads) {
+  constexpr std::size_t kBuffer = 128u << 20;  // as OpenBLAS maps them
+  constexpr int kMost = 128;  // more at once, which is unlikely, get a warning from OpenBLAS
+  std::vector<void*> buffers;
+  for (int i = 0; i < std::min(threads, kMost); ++i) {
+    void* room =
+        ::mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+      throw Error(Exit::memory,
+                  "not enough memory: OpenBLAS needs 128 MiB of addresses for each of " +
+                      std::to_string(threads) + " threads, and there is room for " +
+                      std::to_string(i) + ".",
+                  "fewer --threads, or less strict limits: ulimit -v unlimited, ulimit -d "
+                  "unlimited, vm.overcommit_memory 0");
+    ::munmap(room, kBuffer);
+    buffers.push_back(blas_memory_alloc(0));
+  }
+  for (void* buffer : buffers) blas_memory_free(buffer);
 }
 
 }  // namespace
 
 void prepare_blas(int threads) {
-  require_addresses(std::max(threads, available_cores()));
   if (openblas_get_parallel() == 2)
     throw Error(Exit::usage,
                 "this OpenBLAS was built with OpenMP, which heed's threads cannot share.",
@@ -44,6 +54,7 @@ void prepare_blas(int threads) {
   if (openblas_get_parallel() == 0)
     throw Error(Exit::usage, "this OpenBLAS was built without threads and without locks.",
                 "install the pthread build: apt-get install libopenblas0-pthread");
+  map_buffers(threads);
   openblas_set_num_threads(1);
 }
 

@@ -13,10 +13,10 @@
 
 namespace heed {
 
-// Makes OpenBLAS single-threaded; call it once before the first product. Error (usage) on a build
-// that several threads cannot call; Error (memory) if the address space limit is too low for this
-// many `threads`, or for all cores.
-void prepare_blas(int threads = 0);
+// Makes OpenBLAS single-threaded and lets it take its buffers for products on this many `threads`
+// at once; call it before the first product. Error (usage) on a build that several threads cannot
+// call; Error (memory) if there is no room for the buffers.
+void prepare_blas(int threads = 1);
 
 // Two lines for --version: the build of OpenBLAS, and the processor whose kernels it chose.
 //   blas: OpenBLAS 0.3.21 DYNAMIC_ARCH ... Haswell MAX_THREADS=64

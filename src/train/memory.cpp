@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/batcher.h"
@@ -63,7 +64,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   return plan;
 }
 
-double available_memory(const std::string& cgroup) {
+double available_memory() {
   double available = 1e18;
   std::ifstream info("/proc/meminfo");
   for (std::string key, unit; info >> key;) {
@@ -72,16 +73,7 @@ double available_memory(const std::string& cgroup) {
     std::getline(info, unit);
     if (key == "MemAvailable:") available = kib * 1024;
   }
-  double limit = 0, used = 0;
-  if (!(std::ifstream(cgroup + "/memory.max") >> limit) ||
-      !(std::ifstream(cgroup + "/memory.current") >> used))
-    return available;
-  // The kernel gives back cached pages of files before it refuses memory.
-  std::ifstream stat(cgroup + "/memory.stat");
-  double bytes = 0;
-  for (std::string key; stat >> key >> bytes;)
-    if (key == "inactive_file" || key == "active_file") used -= bytes;
-  return std::min(available, std::max(0.0, limit - std::max(0.0, used)));
+  return std::min(available, cgroup_memory());
 }
 
 void check_memory(const MemoryPlan& plan) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "data/run_config.h"
 #include "nn/transformer.h"
@@ -23,9 +22,8 @@ struct MemoryPlan {
 MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
                           int longest, double ids);
 
-// Bytes that may still be taken: the machine's available memory, or less under the limit of a
-// cgroup (v2; `cgroup` is its folder), whose cached pages of files count as free.
-double available_memory(const std::string& cgroup = "/sys/fs/cgroup");
+// Bytes that may still be taken: the machine's available memory, or less in a control group.
+double available_memory();
 
 // Error (memory) if the plan does not fit.
 void check_memory(const MemoryPlan& plan);

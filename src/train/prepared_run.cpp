@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/objective.h"
+#include "math/blas.h"
 #include "store/trained_model.h"
 
 namespace heed {
@@ -36,6 +37,7 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
       predict_memory(model, config, threads, longest_example(config, data.train),
                      id_bytes(data.train) + id_bytes(data.valid));
   check_memory(memory);
+  prepare_blas(threads);
   return {config, std::move(tokenizers), std::move(data), std::move(model), threads, memory};
 }
 

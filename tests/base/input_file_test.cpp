@@ -61,10 +61,16 @@ TEST(InputFile, OnlyRegularFilesOfAllowedSizeAreRead) {
       HasSubstr("No such file"));
 }
 
-TEST(InputFile, WhatNeverEndsStopsAtTheLimit) {
-  EXPECT_THAT(error_of([&] { read_file("/dev/zero", 1000, Allow::anything); }),
-              AllOf(HasSubstr("/dev/zero"), HasSubstr("expected at most 1000")));
+TEST(InputFile, WhatNeverEndsIsRefusedOrStopsAtTheLimit) {
+  for (const char* endless : {"/dev/zero", "/dev/urandom"})
+    EXPECT_THAT(error_of([&] { read_file(endless, 1000, Allow::anything); }),
+                AllOf(HasSubstr(endless), HasSubstr("a device, expected a file or a pipe")));
   EXPECT_EQ(read_file("/dev/null", 0, Allow::anything), "");
+  const NonBlockingInput input;
+  input.write(std::string(2000, 'x'));
+  EXPECT_THAT(error_of([&] { read_file("-", 1000, Allow::anything); }),
+              HasSubstr("expected at most 1000"));
+  input.close();
 }
 
 TEST(InputFile, StandardInputThatDoesNotBlockIsWaitedFor) {

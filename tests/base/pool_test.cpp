@@ -1,17 +1,17 @@
 #include "base/pool.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <string>
 
 #include "base/error.h"
-#include "base/temporary_folder.h"
 
 namespace heed {
 namespace {
@@ -121,26 +121,25 @@ TEST(Pool, ThreadsThatCannotStartAreAnError) {
     Pool pool(3);
     ADD_FAILURE() << "threads with a stack of 128 TiB have started";
   } catch (const Error& e) {
-    EXPECT_EQ(e.exit(), Exit::usage);
+    EXPECT_EQ(e.exit(), Exit::memory);
+    EXPECT_THAT(e.what(), testing::HasSubstr("ulimit -u"));
   }
   pthread_setattr_default_np(&usual);
   Pool pool(3);
   pool.run(4, [](int, int) {});
 }
 
-TEST(Pool, CoresAreThoseAContainerMayUse) {
-  const TemporaryFolder folder;
-  const auto cores = [&](const std::string& limit) {
-    std::ofstream(folder.path() / "cpu.max") << limit << "\n";
-    return available_cores(folder.path());
-  };
-  const int all = available_cores("/nonexistent");
-  EXPECT_GE(all, 1);
-  EXPECT_EQ(cores("max 100000"), all);
-  EXPECT_EQ(cores("100000 100000"), 1);
-  EXPECT_EQ(cores("5000 100000"), 1);
-  EXPECT_EQ(cores("150000 100000"), std::min(all, 2));
-  EXPECT_EQ(cores("1000000000 100000"), all);
+TEST(Pool, AvailableCoresAreThoseOfTheAffinityMask) {
+  cpu_set_t usual, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof usual, &usual), 0);
+  EXPECT_GE(available_cores(), 1);
+  EXPECT_LE(available_cores(), CPU_COUNT(&usual));
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &usual)) CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(available_cores(), 1);
+  sched_setaffinity(0, sizeof usual, &usual);
 }
 
 }  // namespace

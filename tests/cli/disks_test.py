@@ -1,4 +1,4 @@
-"""Full and read-only disks (where the tests may mount one), limits of the system, odd files in a run folder."""
+"""Full and read-only disks (where the tests may mount one), odd files in a run folder."""
 import os
 import shutil
 import subprocess
@@ -33,17 +33,6 @@ class Disks(RunsTest):
             if path.startswith("checkpoints/step-"):
                 self.assertEqual(self.snapshot()[path], content)
         self.resume()
-
-    def test_a_limit_on_addresses_ends_with_advice_instead_of_a_wait(self):
-        self.skip_under_a_sanitizer()
-        r = self.limited("-v 200000", "train", self.config(), "--run", "run")
-        self.assertEqual(r.status, 7, r.err)
-        self.assertIn("ulimit -v", r.err)
-        self.assertFalse((self.folder / "run").exists())
-        r = self.limited("-v 900000", "train", self.config(train__shards=9), "--run", "run", "--threads", 9)
-        self.assertEqual(r.status, 7, r.err)
-        r = self.limited("-v 120000", "--version")  # too little even for OpenBLAS to start
-        self.assertEqual(r.status, 0, r.err)
 
     def test_a_folder_whose_start_failed_is_recognised(self):
         (self.folder / "run").mkdir()

@@ -1,7 +1,12 @@
 #include "decode/incremental_decoder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+
+#include "base/error_of.h"
 #include "decode/decode_models.h"
 
 namespace heed {
@@ -90,6 +95,25 @@ TEST(IncrementalDecoder, ACopiedSlotGoesOnLikeItsOrigin) {
   const IncrementalDecoder::Tokens both[] = {{2, 0, next}, {0, 0, next}};
   const Mat<float> logits = decoder.step(both);
   EXPECT_EQ(row(logits, 0), row(logits, 1));
+}
+
+TEST(IncrementalDecoder, LogitsThatAreNaNOrInfiniteAreAnError) {
+  const DecodeModel m(Family::decoder_only);
+  Pool pool(1);
+  const int id = 5;
+  const IncrementalDecoder::Tokens token{0, 0, {&id, 1}};
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), 3e38f, -3e38f}) {
+    DecodeModel ruined(Family::decoder_only);
+    const Param& weight = m.model.output.weight;  // one logit alone goes wrong
+    std::fill_n(ruined.values.data() + weight.offset + 7 * weight.cols, weight.cols, bad);
+    IncrementalDecoder decoder(ruined.model, ruined.values, pool, 1, 2);
+    EXPECT_THAT(error_of(
+                    [&] {
+                      decoder.step({&token, 1});
+                    },
+                    Exit::diverged),
+                testing::HasSubstr("weights are ruined"));
+  }
 }
 
 }  // namespace

@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "base/error.h"
-#include "base/temporary_folder.h"
 #include "data/splits.h"
 #include "train/learning_record.h"
 
@@ -56,23 +53,6 @@ TEST(Memory, CountsTheLearningRecord) {
   const double copies =
       8.0 * static_cast<double>(recorded_size(deeper.table) - recorded_size(model.table));
   EXPECT_DOUBLE_EQ(record(deeper) - record(model), copies);
-}
-
-TEST(Memory, CachedFilesOfAContainerCountAsFree) {
-  const TemporaryFolder folder;
-  const auto file = [&](const std::string& name, const std::string& text) {
-    std::ofstream(folder.path() / name) << text;
-  };
-  file("memory.max", "20000000\n");
-  file("memory.current", "19000000\n");
-  EXPECT_EQ(available_memory(folder.path()), 1e6);
-  file("memory.stat", "anon 2000000\ninactive_file 9000000\nslab 7\nactive_file 6000000\n");
-  EXPECT_EQ(available_memory(folder.path()), 16e6);
-  file("memory.current", "1000\n");  // read a little later than memory.stat
-  EXPECT_EQ(available_memory(folder.path()), 20e6);
-  file("memory.max", "max\n");
-  // No limit: all that the machine has, which others may change between two readings.
-  EXPECT_GT(available_memory(folder.path()), available_memory("/nonexistent") / 2);
 }
 
 TEST(Memory, APlanThatDoesNotFitIsAnError) {

@@ -1,0 +1,87 @@
+#include "base/cgroup.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+// The folders of the groups that limit this process's use of a resource ("memory" or "cpu").
+std::vector<fs::path> groups_of(const fs::path& root, const std::string& resource) {
+  const fs::path mounted = root / "sys/fs/cgroup", unified = mounted / "unified";
+  std::vector<fs::path> groups{mounted};  // where /proc cannot be read
+  std::error_code none;
+  std::ifstream file(root / "proc/self/cgroup");
+  // "0::/user.slice/a.scope" (version 2) or "4:cpu,cpuacct:/user.slice" (version 1)
+  for (std::string number, resources, path; std::getline(file, number, ':') &&
+                                            std::getline(file, resources, ':') &&
+                                            std::getline(file, path);) {
+    fs::path top;
+    if (resources.empty())
+      top = fs::exists(unified, none) ? unified : mounted;
+    else if (("," + resources + ",").find("," + resource + ",") != std::string::npos)
+      top = mounted / resource;
+    else
+      continue;
+    // In a container the path may be the host's. Then the group is the top one here.
+    fs::path below = fs::path(path).lexically_normal().relative_path();
+    if (!fs::exists(top / below, none)) below.clear();
+    for (; !below.empty(); below = below.parent_path()) groups.push_back(top / below);
+    groups.push_back(top);
+  }
+  return groups;
+}
+
+// The number in a file; `otherwise` if there is none: version 2 writes "max" for no limit.
+double number_in(const fs::path& file, double otherwise) {
+  double number;
+  return std::ifstream(file) >> number ? number : otherwise;
+}
+
+struct MemoryFiles {
+  const char *limit, *used, *inactive, *active;  // the last two: lines of memory.stat
+};
+
+double memory_left(const fs::path& group, const MemoryFiles& files) {
+  const double limit = number_in(group / files.limit, kNoLimit);
+  double used = number_in(group / files.used, 0), bytes = 0;
+  // The kernel gives back cached pages of files before it refuses memory.
+  std::ifstream stat(group / "memory.stat");
+  for (std::string key; stat >> key >> bytes;)
+    if (key == files.inactive || key == files.active) used -= bytes;
+  return std::max(0.0, limit - std::max(0.0, used));
+}
+
+}  // namespace
+
+double cgroup_memory(const fs::path& root) {
+  constexpr MemoryFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                  "total_inactive_file", "total_active_file"};
+  constexpr MemoryFiles kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
+  double least = kNoLimit;
+  for (const fs::path& group : groups_of(root, "memory"))
+    least = std::min({least, memory_left(group, kVersion1), memory_left(group, kVersion2)});
+  return least;
+}
+
+double cgroup_cores(const fs::path& root) {
+  double least = kNoLimit;
+  for (const fs::path& group : groups_of(root, "cpu")) {
+    // Microseconds of CPU time in each period; "max" or -1: no limit.
+    double quota = number_in(group / "cpu.cfs_quota_us", -1);
+    double period = number_in(group / "cpu.cfs_period_us", 0);
+    std::ifstream(group / "cpu.max") >> quota >> period;
+    if (quota > 0 && period > 0) least = std::min(least, quota / period);
+  }
+  return least;
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+#include "nn/finite.h"
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace heed {
+namespace {
+
+void refuse_ruined(double x) {
+  if (std::isfinite(x)) return;
+  throw Error(Exit::diverged, "The model's logits are NaN or infinite: its weights are ruined.",
+              "an earlier checkpoint: --checkpoint");
+}
+
+}  // namespace
+
+void require_finite(In<float> rows) {
+  float sum = 0;  // of x - x, which is 0, or NaN where x is NaN or infinite
+  for (int r = 0; r < rows.rows; ++r) {
+    const float* x = rows.row(r);
+#pragma omp simd reduction(+ : sum)
+    for (int c = 0; c < rows.cols; ++c) sum += x[c] - x[c];
+  }
+  refuse_ruined(sum);
+}
+
+// The objective has the sum of the logits times eps in it, and 0 times infinity is NaN, too.
+void require_finite(const LossSums& sums) {
+  refuse_ruined(sums.objective);
+}
+
+}  // namespace heed

@@ -1,0 +1,118 @@
+"""Limits of the system on memory, addresses, threads and open streams: an exit code and advice, at once."""
+import os
+import resource
+import shutil
+import subprocess
+import unittest
+
+from runs import HEED, SMALL, Result, RunsTest
+
+DATA, STORE, MEMORY = 3, 4, 7
+NOBODY = 65534
+
+
+class Limits(RunsTest):
+    RUNS = {"run": {"family": "causal_lm", **SMALL}}
+
+    def setUp(self):
+        super().setUp()
+        self.skip_under_a_sanitizer()
+
+    def test_too_few_addresses_or_data_end_every_command_at_once_with_advice(self):
+        config = self.config()
+        for limit in ("-v 150000", "-d 20000", "-d 100000"):
+            for args in (["train", config, "--run", "new"], ["evaluate", "run"], ["sample", "run"],
+                         ["attend", "run", "--source", "the"], ["gradcheck", config], ["bench", config]):
+                with self.subTest(f"{limit} {args[0]}"):
+                    r = self.limited(limit, *args)
+                    self.assertEqual(r.status, MEMORY, r.err)
+                    self.assertIn("not enough memory", r.err)
+            self.assertFalse((self.folder / "new").exists())
+        r = self.limited("-d 100000", "evaluate", "run")
+        for word in ("OpenBLAS", "ulimit -v", "ulimit -d", "--threads"):
+            self.assertIn(word, r.err)
+
+    def test_only_what_the_threads_need_is_asked_for(self):
+        for limit in ("-v 400000", "-d 250000"):
+            r = self.limited(limit, "evaluate", "run", "--threads", 1)
+            self.assertEqual(r.status, 0, r.err)
+            r = self.limited(limit, "evaluate", "run", "--threads", 9)
+            self.assertEqual(r.status, MEMORY, r.err)
+            self.assertIn("each of 9 threads", r.err)
+
+    def test_commands_without_products_need_hardly_any_addresses(self):
+        r = self.limited("-v 120000", "--version")
+        self.assertEqual(r.status, 0, r.err)
+
+    def as_somebody_with_one_process(self, *args):
+        """heed as a user who may have no more processes or threads; for root there is no such limit."""
+        heed = HEED
+        if os.getuid() == 0:
+            heed = shutil.copy(HEED, self.folder / "heed")
+            for root, folders, files in os.walk(self.folder):
+                for name in folders + files:
+                    os.chown(os.path.join(root, name), NOBODY, NOBODY, follow_symlinks=False)
+            os.chmod(self.folder, 0o777)
+
+        def limit():
+            if os.getuid() == 0:
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+        return Result(subprocess.run([heed, *map(str, args)], capture_output=True, text=True, cwd=self.folder,
+                                     timeout=60, preexec_fn=limit))
+
+    def test_threads_that_cannot_start_are_named_and_others_are_not_missed(self):
+        one = self.config("one")
+        pieces = self.config("pieces", tokenizer={"type": "bpe", "vocab_size": 400})
+        for args, status, words in (
+                (["config", one], 0, []),  # libraries start none of their own
+                (["evaluate", "run", "--data", "a.txt", "--threads", 1], 0, []),
+                (["train", one, "--run", "one", "--threads", 1], 0, []),
+                (["evaluate", "run", "--data", "a.txt", "--threads", 2], MEMORY, ["cannot start 2 threads"]),
+                (["train", one, "--run", "two", "--threads", 3], MEMORY, ["cannot start 3 threads"]),
+                (["train", pieces, "--run", "pieces", "--threads", 1], MEMORY, ["cannot start a thread"])):
+            with self.subTest(" ".join(map(str, args))):
+                r = self.as_somebody_with_one_process(*args)
+                self.assertEqual(r.status, status, r.err)
+                for word in words + (["ulimit -u", "pids.max"] if words else []):
+                    self.assertIn(word, r.err)
+
+    def test_no_thread_is_started_that_is_not_asked_for(self):
+        """A pipe that nobody writes to keeps it waiting while its threads are counted."""
+        p = self.spawn("tokenize", "run", stdin=subprocess.PIPE)
+        p.stdin.write("the\n")
+        p.stdin.flush()
+        p.stdout.readline()
+        self.assertEqual(len(os.listdir(f"/proc/{p.pid}/task")), 1)
+        self.assertEqual(os.sched_getaffinity(p.pid), os.sched_getaffinity(0))
+
+    def test_endless_devices_are_refused(self):
+        for args in (["evaluate", "run", "--data", "/dev/zero"], ["score", "run", "--target", "/dev/zero"],
+                     ["sample", "run", "--prompt-file", "/dev/urandom"]):
+            with self.subTest(" ".join(args)):
+                self.check(*args, status=DATA, words=[args[-1], "is a device"], timeout=20)
+        with open("/dev/zero") as zero:
+            for args in (["tokenize", "run"], ["score", "run", "--target", "-"]):
+                r = Result(subprocess.run([HEED, *args], stdin=zero, capture_output=True, text=True,
+                                          cwd=self.folder, timeout=20))
+                self.assertEqual(r.status, DATA, r.err)
+                self.assertIn('"standard input": it is a device', r.err)
+        self.check("tokenize", "run", stdin="")
+        with open(os.devnull) as null:
+            subprocess.run([HEED, "tokenize", "run"], stdin=null, cwd=self.folder, check=True)
+
+    def test_output_to_a_closed_stream_is_an_error(self):
+        for args in ("sample run", "evaluate run --json", "config c.json"):
+            self.config()
+            done = subprocess.run(["bash", "-c", f"exec '{HEED}' {args} >&-"], capture_output=True, text=True,
+                                  cwd=self.folder)
+            self.assertEqual(done.returncode, STORE, done.stderr)
+            self.assertIn("standard output", done.stderr)
+        done = subprocess.run(["bash", "-c", f"exec '{HEED}' train c.json --run new >&- 2>&-"], cwd=self.folder)
+        self.assertEqual(done.returncode, 0)  # it has nothing to print there
+
+
+if __name__ == "__main__":
+    unittest.main()

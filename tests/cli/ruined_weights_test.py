@@ -1,0 +1,66 @@
+"""Weights that are finite, but whose logits are not: every command that reads them says so."""
+import array
+import unittest
+
+from runs import SMALL, RunsTest, read_tensors, seal, write_tensors
+
+DIVERGED = 5
+
+
+class RuinedWeights(RunsTest):
+    RUNS = {"text": SMALL,
+            "causal": {"family": "causal_lm", **SMALL},
+            "masked": {"family": "masked_lm", "tokenizer": {"type": "word"}, **SMALL},
+            "pairs": {"family": "seq2seq", **SMALL}}
+
+    def ruin(self, run):
+        """Every weight of all checkpoints is 1e10, with checksums that fit."""
+        for checkpoint in self.checkpoints(run).glob("step-*"):
+            path = checkpoint / "model.safetensors"
+            header, body = read_tensors(path)
+            write_tensors(path, header, array.array("f", [1e10] * (len(body) // 4)).tobytes())
+            seal(checkpoint)
+
+    def refused(self, *args, **kw):
+        with self.subTest(" ".join(map(str, args))):
+            r = self.check(*args, status=DIVERGED, words=["weights are ruined", "--checkpoint"], **kw)
+            self.assertEqual(r.out, "")
+
+    def test_commands_for_every_model(self):
+        for run in self.RUNS:
+            self.ruin(run)
+            self.refused("evaluate", run)
+            self.refused("report", run, "--output", "page.html")
+            self.assertFalse((self.folder / "page.html").exists())
+            self.check("inspect", run)  # shows the weights themselves
+
+    def test_commands_that_write(self):
+        for run in ("text", "causal"):
+            self.ruin(run)
+            for options in ([], ["--temperature", 0], ["--json", "-n", 3]):
+                self.refused("sample", run, "--prompt", "the", *options)
+        self.ruin("pairs")
+        for options in ([], ["--json"], ["--beam-size", 1]):
+            self.refused("translate", "pairs", *options, stdin="the old\n")
+        self.refused("sample", "pairs", "--prompt", "the old")
+        self.refused("evaluate", "pairs", "--bleu")
+        self.ruin("masked")
+        self.refused("fill", "masked", "the [MASK] saw")
+        self.refused("fill", "masked", "the [MASK] saw", "--json")
+
+    def test_commands_that_measure(self):
+        (self.folder / "line").write_text("the old\n")
+        for run in self.RUNS:
+            self.ruin(run)
+            source = ["--source", "line"] if run == "pairs" else []
+            self.refused("score", run, "--target", "line", *source)
+            self.refused("score", run, "--target", "line", "--json", *source)
+            text = ["--source", "the"]
+            self.refused("attend", run, *text)
+            if run in ("text", "pairs"):
+                self.refused("attend", run, *text, "--target", "the", "--json")
+            self.refused("neighbors", run, "the" if run in ("masked", "pairs") else "t", "--context", "the")
+
+
+if __name__ == "__main__":
+    unittest.main()
