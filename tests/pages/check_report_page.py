@@ -46,8 +46,8 @@ def check_charts(browser, page):
     check(all(role == "img" and words and lines for role, words, lines in charts), "a chart has no text or no line")
     words = [chart[1] for chart in charts]
     for title in ("Loss (nats per token)", "Perplexity", "Accuracy", "Learning rate", "Gradient norm", "Speed",
-                  "Weight norm", "Update / weight", "Cosine", "Entropy (nats): encoder, layer 0",
-                  "Entropy (nats): cross, layer 1"):
+                  "Weight norm", "Update / weight", "Cosine", "Entropy (nats): encoder self-attention, layer 0",
+                  "Entropy (nats): cross-attention, layer 1"):
         check(any(x.startswith(title) for x in words), f"no chart of {title}")
     check(not any("BLEU" in x for x in words), "a chart of BLEU, which was not measured")
     events = [json.loads(x) for x in (page.parent / "run" / "metrics.jsonl").read_text().splitlines()]
