@@ -17,8 +17,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int kFirst = Tokenizer::kFirstFurther;  // sentinel 0
-constexpr int kText = 20'000;                     // ids of the text begin here: no sentinel
+constexpr int kSentinel0 = Tokenizer::kFirstFurther;  // sentinel 0
+constexpr int kFirstWord = 20'000;                    // ids of the text begin here: no sentinel
 constexpr std::int64_t kScored = Objective::kEvaluation;
 
 RunConfig span_config(int length, double fraction, double mean) {
@@ -38,17 +38,17 @@ Read put_back(const Example& e) {
   Read read;
   std::vector<TokenIds> spans;
   for (const int label : e.labels)
-    if (label < kText)
+    if (label < kFirstWord)
       spans.emplace_back();
     else
       spans.back().push_back(label);
   std::size_t i = 0;
   for (const int id : e.source) {
-    if (id >= kText) {
+    if (id >= kFirstWord) {
       read.tile.push_back(id);
       continue;
     }
-    EXPECT_EQ(id, kFirst + static_cast<int>(i));
+    EXPECT_EQ(id, kSentinel0 + static_cast<int>(i));
     read.tile.insert(read.tile.end(), spans[i].begin(), spans[i].end());
     read.spans.push_back(spans[i++].size());
   }
@@ -78,7 +78,7 @@ TEST(SpanCorruption, SourceAndTargetTogetherAreTheTile) {
     for (const double fraction : {0.01, 0.15, 0.5, 0.9, 1.0})
       for (const double mean : {1.0, 1.5, 3.0, 100.0}) {
         SCOPED_TRACE(testing::Message() << n << " " << fraction << " " << mean);
-        const Split text = counting_text(n, kText);
+        const Split text = counting_text(n, kFirstWord);
         const Examples examples(text, span_config(n, fraction, mean));
         const ObjectiveTraits& traits = examples.objective->traits();
         const Example e = example(examples, kScored, 0);
@@ -96,12 +96,13 @@ TEST(SpanCorruption, SourceAndTargetTogetherAreTheTile) {
         }
         EXPECT_EQ(std::ranges::count(read.spans, 0u), 0);
         for (std::size_t i = 1; i < e.source.size(); ++i)
-          EXPECT_TRUE(e.source[i - 1] >= kText || e.source[i] >= kText) << "two spans meet";
+          EXPECT_TRUE(e.source[i - 1] >= kFirstWord || e.source[i] >= kFirstWord)
+              << "two spans meet";
 
         EXPECT_LE(static_cast<int>(e.source.size()), traits.longest_source);
         EXPECT_EQ(static_cast<int>(e.target.size()), traits.longest_target);
         EXPECT_EQ(e.labels.back(), kEos);
-        EXPECT_EQ(e.labels[e.labels.size() - 2], kFirst + spans);
+        EXPECT_EQ(e.labels[e.labels.size() - 2], kSentinel0 + spans);
         EXPECT_EQ(e.target, Objective::framed_target({e.labels.begin(), e.labels.end() - 1}));
         EXPECT_EQ(traits.specials.size(),
                   static_cast<std::size_t>(std::ceil(n * fraction / mean)) + 1);
@@ -111,7 +112,7 @@ TEST(SpanCorruption, SourceAndTargetTogetherAreTheTile) {
 
 TEST(SpanCorruption, EveryWayToMaskIsEquallyLikely) {
   // 3 of 6 tokens in 2 spans: 6 ways to put the tokens that stay, times 2 lengths of the first.
-  const Split text = counting_text(6, kText);
+  const Split text = counting_text(6, kFirstWord);
   const Examples examples(text, span_config(6, 0.5, 1.5));
   std::map<TokenIds, int> seen;
   constexpr int kEpochs = 24'000;
@@ -131,7 +132,7 @@ TEST(SpanCorruption, EveryWayToMaskIsEquallyLikely) {
 
 TEST(SpanCorruption, AnEpochCoversTheTextOnce) {
   for (const int n : {1, 2, 7, 16, 65}) {
-    const Split text = counting_text(n, kText);
+    const Split text = counting_text(n, kFirstWord);
     const Examples examples(text, span_config(8, 0.3, 2));
     for (std::int64_t epoch = kScored; epoch < 12; ++epoch) {
       TokenIds all;
@@ -146,7 +147,7 @@ TEST(SpanCorruption, AnEpochCoversTheTextOnce) {
 }
 
 TEST(SpanCorruption, SeedEpochAndTileMakeTheNoiseAndEvaluationIsFixed) {
-  const Split text = counting_text(64, kText);
+  const Split text = counting_text(64, kFirstWord);
   RunConfig c = span_config(64, 0.3, 3);
   const Examples examples(text, c);
   const auto source = [](const Examples& of, std::int64_t epoch) {
@@ -166,8 +167,8 @@ TEST(SpanCorruption, SeedEpochAndTileMakeTheNoiseAndEvaluationIsFixed) {
   c.seed = 2;
   EXPECT_NE(source(Examples(text, c), kScored), source(examples, kScored));
 
-  Split twice(kText + 1, kText + 1);
-  for (int i = 0; i < 128; ++i) twice.target.push_back(kText);
+  Split twice(kFirstWord + 1, kFirstWord + 1);
+  for (int i = 0; i < 128; ++i) twice.target.push_back(kFirstWord);
   const Examples tiles(twice, span_config(64, 0.3, 3));
   EXPECT_NE(example(tiles, kScored, 0).source, example(tiles, kScored, 1).source);
 }
@@ -194,10 +195,10 @@ TEST(SpanCorruption, ALineIsScoredWithEachTokenMaskedInTurn) {
   const ScoredLine line = objective->score({}, {50, 51, 52, 53}, 60);
   EXPECT_THAT(line.ids, ElementsAre(50, 51, 52, 53));
   ASSERT_EQ(line.examples.size(), 4u);
-  EXPECT_THAT(line.examples[1].source, ElementsAre(50, kFirst, 52));
-  EXPECT_THAT(line.examples[1].target, ElementsAre(kBos, kFirst));
+  EXPECT_THAT(line.examples[1].source, ElementsAre(50, kSentinel0, 52));
+  EXPECT_THAT(line.examples[1].target, ElementsAre(kBos, kSentinel0));
   EXPECT_THAT(line.examples[1].labels, ElementsAre(-1, 51));
-  EXPECT_THAT(line.examples[3].source, ElementsAre(kFirst));
+  EXPECT_THAT(line.examples[3].source, ElementsAre(kSentinel0));
 }
 
 TEST(SpanCorruption, TheMasksOfAUserAreSentinelsInOrder) {
