@@ -54,7 +54,7 @@ say "How well does it predict the text that was held out?"
 heed evaluate "$run"
 
 say "And what does it write?"
-heed sample "$run" --prompt "One day a hungry fox" --max-tokens 160 --temperature 0.5 --seed 5
+heed sample "$run" --prompt "One day a hungry fox" --max-tokens 79 --temperature 0.5 --seed 3
 
 say "Where does a transformer look? To write a line backwards it must find each token in the source."
 reversed=$SECONDS

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every command that README.md shows in a fenced block is run, in order, in a small copy of the repository.
+"""Every command that README.md shows in a fenced block or in a table of commands is run, in order, in a small copy of
+the repository.
 
 The copy has the same configs with smaller models and a few training steps, the tested program as build/heed, and
 stand-ins for data that would be downloaded. So a command runs as it is written. SPECIAL lists the exceptions: commands
@@ -25,18 +26,31 @@ SPECIAL = [
     (r"^(cmake|ctest|make|ninja) ", None, "building is what the build does that this test is part of"),
     (r"^scripts/test\.sh", None, "runs the tests, of which this is one"),
     (r"^scripts/get_data\.sh ", None, "downloads; tests/scripts/get_data_test.py tests it, and stand-ins are in place"),
-    (r"^scripts/(torture|fuzz|tsan)\.sh|^scripts/(soak|mutate|compare_pytorch)\.py", None, "takes minutes by design"),
+    (r"^scripts/(torture|fuzz|tsan)\.sh|^scripts/(soak|mutate|compare_pytorch|pictures)\.py", None,
+     "takes minutes by design"),
     (r"^(mpirun|mpiexec|srun) ", None, "needs MPI"),
     (r"^(xdg-open|open|firefox|chromium) ", None, "needs a screen"),
+    (r"^scripts/experiments/(must_attention_learn_context|pronoun_to_noun)\.py", None,
+     "takes long even so; it shares common.py with those that run"),
     (r"^(scripts/experiments/\w+\.py).*", r"\1 --seeds 1 --heed build/heed-quick", "takes up to three minutes"),
     (r"(.*)/path/to/\S+\.txt(.*)", r"\1$PWD/data/fables.txt\2", "stands for a text of the reader's own"),
 ]
 
 
+BLOCK = r"^```(\w*)\n(.*?)^```$"
+TABLE = r"^\|[^\n]*\| command \|\n\|[-|]+\n((?:\|[^\n]*\n)+)"
+
+
 def shell_commands(text):
-    """The commands of the fenced blocks: lines after "$ ", and in blocks of shell without a prompt every line."""
+    """Of fenced blocks the lines after "$ ", in blocks of shell without a prompt every line; of tables whose last column is
+    called "command" what stands there as code."""
     commands = []
-    for language, body in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
+    for block in re.finditer(f"{BLOCK}|{TABLE}", text, re.M | re.S):
+        language, body, rows = block.groups()
+        if rows:
+            cells = [re.split(r"(?<!\\)\|", row)[-2] for row in rows.splitlines()]
+            commands += [code.replace("\\|", "|") for cell in cells for code in re.findall("`([^`]+)`", cell)]
+            continue
         lines = re.sub(r"\\\n\s*", "", body).splitlines()
         prompted = [line[2:] for line in lines if line.startswith("$ ")]
         if prompted:
@@ -107,11 +121,15 @@ class Readme(unittest.TestCase):
         text = (ROOT / "README.md").read_text()
         commands = shell_commands(text)
         self.assertGreater(len(commands), 5)
+        done_before = set()
         for command in commands:
             instead, why = special(command)
             if instead is None:
                 print(f"not run: {command} ({why})")
                 continue
+            if instead in done_before:
+                continue
+            done_before.add(instead)
             with self.subTest(command):
                 done = self.run_in_copy(["bash", "-o", "pipefail", "-c", instead])
                 self.assertIn(done.returncode, (0, 141), f"{instead}\n{done.stdout[-3000:]}")  # 141: cut short by head
@@ -127,6 +145,11 @@ class Reading(unittest.TestCase):
                 "```\n$ three | four\nits output\n```\n```json\n{}\n```\n```\nno command\n```\n")
         self.assertEqual(shell_commands(text), ["one --long --more   # why", "two", "three | four"])
 
+    def test_commands_are_code_in_the_command_column_of_a_table(self):
+        text = ("| question | command |\n|---|---|\n| `a`? | `one`, or `two \\| three` |\n\n```sh\nfour\n```\n"
+                "| key | meaning |\n|---|---|\n| b | `c` |\n")
+        self.assertEqual(shell_commands(text), ["one", "two | three", "four"])
+
     def test_a_command_that_no_row_names_runs_as_it_is_written(self):
         self.assertEqual(special("heed --version"), ("heed --version", None))
 
@@ -136,12 +159,16 @@ class Reading(unittest.TestCase):
 
 
 class Links(unittest.TestCase):
-    def test_links_between_pages_lead_to_files_and_headings(self):
+    def test_pictures_are_small(self):
+        for picture in (ROOT / "docs" / "pictures").iterdir():
+            self.assertLess(picture.stat().st_size, 60_000, picture.name)
+
+    def test_links_and_pictures_of_pages_lead_to_files_and_headings(self):
         pages = [p for p in ROOT.rglob("*.md") if not any(part.startswith((".", "build")) or part == "runs"
                                                           for part in p.relative_to(ROOT).parts)]
         self.assertGreater(len(pages), 4)
         for page in pages:
-            for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+            for target in re.findall(r"""(?:\]\(|(?:src|srcset)=")([^)"]+)""", page.read_text()):
                 if "://" in target:
                     continue
                 with self.subTest(f"{page.relative_to(ROOT)}: {target}"):

@@ -71,8 +71,8 @@ void apply_rules(std::span<float> row, const SamplingRules& rules,
     constexpr float kLargest = std::numeric_limits<float>::max();
     for (int id = 0; id < n; ++id)
       if (occurred[id])
-        row[id] =
-            std::clamp(row[id] > 0 ? row[id] / penalty : row[id] * penalty, -kLargest, kLargest);
+        row[id] = std::clamp(row[id] > 0 ? row[id] / penalty : row[id] * penalty, -kLargest / 2,
+                             kLargest);
   }
   for (const int id : banned) row[id] = kNever;
   const float top = largest(row.data(), n);

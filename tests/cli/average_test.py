@@ -7,7 +7,7 @@ from runs import SMALL, RunsTest, weights
 class Average(RunsTest):
     RUNS = {"run": SMALL}
 
-    def test_it_is_the_mean_of_the_weights(self):
+    def test_an_average_is_the_mean_of_the_weights(self):
         a, = self.json("average", "run", "--last", 3)
         self.assertEqual(a["steps"], [4, 8, 12])
         mean = weights(self.checkpoints() / "average-4-12" / "model.safetensors")
@@ -17,7 +17,7 @@ class Average(RunsTest):
             for i in range(0, len(values), 7):
                 self.assertAlmostEqual(values[i], sum(s[name][i] for s in steps) / 3, delta=1e-6)
 
-    def test_it_can_be_evaluated_and_made_again(self):
+    def test_an_average_can_be_evaluated_and_made_again(self):
         a, = self.json("average", "run", "--last", 3)
         self.json("evaluate", "run", "--checkpoint", "average-4-12")
         self.assertEqual(self.json("average", "run", "--last", 3), [a])

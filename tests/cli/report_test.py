@@ -27,6 +27,9 @@ class ReportTest(RunsTest):
         data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
         return json.loads(data.group(1), parse_constant=self.fail)
 
+    def write_metrics(self, events):
+        (self.folder / "run" / "metrics.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+
     def steps_of(self, data):
         return [frame["step"] for frame in data["frames"]]
 
@@ -35,7 +38,7 @@ class ReportTest(RunsTest):
         raw = base64.b64decode(packed)
         return [(low + 256 * high) / 10000 for low, high in zip(raw[::2], raw[1::2], strict=True)]
 
-    def test_every_family(self):
+    def test_every_family_has_its_maps_texts_and_curves(self):
         for family, kinds in FAMILIES.items():
             with self.subTest(family):
                 self.train(self.config(family=family, train__keep_last=0, train__save_every=5), family)
@@ -91,13 +94,13 @@ class ReportTest(RunsTest):
         for shown, event in zip(data["learning"], self.metrics(kind="train")[1::2]):
             self.assertEqual(shown, {"step": event["step"], **event["learning"]})
 
-    def test_numbers_that_are_none_are_null(self):
+    def test_anything_but_a_finite_number_becomes_null(self):
         self.train(self.config())
         events = self.metrics()
         first = next(e for e in events if e["kind"] == "train")
         first.update(loss=None, gradient_norm=1e300, tokens_per_second="fast")
         del first["learning_rate"]
-        (self.folder / "run" / "metrics.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+        self.write_metrics(events)
         train = self.report()[1]["train"]
         for name in ("loss", "gradient_norm", "tokens_per_second", "learning_rate"):
             self.assertIsNone(train[name][0], name)
@@ -110,14 +113,20 @@ class ReportTest(RunsTest):
         data = self.data_of(out.read_bytes().decode())
         self.assertIn("\ufffd", data["frames"][0]["written"][0])  # of an untrained model
 
-    def test_to_a_file_and_again(self):
+    def test_a_file_gets_the_page_that_standard_output_gets(self):
         self.train(self.config())
         out = self.folder / "page.html"
         self.assertEqual(self.report("run", "--output", out)[0], "")
         self.assertEqual(out.read_text(), self.report()[0])
+
+    def test_a_checkpoint_has_a_report_too(self):
+        self.train(self.config())
         self.check("report", self.folder / "run" / "checkpoints" / "best")
-        self.check("report", self.folder / "run", "--output", self.folder / "no" / "page.html", status=STORE)
+
+    def test_a_missing_run_and_a_missing_folder_are_errors(self):
+        self.train(self.config())
         self.check("report", self.folder / "none", status=STORE)
+        self.check("report", self.folder / "run", "--output", self.folder / "no" / "page.html", status=STORE)
 
     def test_a_terminal_gets_no_page(self):
         self.train(self.config())
@@ -136,9 +145,11 @@ class ReportTest(RunsTest):
         last = self.report()[1]["frames"][-1]
         self.assertEqual(data["frames"][0]["written"], last["written"])
 
-    def test_runs_that_lack_something(self):
-        self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}), "all")
-        self.assertIn("Nothing was held out", self.report("all")[1]["notes"][0])
+    def test_a_run_that_held_nothing_out_says_so(self):
+        self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}))
+        self.assertIn("Nothing was held out", self.report()[1]["notes"][0])
+
+    def test_a_damaged_checkpoint_and_torn_metrics_are_left_out(self):
         self.train(self.config(train__keep_last=0, train__save_every=5))
         (self.checkpoints() / "step-00000010" / "model.safetensors").write_bytes(b"x")
         (self.folder / "run" / "metrics.jsonl").write_text("{torn")
@@ -146,7 +157,10 @@ class ReportTest(RunsTest):
         self.assertEqual(self.steps_of(data), [0, 5, 15, 20])
         self.assertIn("Skipped:", data["notes"][0])
         self.assertEqual((data["learning"], data["train"]["steps"], data["valid"]["steps"]), ([], [], []))
-        (self.folder / "a.txt").rename(self.folder / "b.txt")
+
+    def test_without_the_data_there_are_no_maps(self):
+        self.train(self.config())
+        (self.folder / "a.txt").unlink()
         _, data = self.report()
         self.assertEqual(data["frames"], [])
         self.assertIn("the data cannot be read", data["notes"][0])
@@ -158,7 +172,7 @@ class ReportTest(RunsTest):
         for e in events:
             if e["kind"] == "train" and e["step"] == 333:
                 e["loss"] = 99
-        (self.folder / "run" / "metrics.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+        self.write_metrics(events)
         best = min((e for e in events if e["kind"] == "valid"), key=lambda e: e["loss"])
         _, data = self.report()
         self.assertEqual(data["best"]["step"], best["step"])

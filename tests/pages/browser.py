@@ -104,8 +104,12 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key,
                       windowsVirtualKeyCode=codes[key], **extra)
 
+    def picture(self, width, height):
+        """The upper left part of the page, as a PNG."""
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip={
+            "x": 0, "y": 0, "width": width, "height": height, "scale": 1})
+        return base64.b64decode(shot["data"])
+
     def screenshot(self, path):
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip={
-            "x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1})
-        pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))
+        pathlib.Path(path).write_bytes(self.picture(size["width"], min(size["height"], 6000)))

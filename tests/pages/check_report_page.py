@@ -8,14 +8,10 @@ and dark; slider, kinds and heads by keyboard, a visible focus, names for assist
 which says what metrics.jsonl says, lines that keep their spikes, and a sentence without script. Some fifteen seconds.
 """
 import json
-import pathlib
 import re
 import subprocess
-import sys
-import tempfile
 
-from browser import Browser
-from checks import FOCUS, changes, check, check_looks, finish, go_to, pictures_folder, tab_stops
+from checks import FOCUS, changes, check, check_page, go_to, tab_stops, train
 
 CONFIG = {
     "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "word"},
@@ -29,10 +25,9 @@ WORDS = "the quick <b>brown</b> fox jumps over lazy dogs and </script> a sleepin
 def make_page(heed, folder):
     (folder / "text").write_text("".join(" ".join(WORDS[(i * i + 3 * j) % len(WORDS)] for j in range(9)) + ".\n"
                                          for i in range(400)))
-    (folder / "config.json").write_text(json.dumps(CONFIG))
-    subprocess.run([heed, "train", folder / "config.json", "--run", folder / "run", "--quiet"], check=True)
+    run = train(heed, folder, CONFIG)
     page = folder / "page.html"
-    subprocess.run([heed, "report", folder / "run", "--output", page], check=True)
+    subprocess.run([heed, "report", run, "--output", page], check=True)
     return page
 
 
@@ -136,17 +131,5 @@ def check_keyboard(browser, page):
     changes(browser, "Enter", "document.querySelectorAll('#learning details[open]').length", "a summary doesn't open")
 
 
-def main():
-    heed = pathlib.Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
-        page = make_page(heed, pathlib.Path(folder))
-        check_charts(browser, page)
-        check_lines(browser, page)
-        check_texts(browser, page)
-        check_looks(browser, page, pictures_folder(), "report")
-        check_keyboard(browser, page)
-    finish()
-
-
 if __name__ == "__main__":
-    main()
+    check_page("report", make_page, check_charts, check_lines, check_texts, check_keyboard)

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Makes the pictures of README.md from real runs.
+
+    scripts/pictures.py [--heed PROGRAM] [--out FOLDER] [--keep FOLDER]
+
+    learning.svg               where the model that reverses lines looks, from its first step to its last
+    terminal.svg               commands of the quickstart, in the colours of a terminal
+    report-{light,dark}.png    the report of the quickstart: its first curves and its texts, as a browser shows them
+
+The models are those of configs/reverse.json and configs/quickstart.json, with every checkpoint kept: some two minutes of
+training. Runs go to a temporary folder, or stay in the folder of --keep and are used again. The .svg files need nothing
+but heed. The .png files need Chromium and are left out without it.
+"""
+import argparse
+import collections
+import html
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+from heed_runs import DEFAULT_HEED, ROOT, Heed
+
+sys.path.insert(0, str(ROOT / "tests" / "pages"))
+from browser import Browser, find_chromium  # noqa: E402
+
+STEPS = (1, 50, 100, 150, 1000)  # of learning.svg
+LINE = "3 17 9 12 5"
+WIDTH = 1060  # of the report
+# The colours of heed's own pages.
+STYLE = """
+  svg { --page: #ffffff; --line: #c9d0d9; --text: #1a1f26; --muted: #4f5965; --weight: #0b4f9e; }
+  @media (prefers-color-scheme: dark) {
+    svg { --page: #13161a; --line: #3d4550; --text: #e9ecf0; --muted: #aeb7c2; --weight: #71b3ff; } }
+  .page { fill: var(--page); stroke: var(--line); } .cell { fill: var(--weight); }
+  .frame { fill: none; stroke: var(--line); }
+  text { fill: var(--text); font: 13px ui-monospace, Menlo, Consolas, monospace; }
+  .muted { fill: var(--muted); } .words { font: 14px system-ui, sans-serif; }
+  .title { font: 600 15px system-ui, sans-serif; } .middle { text-anchor: middle; } .end { text-anchor: end; }
+"""
+TERMINAL_STYLE = """
+  text { fill: #e6e9ee; font: 14px ui-monospace, Menlo, Consolas, monospace; }
+  .prompt { fill: #8fd18f; font-weight: 600; }
+"""
+
+
+def svg(width, height, label, style, body):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            f'role="img" aria-label="{html.escape(label)}">\n<style>{style}</style>\n' + "\n".join(body) + "\n</svg>\n")
+
+
+def text(x, y, words, kind=""):
+    return f'<text x="{x:g}" y="{y:g}"' + (f' class="{kind}"' if kind else "") + f">{html.escape(words)}</text>"
+
+
+def train(heed, config, *options):
+    """Trains configs/CONFIG.json into runs/CONFIG, with all checkpoints kept, unless it is there."""
+    run = pathlib.Path("runs", config)
+    if not run.exists():
+        print(f"pictures.py: training {config}", file=sys.stderr)
+        heed("train", ROOT / "configs" / f"{config}.json", "--quiet", "--set", "train.keep_last=0", *options)
+    heed("resume", run, "--quiet")
+
+
+def learning(heed, run):
+    """The head that in the end looks most at the token to write, at every step of STEPS."""
+    source, target = LINE.split(), LINE.split()[::-1]
+    n = len(source)
+    maps = [heed.json("attend", run, "--checkpoint", f"step-{step}", "--source", LINE,
+                      "--target", " ".join(target))["cross"][0] for step in STEPS]
+    head = max(range(len(maps[-1])), key=lambda h: sum(maps[-1][h][i][n - 1 - i] for i in range(n)))
+    test = [x for side in ("source", "target") for x in (f"--{side}", ROOT / "data" / f"reverse.test.{side}")]
+    side, gap, left, top = 20, 22, 72, 92
+    width = left + len(STEPS) * (n + 1) * side + (len(STEPS) - 1) * gap + 18
+    body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{top + 190}" rx="10"/>',
+            text(18, 30, "A transformer learns where to look", "title"),
+            text(18, 52, f"Its task is to write “{LINE}” backwards. A row is a token that it writes, a column a token "
+                 "that it reads;", "words muted"),
+            text(18, 71, "the stronger the colour, the more attention. ⏎ ends a line. Below: how many of 200 unseen lines "
+                 "are right.", "words muted")]
+    for frame, (step, weights) in enumerate(zip(STEPS, maps)):
+        x = left + frame * ((n + 1) * side + gap)
+        for i, token in enumerate([*source, "⏎"]):
+            body.append(text(x + (i + 0.5) * side, top + 14, token, "middle muted"))
+        if frame == 0:
+            body += [text(left - 10, top + 37 + i * side, token, "end muted") for i, token in enumerate([*target, "⏎"])]
+            body.append(text(18, top + 14, "writes", "words muted"))
+        for i, row in enumerate(weights[head]):
+            body += [f'<rect class="cell" x="{x + k * side}" y="{top + 22 + i * side}" width="{side}" height="{side}" '
+                     f'fill-opacity="{w:.2f}"/>' for k, w in enumerate(row) if w >= 0.005]
+        size = (n + 1) * side
+        body.append(f'<rect class="frame" x="{x}" y="{top + 22}" width="{size}" height="{size}" rx="3"/>')
+        right = heed.json("evaluate", run, "--checkpoint", f"step-{step}", *test, "--bleu", "--beam-size", 1)["exact_match"]
+        body.append(text(x + size / 2, top + 162, f"step {step}", "title middle"))
+        body.append(text(x + size / 2, top + 180, f"{right:.0f} % right", "words muted middle"))
+    words = f"Attention maps at steps {', '.join(map(str, STEPS))}: a diagonal appears."
+    return svg(width, top + 191, words, STYLE, body)
+
+
+def in_a_terminal(command):
+    """What the command prints to a terminal."""
+    screen, theirs = pty.openpty()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "TERM": "xterm-256color"})
+    os.close(theirs)
+    out = b""
+    while True:
+        try:
+            out += os.read(screen, 4096)
+        except OSError:  # the other end is closed
+            break
+    os.close(screen)
+    if process.wait() != 0:
+        sys.exit(f"pictures.py: {command} failed")
+    return out.decode().replace("\r\n", "\n")
+
+
+def xterm(colour):
+    """A colour of the 6 x 6 x 6 cube of xterm."""
+    return "#%02x%02x%02x" % tuple((0, 95, 135, 175, 215, 255)[(colour - 16) // d % 6] for d in (36, 6, 1))
+
+
+def terminal(heed, commands):
+    """A window in which the commands were typed."""
+    wide, high, body, y = 8.43, 20, [], 62
+    widest = 0
+    for command in commands:
+        body += [text(20, y, "$", "prompt"), text(20 + 2 * wide, y, " ".join(f'"{c}"' if " " in c else c for c in command))]
+        y += high
+        for line in in_a_terminal([heed.program, *command[1:]]).rstrip().split("\n"):
+            column = 0
+            for codes, part in re.findall(r"(?:\x1b\[([0-9;]*)m)?([^\x1b]*)", line):
+                colours = re.fullmatch(r"48;5;(\d+);38;5;(\d+)", codes or "")
+                x = 20 + column * wide
+                if colours and part:
+                    body.append(f'<rect x="{x:.1f}" y="{y - 15}" width="{len(part) * wide + 0.5:.1f}" height="{high + 0.5}" '
+                                f'fill="{xterm(int(colours[1]))}"/>')
+                look = f' style="fill: {xterm(int(colours[2]))}"' if colours else ""
+                for word in re.finditer(r"\S+", part):
+                    body.append(f'<text x="{x + word.start() * wide:.1f}" y="{y}" '
+                                f'textLength="{len(word[0]) * wide:.1f}"{look}>{html.escape(word[0])}</text>')
+                column += len(part)
+            widest = max(widest, column)
+            y += high
+        y += high // 2
+    width = round(40 + max(widest, 88) * wide)
+    window = [f'<rect width="{width}" height="{y}" rx="10" fill="#1d2127"/>',
+              f'<path d="M0 38V10a10 10 0 0 1 10-10H{width - 10}a10 10 0 0 1 10 10V38Z" fill="#2c323b"/>',
+              *(f'<circle cx="{x}" cy="19" r="6" fill="{c}"/>'
+                for x, c in ((22, "#ec6a5e"), (42, "#f4bf4f"), (62, "#61c554")))]
+    label = "; ".join(" ".join(c) for c in commands)
+    return svg(width, y, f"A terminal: {label}", TERMINAL_STYLE, window + body)
+
+
+def rows_of_png(data):
+    """Width and rows of (r, g, b) of a PNG of 8 bits without interlacing."""
+    width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
+    assert depth == 8 and kind in (2, 6)
+    size, packed, at = {2: 3, 6: 4}[kind], b"", 8
+    while at < len(data):
+        length, name = struct.unpack(">I4s", data[at:at + 8])
+        if name == b"IDAT":
+            packed += data[at + 8:at + 8 + length]
+        at += 12 + length
+    raw, before, rows = zlib.decompress(packed), bytearray(width * size), []
+    for r in range(height):
+        begin = r * (width * size + 1)
+        how, row = raw[begin], bytearray(raw[begin + 1:begin + 1 + width * size])
+        for i in range(len(row) if how else 0):
+            a, b, c = (row[i - size] if i >= size else 0), before[i], (before[i - size] if i >= size else 0)
+            paeth = min((a, b, c), key=lambda x: abs(a + b - c - x))
+            row[i] = (row[i] + (a, b, (a + b) // 2, paeth)[how - 1]) & 255
+        rows.append([tuple(row[i:i + 3]) for i in range(0, len(row), size)])
+        before = row
+    return width, rows
+
+
+def small_png(data):
+    """The same picture in 16 colours: the most frequent ones that are not near each other. Plain areas keep theirs."""
+    width, rows = rows_of_png(data)
+    count = collections.Counter(c for row in rows for c in row)
+
+    def distance(a, b):
+        return sum((x - y) ** 2 for x, y in zip(a, b))
+
+    palette, near = [], 4
+    for colour, _ in count.most_common():
+        if len(palette) < 16 and all(distance(colour, c) > near for c in palette):
+            palette.append(colour)
+            near = 4 if len(palette) < 4 else 900
+    place = {c: min(range(len(palette)), key=lambda i: distance(c, palette[i])) for c in count}
+
+    def chunk(name, content):
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    lines = b""
+    for row in rows:
+        halves = [place[c] for c in row] + [0] * (width % 2)
+        lines += b"\0" + bytes(16 * a + b for a, b in zip(halves[::2], halves[1::2]))
+    return (data[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", width, len(rows), 4, 3, 0, 0, 0)) +
+            chunk(b"PLTE", bytes(x for c in palette for x in c)) + chunk(b"IDAT", zlib.compress(lines, 9)) +
+            chunk(b"IEND", b""))
+
+
+def report(heed, run, out):
+    """The first curves and the texts of the report."""
+    page = run / "report.html"
+    heed("report", run, "--html", page)
+    with Browser() as browser:
+        for look in ("light", "dark"):
+            browser.open(page, WIDTH, dark=look == "dark")
+            browser.value("[...document.querySelectorAll('#curves figure')].slice(3).forEach((f) => f.remove())")
+            bottom = browser.value("Math.ceil(document.getElementById('samples-title').closest('section')"
+                                   ".getBoundingClientRect().bottom)")
+            (out / f"report-{look}.png").write_bytes(small_png(browser.picture(WIDTH, bottom + 12)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "pictures", help="default: docs/pictures")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder and use those that are there")
+    options = parser.parse_args()
+    heed = Heed(options.heed)
+    out = options.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="heed-pictures-") as temporary:
+        folder = options.keep or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        os.chdir(folder)  # the pictures show names of runs as a reader has them
+        train(heed, "reverse", "--stop-at", 1, "--set", "train.save_every=50")
+        train(heed, "quickstart")
+        (out / "learning.svg").write_text(learning(heed, "runs/reverse"))
+        (out / "terminal.svg").write_text(terminal(heed, [
+            ["heed", "neighbors", "runs/quickstart", "king", "-", "man", "+", "woman", "--top-k", "3"],
+            ["heed", "attend", "runs/reverse", "--source", LINE, "--kind", "cross", "--head", "0"]]))
+        if find_chromium():
+            report(heed, pathlib.Path("runs/quickstart"), out)
+        else:
+            print("pictures.py: no Chromium here (apt install chromium), so report-*.png were left as they are",
+                  file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
