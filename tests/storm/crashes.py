@@ -1,0 +1,155 @@
+"""Training that is killed at a call, loses the power there, or has calls that fail; and what must be left of it."""
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import power_cut
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+import check_run
+
+CONFIGS = {
+    "char": """{"seed": 3, "data": {"train": "a.txt"}, "tokenizer": {"type": "char"},
+        "model": {"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": 1, "decoder_layers": 1, "dropout": 0.2},
+        "objective": {"type": "prefix_lm", "source_length": 12, "target_length": 12},
+        "train": {"batch_tokens": 400, "max_steps": 24, "log_every": 1, "eval_every": 6, "save_every": 2,
+                  "keep_last": 2, "ema_decay": 0.9}}""",
+    "bpe": """{"seed": 4, "data": {"train": "a.txt"}, "tokenizer": {"type": "bpe", "vocab_size": 320},
+        "model": {"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": 0, "decoder_layers": 1},
+        "objective": {"type": "causal_lm", "target_length": 16},
+        "train": {"batch_tokens": 300, "max_steps": 12, "log_every": 2, "eval_every": 3, "save_every": 3,
+                  "keep_last": 1, "patience": 9}}""",
+    "pairs": """{"seed": 5, "data": {"source": "a.source", "target": "a.target", "valid_fraction": 0.1},
+        "tokenizer": {"type": "word"},
+        "model": {"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": 1, "decoder_layers": 1},
+        "objective": {"type": "seq2seq"},
+        "train": {"batch_tokens": 200, "max_steps": 12, "log_every": 1, "eval_every": 4, "save_every": 1,
+                  "keep_last": 3, "select_by": "bleu"}}""",
+}
+
+
+class Finding(Exception):
+    pass
+
+
+class Crashes:
+    """One config that is trained again and again in folder/root, from the texts in folder/texts."""
+
+    def __init__(self, heed, calls, folder, config, draw):
+        self.heed, self.calls, self.draw = heed, calls, draw
+        self.folder, self.name = Path(folder), config
+        (self.folder / "texts" / "c.json").write_text(CONFIGS[config])
+        self.root, self.grave, self.log = (self.folder / n for n in ("root", "grave", "log"))
+        self.reference = self.folder / "reference"
+        self.clear()
+        done = self.start(STORM_LOG=self.log)
+        if done.returncode != 0:
+            raise Finding(f"{config} does not train: {done.stderr}")
+        calls_made = power_cut.read_log(self.log)
+        self.last_call = max(c.number for c in calls_made)
+        self.rare_calls = [c.number for c in calls_made if c.name != "write"]
+        (self.root / "run").rename(self.reference)
+
+    def run(self, *arguments, **environment):
+        env = {**os.environ, "LD_PRELOAD": str(self.calls), "STORM_ROOT": str(self.root),
+               "STORM_GRAVE": str(self.grave), **{k: str(v) for k, v in environment.items()}}
+        return subprocess.run([self.heed, *map(str, arguments)], capture_output=True, text=True, errors="replace",
+                              env=env, timeout=120, stdin=subprocess.DEVNULL)
+
+    def clear(self):
+        for folder in (self.root, self.grave):
+            shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.folder / "texts", self.root)
+        self.grave.mkdir()
+        self.log.unlink(missing_ok=True)
+
+    def start(self, **environment):
+        """Trains, or resumes what is there."""
+        threads = self.draw.randint(1, 3)
+        run = self.root / "run"
+        if (run / "config.json").exists():
+            return self.run("resume", run, "--threads", threads, **environment)
+        shutil.rmtree(run, ignore_errors=True)
+        return self.run("train", self.root / "c.json", "--run", run, "--threads", threads, **environment)
+
+    def compare(self):
+        try:
+            check_run.compare(str(self.root / "run"), str(self.reference))
+        except (AssertionError, OSError, ValueError) as error:
+            raise Finding(f"the resumed run is another: {error}") from error
+
+    def finish(self):
+        """Resumes without faults; the run must end as the reference did."""
+        done = self.start()
+        if done.returncode != 0:
+            raise Finding(f"cannot be resumed, exit {done.returncode}: {done.stderr}")
+        self.compare()
+
+    def steps(self):
+        return {p.name for p in (self.root / "run" / "checkpoints").glob("step-*")}
+
+    def crash(self):
+        """Kills one to three times, mostly with the power lost, and resumes. Returns the number of kills."""
+        self.clear()
+        kills, durable = 0, set()
+        for _ in range(self.draw.randint(1, 3)):
+            cut = self.draw.random() < 0.7
+            self.log.unlink(missing_ok=True)
+            shutil.rmtree(self.grave)
+            self.grave.mkdir()
+            call = self.draw.choice([self.draw.randint(1, self.last_call), self.draw.choice(self.rare_calls)])
+            done = self.start(STORM_LOG=self.log, STORM_KILL=call, STORM_HOW=self.draw.randint(0, 2))
+            if done.returncode == 0:
+                break
+            if done.returncode != -9:
+                raise Finding(f"exit {done.returncode} instead of being killed: {done.stderr}")
+            kills += 1
+            durable = power_cut.durable_checkpoints(self.log) or durable
+            if cut:
+                power_cut.cut_power(self.root, self.log, self.grave, self.draw)
+            run = self.root / "run"
+            if durable and max(durable) > max(self.steps(), default=""):
+                raise Finding(f"{max(durable)} was saved for good, and is gone; there are {sorted(self.steps())}")
+            if (run / "checkpoints").is_dir():
+                try:
+                    check_run.check_run(str(run))
+                except (AssertionError, OSError) as error:
+                    raise Finding(f"after a {'power cut' if cut else 'kill'}: {error}") from error
+            if not durable and not self.steps():
+                done = self.start()
+                if done.returncode != 0:  # nothing was trained: a fresh start is fair
+                    if done.returncode not in (2, 4) or "heed: error: " not in done.stderr:
+                        raise Finding(f"exit {done.returncode}: {done.stderr}")
+                    shutil.rmtree(run)
+        self.finish()
+        return kills
+
+    def fault(self):
+        """Lets calls fail at random. Returns how the command ended."""
+        self.clear()
+        probability = 10 ** self.draw.uniform(-4.3, -0.5)
+        ends = []
+        for _ in range(self.draw.randint(1, 3)):
+            done = self.start(STORM_FAULT=probability, STORM_SEED=self.draw.randint(0, 65535))
+            ends.append(done.returncode)
+            if done.returncode not in (0, 2, 3, 4) or (done.returncode and "heed: error: " not in done.stderr):
+                raise Finding(f"exit {done.returncode} with calls that fail: {done.stderr}")
+            if "terminate called" in done.stderr:
+                raise Finding(done.stderr)
+        run = self.root / "run"
+        if (run / "checkpoints").is_dir():
+            try:
+                check_run.check_run(str(run))
+            except (AssertionError, OSError) as error:
+                raise Finding(f"after faults: {error}") from error
+        done = self.start()
+        if done.returncode != 0:
+            if self.steps():
+                raise Finding(f"cannot be resumed, exit {done.returncode}: {done.stderr}")
+            shutil.rmtree(run)
+            self.finish()
+        else:
+            self.compare()
+        return ends
