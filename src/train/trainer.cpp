@@ -16,9 +16,10 @@
 namespace heed {
 namespace {
 
-// After this many steps of a process the log says how long the others will take, if at least this
-// many are left.
-constexpr std::int64_t kForecastAfter = 20, kForecastFor = 80;
+// After this many steps of a process the log says how long the others will take, unless it is less
+// than this many seconds.
+constexpr std::int64_t kForecastAfter = 20;
+constexpr double kForecastFrom = 10;
 
 }  // namespace
 
@@ -100,7 +101,7 @@ Stop Trainer::run(std::int64_t stop_at) {
       log_line();
       state_.loss_sum = state_.label_sum = 0;
     }
-    if (steps_done_ == kForecastAfter && config_.train.max_steps - state_.step >= kForecastFor)
+    if (steps_done_ == kForecastAfter && eta_seconds() >= kForecastFrom)
       log_.info(fmt::format("about {} left at this speed", format_duration(eta_seconds())));
     bool save_now = is_due(config_.train.save_every, end);
     if (is_due(config_.train.eval_every, end) && validate(true)) save_now = true;
