@@ -128,6 +128,14 @@ class ReportTest(RunsTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("try: --html FILE", done.stderr)
 
+    def test_weights_of_another_run_are_the_first_frame_and_only_that(self):
+        self.train(self.config())
+        self.train(self.config("again", seed=7), "again", "--init-from", self.checkpoints("run") / "last")
+        _, data = self.report("again")
+        self.assertEqual(self.steps_of(data), [0, 10, 20])
+        last = self.report()[1]["frames"][-1]
+        self.assertEqual(data["frames"][0]["written"], last["written"])
+
     def test_runs_that_lack_something(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}), "all")
         self.assertIn("Nothing was held out", self.report("all")[1]["notes"][0])
