@@ -42,7 +42,8 @@ heed::Exit run(const std::vector<std::string>& args) {
   } catch (const std::bad_alloc&) {
     return report(Exit::memory, "not enough memory.");
   } catch (const std::filesystem::filesystem_error& e) {
-    return report(Exit::store, e.what());
+    const std::string what = "cannot look at \"" + e.path1().string() + "\": " + e.code().message();
+    return report(Exit::store, what.c_str());
   } catch (const std::exception& e) {
     return report(Exit::internal, e.what());
   }

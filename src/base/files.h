@@ -18,6 +18,11 @@
 
 namespace heed {
 
+// What fails because this user may not: nothing is said of what is there.
+class NoPermission : public Error {
+  using Error::Error;
+};
+
 // A path as messages show it.
 std::string quoted_path(const std::filesystem::path& path);
 // "cannot write /a/b: No space left on device", with a hint where one helps.

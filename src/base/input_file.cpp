@@ -64,6 +64,10 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
   return static_cast<std::size_t>(n);
 }
 
+void InputFile::rewind() {
+  if (::lseek(fd_, 0, SEEK_SET) != 0) throw_file_error("read", name_, errno, exit_);
+}
+
 void InputFile::read_exactly(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const std::size_t n = read_some(bytes);

@@ -30,7 +30,9 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
+  const std::filesystem::path& name() const { return name_; }
   std::uint64_t size() const { return size_; }  // when it was opened; 0 for pipes and devices
+  void rewind();  // reads from the first byte again; regular files only
   // The next bytes, all of them, else an Error that says the file ended early.
   void read_exactly(std::span<std::byte> bytes);
   // Appends what is there, at most n bytes; waits for the first. False at the end.

@@ -5,11 +5,13 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/folders.h"
 #include "data/dataset.h"
 #include "inspect/fill.h"
 #include "inspect/generate.h"
 #include "report/page_maps.h"
 #include "store/initial_weights.h"
+#include "store/open_checkpoint.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -104,7 +106,9 @@ void look_through_training(const fs::path& run, TrainedModel& last, Report& repo
       report.steps.push_back(
           answer(load_trained_model(run.string(), "step-" + std::to_string(step)), question, step));
     } catch (const Error& e) {
-      report.notes.push_back("Passed over: " + std::string(e.what()));
+      // A saver may have removed it since the steps were listed.
+      if (path_exists(run / "checkpoints" / step_folder_name(step)))
+        report.notes.push_back("Passed over: " + std::string(e.what()));
     }
   }
   report.steps.push_back(answer(last, question, last.state.step));
@@ -131,8 +135,8 @@ Report make_report(const std::string& run) {
   report.folder = folder;
   for (const DamagedCheckpoint& d : newest.damaged)
     report.notes.push_back("Passed over: " + d.reason);
-  TrainedModel last = load_trained_model(folder.string(),
-                                         "step-" + std::to_string(newest.checkpoint->state().step));
+  TrainedModel last = load_trained_model(*newest.checkpoint);
+  last.run = folder.string();
   report.config = newest.checkpoint->config();
   report.last_step = last.state.step;
   report.best_step = last.state.best_step;

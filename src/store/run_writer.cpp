@@ -10,6 +10,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "store/metrics_file.h"
+#include "store/run_folder.h"
 
 namespace heed {
 namespace fs = std::filesystem;

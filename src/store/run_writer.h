@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/files.h"
-#include "store/run_folder.h"
+#include "store/checkpoint.h"
 #include "store/run_lock.h"
 
 namespace heed {

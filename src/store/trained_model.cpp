@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "store/open_checkpoint.h"
 #include "store/origin.h"
-#include "store/run_folder.h"
 
 namespace heed {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/signals.h"
+#include "store/open_checkpoint.h"
 #include "store/origin.h"
-#include "store/run_folder.h"
 #include "store/trained_model.h"
 
 namespace heed {
