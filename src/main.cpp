@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -27,7 +28,7 @@ void keep_standard_streams() {
 }
 
 heed::Exit report(heed::Exit exit, const char* what) {
-  std::fprintf(stderr, "heed: error: %s\n", what);
+  std::fprintf(stderr, "heed: error: %s\n", heed::printable_lines(what).c_str());
   return exit;
 }
 

@@ -1,11 +1,14 @@
 #include "cli/output.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace heed {
 namespace {
@@ -19,6 +22,11 @@ namespace {
 }  // namespace
 
 void print(std::string_view text) {
+  static const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  print_coloured(terminal ? printable_lines(text) : text);
+}
+
+void print_coloured(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) failed(errno);
 }
 

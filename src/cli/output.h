@@ -9,8 +9,10 @@ namespace heed {
 // Nobody reads our output any more. Not an error: main() ends quietly, by SIGPIPE as is customary.
 struct OutputClosed {};
 
-// OutputClosed on a closed pipe; Error (Exit::store) on a full disk.
+// OutputClosed on a closed pipe; Error (Exit::store) on a full disk. On a terminal, which would
+// obey them, control characters of the text are shown as codes (base/utf8.h).
 void print(std::string_view text);
+void print_coloured(std::string_view drawing);  // as it is: its escapes are heed's own
 void flush_output();  // makes what was printed visible (streaming); main() does it in the end
 
 }  // namespace heed
