@@ -42,7 +42,13 @@ void replace_symlink(const fs::path& path, const std::string& target, SystemCall
   remove_tree(temporary, calls);
   if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) !=
       0) {
-    throw_file_error("create the link", temporary, errno);
+    const int error = errno;
+    if (error != EPERM && error != EOPNOTSUPP && error != ENOSYS)
+      throw_file_error("create the link", temporary, error);
+    throw Error(Exit::store,
+                fmt::format("cannot create the link {}: its file system has no symbolic links",
+                            quoted_path(path)),
+                "a folder on another file system: vfat, exFAT and some network shares have none");
   }
   try {
     rename_path(temporary, path, calls);
@@ -85,7 +91,9 @@ void sync_folder(const fs::path& path, SystemCalls& calls) {
   const int result = repeat_if_interrupted([&] { return calls.fsync(fd); });
   const int error = errno;
   const int closed = calls.close(fd);
-  if (result != 0) throw_file_error("sync the folder", path, error);
+  // File systems that cannot sync a folder (some of FUSE, CIFS) say so in this way.
+  const bool cannot = error == EINVAL || error == EOPNOTSUPP;
+  if (result != 0 && !cannot) throw_file_error("sync the folder", path, error);
   if (closed != 0 && errno != EINTR) throw_file_error("close the folder", path, errno);
 }
 

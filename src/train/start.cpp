@@ -51,9 +51,8 @@ RunResult train_run(const TrainRequest& request, Log& log) {
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }
   RunWriter run = RunWriter::create(run_path, request.force);
-  run.write_origin(origin_json({folder, prepared.data.hash, request.init_from, request.command}));
-  // The config last: with it the folder can be resumed.
-  run.write_config(dump_config(config));
+  const Origin origin{folder, prepared.data.hash, request.init_from, request.command};
+  run.describe(origin_json(origin), dump_config(config));
 
   log.open_file((run.path() / "train.log").string());
   return with_errors_in_log(log, [&] {
