@@ -136,10 +136,7 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens
     if (!map_of(maps, kind).empty() && (r.kind.empty() || r.kind == attention_name(kind)))
       page.kind = kind;
   page.layer = std::min(page.layer, map_of(maps, page.kind).layers - 1);
-  const std::string html = attention_page(page, tokens, maps);
-  OutputFile file(r.html);
-  file.write(html);
-  file.finish();
+  write_output(r.html, attention_page(page, tokens, maps));
 }
 
 void score(const AttendOptions& r, const TrainedModel& t) {

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -142,11 +141,7 @@ Exit run_neighbors(CommandLine& line) {
     throw Error(Exit::usage, "--side target: --context is read by the encoder.");
   const EmbeddingView e = embedding_of(trained, source ? Side::source : Side::target);
   if (!r.words.empty()) answer(r, trained, e);
-  if (!r.export_to.empty()) {
-    OutputFile file(r.export_to);
-    file.write(word2vec_text(e));
-    file.finish();
-  }
+  if (!r.export_to.empty()) write_output(r.export_to, word2vec_text(e));
   return Exit::ok;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "store/result_file.h"
 
 namespace heed {
 namespace {
@@ -28,6 +29,10 @@ void print(std::string_view text) {
 
 void print_coloured(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) failed(errno);
+}
+
+void write_output(const std::string& path, std::string_view text) {
+  path == "-" ? print(text) : write_result(path, text);
 }
 
 void flush_output() {

@@ -2,6 +2,7 @@
 // the Log. Buffered; run by one thread.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace heed {
@@ -13,6 +14,8 @@ struct OutputClosed {};
 // obey them, control characters of the text are shown as codes (base/utf8.h).
 void print(std::string_view text);
 void print_coloured(std::string_view drawing);  // as it is: its escapes are heed's own
+// Writes a file as write_result() does; "-" is standard output.
+void write_output(const std::string& path, std::string_view text);
 void flush_output();  // makes what was printed visible (streaming); main() does it in the end
 
 }  // namespace heed

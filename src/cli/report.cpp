@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
@@ -24,19 +23,13 @@ Exit run_report(CommandLine& line) {
       "heads look through training, the learning record, parameters and config. The probe text is\n"
       "the beginning of what was held out; train.keep_last says how many checkpoints there are.");
   if (!line.parse()) return Exit::ok;
-  if (output.empty() && ::isatty(STDOUT_FILENO) != 0)
+  if (output.empty()) output = "-";
+  if (output == "-" && ::isatty(STDOUT_FILENO) != 0)
     throw Error(Exit::usage, "the page is HTML, which a terminal does not show.",
                 "--html FILE, or > FILE");
   prepare_blas();
   const Report report = make_report(run);
-  const std::string page = report_page(report, read_metrics(report.folder, report.last_step));
-  if (output.empty()) {
-    print(page);
-    return Exit::ok;
-  }
-  OutputFile file(output);
-  file.write(page);
-  file.finish();
+  write_output(output, report_page(report, read_metrics(report.folder, report.last_step)));
   return Exit::ok;
 }
 
