@@ -112,6 +112,9 @@ bool InputLines::fill() {
   bytes_.erase(0, begin_);
   scanned_ -= begin_;
   begin_ = 0;
+  if (bytes_.size() > longest_)
+    throw Error(exit_, fmt::format("cannot read {}: a line has more than {} bytes",
+                                   quoted_path(file_.name()), longest_));
   at_end_ = !file_.append_to(bytes_, kPiece);
   return !at_end_;
 }

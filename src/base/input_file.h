@@ -55,9 +55,11 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
 // The lines of an InputFile, one after the other.
 class InputLines {
  public:
+  // Error on a line of more than `longest` bytes (and some).
   explicit InputLines(const std::filesystem::path& path,
-                      InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store)
-      : file_(path, allow, exit) {}
+                      InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store,
+                      std::size_t longest = std::string::npos)
+      : file_(path, allow, exit), exit_(exit), longest_(longest) {}
 
   // The next line without its \n, waited for; nothing at the end.
   std::optional<std::string> next();
@@ -69,6 +71,8 @@ class InputLines {
   bool fill();         // more bytes, waited for; false at the end
 
   InputFile file_;
+  Exit exit_;
+  std::size_t longest_;
   std::string bytes_;        // read, and not yet given from begin_ on
   std::size_t begin_ = 0;    // of the next line
   std::size_t scanned_ = 0;  // there is no \n from begin_ to here
