@@ -102,7 +102,7 @@ class Results(RunsTest):
         self.assertEqual(self.metrics()[0]["core_type"], here)
         r = self.resume("run", "--more", 2)
         self.assertNotIn(here, r.err)
-        self.resume("run", "--more", 2, env=other, words=[f"type {here}", f"is {there}"])
+        self.resume("run", "--more", 2, env=other, words=[f"type {here}", f"type {there}"])
         events = self.metrics(kind="event")
         self.assertEqual([e["event"] for e in events], ["start", "resume"])
         self.assertEqual((events[1]["step"], events[1]["core_type"]), (14, there))
