@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -49,7 +50,7 @@ void keep_standard_streams() {
 }
 
 heed::Exit report(heed::Exit exit, const char* what) {
-  std::fprintf(stderr, "heed: error: %s\n", what);
+  std::fprintf(stderr, "heed: error: %s\n", heed::printable_lines(what).c_str());
   return exit;
 }
 
@@ -64,7 +65,8 @@ heed::Exit run(const std::vector<std::string>& args) {
   } catch (const std::bad_alloc&) {
     return report(Exit::memory, "not enough memory.");
   } catch (const std::filesystem::filesystem_error& e) {
-    return report(Exit::store, e.what());
+    const std::string what = "cannot look at \"" + e.path1().string() + "\": " + e.code().message();
+    return report(Exit::store, what.c_str());
   } catch (const std::system_error& e) {
     if (e.code() != std::errc::resource_unavailable_try_again)
       return report(Exit::internal, e.what());

@@ -18,6 +18,11 @@
 
 namespace heed {
 
+// What fails because this user lacks the permission; it says nothing about what is there.
+class NoPermission : public Error {
+  using Error::Error;
+};
+
 // A path in quotes, for messages.
 std::string quoted_path(const std::filesystem::path& path);
 // "cannot write /a/b: No space left on device", with a hint for common errors.

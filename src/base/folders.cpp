@@ -48,9 +48,15 @@ void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& cal
 void replace_symlink(const fs::path& path, const std::string& target, SystemCalls& calls) {
   make_and_rename(path, calls, [&](const fs::path& temporary) {
     remove_tree(temporary, calls);
-    if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) !=
+    if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) ==
         0)
+      return;
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
       throw_file_error("create the link", temporary, errno);
+    throw Error(Exit::store,
+                fmt::format("cannot create the link {}: its file system has no symbolic links",
+                            quoted_path(path)),
+                "a folder on another file system: vfat, exFAT and some network shares have none");
   });
 }
 
@@ -85,7 +91,9 @@ void sync_folder(const fs::path& path, SystemCalls& calls) {
   const int result = repeat_if_interrupted([&] { return calls.fsync(fd); });
   const int error = errno;
   const int closed = calls.close(fd);
-  if (result != 0) throw_file_error("sync the folder", path, error);
+  // File systems that cannot sync a folder (some of FUSE, CIFS) say so in this way.
+  const bool cannot = error == EINVAL || error == EOPNOTSUPP;
+  if (result != 0 && !cannot) throw_file_error("sync the folder", path, error);
   if (closed != 0 && errno != EINTR) throw_file_error("close the folder", path, errno);
 }
 

@@ -73,6 +73,10 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
   return static_cast<std::size_t>(n);
 }
 
+void InputFile::rewind() {
+  if (::lseek(fd_, 0, SEEK_SET) != 0) throw_file_error("read", name_, errno, exit_);
+}
+
 void InputFile::read_exactly(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const std::size_t n = read_some(bytes);
@@ -117,6 +121,9 @@ bool InputLines::fill() {
   bytes_.erase(0, begin_);
   scanned_ -= begin_;
   begin_ = 0;
+  if (bytes_.size() > longest_)
+    throw Error(exit_, fmt::format("cannot read {}: a line has more than {} bytes",
+                                   quoted_path(file_.name()), longest_));
   at_end_ = !file_.append_to(bytes_, kPiece);
   return !at_end_;
 }

@@ -29,7 +29,9 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
+  const std::filesystem::path& name() const { return name_; }
   std::uint64_t size() const { return size_; }  // when it was opened; 0 for pipes and devices
+  void rewind();  // reads from the first byte again; regular files only
   // Fills `bytes`, or throws an Error that says the file ended early.
   void read_exactly(std::span<std::byte> bytes);
   // Appends the available bytes, at most n; waits for the first. False at the end.
@@ -52,9 +54,11 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
 // The lines of an InputFile, in order.
 class InputLines {
  public:
+  // Error on a line of more than `longest` bytes (and some).
   explicit InputLines(const std::filesystem::path& path,
-                      InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store)
-      : file_(path, allow, exit) {}
+                      InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store,
+                      std::size_t longest = std::string::npos)
+      : file_(path, allow, exit), exit_(exit), longest_(longest) {}
 
   // Waits for the next line, without its \n; nothing at the end.
   std::optional<std::string> next();
@@ -66,6 +70,8 @@ class InputLines {
   bool fill();         // waits for more bytes; false at the end
 
   InputFile file_;
+  Exit exit_;
+  std::size_t longest_;
   std::string bytes_;        // read so far; not yet returned from begin_ on
   std::size_t begin_ = 0;    // of the next line
   std::size_t scanned_ = 0;  // there is no \n between begin_ and here

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/utf8.h"
 
 namespace heed {
 namespace {
@@ -104,8 +105,10 @@ struct Log::Loggers {
       : terminal(std::make_shared<Terminal>(options.fd, !options.quiet)), screen("", terminal) {
     screen.set_level(options.quiet ? spdlog::level::warn : spdlog::level::info);
   }
+  // Lines hold names of files and texts of others, and a terminal obeys control characters.
   void write(spdlog::level::level_enum level, std::string_view line) {
-    const spdlog::string_view_t view(line.data(), line.size());
+    const std::string text = printable_lines(line);
+    const spdlog::string_view_t view(text);
     screen.log(level, view);
     if (file) file->log(level, view);
   }
@@ -131,7 +134,8 @@ void Log::open_file(const std::string& path) {
     file->flush_on(spdlog::level::info);
     file->set_error_handler([this](const std::string& what) {
       if (loggers_->warned.exchange(true)) return;
-      loggers_->screen.warn(spdlog::string_view_t("warning: the log file: " + what));
+      loggers_->screen.warn(
+          spdlog::string_view_t(printable_lines("warning: the log file: " + what)));
     });
     loggers_->file = std::move(file);
   } catch (const spdlog::spdlog_ex& e) {
@@ -148,7 +152,7 @@ void Log::warn(std::string_view line) {
 }
 
 void Log::only_file(std::string_view line) {
-  if (loggers_->file) loggers_->file->info(spdlog::string_view_t(line.data(), line.size()));
+  if (loggers_->file) loggers_->file->info(spdlog::string_view_t(printable_lines(line)));
 }
 
 void Log::progress(const Progress& progress) {

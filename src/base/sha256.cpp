@@ -44,11 +44,15 @@ std::string sha256(std::string_view bytes) {
   return hash.hex();
 }
 
-std::string sha256_of_file(const std::filesystem::path& path, InputFile::Allow allow, Exit exit) {
-  InputFile file(path, allow, exit);
+std::string sha256_of(InputFile& file) {
   Sha256 hash;
   for (std::string piece; file.append_to(piece, 1 << 18); piece.clear()) hash.update(piece);
   return hash.hex();
+}
+
+std::string sha256_of_file(const std::filesystem::path& path) {
+  InputFile file(path);
+  return sha256_of(file);
 }
 
 }  // namespace heed

@@ -29,9 +29,9 @@ class Sha256 {
 };
 
 std::string sha256(std::string_view bytes);
+// Of what is left to read of a file.
+std::string sha256_of(InputFile& file);
 // Of a regular file, read in pieces.
-std::string sha256_of_file(const std::filesystem::path& path,
-                           InputFile::Allow allow = InputFile::Allow::link,
-                           Exit exit = Exit::store);
+std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace heed

@@ -117,7 +117,7 @@ void draw(const AttendOptions& r, const InputTokens& tokens, const AttentionMaps
   const char* no_color = std::getenv("NO_COLOR");
   const bool plain = no_color != nullptr && *no_color != '\0';
   const HeatMapStyle style{.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
-  print(heat_map_legend(style));
+  print_coloured(heat_map_legend(style));
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
     if (!r.kind.empty() && r.kind != attention_name(kind)) continue;
@@ -125,8 +125,8 @@ void draw(const AttendOptions& r, const InputTokens& tokens, const AttentionMaps
       for (int head = 0; head < map.heads; ++head) {
         if (layer != r.layer.value_or(layer) || head != r.head.value_or(head)) continue;
         print(fmt::format("\n{}, layer {}, head {}\n", attention_name(kind), layer, head));
-        print(draw_heat_map(map.head(layer, head), query_tokens(tokens, kind),
-                            key_tokens(tokens, kind), style));
+        print_coloured(draw_heat_map(map.head(layer, head), query_tokens(tokens, kind),
+                                     key_tokens(tokens, kind), style));
       }
   }
 }

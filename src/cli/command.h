@@ -103,5 +103,6 @@ Exit run_config(CommandLine& line);
 Exit run_attend(CommandLine& line);
 Exit run_neighbors(CommandLine& line);
 Exit run_report(CommandLine& line);
+Exit run_verify(CommandLine& line);
 
 }  // namespace heed

@@ -183,12 +183,9 @@ Exit run_evaluate(CommandLine& line) {
   if (e.sums.tokens == 0)
     throw Error(Exit::data, "the text is too short: there is no token to score.");
   require_finite(e.sums);
-  Json result{{"data", data_name(o)},
-              {"checkpoint", std::filesystem::canonical(m.folder).filename().string()},
-              {"step", m.state.step},
-              {"loss", e.loss()},
-              {"perplexity", e.perplexity()},
-              {"accuracy", e.accuracy()}};
+  Json result{{"data", data_name(o)},         {"checkpoint", checkpoint_name(m.folder)},
+              {"step", m.state.step},         {"loss", e.loss()},
+              {"perplexity", e.perplexity()}, {"accuracy", e.accuracy()}};
   if (!split.lossy && m.objective->traits().bits_per_byte)
     result["bits_per_byte"] = e.bits_per_byte(split.target_bytes);
   result["tokens"] = e.sums.tokens;

@@ -1,11 +1,15 @@
 #include "cli/output.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "store/result_file.h"
 
 namespace heed {
 namespace {
@@ -19,7 +23,16 @@ namespace {
 }  // namespace
 
 void print(std::string_view text) {
+  static const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  print_coloured(terminal ? printable_lines(text) : text);
+}
+
+void print_coloured(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) failed(errno);
+}
+
+void write_output(const std::string& path, std::string_view text) {
+  path == "-" ? print(text) : write_result(path, text);
 }
 
 void flush_output() {
@@ -28,13 +41,6 @@ void flush_output() {
 
 void print_line(const nlohmann::ordered_json& json) {
   print(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-}
-
-void write_output(const std::string& path, std::string_view text) {
-  if (path == "-") return print(text);
-  OutputFile file(path);
-  file.write(text);
-  file.finish();
 }
 
 }  // namespace heed

@@ -12,12 +12,14 @@ namespace heed {
 // do.
 struct OutputClosed {};
 
-// OutputClosed on a closed pipe; Error (Exit::store) on a full disk.
+// OutputClosed on a closed pipe; Error (Exit::store) on a full disk. On a terminal, which would
+// obey them, control characters of the text are shown as codes (base/utf8.h).
 void print(std::string_view text);
-void flush_output();  // makes the output visible now; main() does it at the end
+void print_coloured(std::string_view drawing);  // as it is: its escapes are heed's own
 // JSON on a line; bytes that are not UTF-8 become U+FFFD.
 void print_line(const nlohmann::ordered_json& json);
-// Writes a file; "-" is standard output.
+// Writes a file as write_result() does; "-" is standard output.
 void write_output(const std::string& path, std::string_view text);
+void flush_output();  // makes the output visible now; main() does it at the end
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"

@@ -8,7 +8,7 @@
 #include "cli/line_reader.h"
 #include "cli/output.h"
 #include "data/user_text.h"
-#include "store/run_folder.h"
+#include "store/open_checkpoint.h"
 #include "store/trained_model.h"
 
 namespace heed {

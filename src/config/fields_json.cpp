@@ -97,7 +97,9 @@ Json set_value(const std::string& written, const std::string& place) {
     try {
       text.dump();  // throws on invalid UTF-8
     } catch (const Json::exception&) {
-      throw Error(Exit::usage, "--set: the value is not valid UTF-8.");
+      throw Error(Exit::usage,
+                  place + ": the value is not valid UTF-8, which a config is written in.",
+                  "if it is a file with such a name: rename it, or make a link to it");
     }
     return text;
   }

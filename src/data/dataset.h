@@ -31,4 +31,7 @@ struct Dataset {
 // The files a config names, relative to `folder`. Empty `tokenizers` are trained, else used.
 Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokenizers& tokenizers);
 
+// What load_dataset() would give as the hash, without the ids.
+DataHash hash_data(const RunConfig& config, const std::string& folder);
+
 }  // namespace heed

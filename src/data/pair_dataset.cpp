@@ -96,6 +96,11 @@ Pairs read_valid_pairs(const RunConfig& c, const std::string& folder) {
 
 }  // namespace
 
+DataHash hash_pair_data(const RunConfig& c, const std::string& folder) {
+  return {hash_of(read_training_pairs(c, folder)),
+          c.data.has_valid_files() ? hash_of(read_valid_pairs(c, folder)) : ""};
+}
+
 Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   Dataset d;
   const Pairs all = read_training_pairs(c, folder);

@@ -11,6 +11,8 @@ namespace heed {
 Dataset load_pair_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);
 
+DataHash hash_pair_data(const RunConfig& config, const std::string& folder);
+
 // Other pairs for a trained model.
 Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& tokenizers);
 

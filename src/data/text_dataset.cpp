@@ -44,15 +44,22 @@ void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&&
   });
 }
 
-std::string hash_valid(const RunConfig& c, const std::string& folder) {
-  if (!c.data.has_valid_files()) return "";
+std::string hash_of_text(const RunConfig& c, const std::vector<std::string>& paths) {
   Sha256 hash;
-  scan_text(resolved(c.data.valid.paths, folder, "valid"), read_options(c),
-            [&](std::string_view s) { hash.update(s); });
+  scan_text(paths, read_options(c), [&](std::string_view s) { hash.update(s); });
   return hash.hex();
 }
 
+std::string hash_valid(const RunConfig& c, const std::string& folder) {
+  if (!c.data.has_valid_files()) return "";
+  return hash_of_text(c, resolved(c.data.valid.paths, folder, "valid"));
+}
+
 }  // namespace
+
+DataHash hash_text_data(const RunConfig& c, const std::string& folder) {
+  return {hash_of_text(c, resolved(c.data.train.paths, folder, "train")), hash_valid(c, folder)};
+}
 
 Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   const auto paths = resolved(c.data.train.paths, folder, "train");

@@ -11,6 +11,8 @@ namespace heed {
 Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);
 
+DataHash hash_text_data(const RunConfig& config, const std::string& folder);
+
 // Another text for a trained model.
 Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
                 const Tokenizers& tokenizers);

@@ -7,12 +7,14 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/folders.h"
 #include "base/format.h"
 #include "data/dataset.h"
 #include "inspect/fill.h"
 #include "inspect/generate.h"
 #include "report/page_maps.h"
 #include "store/initial_weights.h"
+#include "store/open_checkpoint.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -106,7 +108,9 @@ void look_through_training(const fs::path& run, TrainedModel& last, Report& repo
       report.steps.push_back(
           answer(load_trained_model(run.string(), fmt::format("step-{}", step)), question, step));
     } catch (const Error& e) {
-      report.notes.push_back(fmt::format("Skipped: {}", e.what()));
+      // A saver may have removed it since the steps were listed.
+      if (path_exists(run / "checkpoints" / step_folder_name(step)))
+        report.notes.push_back(fmt::format("Skipped: {}", e.what()));
     }
   }
   report.steps.push_back(answer(last, question, last.state.step));
@@ -132,8 +136,8 @@ Report make_report(const std::string& run) {
   report.run = run;
   report.folder = folder;
   for (const DamagedCheckpoint& d : newest.damaged) report.notes.push_back("Skipped: " + d.reason);
-  TrainedModel last =
-      load_trained_model(folder.string(), fmt::format("step-{}", newest.checkpoint->state().step));
+  TrainedModel last = load_trained_model(*newest.checkpoint);
+  last.run = folder.string();
   report.config = newest.checkpoint->config();
   report.last_step = last.state.step;
   report.best_step = last.state.best_step;

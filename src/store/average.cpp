@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "store/metrics_file.h"
+#include "store/run_folder.h"
 #include "store/run_writer.h"
 #include "store/trained_model.h"
 

@@ -168,7 +168,11 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
   for (const auto& [name, digits] : checkpoint.state_file_.files) {
     const fs::path path = folder / name;
     if (name == kModel || name == kTraining) {
-      check_sum(path, sha256_of_file(path, kFile), digits);
+      auto file = std::make_unique<InputFile>(path, kFile);
+      list_safetensors(*file);  // does its size fit its header? A sparse file takes long to hash
+      file->rewind();
+      check_sum(path, sha256_of(*file), digits);
+      (name == kModel ? checkpoint.model_ : checkpoint.training_) = std::move(file);
       continue;
     }
     std::string bytes = read_file(path, kMaxTextFile, kFile);
@@ -183,7 +187,8 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
 }
 
 void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
-  read_safetensors(folder_ / kModel, slots);
+  model_->rewind();
+  read_safetensors(*model_, slots);
   refuse(folder_ / kModel, slots, [](float x) { return !std::isfinite(x); });
 }
 
@@ -193,7 +198,8 @@ void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
                 folder_.string() + ": an exported model, without the optimizer's state",
                 "start a new run from it with --init-from");
   }
-  read_safetensors(folder_ / kTraining, slots);
+  training_->rewind();
+  read_safetensors(*training_, slots);
   // Squares of large gradients may be infinite: their weights just do not move.
   refuse(folder_ / kTraining, slots, [](float x) { return std::isnan(x); });
 }

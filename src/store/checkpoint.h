@@ -4,11 +4,13 @@
 //
 // No file holds wall time, host or path: the same contents give the same bytes. A Checkpoint that
 // opened is whole: every file that state.json names is there with its checksum and nothing else
-// is, except dot-files, which file managers leave and nobody reads. Nothing here is global; a
+// is, except dot-files, which file managers leave and nobody reads. Its tensors stay readable when
+// a saver removes its folder. Nothing here is global; a
 // background thread may write as long as the caller leaves the contents alone.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,7 +54,7 @@ class Checkpoint {
   // All other files, in the order of their names.
   const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }
 
-  // An Error if a weight is not a finite number.
+  // An Error if a weight is not a finite number. One load at a time.
   void load_model(std::span<const TensorSlot> slots) const;
   // An Error if there is none, or a NaN in it.
   void load_training(std::span<const TensorSlot> slots) const;
@@ -62,6 +64,7 @@ class Checkpoint {
   StateFile state_file_;
   std::string config_;
   std::vector<NamedBytes> tokenizers_;
+  std::unique_ptr<InputFile> model_, training_;  // training_: null in an exported model
 };
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/sha256.h"
+#include "store/checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 

@@ -11,7 +11,9 @@ void for_each_metrics_line(const std::filesystem::path& run,
                            const std::function<void(const std::string& line, bool ended)>& use) {
   const std::filesystem::path path = run / kMetrics;
   if (!path_exists(path)) return;
-  InputLines lines(path);
+  // One step's record of a model of a thousand matrices has some 100 KB.
+  constexpr std::size_t kLongest = 16u << 20;
+  InputLines lines(path, InputFile::Allow::link, Exit::store, kLongest);
   while (const auto line = lines.next()) use(*line, lines.ended());
 }
 

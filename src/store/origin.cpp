@@ -28,6 +28,7 @@ std::string origin_json(const Origin& origin) {
   if (!origin.hash.valid.empty()) json["valid_sha256"] = origin.hash.valid;
   if (!origin.init_from.empty()) json["init_from"] = origin.init_from;
   json["command"] = origin.command;
+  json["core_type"] = origin.core_type;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -41,11 +42,10 @@ Origin read_origin(const std::string& run) {
     JsonObject json =
         JsonObject::parse(read_file(path, kMaxFile),
                           {.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy});
-    return {text_of(json, "folder"),
-            {text_of(json, "data_sha256"), text_of(json, "valid_sha256")},
-            text_of(json, "init_from"),
-            text_of(json, "command"),
-            text_of(json, "initial_sha256")};
+    return {
+        text_of(json, "folder"),    {text_of(json, "data_sha256"), text_of(json, "valid_sha256")},
+        text_of(json, "init_from"), text_of(json, "command"),
+        text_of(json, "core_type"), text_of(json, "initial_sha256")};
   }
   return {};
 }

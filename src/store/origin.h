@@ -13,6 +13,7 @@ struct Origin {
   DataHash hash;          // empty if it is not known
   std::string init_from;  // of --init-from, or ""
   std::string command;
+  std::string core_type;  // OpenBLAS's name of the processor: another one gives other last digits
   std::string initial_sha256 = "";  // read only: of the file that keeps older runs' first weights
 };
 

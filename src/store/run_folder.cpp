@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/files.h"
 #include "base/folders.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::string_view kStep = "step-";
 constexpr std::string_view kAverage = "average-";
+constexpr int kTries = 20;  // beside a process that saves
 
 bool is_real_folder(const fs::path& path) {
   std::error_code error;
@@ -99,24 +101,15 @@ fs::path pinned(const fs::path& folder) {
   return error ? folder : target;
 }
 
-}  // namespace
-
-std::string step_folder_name(std::int64_t step) {
-  return fmt::format("step-{:08}", step);
+// Without links, dots and a slash at the end, also where a saver has removed the folder.
+fs::path settled(const fs::path& folder) {
+  std::error_code error;
+  const fs::path path = fs::weakly_canonical(folder, error);
+  if (error) throw_file_error("look at", folder, error.value());
+  return path.has_filename() ? path : path.parent_path();
 }
 
-std::vector<std::int64_t> list_steps(const fs::path& run) {
-  std::vector<std::int64_t> steps;
-  for (const std::string& name : names_in(checkpoints_of(run))) {
-    const std::optional<std::int64_t> step = parse_step(name);
-    const bool canonical = step && name == step_folder_name(*step);
-    if (canonical && is_real_folder(run / "checkpoints" / name)) steps.push_back(*step);
-  }
-  std::sort(steps.begin(), steps.end());
-  return steps;
-}
-
-fs::path find_checkpoint(const fs::path& run, const std::string& which) {
+fs::path find_once(const fs::path& run, const std::string& which) {
   if (which.empty() && looks_like_checkpoint(run)) return pinned(run);
   if (which.find('/') != std::string::npos) {
     if (looks_like_checkpoint(which)) return pinned(which);
@@ -142,22 +135,39 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
                                        which, quoted_path(run), what_exists(checkpoints)));
 }
 
-Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
-  const fs::path folder = find_checkpoint(run, which);
-  try {
-    return Checkpoint::open(folder);
-  } catch (const Error& e) {
-    std::error_code error;
-    if (!fs::is_directory(run / "checkpoints", error)) throw;
-    const std::optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
-    if (!whole) throw Error(e.exit(), e.what(), "a copy; no other checkpoint of the run is whole");
-    throw Error(e.exit(), e.what(),
-                fmt::format("--checkpoint step-{}, which is whole", whole->state().step));
+}  // namespace
+
+std::string step_folder_name(std::int64_t step) {
+  return fmt::format("step-{:08}", step);
+}
+
+std::vector<std::int64_t> list_steps(const fs::path& run) {
+  std::vector<std::int64_t> steps;
+  for (const std::string& name : names_in(checkpoints_of(run))) {
+    const std::optional<std::int64_t> step = parse_step(name);
+    const bool canonical = step && name == step_folder_name(*step);
+    if (canonical && is_real_folder(run / "checkpoints" / name)) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+fs::path find_checkpoint(const fs::path& run, const std::string& which) {
+  for (int left = kTries;; --left) {
+    try {
+      return find_once(run, which);
+    } catch (const Error&) {
+      if (left == 0) throw;
+    }
   }
 }
 
+std::string checkpoint_name(const fs::path& checkpoint) {
+  return settled(checkpoint).filename().string();
+}
+
 fs::path run_of_checkpoint(const fs::path& checkpoint) {
-  return fs::weakly_canonical(checkpoint).parent_path().parent_path();
+  return settled(checkpoint).parent_path().parent_path();
 }
 
 void require_run_folder(const fs::path& run) {
@@ -168,29 +178,6 @@ void require_run_folder(const fs::path& run) {
                           "it is left alone",
                           quoted_path(run)),
               "another --run");
-}
-
-NewestCheckpoint newest_checkpoint(const fs::path& run) {
-  checkpoints_of(run);
-  NewestCheckpoint result;
-  const std::vector<std::int64_t> steps = list_steps(run);
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    const fs::path folder = run / "checkpoints" / step_folder_name(*step);
-    try {
-      Checkpoint checkpoint = Checkpoint::open(folder);
-      if (checkpoint.has_training() && checkpoint.state().step == *step) {
-        result.checkpoint = std::move(checkpoint);
-        return result;
-      }
-      result.damaged.push_back(
-          {folder, folder.string() + (checkpoint.has_training()
-                                          ? ": its state.json is of another step"
-                                          : ": an exported model, without the optimizer's state")});
-    } catch (const Error& e) {
-      result.damaged.push_back({folder, e.what()});
-    }
-  }
-  return result;
 }
 
 }  // namespace heed

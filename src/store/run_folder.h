@@ -4,11 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
-
-#include "store/checkpoint.h"
 
 namespace heed {
 
@@ -25,25 +22,13 @@ std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 std::filesystem::path find_checkpoint(const std::filesystem::path& run,
                                       const std::string& which = "");
 
-// Opens that checkpoint. The Error (Exit::store) on a damaged one names the newest step of the run
-// that is whole.
-Checkpoint open_checkpoint(const std::filesystem::path& run, const std::string& which = "");
+// The last name of a checkpoint folder's path, whatever way the path takes: "step-00001000".
+std::string checkpoint_name(const std::filesystem::path& checkpoint);
 
 // The run that a checkpoint folder belongs to: RUN/checkpoints/step-N, or an exported one.
 std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint);
 
 // Error (Exit::store) unless this is a run: a folder with checkpoints/ and config.json.
 void require_run_folder(const std::filesystem::path& run);
-
-struct DamagedCheckpoint {
-  std::filesystem::path folder;
-  std::string reason;
-};
-
-struct NewestCheckpoint {
-  std::optional<Checkpoint> checkpoint;    // the newest whole step that can be resumed
-  std::vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
-};
-NewestCheckpoint newest_checkpoint(const std::filesystem::path& run);
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/files.h"
@@ -32,6 +33,7 @@ bool is_same_file(int fd, const fs::path& path) {
 }
 
 int open_and_lock(const fs::path& run, const fs::path& path) {
+  refuse_link_or_pipe(path);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0) throw_file_error("lock", path, errno);
   int result = ::flock(fd, LOCK_EX | LOCK_NB);
@@ -40,6 +42,12 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
   const int error = errno;
   const std::string who = holder(fd);
   ::close(fd);
+  if (error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS)
+    throw Error(Exit::store,
+                fmt::format("cannot lock {}: its file system has no locks ({}), without which two "
+                            "processes could write one run",
+                            quoted_path(path), std::generic_category().message(error)),
+                "a run folder on a local disk");
   if (error != EWOULDBLOCK) throw_file_error("lock", path, error);
   throw Error(Exit::usage,
               fmt::format("{} is writing {} (lock {})", who, quoted_path(run), path.string()),

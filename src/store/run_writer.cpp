@@ -10,6 +10,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "store/metrics_file.h"
+#include "store/run_folder.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -50,6 +51,18 @@ void move_away(const fs::path& run, SystemCalls& calls) {
   sync_folder(parent_or_here(run), calls);
 }
 
+// Takes away a new folder with what a start makes, and nothing else.
+void remove_new(const fs::path& run) {
+  for (const char* name :
+       {"checkpoints/last", "checkpoints", "config.json", "origin.json", kMetrics, ".lock"}) {
+    std::error_code error;
+    fs::remove(run / name, error);  // of a folder: only if it is empty
+    if (error) return;
+  }
+  std::error_code ignored;
+  fs::remove(run, ignored);
+}
+
 // The step of a line of metrics, -1 if it has none; nothing if it is not a JSON object.
 std::optional<std::int64_t> step_of(const std::string& line) {
   const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
@@ -85,12 +98,21 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
     made = make_folder(run, calls);
   }
   if (!made) require_free(run, false);
-  RunWriter writer(run, RunLock(run), calls);
-  make_folder(writer.checkpoints(), calls);
-  writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);
-  sync_folder(run, calls);
-  sync_folder(parent_or_here(run), calls);
-  return writer;
+  try {
+    RunWriter writer(run, RunLock(run), calls);
+    make_folder(writer.checkpoints(), calls);
+    // Does the file system have links? Better found out now than at the first checkpoint.
+    const fs::path probe = writer.checkpoints() / "last";
+    replace_symlink(probe, "none", calls);
+    remove_tree(probe, calls);
+    writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);
+    sync_folder(run, calls);
+    sync_folder(parent_or_here(run), calls);
+    return writer;
+  } catch (...) {
+    if (made) remove_new(run);
+    throw;
+  }
 }
 
 RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
@@ -107,8 +129,14 @@ void RunWriter::write_config(std::string_view json) {
   replace_file(run_ / "config.json", json, *calls_);
 }
 
-void RunWriter::write_origin(std::string_view json) {
-  replace_file(run_ / "origin.json", json, *calls_);
+void RunWriter::describe(std::string_view origin, std::string_view config) {
+  try {
+    replace_file(run_ / "origin.json", origin, *calls_);
+    write_config(config);
+  } catch (...) {
+    remove_new(run_);
+    throw;
+  }
 }
 
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/files.h"
-#include "store/run_folder.h"
+#include "store/checkpoint.h"
 #include "store/run_lock.h"
 
 namespace heed {
@@ -30,7 +30,8 @@ class RunWriter {
   static void require_free(const std::filesystem::path& run, bool force);
   // A new run folder. An existing path is an Error (Exit::usage), or with `force` renamed to
   // NAME.old-K, K the first free number. An Error if another process is writing it, or if it is not
-  // a run (Exit::store).
+  // a run (Exit::store), or if the file system cannot hold one. A start that fails leaves no
+  // folder.
   static RunWriter create(const std::filesystem::path& run, bool force,
                           SystemCalls& calls = system_calls());
   // An existing run, to continue it: takes the lock and removes what killed saves left behind.
@@ -40,7 +41,9 @@ class RunWriter {
   std::filesystem::path checkpoints() const { return run_ / "checkpoints"; }
 
   void write_config(std::string_view json);  // config.json
-  void write_origin(std::string_view json);  // origin.json
+  // Of a new run: origin.json, then config.json, with which it can be resumed. If that fails the
+  // folder goes again: it would be no run, and in the way of the next start.
+  void describe(std::string_view origin, std::string_view config);
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
   // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "base/files.h"
-#include "base/input_file.h"
 #include "base/sha256.h"
 
 namespace heed {
@@ -40,27 +39,6 @@ std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
     entries.push_back({tensor.name, tensor.shape, begin, end});
   }
   return entries;
-}
-
-// Reads length and header and leaves the file at the first byte of the data.
-std::vector<TensorEntry> read_header(InputFile& file, const fs::path& path) {
-  const std::string name = path.string();
-  unsigned char field[8];
-  if (file.size() < sizeof field) {
-    throw Error(Exit::store,
-                fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
-  }
-  file.read_exactly(std::as_writable_bytes(std::span(field)));
-  std::uint64_t length = 0;
-  for (int i = 0; i < 8; ++i) length |= std::uint64_t{field[i]} << (8 * i);
-  const std::uint64_t rest = file.size() - sizeof field;
-  if (length > rest || length > kMaxSafetensorsHeader) {
-    throw Error(Exit::store, fmt::format("{}: a header of {} bytes, expected at most {}", name,
-                                         length, std::min(rest, kMaxSafetensorsHeader)));
-  }
-  std::string header(length, '\0');
-  file.read_exactly(std::as_writable_bytes(std::span(header)));
-  return parse_safetensors_header(header, rest - length, name);
 }
 
 // Sentences about what does not fit; a few of them are enough.
@@ -129,14 +107,38 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorView> 
   return hash.hex();
 }
 
+std::vector<TensorEntry> list_safetensors(InputFile& file) {
+  const std::string name = file.name().string();
+  unsigned char field[8];
+  if (file.size() < sizeof field) {
+    throw Error(Exit::store,
+                fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
+  }
+  file.read_exactly(std::as_writable_bytes(std::span(field)));
+  std::uint64_t length = 0;
+  for (int i = 0; i < 8; ++i) length |= std::uint64_t{field[i]} << (8 * i);
+  const std::uint64_t rest = file.size() - sizeof field;
+  if (length > rest || length > kMaxSafetensorsHeader) {
+    throw Error(Exit::store, fmt::format("{}: a header of {} bytes, expected at most {}", name,
+                                         length, std::min(rest, kMaxSafetensorsHeader)));
+  }
+  std::string header(length, '\0');
+  file.read_exactly(std::as_writable_bytes(std::span(header)));
+  return parse_safetensors_header(header, rest - length, name);
+}
+
 std::vector<TensorEntry> list_safetensors(const fs::path& path) {
   InputFile file(path, InputFile::Allow::file);
-  return read_header(file, path);
+  return list_safetensors(file);
 }
 
 void read_safetensors(const fs::path& path, std::span<const TensorSlot> slots) {
   InputFile file(path, InputFile::Allow::file);
-  const std::vector<TensorEntry> entries = read_header(file, path);
+  read_safetensors(file, slots);
+}
+
+void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
+  const std::vector<TensorEntry> entries = list_safetensors(file);
 
   std::unordered_map<std::string_view, const TensorSlot*> wanted;
   for (const TensorSlot& slot : slots) wanted.emplace(slot.name, &slot);
@@ -163,7 +165,7 @@ void read_safetensors(const fs::path& path, std::span<const TensorSlot> slots) {
       complaints.add(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
     }
   }
-  complaints.throw_if_any(path);
+  complaints.throw_if_any(file.name());
 
   for (const TensorSlot* slot : targets) {
     file.read_exactly(std::as_writable_bytes(std::span(slot->data, numbers_in(slot->shape))));

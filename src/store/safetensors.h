@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/input_file.h"
 #include "base/system_calls.h"
 #include "nn/param.h"
 #include "store/safetensors_header.h"
@@ -39,11 +40,13 @@ std::string write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorView> tensors,
                               SystemCalls& calls = system_calls());
 
-// Names and shapes, in the order of the data.
+// Names and shapes, in the order of the data. Of a file, from its first byte on, no more is read.
+std::vector<TensorEntry> list_safetensors(InputFile& file);
 std::vector<TensorEntry> list_safetensors(const std::filesystem::path& path);
 
 // Fills every slot. Missing, extra and misshapen tensors are all named in one Error, before any
 // slot is touched.
+void read_safetensors(InputFile& file, std::span<const TensorSlot> slots);
 void read_safetensors(const std::filesystem::path& path, std::span<const TensorSlot> slots);
 
 }  // namespace heed

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "store/open_checkpoint.h"
 #include "store/origin.h"
-#include "store/run_folder.h"
 
 namespace heed {
 
@@ -18,6 +18,9 @@ RunConfig checkpoint_config(const Checkpoint& checkpoint) {
 TrainedModel load_trained_model(const Checkpoint& checkpoint) {
   RunConfig config = checkpoint_config(checkpoint);
   Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
+  if (tokenizers.target->type() != config.tokenizer.type)
+    throw Error(Exit::store, checkpoint.folder().string() +
+                                 ": its tokenizer is not of the type that its config.json names");
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   ParamVec<float> values(model.table.size());
   checkpoint.load_model(tensor_slots(model.table, values));

@@ -1,54 +1,15 @@
 #include "text/utf8.h"
 
-#include <fmt/core.h>
 #include <utf8proc.h>
 
-#include <algorithm>
 #include <array>
 
 namespace heed {
-namespace {
-
-bool is_continuation(unsigned char byte) {
-  return (byte & 0xC0) == 0x80;
-}
-
-}  // namespace
-
-CodePoint code_point_at(std::string_view text, std::size_t at) {
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
-  if (*bytes < 0x80) return {*bytes, 1};
-  utf8proc_int32_t value = 0;
-  const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
-  const utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &value);
-  if (length < 1) return {kInvalidCodePoint, 1};
-  return {static_cast<char32_t>(value), static_cast<int>(length)};
-}
-
-std::size_t find_invalid_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    if (static_cast<unsigned char>(text[at]) < 0x80) {
-      ++at;
-      continue;
-    }
-    const CodePoint c = code_point_at(text, at);
-    if (c.value == kInvalidCodePoint) return at;
-    at += c.length;
-  }
-  return std::string_view::npos;
-}
 
 std::string encode_utf8(char32_t c) {
   std::array<utf8proc_uint8_t, 4> bytes;
   const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
   return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length)};
-}
-
-std::size_t utf8_floor(std::string_view text, std::size_t at) {
-  if (at >= text.size()) return text.size();
-  std::size_t start = at;
-  for (int i = 0; i < 3 && start > 0 && is_continuation(text[start]); ++i) --start;
-  return is_continuation(text[start]) ? at : start;
 }
 
 std::string to_lower(std::string_view text) {
@@ -70,26 +31,6 @@ std::string to_lower(std::string_view text) {
     at += c.length;
   }
   return lower;
-}
-
-std::string printable(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point_at(text, at);
-    if (c.value == '\n') {
-      out += "\\n";
-    } else if (c.value == '\t') {
-      out += "\\t";
-    } else if (c.value == '\r') {
-      out += "\\r";
-    } else if (c.value < 0x20 || c.value == 0x7F || c.value == kInvalidCodePoint) {
-      out += fmt::format("<0x{:02X}>", static_cast<unsigned char>(text[at]));
-    } else {
-      out += text.substr(at, c.length);
-    }
-    at += c.length;
-  }
-  return out;
 }
 
 bool is_space(char32_t c) {

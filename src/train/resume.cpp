@@ -10,6 +10,8 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/signals.h"
+#include "math/blas_info.h"
+#include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/trained_model.h"
 #include "train/run_messages.h"
@@ -145,6 +147,18 @@ void refuse_cursor_beyond_data(const PreparedRun& run, const Checkpoint& checkpo
       "restore a copy; or move this checkpoint's folder away to resume from the one before");
 }
 
+// The same bytes are promised on one type of processor: OpenBLAS has other kernels for others.
+void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& run, Log& log) {
+  const std::string here = blas_core_type();
+  if (of_start.empty() || of_start == here) return;
+  const std::string text = fmt::format(
+      "the run began on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
+      "its last digits will be others than without the change",
+      of_start, here);
+  log.warn(text);
+  run.append_metrics(event_metrics(step, "resume", text, here));
+}
+
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
   const std::optional<Checkpoint> checkpoint = open_newest(run.path(), log);
   const std::int64_t done = checkpoint ? checkpoint->state().step : 0;
@@ -195,8 +209,9 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     const MetricsCut cut = run.cut_metrics(done);
     say_cut(log, cut, done);
     if (!checkpoint && cut.kept == 0)  // killed before it was written
-      run.append_metrics(event_metrics(0, "start", origin.command));
+      run.append_metrics(event_metrics(0, "start", origin.command, origin.core_type));
     run.write_config(dump_config(config));
+    say_core_type(origin.core_type, done, run, log);
     log.info(fmt::format("resuming at step {}", done));
     if (learning_rate(config.optimizer, config.model.d_model, done + 1) == 0)
       log.warn(

@@ -6,8 +6,9 @@
 #include <optional>
 
 #include "base/signals.h"
+#include "math/blas_info.h"
+#include "store/open_checkpoint.h"
 #include "store/origin.h"
-#include "store/run_folder.h"
 #include "store/trained_model.h"
 
 namespace heed {
@@ -53,14 +54,14 @@ RunResult train_run(const TrainRequest& request, Log& log) {
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }
   RunWriter run = RunWriter::create(run_path, request.force);
-  run.write_origin(origin_json({folder, prepared.data.hash, request.init_from, request.command}));
-  // The config last: with it the folder can be resumed.
-  run.write_config(dump_config(config));
+  const Origin origin{folder, prepared.data.hash, request.init_from, request.command,
+                      blas_core_type()};
+  run.describe(origin_json(origin), dump_config(config));
 
   log.open_file((run.path() / "train.log").string());
   return with_errors_in_log(log, [&] {
     return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
-      run.append_metrics(event_metrics(0, "start", request.command));
+      run.append_metrics(event_metrics(0, "start", request.command, origin.core_type));
       if (weights) trainer.start_from(*weights);
       weights.reset();
     });

@@ -83,12 +83,17 @@ std::vector<TensorView> Stepper::training_views() {
 }
 
 std::vector<TensorSlot> Stepper::training_slots() {
+  return heed::training_slots(model_.table, optimizer_, averaged_ ? &values_ : nullptr);
+}
+
+std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
+                                       ParamVec<float>* raw) {
   std::vector<TensorSlot> all;
-  if (optimizer_.has_moments()) {
-    append(all, tensor_slots(model_.table, optimizer_.m(), kMomentM));
-    append(all, tensor_slots(model_.table, optimizer_.v(), kMomentV));
+  if (optimizer.has_moments()) {
+    append(all, tensor_slots(table, optimizer.m(), kMomentM));
+    append(all, tensor_slots(table, optimizer.v(), kMomentV));
   }
-  if (averaged_) append(all, tensor_slots(model_.table, values_, kRaw));
+  if (raw != nullptr) append(all, tensor_slots(table, *raw, kRaw));
   return all;
 }
 

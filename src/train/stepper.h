@@ -60,4 +60,9 @@ class Stepper {
   bool filled_ = false;
 };
 
+// The tensors of training.safetensors, to fill: the optimizer's, and the raw weights where the
+// model is their average (else null).
+std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
+                                       ParamVec<float>* raw);
+
 }  // namespace heed

@@ -63,9 +63,11 @@ std::string valid_metrics(const ValidLine& l) {
   return j.dump();
 }
 
-std::string event_metrics(std::int64_t step, const std::string& event, const std::string& text) {
-  return Json{{"kind", "event"}, {"step", step}, {"event", event}, {"text", text}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+std::string event_metrics(std::int64_t step, const std::string& event, const std::string& text,
+                          const std::string& core_type) {
+  Json j{{"kind", "event"}, {"step", step}, {"event", event}, {"text", text}};
+  if (!core_type.empty()) j["core_type"] = core_type;
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace heed

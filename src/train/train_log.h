@@ -32,7 +32,9 @@ struct ValidLine {
 std::string valid_line(const ValidLine& line);
 std::string valid_metrics(const ValidLine& line);
 
-// {"kind":"event","step":..,"event":"..","text":".."}
-std::string event_metrics(std::int64_t step, const std::string& event, const std::string& text);
+// {"kind":"event","step":..,"event":"..","text":"..","core_type":".."}, the last only if it is
+// given.
+std::string event_metrics(std::int64_t step, const std::string& event, const std::string& text,
+                          const std::string& core_type = "");
 
 }  // namespace heed

@@ -81,6 +81,17 @@ TEST(ProgressLine, FillsWithTheShareDone) {
   EXPECT_EQ(progress_line({7, 0, "", -1}, 80), "7");
 }
 
+TEST(Log, ControlCharactersOfALineReachNeitherTerminalNorFile) {
+  const TemporaryFile file;
+  const Terminal terminal(80);
+  Log log({.fd = terminal.slave});
+  log.open_file(file.path);
+  log.info("run \x1B[2J\x9B");
+  log.only_file("\x1B[31m");
+  EXPECT_THAT(terminal.shown(), HasSubstr("run <0x1B>[2J<0x9B>"));
+  EXPECT_EQ(contents(file.path), "run <0x1B>[2J<0x9B>\n<0x1B>[31m\n");
+}
+
 TEST(Log, PipedLinesArePlainAndTheFileIsAppendedTo) {
   const TemporaryFile file;
   int fds[2];

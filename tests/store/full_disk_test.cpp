@@ -7,6 +7,8 @@
 
 #include "base/faulty_calls.h"
 #include "base/temporary_folder.h"
+#include "store/open_checkpoint.h"
+#include "store/run_folder.h"
 #include "store/run_writer.h"
 #include "store/small_checkpoint.h"
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <set>
@@ -9,6 +10,8 @@
 
 #include "base/faulty_calls.h"
 #include "base/temporary_folder.h"
+#include "store/open_checkpoint.h"
+#include "store/run_folder.h"
 #include "store/small_checkpoint.h"
 
 namespace heed {
@@ -68,6 +71,55 @@ TEST_F(Writer, TheCurrentFolderIsRenamedByItsName) {
   EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
   EXPECT_EQ(read_file(run_.string() + ".old-2/config.json", 9), "second");
   EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
+}
+
+TEST_F(Writer, AFileSystemWithoutLinksIsFoundOutAtTheStart) {
+  struct NoLinks : SystemCalls {
+    int symlink(const char*, const char*) override {
+      errno = EPERM;
+      return -1;
+    }
+  } calls;
+  EXPECT_THAT(error_of([&] { RunWriter::create(run_, false, calls); }),
+              AllOf(HasSubstr(run_.string()), HasSubstr("has no symbolic links")));
+  EXPECT_FALSE(path_exists(run_));
+}
+
+TEST_F(Writer, AFileSystemThatCannotSyncFoldersHoldsARun) {
+  struct NoFolderSync : SystemCalls {
+    int fsync(int fd) override {
+      struct stat info;
+      if (::fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode)) return 0;
+      errno = EINVAL;
+      return -1;
+    }
+  } calls;
+  RunWriter::create(run_, false, calls).save(at(10, 10).contents(), 1);
+  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
+}
+
+TEST_F(Writer, AStartThatFailsLeavesNothingInTheWay) {
+  bool failed = true;
+  for (int n = 1; failed; ++n) {
+    ASSERT_LT(n, 200);
+    TemporaryFolder folder;
+    FaultyCalls calls;
+    calls.fail_at = n;
+    const fs::path run = folder.path() / "run";
+    try {
+      RunWriter::create(run, false, calls).describe("{}", "{}");
+    } catch (const Error&) {
+      EXPECT_FALSE(path_exists(run)) << *calls.kinds.begin();
+    }
+    failed = calls.failures > 0;
+  }
+  // What others put there stays.
+  FaultyCalls calls;
+  RunWriter writer = RunWriter::create(run_, false, calls);
+  std::ofstream(run_ / "checkpoints" / "mine") << "x";
+  calls.fail_at = calls.calls + 1;
+  EXPECT_THROW(writer.describe("{}", "{}"), Error);
+  EXPECT_TRUE(path_exists(run_ / "checkpoints" / "mine"));
 }
 
 TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {

@@ -1,0 +1,88 @@
+#include "base/utf8.h"
+
+#include <fmt/core.h>
+#include <utf8proc.h>
+
+namespace heed {
+namespace {
+
+bool is_continuation(unsigned char byte) {
+  return (byte & 0xC0) == 0x80;
+}
+
+// A control character (C1, U+0080 to U+009F, too) or an invalid byte, written out.
+std::string escaped(CodePoint c, char byte) {
+  switch (c.value) {
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    default:
+      return c.length > 1 ? "<" + code_point_name(c.value) + ">"
+                          : fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte));
+  }
+}
+
+std::string without_controls(std::string_view text, bool keep_lines) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point_at(text, at);
+    const bool control = c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0);
+    const bool kept = keep_lines && (c.value == '\n' || c.value == '\t');
+    if ((control && !kept) || c.value == kInvalidCodePoint) {
+      out += escaped(c, text[at]);
+    } else {
+      out += text.substr(at, c.length);
+    }
+    at += c.length;
+  }
+  return out;
+}
+
+}  // namespace
+
+CodePoint code_point_at(std::string_view text, std::size_t at) {
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
+  if (*bytes < 0x80) return {*bytes, 1};
+  utf8proc_int32_t value = 0;
+  const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
+  const utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &value);
+  if (length < 1) return {kInvalidCodePoint, 1};
+  return {static_cast<char32_t>(value), static_cast<int>(length)};
+}
+
+std::size_t find_invalid_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
+    const CodePoint c = code_point_at(text, at);
+    if (c.value == kInvalidCodePoint) return at;
+    at += c.length;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t utf8_floor(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return text.size();
+  std::size_t start = at;
+  for (int i = 0; i < 3 && start > 0 && is_continuation(text[start]); ++i) --start;
+  return is_continuation(text[start]) ? at : start;
+}
+
+std::string code_point_name(char32_t code_point) {
+  return fmt::format("U+{:04X}", static_cast<unsigned>(code_point));
+}
+
+std::string printable(std::string_view text) {
+  return without_controls(text, false);
+}
+
+std::string printable_lines(std::string_view text) {
+  return without_controls(text, true);
+}
+
+}  // namespace heed

@@ -1,0 +1,39 @@
+// UTF-8: checking, walking over code points, and showing whatever bytes. Pure functions on bytes
+// that the caller owns; safe from any thread. "Valid" is strict (Unicode 15, table 3-7): no
+// overlong forms, no surrogates, nothing above U+10FFFF. NUL is an ordinary character.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace heed {
+
+// The offset of the first byte that does not belong to a valid character; std::string_view::npos if
+// the whole text is valid.
+std::size_t find_invalid_utf8(std::string_view text);
+
+struct CodePoint {
+  char32_t value;  // kInvalidCodePoint for a byte that is not UTF-8
+  int length;      // bytes, 1 to 4; 1 for an invalid byte
+};
+inline constexpr char32_t kInvalidCodePoint = 0xFFFFFFFF;
+
+// The character that starts at byte `at` (at < text.size()).
+CodePoint code_point_at(std::string_view text, std::size_t at);
+
+// The start of the character at byte `at`: moves back over at most three continuation bytes.
+std::size_t utf8_floor(std::string_view text, std::size_t at);
+
+// "U+00E9"
+std::string code_point_name(char32_t code_point);
+
+// `text` on one line for messages and displays: control characters and invalid bytes as \n, \t, \r,
+// <0xNN> or <U+00NN>, everything else as it is.
+std::string printable(std::string_view text);
+
+// The same, but newlines and tabs stay: for what goes to a terminal, which obeys control
+// characters.
+std::string printable_lines(std::string_view text);
+
+}  // namespace heed

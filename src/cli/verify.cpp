@@ -1,0 +1,79 @@
+// heed verify RUN
+#include "inspect/verify.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kVerifyNotes =
+    "Reads every byte and changes nothing, also beside a training process: checksums, links,\n"
+    "tensors (finite, of the config's sizes), tokenizer, state, metrics.jsonl, origin.json. Data\n"
+    "that is gone or has changed is a note. Exit code 4 if anything is damaged. --json keys: run,\n"
+    "whole, checkpoints and files (each a list of name, whole and, if it is not, wrong), notes,\n"
+    "resume (the checkpoint that heed resume would take, or null).";
+
+Json json_of(const std::vector<Part>& parts) {
+  Json list = Json::array();
+  for (const Part& p : parts) {
+    list.push_back({{"name", p.name}, {"whole", p.wrong.empty()}});
+    if (!p.wrong.empty()) list.back()["wrong"] = p.wrong;
+  }
+  return list;
+}
+
+void print_parts(const std::vector<Part>& parts) {
+  for (const Part& p : parts) {
+    std::string name = p.name;
+    name.resize(std::max<std::size_t>(16, name.size() + 2), ' ');
+    print(name + (p.wrong.empty() ? "whole" : "DAMAGED: " + p.wrong) + "\n");
+  }
+}
+
+std::string damaged_names(const Verification& v) {
+  std::string names;
+  for (const auto* parts : {&v.checkpoints, &v.files})
+    for (const Part& p : *parts)
+      if (!p.wrong.empty()) names += (names.empty() ? "" : ", ") + p.name;
+  return names;
+}
+
+}  // namespace
+
+Exit run_verify(CommandLine& line) {
+  std::string run;
+  bool json = false;
+  line.add_run(run);
+  line.add_json(json);
+  line.app().footer(kVerifyNotes);
+  if (!line.parse()) return Exit::ok;
+  const Verification v = verify(run);
+  if (json) {
+    print(Json{{"run", run},
+               {"whole", v.whole()},
+               {"checkpoints", json_of(v.checkpoints)},
+               {"files", json_of(v.files)},
+               {"notes", v.notes},
+               {"resume", v.resume.empty() ? Json() : Json(v.resume)}}
+              .dump(-1, ' ', false, Json::error_handler_t::replace) +
+          "\n");
+  } else {
+    print_parts(v.checkpoints);
+    print_parts(v.files);
+    for (const std::string& note : v.notes) print("note: " + note + "\n");
+    if (!v.resume.empty()) print("heed resume would continue from " + v.resume + "\n");
+  }
+  if (v.whole()) return Exit::ok;
+  flush_output();
+  throw Error(Exit::store, "damaged: " + damaged_names(v) + ".",
+              "a copy of it; or --checkpoint with one that is whole");
+}
+
+}  // namespace heed

@@ -1,0 +1,93 @@
+#include "store/open_checkpoint.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include "base/files.h"
+#include "store/run_folder.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kOpenings = 20;  // tries beside a saver that is about as fast as this reader
+
+[[noreturn]] void fail_too_fast(const fs::path& run) {
+  throw Error(Exit::store,
+              fmt::format("the checkpoints of {} are replaced faster than they can be read",
+                          quoted_path(run)),
+              "a larger train.keep_last or train.save_every");
+}
+
+// Which folder has this name at the moment, 0: none.
+ino_t inode_of(const fs::path& folder) {
+  struct stat info;
+  return ::stat(folder.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+}  // namespace
+
+std::optional<Checkpoint> open_if_there(const fs::path& folder) {
+  const ino_t inode = inode_of(folder);
+  try {
+    return Checkpoint::open(folder);
+  } catch (const NoPermission&) {
+    throw;
+  } catch (const Error&) {
+    if (inode != 0 && inode == inode_of(folder)) throw;
+    return std::nullopt;
+  }
+}
+
+Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
+  for (int left = kOpenings; left > 0; --left) {
+    const fs::path folder = find_checkpoint(run, which);
+    try {
+      if (auto checkpoint = open_if_there(folder)) return std::move(*checkpoint);
+    } catch (const NoPermission&) {
+      throw;
+    } catch (const Error& e) {
+      std::error_code error;
+      if (!fs::is_directory(run / "checkpoints", error)) throw;
+      const std::optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
+      if (!whole)
+        throw Error(e.exit(), e.what(), "a copy; no other checkpoint of the run is whole");
+      throw Error(e.exit(), e.what(),
+                  fmt::format("--checkpoint step-{}, which is whole", whole->state().step));
+    }
+  }
+  fail_too_fast(run);
+}
+
+NewestCheckpoint newest_checkpoint(const fs::path& run) {
+  for (int left = kOpenings; left > 0; --left) {
+    NewestCheckpoint result;
+    const std::vector<std::int64_t> steps = list_steps(run);
+    bool moved = steps.empty();  // perhaps: the new one came after its place was listed
+    for (auto step = steps.rbegin(); step != steps.rend() && !moved; ++step) {
+      const fs::path folder = run / "checkpoints" / step_folder_name(*step);
+      try {
+        std::optional<Checkpoint> checkpoint = open_if_there(folder);
+        moved = !checkpoint;
+        if (moved) continue;
+        if (checkpoint->has_training() && checkpoint->state().step == *step) {
+          result.checkpoint = std::move(checkpoint);
+          return result;
+        }
+        result.damaged.push_back(
+            {folder,
+             folder.string() + (checkpoint->has_training()
+                                    ? ": its state.json is of another step"
+                                    : ": an exported model, without the optimizer's state")});
+      } catch (const NoPermission&) {
+        throw;
+      } catch (const Error& e) {
+        result.damaged.push_back({folder, e.what()});
+      }
+    }
+    if (!moved || (steps.empty() && left == 1)) return result;
+  }
+  fail_too_fast(run);
+}
+
+}  // namespace heed

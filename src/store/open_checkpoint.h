@@ -1,0 +1,34 @@
+// Opening the checkpoints of a run, beside a process that saves and removes them: what fails
+// because a link or a folder moved is tried again. Nothing here writes. Missing permission
+// (NoPermission) is never taken for damage.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/checkpoint.h"
+
+namespace heed {
+
+// Opens a checkpoint folder; nothing if it is not there, or if a saver removed or replaced it while
+// it was read. Error (Exit::store) on a damaged one.
+std::optional<Checkpoint> open_if_there(const std::filesystem::path& folder);
+
+// Opens the checkpoint that find_checkpoint() finds. The Error (Exit::store) on a damaged one names
+// the newest step of the run that is whole.
+Checkpoint open_checkpoint(const std::filesystem::path& run, const std::string& which = "");
+
+struct DamagedCheckpoint {
+  std::filesystem::path folder;
+  std::string reason;
+};
+
+struct NewestCheckpoint {
+  std::optional<Checkpoint> checkpoint;    // the newest whole step that can be resumed
+  std::vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
+};
+NewestCheckpoint newest_checkpoint(const std::filesystem::path& run);
+
+}  // namespace heed

@@ -1,0 +1,58 @@
+#include "base/utf8.h"
+
+#include <gtest/gtest.h>
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kValid = std::string_view::npos;
+
+TEST(Utf8, FirstInvalidByte) {
+  const struct {
+    std::string_view text;
+    std::size_t bad;
+  } cases[] = {
+      {"", kValid},
+      {std::string_view("a\0b", 3), kValid},
+      {"\xC2\x80 \xDF\xBF", kValid},
+      {"\xE0\xA0\x80 \xED\x9F\xBF \xEE\x80\x80 \xEF\xBF\xBF", kValid},
+      {"\xF0\x90\x80\x80 \xF4\x8F\xBF\xBF", kValid},
+      {"a\x80", 1},             // continuation alone
+      {"ab\xC0\x80", 2},        // overlong NUL
+      {"\xC1\xBF", 0},          // overlong
+      {"\xE0\x9F\xBF", 0},      // overlong
+      {"\xF0\x8F\xBF\xBF", 0},  // overlong
+      {"x\xED\xA0\x80", 1},     // first surrogate
+      {"x\xED\xBF\xBF", 1},     // last surrogate
+      {"\xF4\x90\x80\x80", 0},  // above U+10FFFF
+      {"\xF5\x80\x80\x80", 0},
+      {"\xFF", 0},
+      {"abc\xC3", 3},  // cut short
+      {"abc\xE2\x96", 3},
+      {"abc\xF0\x9F\x98", 3},
+      {"\xE2\x28\xA1", 0},  // continuation missing
+      {"\xC3\xA4\xC3(", 2},
+  };
+  for (const auto& c : cases) EXPECT_EQ(find_invalid_utf8(c.text), c.bad) << printable(c.text);
+}
+
+TEST(Utf8, FloorFindsTheStartOfACharacter) {
+  const std::string text = "a\xC3\xA4\xF0\x9F\x98\x80z";
+  const std::size_t floors[] = {0, 1, 1, 3, 3, 3, 3, 7, 8, 8};
+  for (std::size_t at = 0; at < 10; ++at) EXPECT_EQ(utf8_floor(text, at), floors[at]) << at;
+}
+
+TEST(Utf8, PrintableStaysOnOneLine) {
+  EXPECT_EQ(printable(std::string("a\n\t\r\0\x7F\xFFß", 9)), "a\\n\\t\\r<0x00><0x7F><0xFF>ß");
+}
+
+TEST(Utf8, NoControlCharacterReachesATerminalButNewlinesAndTabsStay) {
+  EXPECT_EQ(printable_lines("a\n\tb\r \x1B[2J\x07"), "a\n\tb\\r <0x1B>[2J<0x07>");
+  EXPECT_EQ(printable_lines("\xC2\x9B"
+                            "31m ä \x9B"),
+            "<U+009B>31m ä <0x9B>");
+  EXPECT_EQ(printable("\xC2\x80\xC2\x9F\xC2\xA0\n"), "<U+0080><U+009F>\xC2\xA0\\n");
+}
+
+}  // namespace
+}  // namespace heed

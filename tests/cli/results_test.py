@@ -1,0 +1,136 @@
+"""Files that commands write for the user, terminals, hostile sizes, and runs on file systems that lack something."""
+import os
+import pty
+import shutil
+import subprocess
+import time
+import unittest
+
+from runs import HEED, SMALL, RunsTest
+
+USAGE, STORE = 2, 4
+
+
+class Results(RunsTest):
+    RUNS = {"run": SMALL, "byte": {**SMALL, "tokenizer": {"type": "byte"}, "family": "causal_lm"}}
+
+    def writers(self):
+        """(name, command that writes FILE): every command that writes a file for the user."""
+        return [("report", lambda file: ["report", "run", "--html", file]),
+                ("attend", lambda file: ["attend", "run", "--source", "mill", "--html", file]),
+                ("neighbors", lambda file: ["neighbors", "run", "--export", file])]
+
+    def test_a_result_is_written_whole_or_the_old_one_stays(self):
+        for name, command in self.writers():
+            with self.subTest(name):
+                path = self.folder / name
+                path.write_text("old")
+                r = self.limited("-f 1", *command(path))
+                self.assertEqual(r.status, STORE, r.err)
+                self.assertEqual(path.read_text(), "old")
+                self.assertEqual(list(self.folder.glob(".tmp*")), [])
+                self.check(*command(path))
+                self.assertGreater(path.stat().st_size, 1024)
+
+    def test_a_result_may_go_to_a_link_or_a_stream(self):
+        for name, command in self.writers():
+            with self.subTest(name):
+                self.check(*command("plain"))
+                whole = (self.folder / "plain").read_bytes()
+                (self.folder / "old").write_text("old")
+                link = self.folder / f"{name}.link"
+                link.symlink_to("old")
+                self.check(*command(link))
+                self.assertTrue(link.is_symlink())
+                self.assertEqual((self.folder / "old").read_bytes(), whole)
+                for stream in ("-", "/dev/stdout"):
+                    self.assertEqual(self.out(*command(stream)).encode(), whole)
+
+    def test_a_folder_that_is_not_there_is_named_by_the_path_that_was_given(self):
+        (self.folder / "file").touch()
+        for name, command in self.writers():
+            for path in ("nowhere/page", "file/page"):
+                self.check(*command(path), status=STORE, words=f'cannot create "{path}": No')
+
+    def test_no_result_is_written_over_a_part_of_a_run(self):
+        before = self.snapshot()
+        for name, command in self.writers():
+            for file in ("run/config.json", "run/metrics.jsonl", "run/checkpoints/last/model.safetensors",
+                         "run/checkpoints/step-00000008/page.html"):
+                self.check(*command(file), status=USAGE, words=["cannot write", "another name"])
+        self.assertEqual(self.snapshot(), before)
+        self.check("report", "run", "--html", "run/report.html")
+        self.check("verify", "run")
+
+    def test_no_control_character_of_a_name_reaches_the_terminal(self):
+        best = self.checkpoints() / "best"
+        best.unlink()
+        best.symlink_to("\x1b[2J")
+        for args in (["evaluate", "\x1b[2J"], ["evaluate", "run"], ["\x1b[2J"]):
+            err = self.heed(*args).err
+            self.assertIn("<0x1B>[2J", err)
+            self.assertNotIn("\x1b", err)
+
+    def test_a_terminal_gets_no_control_character_of_a_text_but_a_pipe_does(self):
+        args = [HEED, "sample", "byte", "--prompt", "\x1b[31m \xc2\x9b", "--max-tokens", "2", "--seed", "1"]
+        piped = subprocess.run(args, cwd=self.folder, capture_output=True, check=True).stdout
+        self.assertTrue(piped.startswith("\x1b[31m \xc2\x9b".encode()))
+        leader, follower = pty.openpty()
+        subprocess.run(args, cwd=self.folder, stdout=follower, check=True)
+        os.close(follower)
+        shown = os.read(leader, 1 << 16)
+        os.close(leader)
+        self.assertTrue(shown.startswith(b"<0x1B>[31m "), shown)
+        self.assertNotIn(b"\x1b", shown)
+
+    def test_sparse_files_of_absurd_size_are_refused_at_once(self):
+        model = self.checkpoints() / "step-00000012" / "model.safetensors"
+        os.truncate(model, 1 << 40)
+        begin = time.monotonic()
+        self.check("verify", "run", status=STORE, words="step-00000012")
+        self.check("evaluate", "run", "--checkpoint", "last", status=STORE, words="model.safetensors")
+        os.truncate(self.folder / "run/metrics.jsonl", 1 << 40)
+        self.check("inspect", "run", "--checkpoint", "step-8", status=STORE, words="a line has more than")
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_another_type_of_processor_is_said_when_a_run_is_resumed(self):
+        other = {"OPENBLAS_CORETYPE": "Nehalem"}
+        here, there = (self.out("--version", env=env).split("core type: ")[1].split()[0] for env in ({}, other))
+        if here == there:
+            self.skipTest("OpenBLAS has one core type only")
+        self.assertIn(f'"core_type": "{here}"', (self.folder / "run/origin.json").read_text())
+        self.assertEqual(self.metrics()[0]["core_type"], here)
+        r = self.resume("run", "--more", 2)
+        self.assertNotIn(here, r.err)
+        self.resume("run", "--more", 2, env=other, words=[f"type {here}", f"type {there}"])
+        events = self.metrics(kind="event")
+        self.assertEqual([e["event"] for e in events], ["start", "resume"])
+        self.assertEqual((events[1]["step"], events[1]["core_type"]), (14, there))
+
+    def faulty(self, fault, *args):
+        """heed with a system call that fails, as on file systems that lack it."""
+        if not shutil.which("strace"):
+            self.skipTest("needs strace")
+        done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=" + fault, HEED, *map(str, args)],
+                              capture_output=True, text=True, cwd=self.folder)
+        if "ptrace" in done.stderr:
+            self.skipTest("strace may not trace here")
+        return done
+
+    def test_a_file_system_that_cannot_hold_a_run_is_named_at_the_start(self):
+        for fault, words in (("flock:error=ENOLCK", "has no locks"), ("symlink:error=EPERM", "no symbolic links")):
+            done = self.faulty(fault, "train", self.config(), "--run", "new")
+            self.assertEqual(done.returncode, STORE, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertFalse((self.folder / "new").exists())
+        self.train(self.config(), "new")
+
+    def test_a_link_that_cannot_be_read_is_not_called_a_wrong_one(self):
+        done = self.faulty("readlink,readlinkat:error=EIO", "evaluate", "run")
+        self.assertEqual(done.returncode, STORE)
+        self.assertIn("Input/output error", done.stderr)
+        self.assertNotIn("not a symbolic link", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

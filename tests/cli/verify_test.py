@@ -1,0 +1,183 @@
+"""heed verify: what is whole, what is wrong, and which checkpoint would be resumed."""
+import json
+import os
+import shutil
+import struct
+import unittest
+
+from runs import SMALL, RunsTest, read_tensors, seal, text, write_tensors
+
+STORE = 4
+STEPS = [f"step-{step:08}" for step in (4, 8, 12)]
+
+
+class Verify(RunsTest):
+    RUNS = {"run": SMALL,
+            "ema": {**SMALL, "train__ema_decay": 0.9, "family": "causal_lm", "train__eval_every": 4},
+            "sgd": {**SMALL, "optimizer__type": "sgd", "family": "masked_lm"},
+            "pairs": {**SMALL, "family": "seq2seq", "tokenizer": {"type": "word", "shared": False}, "model__tie": "output"}}
+
+    def checkpoint(self, step, run="run"):
+        return self.checkpoints(run) / f"step-{step:08}"
+
+    def verify(self, run="run", status=0, words=()):
+        """The object of --json; the plain table must agree with it, and nothing may change."""
+        before = self.snapshot(str(run))
+        result = json.loads(self.check("verify", self.folder / run, "--json", status=status, words=words).out)
+        table = self.check("verify", self.folder / run, status=status).out.splitlines()
+        self.assertEqual(self.snapshot(str(run)), before)
+        parts = result["checkpoints"] + result["files"]
+        self.assertEqual([line.split()[:2] for line in table[:len(parts)]],
+                         [[p["name"].split()[0], "whole" if p["whole"] else "DAMAGED:"] for p in parts])
+        self.assertEqual(result["whole"], status == 0)
+        self.assertEqual(result["whole"], all(p["whole"] for p in parts))
+        return result
+
+    def wrong(self, result):
+        return {p["name"]: p["wrong"] for p in result["checkpoints"] + result["files"] if not p["whole"]}
+
+    def edit_state(self, at, **changes):
+        path = self.checkpoint(at) / "state.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+        seal(path.parent)
+
+    def test_whole_runs_of_all_kinds_are_whole(self):
+        self.check("average", self.folder / "ema", "--last", 2)
+        self.train(self.config("more", **SMALL), "from", "--init-from", "run", "--stop-at", 5)
+        for run in (*self.RUNS, "from"):
+            with self.subTest(run):
+                result = self.verify(run)
+                self.assertEqual(result["notes"], [])
+                self.assertEqual(result["resume"], STEPS[-1] if run != "from" else "step-00000005")
+        self.assertEqual([p["name"] for p in self.verify("ema")["checkpoints"]], ["average-8-12"] + STEPS)
+        self.assertEqual([p["name"] for p in self.verify("run")["files"]],
+                         ["last", "best", "config.json", "origin.json", "metrics.jsonl"])
+
+    def test_a_stopped_and_resumed_run_is_whole(self):
+        self.train(self.config("other", **{**SMALL, "train__save_every": 3, "train__log_every": 7}), "other", "--stop-at", 5)
+        self.verify("other")
+        self.resume("other", "--stop-at", 8, "--set", "train.log_every=2")
+        self.verify("other")
+        self.resume("other", "--max-steps", 20)
+        self.assertEqual(self.verify("other")["resume"], "step-00000020")
+
+    def test_every_damaged_file_is_named_and_the_rest_is_whole(self):
+        for name in ("model.safetensors", "training.safetensors", "config.json", "tokenizer.json", "state.json"):
+            path = self.checkpoint(12) / name
+            whole = path.read_bytes()
+            for damage in (whole[:-1], whole[:len(whole) // 2] + b"#" + whole[len(whole) // 2 + 1:], None):
+                path.unlink() if damage is None else path.write_bytes(damage)
+                result = self.verify(status=STORE, words="step-00000012")
+                self.assertEqual(list(self.wrong(result)), [STEPS[-1]])
+                self.assertIn(name, self.wrong(result)[STEPS[-1]])
+                self.assertEqual(result["resume"], STEPS[-2])
+                path.write_bytes(whole)
+        self.verify()
+
+    def test_what_checksums_do_not_see_is_found(self):
+        def nan(file, tensor):
+            path = self.checkpoint(8) / file
+            header, body = read_tensors(path)
+            at = header[tensor]["data_offsets"][1]
+            write_tensors(path, header, body[:at - 4] + struct.pack("<f", float("nan")) + body[at:])
+
+        def other_tokenizer():
+            self.train(self.config("word", **{**SMALL, "tokenizer": {"type": "word"}}), "word", "--stop-at", 1)
+            shutil.copy(self.checkpoints("word") / "last/tokenizer.json", self.checkpoint(8))
+
+        def wider():
+            config = json.loads((self.checkpoint(8) / "config.json").read_text())
+            config["model"]["d_model"] = 32
+            (self.checkpoint(8) / "config.json").write_text(json.dumps(config))
+
+        changes = [(lambda: nan("model.safetensors", "encoder.layers.0.fc1.weight"), "NaN or infinity in encoder"),
+                   (lambda: nan("training.safetensors", "adam.v.encoder.layers.0.fc1.weight"), "NaN or infinity in adam.v"),
+                   (other_tokenizer, "tokenizer"), (wider, "misshapen: "),
+                   (lambda: self.edit_state(8, step=9), "it is of step 9"),
+                   (lambda: self.edit_state(8, cursor={"epoch": 2**62, "index": 0}), "cannot be reached"),
+                   (lambda: self.edit_state(8, cursor={"epoch": 0, "index": 2**62}), "cannot be reached"),
+                   (lambda: self.edit_state(8, seed=99), "seed"), (lambda: self.edit_state(8, best_step=12), "later")]
+        for change, words in changes:
+            with self.subTest(words):
+                shutil.rmtree(self.folder / "kept", ignore_errors=True)
+                shutil.copytree(self.checkpoint(8), self.folder / "kept")
+                change()
+                seal(self.checkpoint(8))
+                result = self.verify(status=STORE)
+                self.assertEqual(list(self.wrong(result)), [STEPS[1]])
+                self.assertIn(words, self.wrong(result)[STEPS[1]])
+                shutil.rmtree(self.checkpoint(8))
+                shutil.move(self.folder / "kept", self.checkpoint(8))
+        self.verify()
+
+    def test_a_newest_checkpoint_that_resume_would_refuse_is_not_promised(self):
+        self.edit_state(12, seed=99)
+        result = self.verify(status=STORE)
+        self.assertIsNone(result["resume"])
+        self.assertIn("step-00000012 and refuse it", " ".join(result["notes"]))
+
+    def test_links_that_are_missing_or_lead_out_are_named(self):
+        best = self.checkpoints() / "best"
+        target = os.readlink(best)
+        for other in (None, "../../elsewhere", "/etc", "step-00000099"):
+            best.unlink()
+            if other:
+                best.symlink_to(other)
+            self.assertIn(other or "not there", self.wrong(self.verify(status=STORE))["best"])
+            best.unlink(missing_ok=True)
+            best.symlink_to(target)
+        (self.checkpoints() / "last").unlink()
+        self.assertEqual(list(self.wrong(self.verify(status=STORE))), ["last"])
+
+    def test_files_of_the_run_are_read(self):
+        for name, damage, words in [("config.json", "{", "JSON"), ("origin.json", "{}x", "damaged"),
+                                    ("metrics.jsonl", "torn{\n", "line 1 is not a JSON object"),
+                                    ("metrics.jsonl", '{"kind":"train","step":5}\n', "step 12 is missing")]:
+            path = self.folder / "run" / name
+            whole = path.read_bytes()
+            path.write_text(damage)
+            found = self.wrong(self.verify(status=STORE))
+            self.assertEqual(list(found), [name])
+            self.assertIn(words, found[name])
+            path.write_bytes(whole)
+        with (self.folder / "run/metrics.jsonl").open("a") as f:
+            f.write('{"kind"')
+        self.assertIn("cut short", self.verify()["notes"][0])
+        (self.folder / "run/metrics.jsonl").unlink()
+        self.assertEqual(list(self.wrong(self.verify(status=STORE))), ["metrics.jsonl"])
+
+    def test_data_that_is_gone_or_changed_is_a_note(self):
+        data = self.trained / "a.txt"  # what origin.json names
+        whole = data.read_text()
+        try:
+            data.write_text(text(301))
+            self.assertIn("have changed", self.verify()["notes"][0])
+            data.unlink()
+            self.assertIn("cannot be read", self.verify()["notes"][0])
+        finally:
+            data.write_text(whole)
+
+    def test_one_checkpoint_alone(self):
+        result = self.verify("run/checkpoints/step-00000008")
+        self.assertEqual((result["files"], result["resume"]), ([], None))
+        (self.checkpoint(8) / "tokenizer.json").unlink()
+        result = self.verify("run/checkpoints/step-00000008", status=STORE, words="step-00000008")
+        self.assertIn("tokenizer.json", self.wrong(result)[STEPS[1]])
+        self.check("verify", self.folder, status=STORE, words="no checkpoints/")
+
+    def test_a_run_that_is_being_trained_is_whole(self):
+        config = self.config(train__save_every=1, train__keep_last=1, train__eval_every=3, train__max_steps=100_000)
+        trainer = self.spawn("train", config, "--run", "live")
+        while not (self.folder / "live/checkpoints/last").exists():
+            self.assertIsNone(trainer.poll())
+        for _ in range(40):
+            self.check("verify", self.folder / "live")
+            self.check("evaluate", self.folder / "live", "--checkpoint", "last")
+        self.assertIsNone(trainer.poll())
+        trainer.terminate()
+        trainer.communicate()
+        self.assertEqual(self.verify("live")["notes"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+#include "store/open_checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "store/run_folder.h"
+#include "store/run_writer.h"
+#include "store/small_checkpoint.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+// Calls `read` until the saver, which keeps one checkpoint only, is done.
+template <class Read>
+void read_while_saving(const fs::path& run, Read read) {
+  RunWriter writer = RunWriter::create(run, false);
+  writer.save(SmallModel(1).contents(), 1);
+  std::atomic<bool> done = false;
+  std::thread saver([&] {
+    for (int step = 2; step <= 300; ++step) {
+      writer.save(SmallModel(step).contents(), 1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    done = true;
+  });
+  int readings = 0;
+  for (; !done; ++readings) EXPECT_NO_THROW(read());
+  saver.join();
+  EXPECT_GT(readings, 20);
+}
+
+TEST(OpenCheckpoint, BesideASaverItIsWhole) {
+  TemporaryFolder folder;
+  for (const std::string which : {"", "best", "last"}) {
+    const fs::path run = folder.path() / ("run" + which);
+    read_while_saving(run, [&] { open_checkpoint(run, which); });
+  }
+  const fs::path run = folder.path() / "newest";
+  read_while_saving(run, [&] {
+    const NewestCheckpoint newest = newest_checkpoint(run);
+    EXPECT_TRUE(newest.checkpoint && newest.damaged.empty());
+  });
+}
+
+TEST(OpenCheckpoint, AnOpenOneIsReadToTheEndAfterItsFolderIsGone) {
+  TemporaryFolder folder;
+  write_checkpoint(folder.path(), "step-7", SmallModel(7).contents());
+  const Checkpoint checkpoint = *open_if_there(folder.path() / "step-7");
+  fs::remove_all(folder.path() / "step-7");
+  std::vector<float> weight(6), bias(2), moment(2);
+  checkpoint.load_model(
+      std::vector<TensorSlot>{{"a.bias", {2}, bias.data()}, {"a.weight", {2, 3}, weight.data()}});
+  checkpoint.load_training(std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
+  EXPECT_EQ(weight[0], 7);
+  EXPECT_EQ(moment, bias);
+  EXPECT_FALSE(open_if_there(folder.path() / "step-7"));
+}
+
+TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
+  if (::geteuid() == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "needs another user";
+  {
+    TemporaryFolder folder;
+    const fs::path run = folder.path() / "run";
+    RunWriter writer = RunWriter::create(run, false);
+    for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), 0);
+    fs::permissions(find_checkpoint(run) / "model.safetensors", fs::perms::none);
+    EXPECT_THROW(open_checkpoint(run), NoPermission);
+    EXPECT_THROW(newest_checkpoint(run), NoPermission);
+    EXPECT_THAT(error_of([&] { open_checkpoint(run); }), HasSubstr("Permission denied"));
+  }
+  if (::getuid() == 0) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+}
+
+}  // namespace
+}  // namespace heed
