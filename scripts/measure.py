@@ -128,7 +128,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
                         help="keep the runs here; a run that is here is finished and measured instead of trained again")
     options = parser.parse_args()
-    config = options.config if options.config.exists() else ROOT / "configs" / f"{options.config}.json"
+    config = options.config if options.config.is_file() else ROOT / "configs" / f"{options.config}.json"
     heed = Heed(options.heed)
     commit, reasons = provenance(config, heed.program)
     settings = json.loads(heed("config", config))
