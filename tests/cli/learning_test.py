@@ -195,7 +195,7 @@ class LearningTest(RunsTest):
 
     def test_inspect_says_that_a_record_is_not_of_the_average(self):
         self.train(self.config(train__ema_decay=0.9))
-        self.assertIn("not of their average", self.check("inspect", self.folder / "run").out)
+        self.assertIn("the table above describes their average", self.check("inspect", self.folder / "run").out)
 
     def test_records_of_another_shape_are_left_out(self):
         self.train(self.config())
