@@ -29,6 +29,12 @@ nlohmann::ordered_json as_json(const Filling& f, const Tokenizer& tokenizer, boo
           {"log_probability", f.log_probability}};
 }
 
+// Whole spans may be improbable, even the best one.
+std::string shown_probability(const Filling& f, bool span) {
+  const double p = std::exp(f.log_probability);
+  return span && p < 0.001 ? format_scientific(p) : format_fixed(p, 4);
+}
+
 // A span as text, without the space that belongs to its first piece.
 std::string as_text(const Filling& f, const Tokenizer& tokenizer, bool span) {
   if (!span) return tokenizer.piece(f.ids[0]);
@@ -89,8 +95,7 @@ Exit run_fill(CommandLine& line) {
     for (const Filling& f : best) {
       candidates.push_back(as_json(f, tokenizer, span));
       if (!json)
-        print("  " + format_fixed(std::exp(f.log_probability), 4) + "  " +
-              as_text(f, tokenizer, span) + "\n");
+        print("  " + shown_probability(f, span) + "  " + as_text(f, tokenizer, span) + "\n");
     }
     masks.push_back({{"position", rows[i]}, {"candidates", candidates}});
   }

@@ -208,11 +208,14 @@ TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
   for (const Sets& sets :
        {Sets{}, Sets{"data.train=[\"x\"]"}, Sets{"optimizer.type=adam"},
         Sets{"optimizer.type=sgd", "train.eval_every=1 epoch", "seed=9"}, Sets{"data.valid=v.txt"},
+        Sets{"objective.type=span_corruption", "objective.mean_span=2.5"},
         Sets{"train.max_steps=0", "train.max_epochs=1", "optimizer.schedule=constant"}}) {
     const std::string dump = dump_config(config(sets));
     EXPECT_EQ(dump_config(parse_config(dump, "config.json")), dump);
   }
-  const Json dump = Json::parse(dump_config(config({})));
+  const Sets spans = {"objective.type=span_corruption"};  // no key lacks meaning
+  const Json dump = Json::parse(dump_config(config(spans)));
+  EXPECT_FALSE(Json::parse(dump_config(config({})))["objective"].contains("mean_span"));
   const Json schema = Json::parse(config_schema());
   for (const auto& [section, part] : schema["properties"].items()) {
     const Json keys = part.value("properties", Json::object());
