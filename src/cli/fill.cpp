@@ -1,4 +1,6 @@
 // heed fill RUN TEXT
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -32,7 +34,7 @@ nlohmann::ordered_json as_json(const Filling& f, const Tokenizer& tokenizer, boo
 // Whole spans may be improbable, even the best one.
 std::string shown_probability(const Filling& f, bool span) {
   const double p = std::exp(f.log_probability);
-  return span && p < 0.001 ? format_scientific(p) : format_fixed(p, 4);
+  return span && p < 0.001 ? fmt::format("{:.1e}", p) : fmt::format("{:.4f}", p);
 }
 
 // A span as text, without the space that belongs to its first piece.

@@ -58,6 +58,10 @@ void prepare_blas(int threads) {
   openblas_set_num_threads(1);
 }
 
+std::string blas_core_type() {
+  return openblas_get_corename();
+}
+
 std::string blas_info() {
   std::string config = openblas_get_config();
   while (config.ends_with(' ')) config.pop_back();
@@ -65,8 +69,7 @@ std::string blas_info() {
   const char* threading = parallel == OPENBLAS_SEQUENTIAL ? "sequential"
                           : parallel == OPENBLAS_THREAD   ? "pthreads"
                                                           : "OpenMP";
-  return "blas: " + config + "\nblas core type: " + openblas_get_corename() + " (" + threading +
-         ")\n";
+  return "blas: " + config + "\nblas core type: " + blas_core_type() + " (" + threading + ")\n";
 }
 
 namespace {

@@ -22,6 +22,8 @@ void prepare_blas(int threads = 1);
 //   blas: OpenBLAS 0.3.21 DYNAMIC_ARCH ... Haswell MAX_THREADS=64
 //   blas core type: Haswell (pthreads)
 std::string blas_info();
+// The processor whose kernels OpenBLAS chose: "Haswell". Others give other last digits.
+std::string blas_core_type();
 
 // C = alpha * op(A) op(B) + beta * C, row-major; op(A) is A or Aᵀ. T is float or double.
 enum class Op { none, transpose };

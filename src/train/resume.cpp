@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/signals.h"
-#include "math/blas_info.h"
+#include "math/blas.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/trained_model.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/signals.h"
-#include "math/blas_info.h"
+#include "math/blas.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/trained_model.h"

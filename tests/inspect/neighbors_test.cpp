@@ -164,12 +164,12 @@ TEST(Neighbors, MistakesAreTold) {
   EXPECT_THAT(message([&] { word_vector(e, "qeen"); }, Exit::data), HasSubstr("try: queen"));
   EXPECT_THAT(message([&] { word_vector(e, ""); }, Exit::data), HasSubstr("no tokens"));
   EXPECT_THAT(message([&] { ask_in_context(t, "king", "the queen", 2); }, Exit::data),
-              HasSubstr("does not stand in"));
+              HasSubstr("does not occur in"));
   EXPECT_THAT(message([&] { ask_in_context(t, "king", "the king xyz", 2); }, Exit::data),
               HasSubstr("'xyz'"));
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"king", "-"}, {"king", "man", "+", "woman"}, {"+", "king"}})
-    EXPECT_THAT(message([&] { parse_queries(words); }, Exit::usage), HasSubstr("An analogy is"));
+    EXPECT_THAT(message([&] { parse_queries(words); }, Exit::usage), HasSubstr("an analogy is"));
 }
 
 }  // namespace
