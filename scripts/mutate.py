@@ -27,6 +27,7 @@ from mutations import MUTATIONS  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
 NEEDED = ["CMakeLists.txt", "src/base/*", "src/config/*", "src/math/*", "src/nn/*", "src/inspect/central_difference.h", "src/inspect/gradient_check.*",
+          "src/report/page.cpp.in", "src/report/web/*",  # CMakeLists.txt reads them
           "src/data/*", "src/text/*", "src/train/optimizer*", "src/train/gradients.*", "src/train/tree_sum.h",
           "tests/CMakeLists.txt", "tests/bench/*", "tests/math/*", "tests/nn/*", "tests/golden/*",
           "tests/train/optimizer_golden_test.cpp", "tests/train/tree_sum_test.cpp", "tests/base/error_of.h",
