@@ -58,7 +58,8 @@ void make(const fs::path& root) {
   configs.add(dump_config(parse_config(text, "seed")));
   configs.add(R"({"data": {"pairs": "a"}, "objective": {"type": "seq2seq"}, // comment
     "tokenizer": {"type": "bpe", "vocab_size": 500}})");
-  configs.add(R"({"data": {"train": "a"}, "objective": {"type": "span_corruption", "mean_span": 2.5}})");
+  configs.add(R"({"data": {"train": "a"},
+    "objective": {"type": "span_corruption", "mean_span": 2.5}})");
 
   Seeds tokenizers(root, "fuzz_tokenizer");
   using Type = TokenizerConfig::Type;
