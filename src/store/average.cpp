@@ -36,6 +36,7 @@ std::string listed(const std::vector<std::int64_t>& steps) {
 
 std::vector<std::int64_t> chosen_steps(const AverageRequest& request, SelectBy by) {
   std::vector<std::int64_t> steps = list_steps(request.run);
+  std::erase(steps, 0);  // before training
   const std::string all = listed(steps);
   const auto n = static_cast<std::size_t>(request.last + request.best);
   if (request.best > 0) {

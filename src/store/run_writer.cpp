@@ -54,7 +54,7 @@ void move_away(const fs::path& run, SystemCalls& calls) {
 // Takes away a new folder with what a start makes, and nothing else.
 void remove_new(const fs::path& run) {
   for (const char* name :
-       {"checkpoints/last", "checkpoints", "config.json", "origin.json", kMetrics, ".lock"}) {
+       {"checkpoints/.tmp-link", "checkpoints", "config.json", "origin.json", kMetrics, ".lock"}) {
     std::error_code error;
     fs::remove(run / name, error);  // of a folder: only if it is empty
     if (error) return;
@@ -102,7 +102,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
     RunWriter writer(run, RunLock(run), calls);
     make_folder(writer.checkpoints(), calls);
     // Does the file system have links? Better found out now than at the first checkpoint.
-    const fs::path probe = writer.checkpoints() / "last";
+    const fs::path probe = writer.checkpoints() / ".tmp-link";
     replace_symlink(probe, "none", calls);
     remove_tree(probe, calls);
     writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);

@@ -22,6 +22,11 @@ class Average(RunsTest):
         self.json("evaluate", "run", "--checkpoint", "average-4-12")
         self.assertEqual(self.json("average", "run", "--last", 3), [a])
 
+    def test_the_weights_before_training_are_not_averaged(self):
+        self.train(self.config(**SMALL), "second", "--init-from", "run")
+        self.assertEqual(self.steps("second"), [0, 4, 8, 12])
+        self.check("average", "second", "--last", 4, status=2, words="found 3")
+
     def test_an_average_of_other_checkpoints_is_not_replaced(self):
         self.json("average", "run", "--last", 3)
         (self.checkpoints() / "average-4-12").rename(self.checkpoints() / "average-8-12")
