@@ -35,6 +35,7 @@ READS = ["evaluate {run} --json", "evaluate {run} --checkpoint last", "sample {r
          "evaluate {run} --data a.txt --checkpoint step-4", "gradcheck {run}/config.json"]
 WRITES = ["resume {run} --max-steps 14", "resume {run} --more 1 --threads 2", "average {run} --last 2",
           "resume {run} --set train.keep_last=1 --max-steps 13"]
+UNREADABLE = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError)
 STRANGE = [None, True, False, -1, 0, 1, 3, 7.5, 1e308, -1e-320, 2**31, 2**53, 2**63, 2**64 - 1, "", "\x1b[31mred", "a\0b",
            "../../etc/passwd", "/dev/zero", "\ud800", "\u202e", "x" * 100_000, [], {}, [[[[]]]] * 50, ["</s>", "<s>"],
            {"a": {"a": {"a": 1}}}, list(range(3000)), "sinusoidal", "rotary", "word", "1 epoch", [0.9, 2], "NaN"]
@@ -192,18 +193,18 @@ def spoil(run, draw, others):
         replace(path, draw, others)
     elif kind < 0.4:
         edit_bytes(path, draw)
-    elif path.suffix in (".json", ".jsonl"):
-        edit_json(path, draw)
-    elif path.suffix == ".safetensors":
-        edit_tensors(path, draw)
     else:
-        edit_bytes(path, draw)
+        edit_inside = {".json": edit_json, ".jsonl": edit_json, ".safetensors": edit_tensors}
+        try:
+            edit_inside.get(path.suffix, edit_bytes)(path, draw)
+        except UNREADABLE:  # damaged before
+            edit_bytes(path, draw)
     if draw.random() < 0.75:
         for folder in (run / "checkpoints").glob("step-*"):
             try:
                 if all(is_small_file(p) for p in folder.iterdir()):
                     runs.seal(folder)
-            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            except UNREADABLE:
                 pass
 
 
