@@ -1,8 +1,9 @@
 // heed verify RUN
 #include "inspect/verify.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -30,11 +31,9 @@ Json json_of(const std::vector<Part>& parts) {
 }
 
 void print_parts(const std::vector<Part>& parts) {
-  for (const Part& p : parts) {
-    std::string name = p.name;
-    name.resize(std::max<std::size_t>(16, name.size() + 2), ' ');
-    print(name + (p.wrong.empty() ? "whole" : "DAMAGED: " + p.wrong) + "\n");
-  }
+  for (const Part& p : parts)
+    print(p.wrong.empty() ? fmt::format("{:15} whole\n", p.name)
+                          : fmt::format("{:15} DAMAGED: {}\n", p.name, p.wrong));
 }
 
 std::string damaged_names(const Verification& v) {
@@ -56,19 +55,17 @@ Exit run_verify(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   const Verification v = verify(run);
   if (json) {
-    print(Json{{"run", run},
-               {"whole", v.whole()},
-               {"checkpoints", json_of(v.checkpoints)},
-               {"files", json_of(v.files)},
-               {"notes", v.notes},
-               {"resume", v.resume.empty() ? Json() : Json(v.resume)}}
-              .dump(-1, ' ', false, Json::error_handler_t::replace) +
-          "\n");
+    print_line(Json{{"run", run},
+                    {"whole", v.whole()},
+                    {"checkpoints", json_of(v.checkpoints)},
+                    {"files", json_of(v.files)},
+                    {"notes", v.notes},
+                    {"resume", v.resume.empty() ? Json() : Json(v.resume)}});
   } else {
     print_parts(v.checkpoints);
     print_parts(v.files);
-    for (const std::string& note : v.notes) print("note: " + note + "\n");
-    if (!v.resume.empty()) print("heed resume would continue from " + v.resume + "\n");
+    for (const std::string& note : v.notes) print(fmt::format("note: {}\n", note));
+    if (!v.resume.empty()) print(fmt::format("heed resume would continue from {}\n", v.resume));
   }
   if (v.whole()) return Exit::ok;
   flush_output();
