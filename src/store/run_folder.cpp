@@ -101,11 +101,11 @@ fs::path pinned(const fs::path& folder) {
   return error ? folder : target;
 }
 
-// Without links, dots and a slash at the end, also where a saver has removed the folder.
+// Without links, dots and a slash at the end; without dots and slash if a saver removes the folder.
 fs::path settled(const fs::path& folder) {
   std::error_code error;
-  const fs::path path = fs::weakly_canonical(folder, error);
-  if (error) throw_file_error("look at", folder, error.value());
+  fs::path path = fs::canonical(folder, error);
+  if (error) path = fs::absolute(folder, error).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
 }
 
