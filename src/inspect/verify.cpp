@@ -161,7 +161,12 @@ void verify_run(const fs::path& run, Verification& v) {
   }
   add(kMetrics, [&] { check_metrics(run, whole, v.notes); });
 
-  const std::optional<Checkpoint> newest = newest_checkpoint(run).checkpoint;
+  std::optional<Checkpoint> newest;
+  try {
+    newest = newest_checkpoint(run).checkpoint;
+  } catch (const NoPermission&) {
+    return;  // named above, as a checkpoint that cannot be read
+  }
   if (!newest) return;
   const std::string name = checkpoint_name(newest->folder());
   const bool loads = std::ranges::none_of(

@@ -110,6 +110,14 @@ class Verify(RunsTest):
                 shutil.move(self.folder / "kept", self.checkpoint(8))
         self.verify()
 
+    def test_a_checkpoint_without_permission_is_named_beside_the_whole_ones(self):
+        if os.getuid() == 0:
+            self.skipTest("root may read everything")
+        (self.checkpoint(12) / "model.safetensors").chmod(0)
+        result = json.loads(self.check("verify", self.folder / "run", "--json", status=STORE).out)
+        self.assertEqual(list(self.wrong(result)), [STEPS[-1]])
+        self.assertIn("Permission denied", self.wrong(result)[STEPS[-1]])
+
     def test_a_newest_checkpoint_that_resume_would_refuse_is_not_promised(self):
         self.edit_state(12, seed=99)
         result = self.verify(status=STORE)
