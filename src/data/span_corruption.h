@@ -1,7 +1,6 @@
-// span_corruption: the encoder reads a tile of source_length tokens with a sentinel in place of
-// some spans of it; the decoder writes every sentinel and the span behind it, then one more
-// sentinel and
-// </s> (T5: Raffel et al. 2020, JMLR 21(140), sections 3.1.4 and 3.3.4):
+// span_corruption: the encoder reads a tile of source_length tokens in which sentinels stand for
+// some spans; the decoder writes each sentinel and its span, then one more sentinel and </s> (T5:
+// Raffel et al. 2020, JMLR 21(140), sections 3.1.4 and 3.3.4):
 //
 //   tile     The fox ran to the river and drank
 //   source   The <extra_id_0> to the river <extra_id_1>
