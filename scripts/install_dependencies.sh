@@ -11,8 +11,9 @@ build_packages=(
   # OpenBLAS with its own threads. libopenblas-openmp-dev would ignore the request to use only the calling
   # thread.
   libopenblas-pthread-dev
+  python3  # for scripts/*.py, the experiments among them
 )
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
 check_packages=(clang-format git)
 fuzz_packages=(clang libclang-rt-14-dev)
 

@@ -41,7 +41,8 @@ std::string shown_probability(const Filling& f, bool span) {
 std::string as_text(const Filling& f, const Tokenizer& tokenizer, bool span) {
   if (!span) return tokenizer.piece(f.ids[0]);
   const std::string text = tokenizer.decode(f.ids);
-  return printable(text.starts_with(' ') ? text.substr(1) : text);
+  const std::string shown = printable(text.starts_with(' ') ? text.substr(1) : text);
+  return shown.empty() ? "(nothing)" : shown;
 }
 
 }  // namespace

@@ -69,6 +69,10 @@ std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfi
   return changes;
 }
 
+constexpr const char* kNoRate =
+    "; the schedule has ended, and with it the learning rate is 0: add, for example, "
+    "--set optimizer.min_learning_rate=1e-4";
+
 // Why there is nothing to do and what would continue the run, or "".
 std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) {
   if (t.max_steps > 0 && s.step >= t.max_steps)
@@ -176,11 +180,13 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   }
   const RunConfig config = parse_config(asked.text, asked.name, sets);
   const std::vector<std::string> changes = allowed_changes(before, config, request.run);
+  const bool schedule_has_ended =
+      learning_rate(config.optimizer, config.model.d_model, done + 1) == 0;
   if (checkpoint) {
     const std::string why = already(config.train, checkpoint->state(), request.stop_at);
     if (!why.empty()) {
       say_cut(log, run.cut_metrics(done), done);
-      log.info(why);
+      log.info(why + (schedule_has_ended ? kNoRate : ""));
       return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
               seconds_now() - request.begin};
     }
@@ -213,10 +219,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     run.write_config(dump_config(config));
     say_core_type(origin.core_type, done, run, log);
     log.info(fmt::format("resuming at step {}", done));
-    if (learning_rate(config.optimizer, config.model.d_model, done + 1) == 0)
-      log.warn(
-          "the learning rate is 0 from here on because the schedule has ended: nothing will be "
-          "learnt without, for example, --set optimizer.min_learning_rate=1e-4");
+    if (schedule_has_ended) log.warn(std::string("nothing will be learnt") + kNoRate);
   });
 }
 
