@@ -41,8 +41,7 @@ std::string shown_probability(const Filling& f, bool span) {
 std::string as_text(const Filling& f, const Tokenizer& tokenizer, bool span) {
   if (!span) return tokenizer.piece(f.ids[0]);
   const std::string text = tokenizer.decode(f.ids);
-  const std::string shown = printable(text.starts_with(' ') ? text.substr(1) : text);
-  return shown.empty() ? "(nothing)" : shown;
+  return printable(text.starts_with(' ') ? text.substr(1) : text);
 }
 
 }  // namespace
@@ -55,15 +54,14 @@ Exit run_fill(CommandLine& line) {
   line.app().add_option("TEXT", text, "a text with one [MASK] or more")->required();
   line.add_checkpoint(checkpoint);
   line.app()
-      .add_option("--top-k", top_k, "so many answers for each [MASK]")
+      .add_option("--top-k", top_k, "how many answers to list for each [MASK]")
       ->check(CLI::Range(1, 1'000'000));
   line.add_json(json);
   line.app().footer(
       "With --json, one object: text, ids (what the model reads), masks: for each its position in\n"
-      "ids and the candidates (token, id, probability). A model with a decoder answers with spans "
-      "of\n"
-      "any length (text, tokens, ids, probability, log_probability), at most 1000; it reads its\n"
-      "best answers to the masks before.");
+      "ids and the candidates (token, id, probability). A model with a decoder answers with spans\n"
+      "of one token or more (text, tokens, ids, probability, log_probability), at most 32 for a\n"
+      "mask, each given its best answers to the masks before.");
   if (!line.parse()) return Exit::ok;
 
   prepare_blas();

@@ -14,7 +14,7 @@
 // As in T5's random_spans_noise_mask, all ways to cut the masked tokens into spans are equally
 // likely, and so are all ways to put what stays around them. T5's noise always ends a tile and
 // never begins one; here a span may lie anywhere, since a user may put [MASK] anywhere. A line is
-// scored with each of its tokens masked in turn, by a span of its own.
+// scored with each of its tokens masked in turn: by how probable it is as the first of a span.
 #pragma once
 
 #include <algorithm>

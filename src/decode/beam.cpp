@@ -147,6 +147,8 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     Search* search;
     LiveHypothesis* hypothesis;
   };
+  std::vector<int> banned_at_first = options.banned;
+  if (!options.may_be_empty) banned_at_first.push_back(options.end);
   std::vector<Row> rows;
   std::vector<IncrementalDecoder::Tokens> tokens;
   while (true) {
@@ -166,7 +168,8 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
       if (rows[i].search->must_end(a))
         a.next = {scored_token(row, options.end)};
       else
-        a.next = best_tokens(row, options.beam_size, options.banned);
+        a.next =
+            best_tokens(row, options.beam_size, a.ids.empty() ? banned_at_first : options.banned);
     });
     for (Search& s : searches)
       if (!s.active.empty()) s.advance(decoder);
@@ -198,7 +201,8 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
   for (std::size_t begin = 0; begin < order.size();) {
     const int longest =
         longest_target(model.config, options, static_cast<int>(sources[order[begin]].size()));
-    const double tokens = (longest + 1.0) * options.beam_size;
+    const double tokens =
+        (longest + static_cast<double>(options.prefix.size())) * options.beam_size;
     const int group = slots_at_a_time(model.config, tokens, kMostSources);
     const std::size_t end = std::min(order.size(), begin + group);
     search_group(model, values, pool, sources, std::span(order).subspan(begin, end - begin),

@@ -28,6 +28,7 @@ struct BeamOptions {
   double length_penalty = 1.0;                  // from 0 to kMaxLengthPenalty
   int n_best = 1;                               // at most beam_size
   int max_length = 0;                           // tokens without </s>; 0: see longest_target()
+  bool may_be_empty = true;                     // a target of no tokens is one, too
   std::vector<int> banned;                      // ids that are never produced
   std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
   int end = Tokenizer::kEos;                    // the id that ends a target

@@ -33,8 +33,9 @@ std::vector<std::vector<Filling>> fill_tokens(const TrainedModel& m, const Token
 std::vector<std::vector<Filling>> fill_spans(const TrainedModel& m, const TokenIds& source,
                                              const std::vector<int>& rows, int n) {
   BeamOptions options;
-  options.beam_size = std::clamp(n, 5, 1000);
-  options.n_best = std::min(n, options.beam_size);
+  options.beam_size = kSpanBeam;
+  options.n_best = std::min(n, kSpanBeam);
+  options.may_be_empty = false;
   options.length_penalty = 0;                           // by the probability of the whole span
   int left = m.objective->traits().longest_target - 1;  // of the target, after <s>
   Pool pool(1);

@@ -11,9 +11,11 @@ struct Filling {
   double log_probability;  // nats; of a span, with its end
 };
 
-// For the mask in each of these rows of a framed source the n most probable fillings, best first.
-// Spans are found by beam search (beams of 5 at least and 1000 at most), each after the best ones
-// for the masks before it.
+inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
+
+// For the mask in each of these rows of a framed source the n most probable fillings, best first;
+// at most kSpanBeam spans. Spans have a token at least, and each is searched for after the best
+// ones for the masks before it.
 std::vector<std::vector<Filling>> fill(const TrainedModel& model, const TokenIds& source,
                                        const std::vector<int>& rows, int n);
 

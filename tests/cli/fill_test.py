@@ -72,6 +72,15 @@ class FillSpans(RunsTest):
         self.assertEqual([mask["candidates"] for mask in few["masks"]],
                          [mask["candidates"][:1] for mask in j["masks"]])
 
+    def test_no_answer_is_empty_and_the_best_one_does_not_depend_on_how_many_are_asked_for(self):
+        self.train(self.config("early", **{**SPANS, "train__max_steps": 2}), "early")
+        many, = self.json("fill", "early", "abc[MASK]ghijk[MASK]nop", "--top-k", 100)
+        one, = self.json("fill", "early", "abc[MASK]ghijk[MASK]nop", "--top-k", 1)
+        for all_of, best in zip(many["masks"], one["masks"]):
+            self.assertEqual(best["candidates"], all_of["candidates"][:1])
+            self.assertLessEqual(len(all_of["candidates"]), 32)
+            self.assertTrue(all(c["ids"] for c in all_of["candidates"]))
+
     def test_what_it_cannot_fill_in_is_said(self):
         self.check("fill", "run", "a[MASK]c[MASK]e[MASK]g", status=3, words="fills in at most 2")
         self.check("fill", "run", "a<extra_id_0>c[MASK]", status=3, words="<extra_id_0>")
