@@ -39,21 +39,6 @@ std::string hint_for(int error) {
   }
 }
 
-void write_all(SystemCalls& calls, int fd, std::span<const std::byte> bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t n =
-        repeat_if_interrupted([&] { return calls.write(fd, bytes.data(), bytes.size()); });
-    if (n < 0) throw_file_error("write", path, errno);
-    if (n == 0) throw_file_error("write", path, EIO);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-}
-
-void sync(SystemCalls& calls, int fd, const fs::path& path) {
-  if (repeat_if_interrupted([&] { return calls.fsync(fd); }) != 0)
-    throw_file_error("sync", path, errno);
-}
-
 }  // namespace
 
 std::string quoted_path(const fs::path& path) {
@@ -77,10 +62,15 @@ void refuse_link_or_pipe(const fs::path& path) {
                 "remove it or move it away");
 }
 
-OutputFile::OutputFile(const fs::path& path, SystemCalls& calls) : path_(path), calls_(calls) {
-  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
-  fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, 0666); });
-  if (fd_ < 0) throw_file_error("create", path, errno);
+OutputFile::OutputFile(const fs::path& path, SystemCalls& calls)
+    : OutputFile("create", O_TRUNC, path, calls) {}
+
+OutputFile::OutputFile(std::string_view operation, int flag, fs::path path, SystemCalls& calls)
+    : path_(std::move(path)), calls_(calls) {
+  refuse_link_or_pipe(path_);
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag;
+  fd_ = repeat_if_interrupted([&] { return calls.open(path_.c_str(), flags, 0666); });
+  if (fd_ < 0) throw_file_error(operation, path_, errno);
 }
 
 OutputFile::~OutputFile() {
@@ -88,40 +78,39 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
-  write_all(calls_, fd_, bytes, path_);
+  while (!bytes.empty()) {
+    const ssize_t n =
+        repeat_if_interrupted([&] { return calls_.write(fd_, bytes.data(), bytes.size()); });
+    if (n < 0) throw_file_error("write", path_, errno);
+    if (n == 0) throw_file_error("write", path_, EIO);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void OutputFile::sync() {
+  if (repeat_if_interrupted([&] { return calls_.fsync(fd_); }) != 0)
+    throw_file_error("sync", path_, errno);
 }
 
 void OutputFile::finish() {
-  sync(calls_, fd_, path_);
+  sync();
   // On Linux the descriptor is gone even if close is interrupted, and the bytes are synced.
   const int result = calls_.close(std::exchange(fd_, -1));
   if (result != 0 && errno != EINTR) throw_file_error("close", path_, errno);
 }
 
-AppendFile::AppendFile(const fs::path& path, SystemCalls& calls) : path_(path), calls_(calls) {
-  refuse_link_or_pipe(path);
-  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-  fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, 0666); });
-  if (fd_ < 0) throw_file_error("open", path, errno);
-}
-
-AppendFile::~AppendFile() {
-  calls_.close(fd_);
-}
+AppendFile::AppendFile(const fs::path& path, SystemCalls& calls)
+    : OutputFile("open", O_APPEND, path, calls) {}
 
 void AppendFile::append_line(std::string_view line) {
   const off_t before = ::lseek(fd_, 0, SEEK_END);
   const std::string text = std::string(line) + '\n';
   try {
-    write_all(calls_, fd_, std::as_bytes(std::span(text)), path_);
+    write(text);
   } catch (const Error&) {
     calls_.truncate(fd_, before);
     throw;
   }
-}
-
-void AppendFile::sync() {
-  heed::sync(calls_, fd_, path_);
 }
 
 }  // namespace heed

@@ -43,30 +43,25 @@ class OutputFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  void sync();
   void finish();  // fsync and close
 
- private:
+ protected:
+  OutputFile(std::string_view operation, int flag, std::filesystem::path path, SystemCalls& calls);
+
   std::filesystem::path path_;
   SystemCalls& calls_;
-  int fd_ = -1;
+  int fd_;
 };
 
 // A file that grows by whole lines (metrics). A line that cannot be written whole is removed again.
 // append_line() and sync() may be called from two threads.
-class AppendFile {
+class AppendFile : private OutputFile {
  public:
   explicit AppendFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
-  ~AppendFile();
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
 
   void append_line(std::string_view line);  // without its newline
-  void sync();
-
- private:
-  std::filesystem::path path_;
-  SystemCalls& calls_;
-  int fd_ = -1;
+  using OutputFile::sync;
 };
 
 }  // namespace heed

@@ -13,18 +13,10 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
-fs::path temporary_sibling(const fs::path& path) {
-  return folder_of(path) / (".tmp-" + path.filename().string());
-}
-
 // Calls make(temporary) and renames the result to `path`, durably; on failure removes it.
 template <class Make>
 void make_and_rename(const fs::path& path, SystemCalls& calls, Make make) {
-  const fs::path temporary = temporary_sibling(path);
+  const fs::path temporary = folder_of(path) / (".tmp-" + path.filename().string());
   try {
     make(temporary);
     rename_path(temporary, path, calls);
@@ -58,6 +50,10 @@ void replace_symlink(const fs::path& path, const std::string& target, SystemCall
                             quoted_path(path)),
                 "a folder on another file system: vfat, exFAT and some network shares have none");
   });
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 bool path_exists(const fs::path& path) {

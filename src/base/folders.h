@@ -21,6 +21,8 @@ void replace_file(const std::filesystem::path& path, std::string_view bytes,
 void replace_symlink(const std::filesystem::path& path, const std::string& target,
                      SystemCalls& calls = system_calls());
 
+// The folder that a path is in: "." for a name alone.
+std::filesystem::path folder_of(const std::filesystem::path& path);
 // Whether anything has this name, even a dangling link.
 bool path_exists(const std::filesystem::path& path);
 // The names in a folder, sorted.

@@ -117,7 +117,7 @@ bool InputLines::has_newline() {
   return scanned_ < bytes_.size();
 }
 
-bool InputLines::fill() {
+void InputLines::fill() {
   bytes_.erase(0, begin_);
   scanned_ -= begin_;
   begin_ = 0;
@@ -125,7 +125,6 @@ bool InputLines::fill() {
     throw Error(exit_, fmt::format("cannot read {}: a line has more than {} bytes",
                                    quoted_path(file_.name()), longest_));
   at_end_ = !file_.append_to(bytes_, kPiece);
-  return !at_end_;
 }
 
 bool InputLines::ready() {

@@ -67,7 +67,7 @@ class InputLines {
 
  private:
   bool has_newline();  // from begin_ on
-  bool fill();         // waits for more bytes; false at the end
+  void fill();         // waits for more bytes, or the end
 
   InputFile file_;
   Exit exit_;

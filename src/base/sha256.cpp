@@ -1,5 +1,6 @@
 #include "base/sha256.h"
 
+#include <fmt/core.h>
 #include <openssl/evp.h>
 
 #include <stdexcept>
@@ -13,28 +14,23 @@ void expect(int ok) {
 
 }  // namespace
 
-struct Sha256::Context {
-  EVP_MD_CTX* evp = EVP_MD_CTX_new();
-  ~Context() { EVP_MD_CTX_free(evp); }
-};
-
-Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  expect(EVP_DigestInit_ex(context_->evp, EVP_sha256(), nullptr));
+void Sha256::Free::operator()(evp_md_ctx_st* context) const {
+  EVP_MD_CTX_free(context);
 }
-Sha256::~Sha256() = default;
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  expect(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr));
+}
 
 void Sha256::update(std::span<const std::byte> bytes) {
-  expect(EVP_DigestUpdate(context_->evp, bytes.data(), bytes.size()));
+  expect(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()));
 }
 
 std::string Sha256::hex() {
   unsigned char digest[32];
-  expect(EVP_DigestFinal_ex(context_->evp, digest, nullptr));
+  expect(EVP_DigestFinal_ex(context_.get(), digest, nullptr));
   std::string text;
-  for (const unsigned char byte : digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
+  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
   return text;
 }
 

@@ -55,10 +55,6 @@ CodePoint code_point_at(std::string_view text, std::size_t at) {
 
 std::size_t find_invalid_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    if (static_cast<unsigned char>(text[at]) < 0x80) {
-      ++at;
-      continue;
-    }
     const CodePoint c = code_point_at(text, at);
     if (c.value == kInvalidCodePoint) return at;
     at += c.length;

@@ -35,32 +35,22 @@ struct AttendOptions {
 };
 
 void add_options(CommandLine& line, AttendOptions& r) {
-  line.add_run(r.run);
-  line.add_checkpoint(r.checkpoint);
-  line.app().add_option("--source", r.source,
-                        "text for the encoder; for a decoder-only model, its text");
-  line.app().add_option("--target", r.target,
-                        "text for the decoder (default: what the model writes)");
-  line.app()
-      .add_option("--kind", r.kind, "only this attention")
+  CLI::App& app = line.app();
+  line.add_model(r.run, r.checkpoint);
+  app.add_option("--source", r.source, "text for the encoder; for a decoder-only model, its text");
+  app.add_option("--target", r.target, "text for the decoder (default: what the model writes)");
+  app.add_option("--kind", r.kind, "only this attention")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  line.app()
-      .add_option("--layer", r.layer, "only this layer, from 0")
-      ->check(CLI::NonNegativeNumber);
-  line.app().add_option("--head", r.head, "only this head, from 0")->check(CLI::NonNegativeNumber);
+  app.add_option("--layer", r.layer, "only this layer, from 0")->check(CLI::NonNegativeNumber);
+  app.add_option("--head", r.head, "only this head, from 0")->check(CLI::NonNegativeNumber);
   line.add_json(r.json);
-  line.app().add_flag("--contributions", r.contributions,
-                      "with --json: also the length of the vector each head takes from each token");
-  line.app()
-      .add_option("--html", r.html, "write an interactive page; - is standard output")
-      ->type_name("FILE");
-  CLI::Option* gold =
-      line.app()
-          .add_option("--gold", r.gold,
-                      "score every head against this file; --source and --target are then files")
-          ->type_name("FILE");
-  line.app()
-      .add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
+  app.add_flag("--contributions", r.contributions,
+               "with --json: also the length of the vector each head takes from each token");
+  line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
+  auto* gold = line.add_file(
+      "--gold", r.gold, "score every head against this file; --source and --target are then files",
+      "FILE");
+  app.add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
       ->check(CLI::NonNegativeNumber)
       ->needs(gold);
 }

@@ -12,16 +12,16 @@ namespace heed {
 Exit run_average(CommandLine& line) {
   AverageRequest request;
   bool json = false;
-  line.add_run_folder(request.run);
-  auto* last = line.app()
-                   .add_option("--last", request.last, "average the newest N checkpoints")
-                   ->default_str("")
-                   ->check(CLI::Range(1, 1'000'000));
-  auto* best = line.app()
-                   .add_option("--best", request.best, "average the N with the best validation")
-                   ->default_str("")
-                   ->check(CLI::Range(1, 1'000'000))
-                   ->excludes(last);
+  line.add_file("RUN", request.run, "run folder")->required();
+  const auto add_number = [&](const char* name, int& number, const char* text) {
+    return line.app()
+        .add_option(name, number, text)
+        ->default_str("")
+        ->check(CLI::Range(1, 1'000'000));
+  };
+  auto* last = add_number("--last", request.last, "average the newest N checkpoints");
+  auto* best = add_number("--best", request.best, "average the N with the best validation");
+  best->excludes(last);
   line.add_json(json);
   line.app().footer(
       "Writes checkpoints/average-A-B, where A and B are the first and the last step. Use it with\n"

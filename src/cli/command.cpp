@@ -23,21 +23,23 @@ CommandLine::CommandLine(const Command& command, std::vector<std::string> args)
 
 CommandLine::~CommandLine() = default;
 
+CLI::Option* CommandLine::add_file(const std::string& name, std::string& path,
+                                   const std::string& text, const std::string& type) {
+  return app_->add_option(name, path, text)->type_name(type);
+}
+
 void CommandLine::add_run(std::string& run) {
-  app_->add_option("RUN", run, "run folder or checkpoint folder")->required()->type_name("PATH");
+  add_file("RUN", run, "run folder or checkpoint folder")->required();
 }
 
-void CommandLine::add_run_folder(std::string& run) {
-  app_->add_option("RUN", run, "run folder")->required()->type_name("PATH");
-}
-
-void CommandLine::add_checkpoint(std::string& checkpoint) {
+void CommandLine::add_model(std::string& run, std::string& checkpoint) {
+  add_run(run);
   app_->add_option("--checkpoint", checkpoint,
                    "last, best, step-N or a path (default: best, else last)");
 }
 
 void CommandLine::add_config(std::string& config) {
-  app_->add_option("CONFIG", config, "config file (JSON)")->required()->type_name("PATH");
+  add_file("CONFIG", config, "config file (JSON)")->required();
 }
 
 void CommandLine::add_list(const std::string& name, std::vector<std::string>& values,

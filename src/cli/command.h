@@ -46,9 +46,11 @@ class CommandLine {
   CLI::App& app() { return *app_; }  // for options that only one command has
 
   // Options of several commands. The variables must live until parse().
-  void add_run(std::string& run);                 // RUN, required: a run or a checkpoint
-  void add_run_folder(std::string& run);          // RUN, required: a run
-  void add_checkpoint(std::string& checkpoint);   // --checkpoint last|best|step-N|PATH
+  CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
+                        const std::string& type = "PATH");
+  void add_run(std::string& run);  // RUN, required: a run or a checkpoint
+  // RUN and --checkpoint last|best|step-N|PATH
+  void add_model(std::string& run, std::string& checkpoint);
   void add_config(std::string& config);           // CONFIG, required
   void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number
   void add_threads(int& threads);                 // --threads N; 0: as in the config

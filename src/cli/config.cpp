@@ -11,7 +11,7 @@ Exit run_config(CommandLine& line) {
   std::string path;
   std::vector<std::string> sets;
   bool json = false, schema = false, docs = false;
-  line.app().add_option("CONFIG", path, "config file (JSON)")->type_name("PATH");
+  line.add_file("CONFIG", path, "config file (JSON)");
   line.add_sets(sets);
   line.add_json(json);  // changes nothing: the config is printed as JSON anyway
   line.app().add_flag("--schema", schema, "print the JSON Schema of configs");

@@ -146,12 +146,10 @@ Exit run_evaluate(CommandLine& line) {
   int threads = 0;
   EvaluateOptions o;
   CLI::App& app = line.app();
-  line.add_run(run);
-  line.add_checkpoint(checkpoint);
+  line.add_model(run, checkpoint);
   line.add_list("--data", o.data, "text file to score (may be repeated; read in order)", "PATH");
-  app.add_option("--source", o.source, "source lines, for models trained on pairs")
-      ->type_name("PATH");
-  app.add_option("--target", o.target, "target lines")->type_name("PATH");
+  line.add_file("--source", o.source, "source lines, for models trained on pairs");
+  line.add_file("--target", o.target, "target lines");
   app.add_option("--stride", o.stride,
                  objectives_with(&ObjectiveTraits::windows) +
                      ": start a window every N tokens, so that windows overlap; 0: no overlap")

@@ -22,10 +22,8 @@ namespace {
 nlohmann::ordered_json as_json(const Filling& f, const Tokenizer& tokenizer, bool span) {
   const double p = std::exp(f.log_probability);
   if (!span) return {{"token", tokenizer.piece(f.ids[0])}, {"id", f.ids[0]}, {"probability", p}};
-  nlohmann::ordered_json tokens = nlohmann::ordered_json::array();
-  for (const int id : f.ids) tokens.push_back(tokenizer.piece(id));
   return {{"text", to_valid_utf8(tokenizer.decode(f.ids))},
-          {"tokens", tokens},
+          {"tokens", tokenizer.pieces(f.ids)},
           {"ids", f.ids},
           {"probability", p},
           {"log_probability", f.log_probability}};
@@ -50,14 +48,13 @@ Exit run_fill(CommandLine& line) {
   std::string run, checkpoint, text;
   int top_k = 5;
   bool json = false;
-  line.add_run(run);
-  line.app().add_option("TEXT", text, "a text with one [MASK] or more")->required();
-  line.add_checkpoint(checkpoint);
-  line.app()
-      .add_option("--top-k", top_k, "how many answers to list for each [MASK]")
+  line.add_model(run, checkpoint);
+  CLI::App& app = line.app();
+  app.add_option("TEXT", text, "a text with one [MASK] or more")->required();
+  app.add_option("--top-k", top_k, "how many answers to list for each [MASK]")
       ->check(CLI::Range(1, 1'000'000));
   line.add_json(json);
-  line.app().footer(
+  app.footer(
       "With --json, one object: text, ids (what the model reads), masks: for each its position in\n"
       "ids and the candidates (token, id, probability). A model with a decoder answers with spans\n"
       "of one token or more (text, tokens, ids, probability, log_probability), at most 32 for a\n"
@@ -80,9 +77,9 @@ Exit run_fill(CommandLine& line) {
   const TokenIds ids = m.objective->framed_source(tokens);
   const int too_many = static_cast<int>(ids.size()) - m.objective->traits().longest_source;
   if (too_many > 0)
-    throw Error(Exit::data, "the text has " + std::to_string(tokens.size()) +
-                                " tokens; the model was trained on at most " +
-                                std::to_string(tokens.size() - too_many) + ".");
+    throw Error(Exit::data,
+                fmt::format("the text has {} tokens; the model was trained on at most {}.",
+                            tokens.size(), tokens.size() - too_many));
 
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -92,7 +89,7 @@ Exit run_fill(CommandLine& line) {
   for (const std::vector<Filling>& best : fill(m, ids, rows, top_k)) {
     const std::size_t i = masks.size();
     nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
-    if (!json) print((i == 0 ? "" : "\n") + std::string("[MASK] ") + std::to_string(i + 1) + "\n");
+    if (!json) print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
     for (const Filling& f : best) {
       candidates.push_back(as_json(f, tokenizer, span));
       if (!json)
@@ -100,8 +97,7 @@ Exit run_fill(CommandLine& line) {
     }
     masks.push_back({{"position", rows[i]}, {"candidates", candidates}});
   }
-  if (json)
-    print(nlohmann::ordered_json{{"text", text}, {"ids", ids}, {"masks", masks}}.dump() + "\n");
+  if (json) print_line({{"text", text}, {"ids", ids}, {"masks", masks}});
   return Exit::ok;
 }
 

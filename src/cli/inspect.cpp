@@ -86,8 +86,7 @@ void print_learning(const std::vector<LearningStep>& records, bool averaged) {
 Exit run_inspect(CommandLine& line) {
   std::string run, checkpoint;
   bool json = false;
-  line.add_run(run);
-  line.add_checkpoint(checkpoint);
+  line.add_model(run, checkpoint);
   line.add_json(json);
   if (!line.parse()) return Exit::ok;
   const TrainedModel m = load_trained_model(run, checkpoint);

@@ -104,21 +104,18 @@ void answer(const NeighborsOptions& r, const TrainedModel& t, const EmbeddingVie
 
 Exit run_neighbors(CommandLine& line) {
   NeighborsOptions r;
-  line.add_run(r.run);
-  line.app().add_option("WORD", r.words, "words, or an analogy: king - man + woman");
-  line.add_checkpoint(r.checkpoint);
-  line.app().add_option("--top-k", r.top_k, "how many neighbours")->check(CLI::Range(1, 100000));
-  line.app().add_option("--context", r.context,
-                        "a text with the words: also show their vectors after each layer");
-  line.app()
-      .add_option("--side", r.side,
-                  "which table, if source and target have their own "
-                  "(default: source with --context, else target)")
+  line.add_model(r.run, r.checkpoint);
+  CLI::App& app = line.app();
+  app.add_option("WORD", r.words, "words, or an analogy: king - man + woman");
+  app.add_option("--top-k", r.top_k, "how many neighbours")->check(CLI::Range(1, 100000));
+  app.add_option("--context", r.context,
+                 "a text with the words: also show their vectors after each layer");
+  app.add_option("--side", r.side,
+                 "which table, if source and target have their own "
+                 "(default: source with --context, else target)")
       ->check(CLI::IsMember({"source", "target"}));
-  line.app()
-      .add_option("--export", r.export_to,
-                  "write all vectors as word2vec text; - is standard output")
-      ->type_name("FILE.vec");
+  line.add_file("--export", r.export_to, "write all vectors as word2vec text; - is standard output",
+                "FILE.vec");
   line.add_json(r.json);
   if (!line.parse()) return Exit::ok;
   if (r.words.empty() && r.export_to.empty())

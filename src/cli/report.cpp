@@ -14,9 +14,7 @@ namespace heed {
 Exit run_report(CommandLine& line) {
   std::string run, output;
   line.add_run(run);
-  line.app()
-      .add_option("--output,--html", output, "the file to write (default: standard output)")
-      ->type_name("FILE");
+  line.add_file("--output,--html", output, "the file to write (default: standard output)", "FILE");
   line.app().footer(
       "One self-contained HTML page: curves, texts written at every kept checkpoint, where the\n"
       "heads look during training, the learning record, parameters and config. The probe text is\n"

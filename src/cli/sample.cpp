@@ -1,7 +1,7 @@
 // heed sample RUN
-#include <unistd.h>
-
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/input_file.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/prompt.h"
 #include "data/user_text.h"
 #include "decode/sampling.h"
 #include "decode/text_stream.h"
@@ -36,8 +36,8 @@ constexpr const char* kSampleNotes =
     "the last half of them.";
 
 struct SampleOptions {
-  std::string prompt, prompt_file;
-  bool has_prompt = false, has_prompt_file = false, json = false;
+  std::optional<std::string> prompt, prompt_file;
+  bool json = false;
   std::vector<std::string> stops;
   SampleRequest request;
 };
@@ -55,9 +55,22 @@ void check_rules(const SamplingRules& r) {
           "--repetition-penalty must be between 0.01 and 100 (1: none).");
 }
 
+// A whole file, pipe or standard input ("-"), without its final \n or \r\n.
+std::string prompt_from(const std::string& path) {
+  constexpr std::uint64_t kMost = 64u << 20;
+  std::string text = read_file(path, kMost, InputFile::Allow::anything, Exit::data);
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+// Where no option gives it: standard input if it is a pipe or a file, else "".
 std::string read_prompt(const SampleOptions& o) {
-  if (o.has_prompt) return o.prompt;
-  return o.has_prompt_file ? prompt_from(o.prompt_file) : piped_prompt();
+  if (o.prompt) return *o.prompt;
+  if (o.prompt_file) return prompt_from(*o.prompt_file);
+  struct stat status = {};
+  if (::fstat(STDIN_FILENO, &status) != 0) return "";
+  return S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) ? prompt_from("-") : "";
 }
 
 // Adds what the model determines: the ids of the prompt, the banned ids, the most tokens.
@@ -163,15 +176,13 @@ Exit run_sample(CommandLine& line) {
   SampleRequest& r = o.request;
   r.rules.temperature = 0.8;
   CLI::App& app = line.app();
-  line.add_run(run);
-  line.add_checkpoint(checkpoint);
+  line.add_model(run, checkpoint);
   auto* prompt_option = app.add_option("--prompt", o.prompt,
                                        "text to continue (default: standard input if it is a pipe "
                                        "or a file, else empty)");
-  auto* file_option =
-      app.add_option("--prompt-file", o.prompt_file, "file with the prompt; - is standard input")
-          ->type_name("PATH")
-          ->excludes(prompt_option);
+  app.add_option("--prompt-file", o.prompt_file, "file with the prompt; - is standard input")
+      ->type_name("PATH")
+      ->excludes(prompt_option);
   app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
       ->check(CLI::Range(1, 100'000'000));
   app.add_option("--num-samples,-n", r.num_samples, "how many samples")
@@ -193,8 +204,6 @@ Exit run_sample(CommandLine& line) {
   line.add_json(o.json);
   app.footer(kSampleNotes);
   if (!line.parse()) return Exit::ok;
-  o.has_prompt = prompt_option->count() > 0;
-  o.has_prompt_file = file_option->count() > 0;
   check_rules(r.rules);
   for (const std::string& stop : o.stops)
     if (stop.empty())

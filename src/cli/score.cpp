@@ -51,15 +51,9 @@ Exit run_score(CommandLine& line) {
   std::string run, checkpoint, source, target;
   bool json = false, tokens = false;
   int threads = 0;
-  line.add_run(run);
-  line.add_checkpoint(checkpoint);
-  line.app()
-      .add_option("--source", source, "file of lines that the lines of --target depend on")
-      ->type_name("PATH");
-  line.app()
-      .add_option("--target", target, "file of lines to score; - is standard input")
-      ->type_name("PATH")
-      ->required();
+  line.add_model(run, checkpoint);
+  line.add_file("--source", source, "file of lines that the lines of --target depend on");
+  line.add_file("--target", target, "file of lines to score; - is standard input")->required();
   line.app().add_flag("--tokens", tokens, "also print the number of each token");
   line.add_threads(threads);
   line.add_json(json);

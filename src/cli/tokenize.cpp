@@ -16,8 +16,7 @@ namespace heed {
 Exit run_tokenize(CommandLine& line) {
   std::string run, checkpoint;
   bool ids = false, json = false, source = false;
-  line.add_run(run);
-  line.add_checkpoint(checkpoint);
+  line.add_model(run, checkpoint);
   line.app().add_flag("--ids", ids, "numbers instead of pieces");
   line.app().add_flag("--source", source,
                       "use the source vocabulary, if source and target have their own");

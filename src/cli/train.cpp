@@ -59,7 +59,7 @@ Exit run_train(CommandLine& line) {
 Exit run_resume(CommandLine& line) {
   ResumeRequest request;
   bool json = false;
-  line.add_run_folder(request.run);
+  line.add_file("RUN", request.run, "run folder")->required();
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
   line.add_steps("--more", request.more, "train this many steps beyond the planned end")
       ->excludes(max_steps);

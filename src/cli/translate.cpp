@@ -80,10 +80,8 @@ Exit run_translate(CommandLine& line) {
   bool json = false;
   BeamOptions beam;
   CLI::App& app = line.app();
-  line.add_run(run);
-  line.add_checkpoint(checkpoint);
-  app.add_option("--input", input, "file of lines to translate; - is standard input")
-      ->type_name("PATH");
+  line.add_model(run, checkpoint);
+  line.add_file("--input", input, "file of lines to translate; - is standard input");
   app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
       ->check(CLI::Range(1, 1000));
   app.add_option("--length-penalty", beam.length_penalty,

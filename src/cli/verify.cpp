@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -37,11 +38,11 @@ void print_parts(const std::vector<Part>& parts) {
 }
 
 std::string damaged_names(const Verification& v) {
-  std::string names;
+  std::vector<std::string> names;
   for (const auto* parts : {&v.checkpoints, &v.files})
     for (const Part& p : *parts)
-      if (!p.wrong.empty()) names += (names.empty() ? "" : ", ") + p.name;
-  return names;
+      if (!p.wrong.empty()) names.push_back(p.name);
+  return joined(names);
 }
 
 }  // namespace
@@ -55,12 +56,12 @@ Exit run_verify(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   const Verification v = verify(run);
   if (json) {
-    print_line(Json{{"run", run},
-                    {"whole", v.whole()},
-                    {"checkpoints", json_of(v.checkpoints)},
-                    {"files", json_of(v.files)},
-                    {"notes", v.notes},
-                    {"resume", v.resume.empty() ? Json() : Json(v.resume)}});
+    print_line({{"run", run},
+                {"whole", v.whole()},
+                {"checkpoints", json_of(v.checkpoints)},
+                {"files", json_of(v.files)},
+                {"notes", v.notes},
+                {"resume", v.resume.empty() ? Json() : Json(v.resume)}});
   } else {
     print_parts(v.checkpoints);
     print_parts(v.files);

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -51,8 +52,8 @@ struct Store {
   const Json& v;
   const Range& range;
 
-  template <class I>
-  bool integer(I* out) const {
+  template <std::integral I>
+  bool operator()(I* out) const {
     const std::optional<I> x = to_integer<I>(v);
     if (!x || !range.contains(static_cast<double>(*x))) return false;
     *out = *x;
@@ -68,9 +69,6 @@ struct Store {
     *out = v.get<bool>();
     return true;
   }
-  bool operator()(int* out) const { return integer(out); }
-  bool operator()(std::int64_t* out) const { return integer(out); }
-  bool operator()(std::uint64_t* out) const { return integer(out); }
   bool operator()(double* out) const { return number(v, out); }
   bool operator()(std::string* out) const {
     if (!is_text(v)) return false;

@@ -6,11 +6,10 @@ namespace heed {
 namespace {
 
 void collect(const std::vector<Field>& fields, const std::string& prefix, std::vector<Leaf>& out) {
-  for (const Field& field : fields)
-    if (const auto* section = section_of(field))
-      collect(*section, prefix + field.key + ".", out);
-    else
-      out.push_back({prefix + field.key, &field});
+  for (const Field& field : fields) {
+    out.push_back({prefix + field.key, &field});
+    if (const auto* section = section_of(field)) collect(*section, prefix + field.key + ".", out);
+  }
 }
 
 }  // namespace
@@ -20,9 +19,15 @@ Choice choice(std::string& value, std::vector<std::string> names) {
           [&value, names](int i) { value = names[i]; }};
 }
 
-std::vector<Leaf> leaves(const std::vector<Field>& fields) {
+std::vector<Leaf> fields_and_sections(const std::vector<Field>& fields) {
   std::vector<Leaf> out;
   collect(fields, "", out);
+  return out;
+}
+
+std::vector<Leaf> leaves(const std::vector<Field>& fields) {
+  std::vector<Leaf> out = fields_and_sections(fields);
+  std::erase_if(out, [](const Leaf& leaf) { return section_of(*leaf.field); });
   return out;
 }
 

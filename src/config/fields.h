@@ -96,12 +96,19 @@ inline const Field::Section* section_of(const Field& field) {
   return std::get_if<Field::Section>(&field.ref);
 }
 
-// The fields that are not sections, with their full keys ("model.d_model"), in order.
+// The fields with their full keys ("model.d_model"), in order.
 struct Leaf {
   std::string key;
   const Field* field;  // in the list it was made from
 };
-std::vector<Leaf> leaves(const std::vector<Field>& fields);
-std::vector<Leaf> leaves(std::vector<Field>&&) = delete;  // the list must live on
+std::vector<Leaf> fields_and_sections(const std::vector<Field>& fields);
+std::vector<Leaf> leaves(const std::vector<Field>& fields);  // those that are not sections
+std::vector<Leaf> leaves(std::vector<Field>&&) = delete;     // the list must live on
+
+// A key whose value differs between two lists of the same struct.
+struct KeyChange {
+  std::string key, before, after;  // full key; values as JSON, "" where the key is rejected
+  OnResume on_resume;
+};
 
 }  // namespace heed

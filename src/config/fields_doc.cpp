@@ -32,10 +32,6 @@ std::string in_range(const std::string& what, const Range& r) {
   return out;
 }
 
-std::string code(const std::string& s) {
-  return fmt::format("`{}`", s);
-}
-
 struct Expected {
   const Range& range;
   std::string operator()(const bool*) const { return "true or false"; }
@@ -137,9 +133,9 @@ std::string fields_markdown(const std::vector<Field>& fields) {
     const OrderedJson value = dump_value(*leaf.field);
     const std::string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
                                  : value == ""                     ? "none"
-                                                                   : code(value.dump());
-    out += fmt::format("| {} | {} | {} | {} |\n", code(leaf.key),
-                       cell(expected_values(*leaf.field)), cell(standard), cell(leaf.field->doc));
+                                                                   : "`" + value.dump() + "`";
+    out += fmt::format("| `{}` | {} | {} | {} |\n", leaf.key, cell(expected_values(*leaf.field)),
+                       cell(standard), cell(leaf.field->doc));
   }
   return out;
 }

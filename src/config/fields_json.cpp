@@ -17,20 +17,17 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-void collect_keys(const std::vector<Field>& fields, const std::string& prefix,
-                  std::vector<std::string>& out) {
-  for (const Field& field : fields) {
-    out.push_back(prefix + field.key);
-    if (const auto* section = section_of(field))
-      collect_keys(*section, prefix + field.key + ".", out);
-  }
+std::vector<std::string> keys_of(const std::vector<Leaf>& fields) {
+  std::vector<std::string> keys;
+  for (const Leaf& field : fields) keys.push_back(field.key);
+  return keys;
 }
 
 // The key that an unknown key probably means: the same key in another section, or a similar one.
 std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
                   const std::string& prefix, const std::string& key) {
-  std::vector<std::string> all, here;
-  collect_keys(root, "", all);
+  const std::vector<std::string> all = keys_of(fields_and_sections(root));
+  std::vector<std::string> here;
   for (const std::string& full : all)
     if (full == key || full.ends_with("." + key)) return full;
   for (const Field& field : section) here.push_back(field.key);
@@ -38,9 +35,10 @@ std::string meant(const std::vector<Field>& root, const std::vector<Field>& sect
   return near.empty() ? nearest(prefix + key, all) : prefix + near;
 }
 
-class Reader {
- public:
-  Reader(const JsonText& text, const std::vector<Field>& root) : text_(text), root_(root) {}
+struct Reader {
+  const JsonText& text;
+  const std::vector<Field>& root;
+  std::set<std::string> given = {};
 
   void section(const Json& object, const std::vector<Field>& fields, const std::string& prefix) {
     for (const auto& [key, value] : object.items()) {
@@ -55,20 +53,17 @@ class Reader {
     }
   }
 
-  std::set<std::string> given;
-
- private:
   [[noreturn]] void unknown(const std::vector<Field>& fields, const std::string& prefix,
                             const std::string& key) const {
     const std::string full = prefix + key;
-    const std::string near = meant(root_, fields, prefix, key);
+    const std::string near = meant(root, fields, prefix, key);
     throw Error(
         Exit::usage,
-        fmt::format("{}: unknown key {}{}", text_.where(full), shown(full), did_you_mean(near)),
+        fmt::format("{}: unknown key {}{}", text.where(full), shown(full), did_you_mean(near)),
         near.empty() ? "heed config --docs lists all keys" : "");
   }
   [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
-    std::string what = fmt::format("{}: {} must be {}; found {}", text_.where(full), full,
+    std::string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
                                    expected_values(field), shown(value));
     if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string()) {
       const std::string near = nearest(value.get<std::string>(), choice->names);
@@ -76,9 +71,6 @@ class Reader {
     }
     throw Error(Exit::usage, what);
   }
-
-  const JsonText& text_;
-  const std::vector<Field>& root_;
 };
 
 // {"a": {"b": value}} for a.b
@@ -91,7 +83,7 @@ Json nested(const std::string& full, const Json& value) {
 
 Json set_value(const std::string& written, const std::string& place) {
   try {
-    return std::move(*parse_json(written, place).json);
+    return std::move(parse_json(written, place).json);
   } catch (const Error&) {
     Json text = written;
     try {
@@ -108,11 +100,11 @@ Json set_value(const std::string& written, const std::string& place) {
 }  // namespace
 
 std::set<std::string> read_fields(const JsonText& text, const std::vector<Field>& fields) {
-  if (!text.json->is_object())
+  if (!text.json.is_object())
     throw Error(Exit::usage, fmt::format("{}: expected a JSON object; found {}.", text.source,
-                                         shown(*text.json)));
-  Reader reader(text, fields);
-  reader.section(*text.json, fields, "");
+                                         shown(text.json)));
+  Reader reader{text, fields};
+  reader.section(text.json, fields, "");
   return std::move(reader.given);
 }
 
@@ -122,13 +114,11 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
   const std::string place = "--set " + shown(set);
   if (equals == std::string::npos || key.empty() || key.size() > 256)
     throw Error(Exit::usage, place + ": expected KEY=VALUE, as in --set train.max_steps=100.");
-  if (!text.json->is_object()) return;  // an error when it is read
+  if (!text.json.is_object()) return;  // an error when it is read
   const Json patch = nested(key, set_value(set.substr(equals + 1), place));
 
-  std::vector<std::string> all;
-  collect_keys(fields, "", all);
-  if (std::find(all.begin(), all.end(), key) == all.end())
-    read_fields(JsonText(nested(key, 0), place), fields);  // throws: the key is unknown
+  if (std::ranges::count(keys_of(fields_and_sections(fields)), key) == 0)
+    read_fields(JsonText{nested(key, 0), place}, fields);  // throws: the key is unknown
   text.places[key] = place;
   const Json flat = patch.flatten();
   for (const auto& [pointer, value] : flat.items()) {  // "/model/d_ff"
@@ -136,7 +126,7 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
     std::replace(full.begin(), full.end(), '/', '.');
     text.places[full] = place;
   }
-  text.json->merge_patch(patch);
+  text.json.merge_patch(patch);
 }
 
 void check_applicable(const JsonText& text, const std::vector<Field>& fields,

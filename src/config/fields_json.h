@@ -2,7 +2,6 @@
 // full key ("model.d_model"), its place, and what was expected and found.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,10 +27,6 @@ void check_applicable(const JsonText& text, const std::vector<Field>& fields,
 nlohmann::ordered_json dump_fields(const std::vector<Field>& fields);
 
 // Keys whose values differ between two lists of the same struct, in the order of the list.
-struct KeyChange {
-  std::string key, before, after;  // full key; values as JSON, "" where the key is rejected
-  OnResume on_resume;
-};
 std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
                                       const std::vector<Field>& after);
 

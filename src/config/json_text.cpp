@@ -8,19 +8,11 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::json;
-
 // With these limits `places` needs at most about 50 MB.
 constexpr std::size_t kMaxBytes = 256 * 1024;
 constexpr std::size_t kMaxKey = 256;
 
 }  // namespace
-
-JsonText::JsonText(Json value, std::string name)
-    : json(std::make_unique<Json>(std::move(value))), source(std::move(name)) {}
-JsonText::JsonText(JsonText&&) noexcept = default;
-JsonText& JsonText::operator=(JsonText&&) noexcept = default;
-JsonText::~JsonText() = default;
 
 std::string JsonText::where(std::string_view full_key) const {
   for (;;) {
@@ -37,8 +29,8 @@ JsonText parse_json(std::string_view text, const std::string& source) {
                                          kMaxBytes / 1024));
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw Error(Exit::usage, source + ": the file is empty; expected a JSON object.");
-  JsonText out(nullptr, source);
-  *out.json = parse_strict_json(
+  JsonText out{nullptr, source};
+  out.json = parse_strict_json(
       text, {.name = source, .exit = Exit::usage}, true, [&](const std::string& key, int line) {
         std::string place = fmt::format("{}:{}", source, line);
         if (key.size() > kMaxKey)

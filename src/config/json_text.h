@@ -5,26 +5,20 @@
 #pragma once
 
 #include <map>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 namespace heed {
 
 struct JsonText {
-  JsonText(nlohmann::json json, std::string source);
-  JsonText(JsonText&&) noexcept;
-  JsonText& operator=(JsonText&&) noexcept;
-  ~JsonText();
-
   // The place of a full key ("model.d_model"): "configs/a.json:12", "--set model.d_model=x". For a
   // key that was not given, the place of its section.
   std::string where(std::string_view full_key) const;
 
-  std::unique_ptr<nlohmann::json> json;                    // never null
-  std::string source;                                      // name of the file
-  std::map<std::string, std::string, std::less<>> places;  // full key -> where
+  nlohmann::json json;
+  std::string source;                                           // name of the file
+  std::map<std::string, std::string, std::less<>> places = {};  // full key -> where
 };
 
 // `source` names the text in messages.

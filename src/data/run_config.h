@@ -13,7 +13,6 @@
 
 #include "config/data_config.h"
 #include "config/fields.h"
-#include "config/fields_json.h"
 #include "config/model_config.h"
 #include "config/objective_config.h"
 #include "config/optimizer_config.h"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "store/metrics_file.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
@@ -28,22 +29,16 @@ std::map<std::int64_t, double> validations(const std::filesystem::path& run, Sel
   return result;
 }
 
-std::string listed(const std::vector<std::int64_t>& steps) {
-  std::string text;
-  for (const std::int64_t s : steps) text += (text.empty() ? "" : ", ") + step_folder_name(s);
-  return text.empty() ? "none" : text;
-}
-
 std::vector<std::int64_t> chosen_steps(const AverageRequest& request, SelectBy by) {
   std::vector<std::int64_t> steps = list_steps(request.run);
   std::erase(steps, 0);  // before training
-  const std::string all = listed(steps);
+  std::vector<std::string> all;
+  for (const std::int64_t s : steps) all.push_back(step_folder_name(s));
   const auto n = static_cast<std::size_t>(request.last + request.best);
   if (request.best > 0) {
     const auto values = validations(request.run, by);
     std::erase_if(steps, [&](std::int64_t s) { return !values.contains(s); });
-    std::stable_sort(steps.begin(), steps.end(),
-                     [&](std::int64_t a, std::int64_t b) { return values.at(a) < values.at(b); });
+    std::ranges::stable_sort(steps, {}, [&](std::int64_t s) { return values.at(s); });
     if (steps.size() >= n) steps.resize(n);
     std::sort(steps.begin(), steps.end());
   }
@@ -51,7 +46,7 @@ std::vector<std::int64_t> chosen_steps(const AverageRequest& request, SelectBy b
     throw Error(Exit::usage,
                 fmt::format("There are not {} checkpoints {} in {}; found {}. There are: {}.", n,
                             request.best > 0 ? "with a validation" : "of steps", request.run,
-                            steps.size(), all),
+                            steps.size(), all.empty() ? "none" : joined(all)),
                 "a smaller number; more are kept with --set train.keep_last=N");
   return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
 }

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "base/folders.h"
+#include "base/format.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -39,11 +40,9 @@ std::optional<std::int64_t> parse_step(std::string_view name) {
 }
 
 std::string what_exists(const fs::path& checkpoints) {
-  std::string text;
-  for (const std::string& name : names_in(checkpoints)) {
-    if (!name.starts_with('.')) text += (text.empty() ? "" : ", ") + name;
-  }
-  return text.empty() ? "there is no checkpoint yet" : "there are: " + text;
+  std::vector<std::string> names = names_in(checkpoints);
+  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
+  return names.empty() ? "there is no checkpoint yet" : "there are: " + joined(names);
 }
 
 // The folder that the link best or last leads to, which must be one of the run's own.

@@ -36,9 +36,7 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
   refuse_link_or_pipe(path);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0) throw_file_error("lock", path, errno);
-  int result = ::flock(fd, LOCK_EX | LOCK_NB);
-  while (result != 0 && errno == EINTR) result = ::flock(fd, LOCK_EX | LOCK_NB);
-  if (result == 0) return fd;
+  if (repeat_if_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return fd;
   const int error = errno;
   const std::string who = holder(fd);
   ::close(fd);

@@ -26,17 +26,6 @@ fs::path with_name(const fs::path& path) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
-void make_parents(const fs::path& run) {
-  const fs::path parent = run.parent_path();
-  std::error_code error;
-  if (!parent.empty()) fs::create_directories(parent, error);
-  if (error) throw_file_error("create the folder", parent, error.value());
-}
-
-fs::path parent_or_here(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 // Renames an old run to NAME.old-K. Nobody may be writing it.
 void move_away(const fs::path& run, SystemCalls& calls) {
   require_run_folder(run);
@@ -48,7 +37,7 @@ void move_away(const fs::path& run, SystemCalls& calls) {
     if (!path_exists(name)) free = name;
   }
   rename_path(run, free, calls);
-  sync_folder(parent_or_here(run), calls);
+  sync_folder(folder_of(run), calls);
 }
 
 // Takes away a new folder with what a start makes, and nothing else.
@@ -91,7 +80,9 @@ void RunWriter::require_free(const fs::path& run, bool force) {
 
 RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls) {
   const fs::path run = with_name(path);
-  make_parents(run);
+  std::error_code error;
+  fs::create_directories(folder_of(run), error);
+  if (error) throw_file_error("create the folder", folder_of(run), error.value());
   bool made = make_folder(run, calls);
   if (!made && force) {
     move_away(run, calls);
@@ -107,7 +98,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
     remove_tree(probe, calls);
     writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);
     sync_folder(run, calls);
-    sync_folder(parent_or_here(run), calls);
+    sync_folder(folder_of(run), calls);
     return writer;
   } catch (...) {
     if (made) remove_new(run);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/files.h"
+#include "base/format.h"
 #include "base/sha256.h"
 
 namespace heed {
@@ -41,25 +42,18 @@ std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
   return entries;
 }
 
-// Sentences about what does not fit; a few of them are enough.
-class Complaints {
- public:
-  void add(const std::string& sentence) {
-    if (++count_ <= 10) text_ += "\n  " + sentence;
+// `complaints`: sentences about what does not fit; a few of them are enough.
+[[noreturn]] void refuse_tensors(const fs::path& path, std::vector<std::string> complaints) {
+  if (complaints.size() > 10) {
+    const std::string more = fmt::format("and {} more", complaints.size() - 10);
+    complaints.resize(10);
+    complaints.push_back(more);
   }
-  void throw_if_any(const fs::path& path) const {
-    if (count_ == 0) return;
-    const std::string more = count_ > 10 ? fmt::format("\n  and {} more", count_ - 10) : "";
-    throw Error(
-        Exit::store,
-        fmt::format("{}: its tensors are not those of the model.{}{}", path.string(), text_, more),
-        "a config that fits this file (the one beside it does)");
-  }
-
- private:
-  std::size_t count_ = 0;
-  std::string text_;
-};
+  throw Error(Exit::store,
+              fmt::format("{}: its tensors are not those of the model.\n  {}", path.string(),
+                          joined(complaints, "\n  ")),
+              "a config that fits this file (the one beside it does)");
+}
 
 }  // namespace
 
@@ -109,15 +103,13 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorView> 
 
 std::vector<TensorEntry> list_safetensors(InputFile& file) {
   const std::string name = file.name().string();
-  unsigned char field[8];
-  if (file.size() < sizeof field) {
+  std::uint64_t length = 0;
+  if (file.size() < sizeof length) {
     throw Error(Exit::store,
                 fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
   }
-  file.read_exactly(std::as_writable_bytes(std::span(field)));
-  std::uint64_t length = 0;
-  for (int i = 0; i < 8; ++i) length |= std::uint64_t{field[i]} << (8 * i);
-  const std::uint64_t rest = file.size() - sizeof field;
+  file.read_exactly(std::as_writable_bytes(std::span(&length, 1)));
+  const std::uint64_t rest = file.size() - sizeof length;
   if (length > rest || length > kMaxSafetensorsHeader) {
     throw Error(Exit::store, fmt::format("{}: a header of {} bytes, expected at most {}", name,
                                          length, std::min(rest, kMaxSafetensorsHeader)));
@@ -127,16 +119,6 @@ std::vector<TensorEntry> list_safetensors(InputFile& file) {
   return parse_safetensors_header(header, rest - length, name);
 }
 
-std::vector<TensorEntry> list_safetensors(const fs::path& path) {
-  InputFile file(path, InputFile::Allow::file);
-  return list_safetensors(file);
-}
-
-void read_safetensors(const fs::path& path, std::span<const TensorSlot> slots) {
-  InputFile file(path, InputFile::Allow::file);
-  read_safetensors(file, slots);
-}
-
 void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
   const std::vector<TensorEntry> entries = list_safetensors(file);
 
@@ -144,28 +126,28 @@ void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
   for (const TensorSlot& slot : slots) wanted.emplace(slot.name, &slot);
   assert(wanted.size() == slots.size());
 
-  Complaints complaints;
+  std::vector<std::string> complaints;
   std::vector<const TensorSlot*> targets;  // parallel to entries
   for (const TensorEntry& entry : entries) {
     const auto found = wanted.find(entry.name);
     if (found == wanted.end()) {
-      complaints.add(fmt::format("extra: {} {}", entry.name, to_string(entry.shape)));
+      complaints.push_back(fmt::format("extra: {} {}", entry.name, to_string(entry.shape)));
       continue;
     }
     const TensorSlot& slot = *found->second;
     targets.push_back(&slot);
     wanted.erase(found);
     if (slot.shape != entry.shape) {
-      complaints.add(fmt::format("misshapen: {} is {}, expected {}", entry.name,
-                                 to_string(entry.shape), to_string(slot.shape)));
+      complaints.push_back(fmt::format("misshapen: {} is {}, expected {}", entry.name,
+                                       to_string(entry.shape), to_string(slot.shape)));
     }
   }
   for (const TensorSlot& slot : slots) {
     if (wanted.contains(slot.name)) {
-      complaints.add(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
+      complaints.push_back(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
     }
   }
-  complaints.throw_if_any(file.name());
+  if (!complaints.empty()) refuse_tensors(file.name(), std::move(complaints));
 
   for (const TensorSlot* slot : targets) {
     file.read_exactly(std::as_writable_bytes(std::span(slot->data, numbers_in(slot->shape))));

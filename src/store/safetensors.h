@@ -42,11 +42,9 @@ std::string write_safetensors(const std::filesystem::path& path,
 
 // Names and shapes, in the order of the data. Of a file, from its first byte on, no more is read.
 std::vector<TensorEntry> list_safetensors(InputFile& file);
-std::vector<TensorEntry> list_safetensors(const std::filesystem::path& path);
 
 // Fills every slot. Missing, extra and misshapen tensors are all named in one Error, before any
 // slot is touched.
 void read_safetensors(InputFile& file, std::span<const TensorSlot> slots);
-void read_safetensors(const std::filesystem::path& path, std::span<const TensorSlot> slots);
 
 }  // namespace heed

@@ -59,9 +59,8 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
       entries.push_back(read_entry(file, name, std::move(member)));
     }
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const TensorEntry& a, const TensorEntry& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-  });
+  std::ranges::stable_sort(entries, {},
+                           [](const TensorEntry& e) { return std::pair(e.begin, e.end); });
   std::uint64_t end = 0;  // of the data covered so far
   const TensorEntry* before = nullptr;
   for (const TensorEntry& entry : entries) {

@@ -37,6 +37,11 @@ double to_double(JsonObject& object, const char* key) {
   return value.is_number() ? value.get<double>() : std::stod(value.get<std::string>());
 }
 
+// Of all bytes but the checksum's own; `before` are those before it.
+std::string checksum(std::string_view before) {
+  return sha256(std::string(before).append(kAfterChecksum));
+}
+
 void check_own_checksum(std::string_view bytes, const std::string& file) {
   const std::size_t tail = kDigits + kAfterChecksum.size();
   const bool framed = bytes.size() > tail + kBeforeChecksum.size() &&
@@ -46,10 +51,7 @@ void check_own_checksum(std::string_view bytes, const std::string& file) {
     throw Error(Exit::store, file + ": it does not end in a checksum: cut short or altered");
   }
   const std::string_view digits = bytes.substr(bytes.size() - tail, kDigits);
-  Sha256 hash;
-  hash.update(bytes.substr(0, bytes.size() - tail));
-  hash.update(kAfterChecksum);
-  if (hash.hex() != digits) {
+  if (checksum(bytes.substr(0, bytes.size() - tail)) != digits) {
     throw Error(Exit::store, file + ": its bytes do not fit its own checksum: altered");
   }
 }
@@ -81,10 +83,7 @@ std::string format_state(const StateFile& file) {
   std::string text = object.dump(2);
   text.resize(text.size() - 2);  // "\n}" comes after the checksum
   text += kBeforeChecksum;
-  Sha256 hash;
-  hash.update(text);
-  hash.update(kAfterChecksum);
-  return text + hash.hex() + std::string(kAfterChecksum);
+  return text + checksum(text) + std::string(kAfterChecksum);
 }
 
 StateFile parse_state(std::string_view bytes, const std::string& file) {

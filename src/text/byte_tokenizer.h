@@ -9,9 +9,9 @@ namespace heed {
 
 class ByteTokenizer final : public Tokenizer {
  public:
-  explicit ByteTokenizer(const std::vector<std::string>& further) : Tokenizer(further) {}
+  explicit ByteTokenizer(const std::vector<std::string>& further)
+      : Tokenizer(TokenizerConfig::byte, further) {}
 
-  TokenizerConfig::Type type() const override { return TokenizerConfig::byte; }
   int size() const override { return first_ordinary_id() + 256; }
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;

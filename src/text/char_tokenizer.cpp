@@ -9,10 +9,8 @@ namespace heed {
 
 CharTokenizer::CharTokenizer(const std::vector<std::string>& further,
                              std::vector<char32_t> characters)
-    : Tokenizer(further), characters_(std::move(characters)) {
-  char32_t greatest = 0;
-  for (const char32_t c : characters_) greatest = std::max(greatest, c);
-  ids_.assign(greatest + 1, kUnk);
+    : Tokenizer(TokenizerConfig::char_, further), characters_(std::move(characters)) {
+  ids_.assign(std::ranges::max(characters_) + 1, kUnk);
   int id = first_ordinary_id();
   for (const char32_t c : characters_) ids_[c] = id++;
 }

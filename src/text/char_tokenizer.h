@@ -10,10 +10,9 @@ namespace heed {
 
 class CharTokenizer final : public Tokenizer {
  public:
-  // `characters`: distinct, in the order of their ids.
+  // `characters`: at least one, distinct, in the order of their ids.
   CharTokenizer(const std::vector<std::string>& further, std::vector<char32_t> characters);
 
-  TokenizerConfig::Type type() const override { return TokenizerConfig::char_; }
   int size() const override { return first_ordinary_id() + static_cast<int>(characters_.size()); }
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;

@@ -35,18 +35,17 @@ void LineSample::add_line(std::string_view line) {
   if (line.size() > max_bytes_) return;
   if (bytes_kept_ + line.size() > max_bytes_ && !heap_.empty() && hash > heap_.front().hash) return;
   heap_.push_back({hash, number, std::string(line)});
-  std::push_heap(heap_.begin(), heap_.end(), by_hash);
+  std::ranges::push_heap(heap_, {}, &Line::hash);
   bytes_kept_ += line.size();
   while (bytes_kept_ > max_bytes_) {
-    std::pop_heap(heap_.begin(), heap_.end(), by_hash);
+    std::ranges::pop_heap(heap_, {}, &Line::hash);
     bytes_kept_ -= heap_.back().text.size();
     heap_.pop_back();
   }
 }
 
 std::vector<std::string> LineSample::take() {
-  std::sort(heap_.begin(), heap_.end(),
-            [](const Line& a, const Line& b) { return a.number < b.number; });
+  std::ranges::sort(heap_, {}, &Line::number);
   std::vector<std::string> lines;
   lines.reserve(heap_.size());
   for (Line& line : heap_) lines.push_back(std::move(line.text));

@@ -29,7 +29,6 @@ class LineSample {
     std::uint64_t hash, number;
     std::string text;
   };
-  static bool by_hash(const Line& a, const Line& b) { return a.hash < b.hash; }
   void add_line(std::string_view line);
 
   std::uint64_t seed_;

@@ -29,7 +29,7 @@ std::size_t word_end(std::string_view text, std::size_t begin) {
 }  // namespace
 
 PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
-    : Tokenizer(model.specials),
+    : Tokenizer(model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe, model.specials),
       model_(std::move(model)),
       processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
   const auto status = processor_->LoadFromSerializedProto(write_piece_model(model_));
@@ -45,10 +45,6 @@ PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
 }
 
 PieceTokenizer::~PieceTokenizer() = default;
-
-TokenizerConfig::Type PieceTokenizer::type() const {
-  return model_.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe;
-}
 
 std::vector<int> PieceTokenizer::encode_word(std::string_view word) const {
   std::vector<int> ids;

@@ -29,7 +29,6 @@ class PieceTokenizer final : public Tokenizer {
   PieceTokenizer(PieceModel model, const std::string& path);
   ~PieceTokenizer() override;
 
-  TokenizerConfig::Type type() const override;
   int size() const override { return model_.size(); }
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;

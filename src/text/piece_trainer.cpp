@@ -4,7 +4,6 @@
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -19,36 +18,17 @@ namespace {
 constexpr double kCharacterCoverage = 0.99995;
 constexpr int kAutomaticVocabSize = 4000;
 
-using Counts = std::map<char32_t, std::int64_t>;
-
-// Calls use(part) for the longest parts of the line whose characters all satisfy keeps(code point)
-// and are not reserved.
-template <class Keeps, class Use>
-void for_each_part(std::string_view line, Keeps keeps, Use use) {
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < line.size();) {
-    const CodePoint c = code_point_at(line, at);
-    if (reserved_length(line, at) > 0 || !keeps(c.value)) {
-      if (at > begin) use(line.substr(begin, at - begin));
-      begin = at + c.length;
-    }
-    at += c.length;
-  }
-  if (line.size() > begin) use(line.substr(begin));
-}
+using Counts = std::unordered_map<char32_t, std::int64_t>;
 
 Counts count_characters(const std::vector<std::string>& lines) {
   Counts counts;
-  std::vector<std::int64_t> ascii(128);
   for (const std::string& line : lines) {
     for (std::size_t at = 0; at < line.size();) {
       const CodePoint c = code_point_at(line, at);
-      if (reserved_length(line, at) == 0) ++(c.value < 128 ? ascii[c.value] : counts[c.value]);
+      if (reserved_length(line, at) == 0) ++counts[c.value];
       at += c.length;
     }
   }
-  for (char32_t c = 0; c < 128; ++c)
-    if (ascii[c] > 0) counts[c] = ascii[c];
   return counts;
 }
 
@@ -71,29 +51,31 @@ std::unordered_set<char32_t> frequent(const Counts& counts) {
   return kept;
 }
 
-// Iterates over the parts of all lines.
+// Iterates over the longest parts of all lines that have only kept characters.
 class Parts final : public sentencepiece::SentenceIterator {
  public:
   Parts(const std::vector<std::string>& lines, const std::unordered_set<char32_t>& kept) {
-    for (const std::string& line : lines) {
-      for_each_part(
-          line, [&](char32_t c) { return kept.contains(c); },
-          [&](std::string_view part) { parts_.push_back(part); });
+    for (const std::string_view line : lines) {
+      std::size_t begin = 0;
+      for (std::size_t at = 0; at < line.size();) {
+        const CodePoint c = code_point_at(line, at);
+        if (!kept.contains(c.value)) {  // reserved ones never are
+          if (at > begin) parts_.emplace_back(line.substr(begin, at - begin));
+          begin = at + c.length;
+        }
+        at += c.length;
+      }
+      if (line.size() > begin) parts_.emplace_back(line.substr(begin));
     }
-    Next();
   }
-  bool done() const override { return next_ > parts_.size(); }
-  void Next() override {
-    if (next_ < parts_.size()) value_ = parts_[next_];
-    ++next_;
-  }
-  const std::string& value() const override { return value_; }
+  bool done() const override { return next_ >= parts_.size(); }
+  void Next() override { ++next_; }
+  const std::string& value() const override { return parts_[next_]; }
   sentencepiece::util::Status status() const override { return {}; }
 
  private:
-  std::vector<std::string_view> parts_;
+  std::vector<std::string> parts_;
   std::size_t next_ = 0;
-  std::string value_;
 };
 
 int vocabulary_size(const TokenizerConfig& config, int minimum) {

@@ -47,9 +47,6 @@ ProtoReader::Field ProtoReader::next() {
     case kProtoBytes:
       field.bytes = take(read_varint());
       break;
-    case kProtoFixed64:
-      take(8);
-      break;
     case kProtoFixed32: {
       const std::string_view four = take(4);
       for (int i = 3; i >= 0; --i)

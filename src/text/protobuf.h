@@ -8,7 +8,7 @@
 
 namespace heed {
 
-enum ProtoWire { kProtoVarint = 0, kProtoFixed64 = 1, kProtoBytes = 2, kProtoFixed32 = 5 };
+enum ProtoWire { kProtoVarint = 0, kProtoBytes = 2, kProtoFixed32 = 5 };
 
 std::string proto_number(int field, std::uint64_t value);
 std::string proto_bytes(int field, std::string_view value);

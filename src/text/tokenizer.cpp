@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <unordered_set>
 
 #include "base/error.h"
 #include "text/piece_tokenizer.h"
@@ -22,22 +21,24 @@ std::string Unknown::summary() const {
     const CodePoint c = code_point_at(kind, 0);
     if (static_cast<std::size_t>(c.length) == kind.size() && c.value > 0x7E &&
         c.value != kInvalidCodePoint)
-      text += fmt::format(" (U+{:04X})", static_cast<unsigned>(c.value));
+      text += " (" + code_point_name(c.value) + ")";
   }
   return fmt::format("{} unknown token{}: {}{}", count, count == 1 ? "" : "s", text,
                      more_kinds ? ", ..." : "");
 }
 
+void Unknown::add_kind(std::string_view kind) {
+  if (std::ranges::find(kinds, kind) != kinds.end()) return;
+  if (kinds.size() < kMaxKinds)
+    kinds.emplace_back(kind);
+  else
+    more_kinds = true;
+}
+
 Unknown& Unknown::operator+=(const Unknown& more) {
   count += more.count;
   more_kinds = more_kinds || more.more_kinds;
-  for (const std::string& kind : more.kinds) {
-    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
-    if (kinds.size() < kMaxKinds)
-      kinds.push_back(kind);
-    else
-      more_kinds = true;
-  }
+  for (const std::string& kind : more.kinds) add_kind(kind);
   return *this;
 }
 
@@ -81,20 +82,12 @@ std::vector<int> Tokenizer::encode_with_specials(std::string_view text) const {
   return ids;
 }
 
-Unknown Tokenizer::unknown(std::string_view text, std::size_t max_kinds) const {
+Unknown Tokenizer::unknown(std::string_view text) const {
   Unknown result;
-  std::unordered_set<std::string_view> seen;
   scan(text, [&](const Token& token) {
     if (token.id != kUnk) return;
     ++result.count;
-    const std::string_view kind = text.substr(token.begin, token.end - token.begin);
-    if (seen.contains(kind)) return;
-    if (seen.size() < max_kinds) {
-      seen.insert(kind);
-      result.kinds.emplace_back(kind);
-    } else {
-      result.more_kinds = true;
-    }
+    result.add_kind(text.substr(token.begin, token.end - token.begin));
   });
   return result;
 }

@@ -43,8 +43,10 @@ struct Unknown {
   bool more_kinds = false;         // there were more than were kept
   // "3 unknown tokens: 'é' (U+00E9), 'x'", or "" if there are none
   std::string summary() const;
+  Unknown& operator+=(const Unknown& more);
+
   static constexpr std::size_t kMaxKinds = 20;
-  Unknown& operator+=(const Unknown& more);  // keeps at most kMaxKinds
+  void add_kind(std::string_view kind);  // unless it is there or there are kMaxKinds
 };
 
 class Tokenizer {
@@ -59,7 +61,7 @@ class Tokenizer {
 
   virtual ~Tokenizer() = default;
 
-  virtual TokenizerConfig::Type type() const = 0;
+  TokenizerConfig::Type type() const { return type_; }
   virtual int size() const = 0;  // number of ids
   // The names of all special tokens, by id.
   const std::vector<std::string>& specials() const { return specials_; }
@@ -80,8 +82,7 @@ class Tokenizer {
   // Like encode, but the name of a further special token becomes its id. With bpe and unigram the
   // name includes one space before it, as the first piece of a word includes the space before it.
   std::vector<int> encode_with_specials(std::string_view text) const;
-  // Counts all, and keeps at most max_kinds distinct ones.
-  Unknown unknown(std::string_view text, std::size_t max_kinds = Unknown::kMaxKinds) const;
+  Unknown unknown(std::string_view text) const;
 
   // The text that `id` adds after `previous`, the last token that is not special (-1: none).
   // Special ids add nothing. Several byte tokens may make up one character.
@@ -100,14 +101,15 @@ class Tokenizer {
 
  protected:
   // `further`: the names of further special tokens.
-  explicit Tokenizer(const std::vector<std::string>& further)
-      : specials_(kFirstSpecials.begin(), kFirstSpecials.end()) {
+  Tokenizer(TokenizerConfig::Type type, const std::vector<std::string>& further)
+      : type_(type), specials_(kFirstSpecials.begin(), kFirstSpecials.end()) {
     specials_.insert(specials_.end(), further.begin(), further.end());
   }
   // The piece() of an id that is not special.
   virtual std::string ordinary_piece(int id) const;
 
  private:
+  TokenizerConfig::Type type_;
   std::vector<std::string> specials_;
 };
 

@@ -4,12 +4,17 @@
 // the text is cut at newlines. Single-threaded.
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
-#include "text/tokenizer.h"
+#include "text/line_sample.h"
+#include "text/word_tokenizer.h"
 
 namespace heed {
 
@@ -24,8 +29,6 @@ class TokenizerTrainer {
   // `specials`: the names of the further special tokens, which get the ids from 3 on.
   TokenizerTrainer(const TokenizerConfig& config, std::vector<std::string> specials,
                    std::uint64_t seed);
-  ~TokenizerTrainer();
-  TokenizerTrainer(TokenizerTrainer&&) noexcept;
 
   // Adds valid UTF-8 (any bytes for byte), cut at newlines, or between characters for char and
   // byte.
@@ -37,8 +40,21 @@ class TokenizerTrainer {
   TrainedTokenizer finish();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  int first_id() const { return Tokenizer::kFirstFurther + static_cast<int>(specials_.size()); }
+  std::size_t room() const;  // for learnt ids
+  TrainedTokenizer finish_char();
+  TrainedTokenizer finish_byte();
+  TrainedTokenizer finish_word();
+  TrainedTokenizer finish_pieces();
+
+  TokenizerConfig config_;
+  std::vector<std::string> specials_;
+  std::uint64_t bytes_ = 0;
+  std::unordered_map<char32_t, std::int64_t> characters_;  // how often each occurs
+  std::array<std::int64_t, 128> ascii_{};                  // the same below U+0080: no hash needed
+  StringMap<std::int64_t> words_;
+  std::bitset<256> byte_values_;
+  LineSample sample_;
 };
 
 }  // namespace heed

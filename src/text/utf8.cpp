@@ -17,17 +17,12 @@ std::string to_lower(std::string_view text) {
   lower.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(text, at);
-    if (c.value < 0x80) {
-      const char ascii = text[at];
-      lower += ascii >= 'A' && ascii <= 'Z' ? static_cast<char>(ascii + 32) : ascii;
-    } else if (c.value == kInvalidCodePoint) {
-      lower += text[at];
-    } else {
-      const auto value = static_cast<utf8proc_int32_t>(c.value);
-      const auto mapped = utf8proc_tolower(value);
-      lower += mapped == value ? std::string(text.substr(at, c.length))
-                               : encode_utf8(static_cast<char32_t>(mapped));
-    }
+    const auto value = static_cast<utf8proc_int32_t>(c.value);
+    const auto mapped = utf8proc_tolower(value);  // an invalid one stays
+    if (mapped == value)
+      lower += text.substr(at, c.length);
+    else
+      lower += encode_utf8(static_cast<char32_t>(mapped));
     at += c.length;
   }
   return lower;

@@ -14,7 +14,7 @@ bool is_blank(char c) {
 
 WordTokenizer::WordTokenizer(const std::vector<std::string>& further,
                              std::vector<std::string> words)
-    : Tokenizer(further), words_(std::move(words)) {
+    : Tokenizer(TokenizerConfig::word, further), words_(std::move(words)) {
   int id = first_ordinary_id();
   for (const std::string& word : words_) ids_.emplace(word, id++);
 }

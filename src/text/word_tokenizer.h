@@ -29,7 +29,6 @@ class WordTokenizer final : public Tokenizer {
   static void split(std::string_view text,
                     const std::function<void(std::size_t, std::size_t)>& use);
 
-  TokenizerConfig::Type type() const override { return TokenizerConfig::word; }
   int size() const override { return first_ordinary_id() + static_cast<int>(words_.size()); }
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;

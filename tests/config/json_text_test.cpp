@@ -27,7 +27,7 @@ std::string error_of(const std::string& text) {
 TEST(JsonText, KnowsTheLineOfEveryKey) {
   const JsonText text =
       parse_json("{ // of two\n \"a\": {\n  \"b\": [1,\n 2],\n \"c\": 3}}", "a.json");
-  EXPECT_EQ(*text.json, nlohmann::json::parse(R"({"a": {"b": [1, 2], "c": 3}})"));
+  EXPECT_EQ(text.json, nlohmann::json::parse(R"({"a": {"b": [1, 2], "c": 3}})"));
   EXPECT_EQ(text.where("a"), "a.json:2");
   EXPECT_EQ(text.where("a.b"), "a.json:3");
   EXPECT_EQ(text.where("a.c"), "a.json:5");
@@ -36,7 +36,7 @@ TEST(JsonText, KnowsTheLineOfEveryKey) {
 }
 
 TEST(JsonText, TheSameKeyInTwoObjectsOfAListIsNoDuplicate) {
-  EXPECT_EQ(parse_json(R"({"a": [{"b": 1}, {"b": 2}]})", "a.json").json->at("a").size(), 2u);
+  EXPECT_EQ(parse_json(R"({"a": [{"b": 1}, {"b": 2}]})", "a.json").json.at("a").size(), 2u);
 }
 
 TEST(JsonText, ErrorsNameThePlace) {

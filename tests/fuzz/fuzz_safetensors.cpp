@@ -8,7 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const FuzzFolder folder;
   const std::string path = folder.write("in", view(data, size));
   try {
-    const std::vector<TensorEntry> entries = list_safetensors(path);
+    InputFile file(path);
+    const std::vector<TensorEntry> entries = list_safetensors(file);
     std::vector<std::vector<float>> numbers;
     for (const TensorEntry& e : entries) numbers.emplace_back((e.end - e.begin) / sizeof(float));
     std::vector<TensorSlot> slots;
@@ -17,10 +18,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       slots.push_back({entries[i].name, entries[i].shape, numbers[i].data()});
       views.push_back({entries[i].name, entries[i].shape, numbers[i].data()});
     }
-    read_safetensors(path, slots);
+    file.rewind();
+    read_safetensors(file, slots);
     const std::string copy = folder.path("out");
     write_safetensors(copy, views);
-    const std::vector<TensorEntry> again = list_safetensors(copy);
+    InputFile copied(copy);
+    const std::vector<TensorEntry> again = list_safetensors(copied);
     expect(again.size() == entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
       expect(again[i].name == entries[i].name && again[i].shape == entries[i].shape &&

@@ -73,7 +73,7 @@ inline Golden read_golden(const std::string& name) {
   Golden g;
   g.about = nlohmann::json::parse(std::ifstream(golden_folder() / (name + ".json")));
   g.tensors = read_f64_safetensors(golden_folder() / (name + ".safetensors"));
-  read_fields(JsonText(g.about.at("model"), name), fields(g.config));
+  read_fields(JsonText{g.about.at("model"), name}, fields(g.config));
   for (const auto& s : g.about.at("sequences")) {
     const std::vector<int> source = s.at("source"), target = s.at("target"),
                            labels = s.at("labels");

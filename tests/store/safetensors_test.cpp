@@ -19,11 +19,21 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+std::vector<TensorEntry> listed(const fs::path& path) {
+  InputFile file(path);
+  return list_safetensors(file);
+}
+
+void read(const fs::path& path, std::span<const TensorSlot> slots) {
+  InputFile file(path);
+  read_safetensors(file, slots);
+}
+
 TEST(Safetensors, EveryBitOfATableComesBack) {
   ParamTable table;
   table.add_matrix("m", 300, 400, {Initializer::zeros, 0.0});
   table.add_vector("v", 5, Initializer::zeros);
-  ParamVec<float> values(table.size()), read(table.size());
+  ParamVec<float> values(table.size()), found(table.size());
   for (std::size_t i = 0; i < values.size(); ++i) values.data()[i] = std::sin(float(i)) * 1e-3f;
   values.data()[0] = std::numeric_limits<float>::quiet_NaN();
   values.data()[1] = std::numeric_limits<float>::denorm_min();
@@ -35,10 +45,10 @@ TEST(Safetensors, EveryBitOfATableComesBack) {
   const std::string digest = write_safetensors(path, views);
   EXPECT_EQ(digest, sha256_of_file(path));
   EXPECT_EQ(fs::file_size(path), safetensors_size(views));
-  read_safetensors(path, tensor_slots(table, read, "raw."));
-  EXPECT_EQ(std::memcmp(values.data(), read.data(), values.size() * sizeof(float)), 0);
+  read(path, tensor_slots(table, found, "raw."));
+  EXPECT_EQ(std::memcmp(values.data(), found.data(), values.size() * sizeof(float)), 0);
 
-  const auto entries = list_safetensors(path);
+  const auto entries = listed(path);
   EXPECT_EQ(entries[0].name, "raw.m");
   EXPECT_EQ(entries[0].shape, (Shape{300, 400}));
   EXPECT_EQ(entries[1].shape, (Shape{5}));
@@ -68,7 +78,7 @@ TEST(Safetensors, AllTensorsThatDoNotFitAreNamedAndNoSlotIsTouched) {
   const std::vector<TensorSlot> slots = {{"same", {2}, same.data()},
                                          {"turned", {3, 2}, turned.data()},
                                          {"only.model", {1}, missing.data()}};
-  EXPECT_THAT(error_of([&] { read_safetensors(path, slots); }),
+  EXPECT_THAT(error_of([&] { read(path, slots); }),
               AllOf(HasSubstr(path.string()), HasSubstr("extra: only.file [4]"),
                     HasSubstr("misshapen: turned is [2, 3], expected [3, 2]"),
                     HasSubstr("missing: only.model [1]"), Not(HasSubstr("same"))));
@@ -87,7 +97,7 @@ TEST(Safetensors, FilesThatAreNoneAreRefusedWithoutBigAllocations) {
   };
   for (const auto& [bytes, expected] : cases) {
     replace_file(path, bytes);
-    EXPECT_THAT(error_of([&] { list_safetensors(path); }),
+    EXPECT_THAT(error_of([&] { listed(path); }),
                 AllOf(HasSubstr(path.string()), HasSubstr(expected)));
   }
   // A sparse file of 1 TiB that says all of it is header.
@@ -95,7 +105,7 @@ TEST(Safetensors, FilesThatAreNoneAreRefusedWithoutBigAllocations) {
   length[4] = '\x80';
   replace_file(path, length);
   fs::resize_file(path, std::uintmax_t{1} << 40);
-  EXPECT_THAT(error_of([&] { list_safetensors(path); }), HasSubstr("expected at most 16777216"));
+  EXPECT_THAT(error_of([&] { listed(path); }), HasSubstr("expected at most 16777216"));
 }
 
 }  // namespace

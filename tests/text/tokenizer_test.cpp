@@ -164,7 +164,8 @@ TEST(CharTokenizer, CountsAndNamesUnknownCharacters) {
   EXPECT_EQ(unknown.count, 4u);
   EXPECT_EQ(unknown.kinds, (std::vector<std::string>{"é", "x", "\n"}));
   EXPECT_EQ(unknown.summary(), "4 unknown tokens: 'é' (U+00E9), 'x', '\\n'");
-  EXPECT_EQ(tokenizer->unknown("aéx", 1).summary(), "2 unknown tokens: 'é' (U+00E9), ...");
+  EXPECT_TRUE(tokenizer->unknown("ABCDEFGHIJKLMNOPQRSTA").summary().ends_with(", 'T'"));
+  EXPECT_TRUE(tokenizer->unknown("ABCDEFGHIJKLMNOPQRSTU").summary().ends_with(", 'T', ..."));
   EXPECT_EQ(tokenizer->unknown("abc").summary(), "");
   const auto ids = tokenizer->encode("aéb");
   EXPECT_EQ(tokenizer->decode(ids), "ab");
