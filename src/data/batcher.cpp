@@ -13,15 +13,11 @@ int micro_batch_tokens(const RunConfig& config) {
 }
 
 Batcher::Batcher(const Objective& objective, const Split& split, const RunConfig& config)
-    : objective_(objective),
-      split_(split),
-      seed_(config.seed),
-      dropout_(config.model.dropout > 0 || config.model.attention_dropout > 0),
-      batch_tokens_(config.train.batch_tokens),
-      shards_(config.train.shards),
-      micro_batch_tokens_(micro_batch_tokens(config)) {}
+    : objective_(objective), split_(split), config_(config) {}
 
 void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
+  const bool dropout = config_.model.dropout > 0 || config_.model.attention_dropout > 0;
+  const int shards = config_.train.shards, micro_batch = micro_batch_tokens(config_);
   const std::int64_t count = objective_.count(split_, cursor.epoch);
   std::size_t n = 0;
   out.tokens = 0;
@@ -29,33 +25,33 @@ void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
     if (n == taken_.size()) taken_.emplace_back();
     Example& e = taken_[n];
     objective_.example(split_, cursor.epoch, cursor.index, e);
-    if (n > 0 && out.tokens + e.tokens() > batch_tokens_) break;
+    if (n > 0 && out.tokens + e.tokens() > config_.train.batch_tokens) break;
     out.tokens += e.tokens();
     ++n;
   }
   out.after = cursor.index < count ? cursor : Cursor{cursor.epoch + 1, 0};
 
-  out.shards.resize(shards_);
-  out.used.assign(shards_, 0);
+  out.shards.resize(shards);
+  out.used.assign(shards, 0);
   out.labels = 0;
   std::int64_t before = 0;
   int shard = 0, in_micro_batch = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const Example& e = taken_[i];
     // The shard in whose share of the step's tokens the middle of this example falls.
-    const int wanted = static_cast<int>((2 * before + e.tokens()) * shards_ / (2 * out.tokens));
+    const int wanted = static_cast<int>((2 * before + e.tokens()) * shards / (2 * out.tokens));
     const bool next_shard = wanted != shard;
     shard = wanted;
     std::vector<Batch>& batches = out.shards[shard];
     int& used = out.used[shard];
-    if (used == 0 || next_shard || in_micro_batch + e.tokens() > micro_batch_tokens_) {
+    if (used == 0 || next_shard || in_micro_batch + e.tokens() > micro_batch) {
       if (static_cast<std::size_t>(used) == batches.size()) batches.emplace_back();
       batches[used++].clear();
       in_micro_batch = 0;
     }
     in_micro_batch += e.tokens();
     before += e.tokens();
-    const std::uint64_t key = dropout_ ? noise_key(seed_, Purpose::dropout, step, i) : 0;
+    const std::uint64_t key = dropout ? noise_key(config_.seed, Purpose::dropout, step, i) : 0;
     batches[used - 1].add(e.source, e.target, e.labels, key);
     for (int label : e.labels) out.labels += label >= 0;
   }

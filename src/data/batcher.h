@@ -32,7 +32,7 @@ struct StepBatch {
 
 class Batcher {
  public:
-  // The objective and the split must outlive it.
+  // References must outlive it.
   Batcher(const Objective& objective, const Split& split, const RunConfig& config);
 
   // The batch of optimizer step `step` (its dropout draws are keyed by it), beginning at `cursor`.
@@ -42,9 +42,7 @@ class Batcher {
  private:
   const Objective& objective_;
   const Split& split_;
-  std::uint64_t seed_;
-  bool dropout_;
-  int batch_tokens_, shards_, micro_batch_tokens_;
+  const RunConfig& config_;
   std::vector<Example> taken_;  // memory reused from step to step
 };
 

@@ -1,5 +1,7 @@
 #include "data/config_rules.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -12,10 +14,6 @@ void require(bool holds, const std::string& what, const std::string& hint = "") 
   if (!holds) throw Error(Exit::usage, what, hint);
 }
 
-std::string number(std::int64_t n) {
-  return std::to_string(n);
-}
-
 // Which data there is: one kind, whole, and its own kind of held-out files.
 void check_data(const DataConfig& d) {
   const bool text = !d.train.empty();
@@ -25,17 +23,19 @@ void check_data(const DataConfig& d) {
           "no data: expected data.train (text), data.source and data.target (parallel lines) or "
           "data.pairs (TSV).",
           "--set data.train=/path/to/text.txt");
-  require(text + parallel + pairs == 1,
-          "data.train, data.source + data.target and data.pairs exclude each other; found" +
-              std::string(text ? " train" : "") + (parallel ? " source/target" : "") +
-              (pairs ? " pairs" : "") + ".");
-  require(!parallel || (!d.source.empty() && !d.target.empty()),
-          "data.source and data.target belong together; data." +
-              std::string(d.source.empty() ? "source" : "target") + " is missing.");
-  require(d.valid_source.empty() == d.valid_target.empty(),
-          "data.valid_source and data.valid_target belong together; data." +
-              std::string(d.valid_source.empty() ? "valid_source" : "valid_target") +
-              " is missing.");
+  require(
+      text + parallel + pairs == 1,
+      fmt::format("data.train, data.source + data.target and data.pairs exclude each other; "
+                  "found{}{}{}.",
+                  text ? " train" : "", parallel ? " source/target" : "", pairs ? " pairs" : ""));
+  const auto together = [](const std::string& a, const std::string& b, const char* prefix) {
+    require(
+        a.empty() == b.empty(),
+        fmt::format("data.{0}source and data.{0}target belong together; data.{0}{1} is missing.",
+                    prefix, a.empty() ? "source" : "target"));
+  };
+  together(d.source, d.target, "");
+  together(d.valid_source, d.valid_target, "valid_");
   const bool valid_pairs = !d.valid_source.empty() || !d.valid_pairs.empty();
   require(d.valid.empty() || text,
           "data.valid goes with data.train; pairs are held out with "
@@ -51,26 +51,26 @@ void check_data(const DataConfig& d) {
 void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   const std::string& name = c.objective.type;
   const auto layers = [&](const char* key, int found, bool wanted) {
-    require((found > 0) == wanted, "objective.type " + name + " needs " + key +
-                                       (wanted ? " of at least 1" : " 0") + "; found " +
-                                       number(found) + ".");
+    require((found > 0) == wanted, fmt::format("objective.type {} needs {} {}; found {}.", name,
+                                               key, wanted ? "of at least 1" : "0", found));
   };
   layers("model.encoder_layers", c.model.encoder_layers, objective.encoder());
   layers("model.decoder_layers", c.model.decoder_layers, objective.decoder());
   constexpr std::size_t kMostSpecials = 10'000;
   require(objective.specials.size() <= kMostSpecials,
-          "objective.type " + name + " needs " +
-              number(static_cast<std::int64_t>(objective.specials.size())) +
-              " special tokens for these lengths; a tokenizer has at most " +
-              number(kMostSpecials) + ".",
+          fmt::format("objective.type {} needs {} special tokens for these lengths; a tokenizer "
+                      "has at most {}.",
+                      name, objective.specials.size(), kMostSpecials),
           "a smaller objective.source_length");
   const bool pairs = objective.pairs;
+  const char* found = pairs                  ? "train is text"
+                      : c.data.pairs.empty() ? "source gives pairs"
+                                             : "pairs gives pairs";
   require(c.data.has_pairs() == pairs,
-          "objective.type " + name + " learns from " + (pairs ? "pairs" : "text") + ", but data." +
-              (pairs ? "train is text."
-                     : std::string(c.data.pairs.empty() ? "source" : "pairs") + " gives pairs."),
-          "objective.type " + objectives_with(&ObjectiveTraits::pairs, !pairs) +
-              (pairs ? "" : ", or text in data.train"));
+          fmt::format("objective.type {} learns from {}, but data.{}.", name,
+                      pairs ? "pairs" : "text", found),
+          fmt::format("objective.type {}{}", objectives_with(&ObjectiveTraits::pairs, !pairs),
+                      pairs ? "" : ", or text in data.train"));
   require(c.tokenizer.shared || pairs,
           "tokenizer.shared false needs pairs: text has one vocabulary.");
   require(c.tokenizer.shared || c.model.tie != Tie::all,
@@ -79,9 +79,9 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
 }
 
 void check_model(const ModelConfig& m) {
-  require(m.d_model % m.n_heads == 0, "model.n_heads must divide model.d_model; found " +
-                                          number(m.n_heads) + " heads for a width of " +
-                                          number(m.d_model) + ".");
+  require(m.d_model % m.n_heads == 0,
+          fmt::format("model.n_heads must divide model.d_model; found {} heads for a width of {}.",
+                      m.n_heads, m.d_model));
   const int d_head = m.d_model / m.n_heads;
   const AttentionKinds& a = m.attention;
   require(a.cross.positions,
@@ -92,12 +92,12 @@ void check_model(const ModelConfig& m) {
       "added to the embedding, once for all attention.",
       "--set model.positions=rotary, or model.positions=none");
   require(m.positions != Positions::rotary || d_head % 2 == 0,
-          "rotary positions turn pairs of numbers: model.d_model / model.n_heads must be even; "
-          "found " +
-              number(d_head) + ".");
+          fmt::format("rotary positions turn pairs of numbers: model.d_model / model.n_heads must "
+                      "be even; found {}.",
+                      d_head));
   require(m.positions != Positions::sinusoidal || m.d_model % 2 == 0,
-          "sinusoidal positions come in pairs: model.d_model must be even; found " +
-              number(m.d_model) + ".");
+          fmt::format("sinusoidal positions come in pairs: model.d_model must be even; found {}.",
+                      m.d_model));
 }
 
 bool decays(const OptimizerConfig& o) {
@@ -115,9 +115,9 @@ void check_training(const RunConfig& c, bool pairs) {
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
   require(!decays(o) || o.decay_steps > 0,
           "without train.max_steps, a linear or cosine schedule needs optimizer.decay_steps.");
-  require(t.select_by != SelectBy::bleu || pairs, "train.select_by bleu needs objective.type " +
-                                                      objectives_with(&ObjectiveTraits::pairs) +
-                                                      ".");
+  require(t.select_by != SelectBy::bleu || pairs,
+          fmt::format("train.select_by bleu needs objective.type {}.",
+                      objectives_with(&ObjectiveTraits::pairs)));
   require(t.select_by != SelectBy::bleu || c.data.has_validation(),
           "train.select_by bleu needs held-out data, but data.valid_fraction is 0.");
   require(t.patience == 0 || c.data.has_validation(),
@@ -147,9 +147,9 @@ RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
   const int needed =
       std::max(objective->traits().longest_source, objective->traits().longest_target);
   if (c.model.max_length == 0) c.model.max_length = needed;
-  require(c.model.max_length >= needed, "model.max_length must be at least " + number(needed) +
-                                            " for these lengths; found " +
-                                            number(c.model.max_length) + ".");
+  require(c.model.max_length >= needed,
+          fmt::format("model.max_length must be at least {} for these lengths; found {}.", needed,
+                      c.model.max_length));
   return c;
 }
 

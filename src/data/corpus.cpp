@@ -1,8 +1,8 @@
 #include "data/corpus.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/error.h"
@@ -25,12 +25,6 @@ InputFile open_text(const std::string& path) {
   return InputFile(path, InputFile::Allow::anything, Exit::data);
 }
 
-std::string hex(unsigned char byte) {
-  std::array<char, 8> text;
-  std::snprintf(text.data(), text.size(), "0x%02X", byte);
-  return text.data();
-}
-
 // Follows lines through a file that comes in blocks, to say where a bad byte stands.
 class Utf8Checker {
  public:
@@ -49,9 +43,10 @@ class Utf8Checker {
     in_file_ += good.size();
     if (end == text.size() || (!at_end && text.size() - end < 4)) return end;
     throw Error(Exit::data,
-                path_ + ":" + std::to_string(lines_ + 1) + ": not valid UTF-8 at byte " +
-                    std::to_string(in_line_ + 1) + " of the line (offset " +
-                    std::to_string(in_file_) + " in the file): found " + hex(text[end]) + ".",
+                fmt::format("{}:{}: not valid UTF-8 at byte {} of the line (offset {} in the "
+                            "file): found 0x{:02X}.",
+                            path_, lines_ + 1, in_line_ + 1, in_file_,
+                            static_cast<unsigned char>(text[end])),
                 "convert the file to UTF-8 (iconv -t UTF-8), or use tokenizer.type \"byte\"");
   }
 
@@ -122,8 +117,8 @@ std::string read_text(std::span<const std::string> paths, const ReadOptions& opt
 void check_utf8(std::string_view text, const std::string& where) {
   const std::size_t bad = find_invalid_utf8(text);
   if (bad == std::string_view::npos) return;
-  throw Error(Exit::data, where + ": not valid UTF-8 at byte " + std::to_string(bad + 1) +
-                              ": found " + hex(text[bad]) + ".");
+  throw Error(Exit::data, fmt::format("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where,
+                                      bad + 1, static_cast<unsigned char>(text[bad])));
 }
 
 }  // namespace heed

@@ -13,11 +13,8 @@ class Ids {
   int vocab() const { return vocab_; }  // all ids are below it
 
   void push_back(int id) {
-    if (wide_) {
-      long_.push_back(static_cast<std::uint32_t>(id));
-    } else {
-      short_.push_back(static_cast<std::uint16_t>(id));
-    }
+    wide_ ? long_.push_back(static_cast<std::uint32_t>(id))
+          : short_.push_back(static_cast<std::uint16_t>(id));
   }
   std::size_t size() const { return wide_ ? long_.size() : short_.size(); }
   int operator[](std::size_t i) const {

@@ -1,5 +1,7 @@
 #include "data/pair_dataset.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -18,23 +20,21 @@ Split encode_pairs(std::span<const std::string_view> source,
   Split s(tokenizers.source().size(), tokenizers.target->size());
   s.lossy = c.data.lowercase;
   s.source_begin = s.target_begin = {0};
-  SplitEncoder source_encoder(tokenizers.source(), s), target_encoder(*tokenizers.target, s);
-  const auto limit = static_cast<std::size_t>(c.data.max_length);
+  const std::size_t limit = c.data.max_length, positions = most_positions(c.model);
   for (std::size_t i = 0; i < source.size(); ++i) {
-    source_encoder.encode(source[i], s.source);
+    encode_text(source[i], tokenizers.source(), s, s.source);
     const std::uint64_t of_source = s.unknown.count;
-    target_encoder.encode(target[i], s.target);
+    encode_text(target[i], *tokenizers.target, s, s.target);
     s.lossy = s.lossy || s.unknown.count > of_source;
     const std::size_t longest =
         std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
-    if (!drop_long &&
-        longest + 1 > static_cast<std::size_t>(most_positions(c.model)))  // with <s> or </s>
-      throw Error(Exit::data,
-                  "Pair " + std::to_string(i + 1) + " of the held-out or given data has " +
-                      std::to_string(longest) +
-                      " tokens on one side; the model has positions for " +
-                      std::to_string(c.model.max_length) + " with <s> or </s>.",
-                  "leave it out, or train with a larger model.max_length");
+    if (!drop_long && longest + 1 > positions)  // with <s> or </s>
+      throw Error(
+          Exit::data,
+          fmt::format("Pair {} of the held-out or given data has {} tokens on one side; the "
+                      "model has positions for {} with <s> or </s>.",
+                      i + 1, longest, c.model.max_length),
+          "leave it out, or train with a larger model.max_length");
     if (drop_long && longest > limit) {
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());
@@ -77,58 +77,54 @@ void train_pair_tokenizers(const RunConfig& c, std::span<const std::string_view>
   }
 }
 
-// A held-out tail included.
-Pairs read_training_pairs(const RunConfig& c, const std::string& folder) {
+// The training pairs, a held-out tail included; or the held-out files of their own.
+Pairs read_pairs(const RunConfig& c, const std::string& folder, bool valid = false) {
   const DataConfig& d = c.data;
-  if (!d.pairs.empty()) return read_tsv(data_path(folder, "pairs", d.pairs), read_options(c));
-  return read_parallel(data_path(folder, "source", d.source), data_path(folder, "target", d.target),
-                       read_options(c));
-}
-
-// Held-out files of their own.
-Pairs read_valid_pairs(const RunConfig& c, const std::string& folder) {
-  const DataConfig& d = c.data;
-  if (!d.valid_pairs.empty())
-    return read_tsv(data_path(folder, "valid_pairs", d.valid_pairs), read_options(c));
-  return read_parallel(data_path(folder, "valid_source", d.valid_source),
-                       data_path(folder, "valid_target", d.valid_target), read_options(c));
+  const auto path = [&](const char* key, const std::string& training, const std::string& held_out) {
+    return data_path(folder, fmt::format("{}{}", valid ? "valid_" : "", key),
+                     valid ? held_out : training);
+  };
+  if (!(valid ? d.valid_pairs : d.pairs).empty())
+    return read_tsv(path("pairs", d.pairs, d.valid_pairs), read_options(c));
+  return read_parallel(path("source", d.source, d.valid_source),
+                       path("target", d.target, d.valid_target), read_options(c));
 }
 
 }  // namespace
 
 DataHash hash_pair_data(const RunConfig& c, const std::string& folder) {
-  return {hash_of(read_training_pairs(c, folder)),
-          c.data.has_valid_files() ? hash_of(read_valid_pairs(c, folder)) : ""};
+  return {hash_of(read_pairs(c, folder)),
+          c.data.has_valid_files() ? hash_of(read_pairs(c, folder, true)) : ""};
 }
 
 Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   Dataset d;
-  const Pairs all = read_training_pairs(c, folder);
+  const Pairs all = read_pairs(c, folder);
   d.hash.data = hash_of(all);
   const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
   const std::span<const std::string_view> source(all.source), target(all.target);
   if (n == 0)
-    throw Error(Exit::data, "No pair is left for training: " + std::to_string(all.size()) +
-                                " in all, data.valid_fraction holds out the rest.");
+    throw Error(Exit::data, fmt::format("No pair is left for training: {} in all, "
+                                        "data.valid_fraction holds out the rest.",
+                                        all.size()));
   if (!tokenizers.target)
     train_pair_tokenizers(c, source.first(n), target.first(n), tokenizers, d.notes);
   d.train = encode_pairs(source.first(n), target.first(n), c, tokenizers, true);
   if (c.data.has_valid_files()) {
-    const Pairs valid = read_valid_pairs(c, folder);
+    const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
     d.valid = encode_pairs(valid.source, valid.target, c, tokenizers, false);
   } else if (n < all.size()) {
     d.valid = encode_pairs(source.subspan(n), target.subspan(n), c, tokenizers, false);
   }
   if (d.train.sentences() == 0)
-    throw Error(Exit::data,
-                "Every pair is longer than data.max_length " + std::to_string(c.data.max_length) +
-                    " tokens.",
-                "--set data.max_length=" + std::to_string(2 * c.data.max_length));
+    throw Error(
+        Exit::data,
+        fmt::format("Every pair is longer than data.max_length {} tokens.", c.data.max_length),
+        fmt::format("--set data.max_length={}", 2 * c.data.max_length));
   if (d.train.dropped > 0)
-    d.notes.push_back("dropped " + std::to_string(d.train.dropped) +
-                      " pairs longer than data.max_length " + std::to_string(c.data.max_length) +
-                      " tokens");
+    d.notes.push_back(fmt::format("dropped {} pairs longer than data.max_length {} tokens",
+                                  d.train.dropped, c.data.max_length));
   return d;
 }
 
@@ -137,8 +133,8 @@ Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& token
 }
 
 Pairs read_held_out_pairs(const RunConfig& c, const std::string& folder) {
-  if (c.data.has_valid_files()) return read_valid_pairs(c, folder);
-  Pairs pairs = read_training_pairs(c, folder);
+  if (c.data.has_valid_files()) return read_pairs(c, folder, true);
+  Pairs pairs = read_pairs(c, folder);
   const auto n = static_cast<std::ptrdiff_t>(split_pairs(pairs.size(), c.data.valid_fraction));
   for (auto* side : {&pairs.source, &pairs.target}) side->erase(side->begin(), side->begin() + n);
   return pairs;

@@ -1,4 +1,6 @@
 // Sentence pairs and lists of lines; declared in corpus.h.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,8 +29,9 @@ bool is_blank(std::string_view line) {
   return split_words(line).empty();
 }
 
-std::string at_line(const std::string& path, std::size_t index) {
-  return path + ":" + std::to_string(index + 1) + ": ";
+Error line_error(const std::string& path, std::size_t index, const std::string& what,
+                 const std::string& hint = "") {
+  return Error(Exit::data, fmt::format("{}:{}: {}", path, index + 1, what), hint);
 }
 
 std::string read_one(const std::string& path, const ReadOptions& options) {
@@ -46,20 +49,18 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
   pairs.files_.push_back(read_one(target_path, options));
   pairs.source = lines_of(pairs.files_[0]);
   pairs.target = lines_of(pairs.files_[1]);
-  if (pairs.source.size() != pairs.target.size()) {
+  if (pairs.source.size() != pairs.target.size())
     throw Error(Exit::data,
-                source_path + " has " + std::to_string(pairs.source.size()) + " lines, " +
-                    target_path + " has " + std::to_string(pairs.target.size()) +
-                    " lines; expected one target line for every source line.",
+                fmt::format("{} has {} lines, {} has {} lines; expected one target line for every "
+                            "source line.",
+                            source_path, pairs.source.size(), target_path, pairs.target.size()),
                 "compare the files with: wc -l, paste");
-  }
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const bool source_blank = is_blank(pairs.source[i]);
     if (!source_blank && !is_blank(pairs.target[i])) continue;
-    throw Error(Exit::data,
-                at_line(source_blank ? source_path : target_path, i) +
-                    "the line is empty; expected a sentence on every line of both files.",
-                "remove the pair from both files");
+    throw line_error(source_blank ? source_path : target_path, i,
+                     "the line is empty; expected a sentence on every line of both files.",
+                     "remove the pair from both files");
   }
   return pairs;
 }
@@ -73,20 +74,20 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto tabs = std::count(lines[i].begin(), lines[i].end(), '\t');
     if (tabs == 0 && is_blank(lines[i]))
-      throw Error(Exit::data, at_line(path, i) + "the line is empty; expected source, tab, target.",
-                  "remove the line");
-    if (tabs != 1) {
-      throw Error(Exit::data, at_line(path, i) + "found " + std::to_string(tabs) +
-                                  " tabs; expected exactly one, between source and target.");
-    }
+      throw line_error(path, i, "the line is empty; expected source, tab, target.",
+                       "remove the line");
+    if (tabs != 1)
+      throw line_error(
+          path, i,
+          fmt::format("found {} tabs; expected exactly one, between source and target.", tabs));
     const std::size_t tab = lines[i].find('\t');
     pairs.source.push_back(lines[i].substr(0, tab));
     pairs.target.push_back(lines[i].substr(tab + 1));
     const bool source_blank = is_blank(pairs.source[i]);
-    if (source_blank || is_blank(pairs.target[i])) {
-      throw Error(Exit::data, at_line(path, i) + "the " + (source_blank ? "source" : "target") +
-                                  " is empty; expected a sentence on both sides of the tab.");
-    }
+    if (source_blank || is_blank(pairs.target[i]))
+      throw line_error(path, i,
+                       fmt::format("the {} is empty; expected a sentence on both sides of the tab.",
+                                   source_blank ? "source" : "target"));
   }
   return pairs;
 }

@@ -4,27 +4,18 @@
 #include <string_view>
 
 #include "data/split.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
-class SplitEncoder {
- public:
-  // Both must outlive it.
-  SplitEncoder(const Tokenizer& tokenizer, Split& split) : tokenizer_(tokenizer), split_(split) {}
-
-  // Appends to `ids`, one of the split's sides.
-  void encode(std::string_view text, Ids& ids) {
-    bool unknown = false;
-    tokenizer_.scan(text, [&](const Token& t) {
-      ids.push_back(t.id);
-      unknown = unknown || t.id == Tokenizer::kUnk;
-    });
-    if (unknown) split_.unknown += tokenizer_.unknown(text);
-  }
-
- private:
-  const Tokenizer& tokenizer_;
-  Split& split_;
-};
+// Appends to `ids`, one of the split's sides.
+inline void encode_text(std::string_view text, const Tokenizer& tokenizer, Split& split, Ids& ids) {
+  bool unknown = false;
+  tokenizer.scan(text, [&](const Token& t) {
+    ids.push_back(t.id);
+    unknown = unknown || t.id == Tokenizer::kUnk;
+  });
+  if (unknown) split.unknown += tokenizer.unknown(text);
+}
 
 }  // namespace heed

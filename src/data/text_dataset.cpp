@@ -1,5 +1,7 @@
 #include "data/text_dataset.h"
 
+#include <fmt/core.h>
+
 #include "base/error.h"
 #include "base/sha256.h"
 #include "data/data_files.h"
@@ -21,18 +23,15 @@ std::vector<std::string> resolved(const std::vector<std::string>& paths, const s
 template <class Use>
 void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&& use) {
   const ReadOptions options = read_options(c);
-  std::uint64_t total = 0;
-  if (c.data.valid_fraction == 0) {
-    total = ~std::uint64_t{0};
-  } else if (c.data.lowercase) {  // may change the number of bytes
-    scan_text(paths, options, [&](std::string_view s) { total += s.size(); });
-  } else {
-    total = bytes_of_files(paths);
+  std::uint64_t cut = ~std::uint64_t{0};  // bytes of training text
+  if (c.data.valid_fraction > 0) {
+    std::uint64_t total = 0;
+    if (c.data.lowercase)  // may change the number of bytes
+      scan_text(paths, options, [&](std::string_view s) { total += s.size(); });
+    else
+      total = bytes_of_files(paths);
+    cut = static_cast<std::uint64_t>(static_cast<double>(total) * (1.0 - c.data.valid_fraction));
   }
-  const auto cut =
-      c.data.valid_fraction == 0
-          ? total
-          : static_cast<std::uint64_t>(static_cast<double>(total) * (1.0 - c.data.valid_fraction));
   std::uint64_t at = 0;
   scan_text(paths, options, [&](std::string_view s) {
     std::size_t left = at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
@@ -84,12 +83,11 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   if (c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte)
     // Other tokenizers give far fewer tokens than bytes.
     d.train.target.reserve(bytes_of_files(paths));
-  SplitEncoder train(*tokenizers.target, d.train), valid(*tokenizers.target, d.valid);
   Sha256 hash;
   scan_split(c, paths, [&](std::string_view s, bool training) {
     hash.update(s);
     Split& split = training ? d.train : d.valid;
-    (training ? train : valid).encode(s, split.target);
+    encode_text(s, *tokenizers.target, split, split.target);
     split.target_bytes += s.size();
   });
   d.hash = {hash.hex(), hash_valid(c, folder)};
@@ -98,8 +96,9 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.lowercase || s->unknown.count > 0;
   if (d.train.target.size() < 2)
     throw Error(Exit::data,
-                "The training text is too short: " + std::to_string(d.train.target.size()) +
-                    " tokens after holding out " + "the validation part.");
+                fmt::format("The training text is too short: {} tokens after holding out the "
+                            "validation part.",
+                            d.train.target.size()));
   if (c.data.has_validation() && d.valid.target.size() == 0)
     throw Error(Exit::data,
                 "The validation part is empty: the text is too short for data.valid_fraction.",
@@ -110,9 +109,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 Split load_text(const std::vector<std::string>& paths, const RunConfig& c,
                 const Tokenizers& tokenizers) {
   Split s(1, tokenizers.target->size());
-  SplitEncoder encoder(*tokenizers.target, s);
   scan_text(paths, read_options(c), [&](std::string_view text) {
-    encoder.encode(text, s.target);
+    encode_text(text, *tokenizers.target, s, s.target);
     s.target_bytes += text.size();
   });
   s.lossy = c.data.lowercase || s.unknown.count > 0;

@@ -1,5 +1,7 @@
 #include "data/user_text.h"
 
+#include <fmt/core.h>
+
 #include "base/error.h"
 #include "data/corpus.h"
 #include "text/utf8.h"
@@ -9,9 +11,9 @@ namespace {
 
 void check_length(std::size_t ids, int longest, const std::string& name) {
   if (ids > static_cast<std::size_t>(longest))
-    throw Error(Exit::data, name + " is too long: the model reads at most " +
-                                std::to_string(longest) + " tokens there, and with <s> or </s> " +
-                                "these are " + std::to_string(ids) + ".");
+    throw Error(Exit::data, fmt::format("{} is too long: the model reads at most {} tokens there, "
+                                        "and with <s> or </s> these are {}.",
+                                        name, longest, ids));
 }
 
 }  // namespace
@@ -40,8 +42,8 @@ TokenIds encode_known(std::string_view text, const Tokenizer& tokenizer, const R
   const Unknown unknown = unknown_beside_specials(read, tokenizer);
   if (unknown.count > 0)
     throw Error(Exit::data,
-                name + " has " + unknown.summary() + ". The model has no id for " +
-                    (unknown.count == 1 ? "it." : "them."),
+                fmt::format("{} has {}. The model has no id for {}.", name, unknown.summary(),
+                            unknown.count == 1 ? "it" : "them"),
                 "heed tokenize shows what it knows");
   return tokenizer.encode_with_specials(read);
 }
@@ -71,9 +73,9 @@ TokenIds target_tokens(const Objective& objective, const RunConfig& config,
 void check_positions(const ModelConfig& model, std::size_t ids, const std::string& name,
                      const std::string& frame) {
   if (ids > static_cast<std::size_t>(most_positions(model)))
-    throw Error(Exit::data, name + " has " + std::to_string(ids) + " tokens with " + frame +
-                                "; this model has positions for " +
-                                std::to_string(model.max_length) + ".");
+    throw Error(Exit::data,
+                fmt::format("{} has {} tokens with {}; this model has positions for {}.", name, ids,
+                            frame, model.max_length));
 }
 
 }  // namespace heed

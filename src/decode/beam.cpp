@@ -69,9 +69,7 @@ class Search {
       for (const ScoredToken& t : active[p].next)
         all.push_back({p, t, active[p].log_probability + t.log_probability});
     // Stable: among equals the better parent comes first, then its better token.
-    std::stable_sort(all.begin(), all.end(), [](const BeamCandidate& a, const BeamCandidate& b) {
-      return a.log_probability > b.log_probability;
-    });
+    std::ranges::stable_sort(all, std::greater{}, &BeamCandidate::log_probability);
     if (all.size() > static_cast<std::size_t>(options_->beam_size)) all.resize(options_->beam_size);
     return all;
   }
@@ -97,25 +95,15 @@ class Search {
   // The first child of a parent stays in its slot; the others are copied to free slots. On entry
   // `slot` is the index of the parent in `active`.
   void move_slots(std::vector<LiveHypothesis>& next, IncrementalDecoder& decoder) const {
-    std::vector<bool> taken(active.size(), false);
-    std::vector<int> free, copies;
-    std::vector<bool> used(slots_.size(), false);
-    for (std::size_t i = 0; i < next.size(); ++i) {
-      const int parent = next[i].slot;
-      next[i].slot = active[parent].slot;
-      if (taken[parent]) {
-        copies.push_back(static_cast<int>(i));
-      } else {
-        taken[parent] = true;
-        used[next[i].slot - slots_.front()] = true;
-      }
+    std::vector<int> free = slots_;
+    std::vector<LiveHypothesis*> copies;
+    for (LiveHypothesis& child : next) {
+      child.slot = active[child.slot].slot;
+      if (std::erase(free, child.slot) == 0) copies.push_back(&child);
     }
-    for (std::size_t s = 0; s < slots_.size(); ++s)
-      if (!used[s]) free.push_back(slots_[s]);
     for (std::size_t i = 0; i < copies.size(); ++i) {
-      LiveHypothesis& copy = next[copies[i]];
-      decoder.copy(copy.slot, free[i]);
-      copy.slot = free[i];
+      decoder.copy(copies[i]->slot, free[i]);
+      copies[i]->slot = free[i];
     }
   }
 
@@ -196,8 +184,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
   for (std::size_t i = 0; i < sources.size(); ++i)
     if (!sources[i].empty()) order.push_back(static_cast<int>(i));
   // Sources of the same length end at about the same time.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return sources[a].size() > sources[b].size(); });
+  std::ranges::stable_sort(order, std::greater{}, [&](int i) { return sources[i].size(); });
   for (std::size_t begin = 0; begin < order.size();) {
     const int longest =
         longest_target(model.config, options, static_cast<int>(sources[order[begin]].size()));

@@ -14,10 +14,11 @@ namespace {
 constexpr int kRowsToShare = 4;
 
 Pass<float> batch_invariant_pass(const ParamVec<float>& values, Workspace& workspace, Pool* pool) {
-  Pass<float> pass{.values = values, .workspace = workspace, .forward_only = true};
-  pass.batch_invariant = true;
-  pass.pool = pool;
-  return pass;
+  return {.values = values,
+          .workspace = workspace,
+          .forward_only = true,
+          .batch_invariant = true,
+          .pool = pool};
 }
 
 }  // namespace

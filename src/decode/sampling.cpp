@@ -34,14 +34,10 @@ class Group {
         active_(count),
         source_of_(count) {
     std::iota(active_.begin(), active_.end(), 0);
-    if (request.rules.repetition_penalty != 1.0) {
-      std::vector<bool> occurred(vocab_);
-      if (!objective.traits().prompt_is_source)  // else the prompt is not part of the text
-        for (int id : request.prompt) occurred[id] = true;
-      occurred_.assign(count, occurred);
-    } else {
-      occurred_.resize(count);
-    }
+    std::vector<bool> occurred(vocab_);
+    if (!objective.traits().prompt_is_source)  // else the prompt is not part of the text
+      for (int id : request.prompt) occurred[id] = true;
+    occurred_.assign(count, occurred);
   }
 
   void run(const SampleSink& sink, const SampleDone& done) {
@@ -55,7 +51,7 @@ class Group {
       for (const int s : active_) {
         const int id = next_[s];
         texts_[s].push_back(id);
-        if (!occurred_[s].empty()) occurred_[s][id] = true;
+        occurred_[s][id] = true;
         const bool ended = objective_.traits().writes_end && id == Tokenizer::kEos;
         if (!ended && sink(first_ + s, id) && position + 1 < request_.max_tokens)
           still.push_back(s);

@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/error.h"
 #include "evaluate/ngrams.h"
 #include "text/utf8.h"
 
@@ -130,10 +129,7 @@ std::string tokenize_13a(std::string_view line) {
 
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options) {
-  if (hypotheses.size() != references.size() || hypotheses.empty())
-    throw Error(Exit::data, "BLEU needs one reference per hypothesis and at least one: found " +
-                                std::to_string(hypotheses.size()) + " hypotheses and " +
-                                std::to_string(references.size()) + " references.");
+  require_references("BLEU", hypotheses.size(), references.size());
   Bleu bleu;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     std::unordered_map<std::string, int> numbers;

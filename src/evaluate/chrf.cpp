@@ -5,7 +5,6 @@
 #include <array>
 #include <vector>
 
-#include "base/error.h"
 #include "evaluate/ngrams.h"
 #include "text/utf8.h"
 
@@ -46,10 +45,7 @@ double f_score(const std::array<NgramCounts, kOrder>& counts, int beta) {
 
 Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  bool lowercase, int beta) {
-  if (hypotheses.size() != references.size() || hypotheses.empty())
-    throw Error(Exit::data, "chrF needs one reference per hypothesis and at least one: found " +
-                                std::to_string(hypotheses.size()) + " hypotheses and " +
-                                std::to_string(references.size()) + " references.");
+  require_references("chrF", hypotheses.size(), references.size());
   std::array<NgramCounts, kOrder> sums;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     const auto hypothesis = characters(hypotheses[i], lowercase);

@@ -2,16 +2,29 @@
 // An n-gram matches at most as often as it occurs on both sides (clipped counts).
 #pragma once
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
+
+#include "base/error.h"
 
 namespace heed {
 
 struct NgramCounts {
   std::int64_t hypothesis = 0, reference = 0, matches = 0;
 };
+
+// Error (data) unless every hypothesis has a reference and there is one at least.
+inline void require_references(const char* metric, std::size_t hypotheses, std::size_t references) {
+  if (hypotheses != references || hypotheses == 0)
+    throw Error(Exit::data,
+                fmt::format("{} needs one reference per hypothesis and at least one: found {} "
+                            "hypotheses and {} references.",
+                            metric, hypotheses, references));
+}
 
 // All n-grams of `symbols`, sorted; n <= Max, unused places are zero.
 template <int Max, class T>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <numbers>
 
 #include "nn/finite.h"
 
@@ -36,14 +34,6 @@ struct Worker {
 };
 
 }  // namespace
-
-double Evaluation::perplexity() const {
-  return std::exp(loss());
-}
-
-double Evaluation::bits_per_byte(std::uint64_t bytes) const {
-  return sums.nll / (std::numbers::ln2 * static_cast<double>(bytes));
-}
 
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const ExampleList& examples, Pool& pool, const std::function<bool()>& stop) {

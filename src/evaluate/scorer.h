@@ -3,7 +3,9 @@
 // the same bytes for any number of threads.
 #pragma once
 
+#include <cmath>
 #include <functional>
+#include <numbers>
 #include <vector>
 
 #include "base/pool.h"
@@ -18,10 +20,12 @@ constexpr int kForwardTokens = 1024;
 struct Evaluation {
   LossSums sums;
   double loss() const { return sums.nll / static_cast<double>(sums.tokens); }  // nats per token
-  double perplexity() const;
+  double perplexity() const { return std::exp(loss()); }
   double accuracy() const { return static_cast<double>(sums.correct) / sums.tokens; }
   // nats / (ln 2 * bytes)
-  double bits_per_byte(std::uint64_t bytes) const;
+  double bits_per_byte(std::uint64_t bytes) const {
+    return sums.nll / (std::numbers::ln2 * static_cast<double>(bytes));
+  }
 };
 
 // `stop`, if given, is asked between chunks; a stopped evaluation has 0 tokens.

@@ -1,6 +1,7 @@
 #include "evaluate/translation.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "data/user_text.h"
 #include "decode/forced_decoding.h"
@@ -35,12 +36,10 @@ void score_as_spelt(const TrainedModel& model, Pool& pool, const std::vector<Tok
 
 // Best first, each text once.
 void put_in_order(std::vector<Translation>& found, int n_best) {
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Translation& a, const Translation& b) { return a.score > b.score; });
+  std::ranges::stable_sort(found, std::greater{}, &Translation::score);
   std::vector<Translation> kept;
   for (Translation& t : found)
-    if (std::none_of(kept.begin(), kept.end(),
-                     [&](const Translation& k) { return k.text == t.text; }))
+    if (std::ranges::find(kept, t.text, &Translation::text) == kept.end())
       kept.push_back(std::move(t));
   if (kept.size() > static_cast<std::size_t>(n_best)) kept.resize(n_best);
   found = std::move(kept);

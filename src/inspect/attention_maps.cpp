@@ -26,7 +26,7 @@ class Recorder : public AttentionObserver<float> {
     const Mat<const float> out =
         values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
             seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
-    float* lengths = map.head_lengths(seen.layer, seen.head);
+    float* lengths = map.lengths.data() + map.number(seen.layer, seen.head) * to.cols;
     for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
   }
 
@@ -59,23 +59,15 @@ AttentionMap empty_map(int layers, int heads, std::size_t queries, std::size_t k
 
 Mat<float> AttentionMap::head(int layer, int head) {
   const std::size_t size = static_cast<std::size_t>(queries) * keys;
-  return {weights.data() + (static_cast<std::size_t>(layer) * heads + head) * size, queries, keys};
+  return {weights.data() + number(layer, head) * size, queries, keys};
 }
 
 Mat<const float> AttentionMap::head(int layer, int h) const {
   return const_cast<AttentionMap*>(this)->head(layer, h);
 }
 
-float* AttentionMap::head_lengths(int layer, int head) {
-  return lengths.data() + (static_cast<std::size_t>(layer) * heads + head) * keys;
-}
-
-const float* AttentionMap::head_lengths(int layer, int head) const {
-  return const_cast<AttentionMap*>(this)->head_lengths(layer, head);
-}
-
 double AttentionMap::contribution(int layer, int h, int query, int key) const {
-  return static_cast<double>(head(layer, h)(query, key)) * head_lengths(layer, h)[key];
+  return static_cast<double>(head(layer, h)(query, key)) * lengths[number(layer, h) * keys + key];
 }
 
 const std::vector<int>& query_ids(const Example& input, AttentionKind kind) {

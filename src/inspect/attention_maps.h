@@ -26,10 +26,12 @@ struct AttentionMap {
   std::vector<float> lengths;  // [layer][head][key] || v_h(k) W_o,hᵀ ||
 
   bool empty() const { return layers == 0; }
+  // Of all heads, layer by layer.
+  std::size_t number(int layer, int head) const {
+    return static_cast<std::size_t>(layer) * heads + head;
+  }
   Mat<float> head(int layer, int head);
   Mat<const float> head(int layer, int head) const;
-  float* head_lengths(int layer, int head);
-  const float* head_lengths(int layer, int head) const;
   double contribution(int layer, int head, int query, int key) const;
 };
 

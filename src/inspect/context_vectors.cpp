@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "data/user_text.h"
@@ -42,13 +43,11 @@ std::vector<Mat<const float>> layer_outputs(const StackSaved<float>& saved, Norm
 }
 
 double cosine(const std::vector<double>& a, const std::vector<double>& b) {
-  double dot = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    dot += a[i] * b[i];
-    aa += a[i] * a[i];
-    bb += b[i] * b[i];
-  }
-  return aa > 0 && bb > 0 ? dot / std::sqrt(aa * bb) : 0.0;
+  const auto dot = [](const std::vector<double>& x, const std::vector<double>& y) {
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+  };
+  const double squares = dot(a, a) * dot(b, b);
+  return squares > 0 ? dot(a, b) / std::sqrt(squares) : 0.0;
 }
 
 }  // namespace

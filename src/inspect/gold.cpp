@@ -16,16 +16,18 @@ namespace {
 
 void note_unknown(GoldSet& set) {
   const auto has_unknown = [](const GoldExample& e) {
-    const auto in = [](const std::vector<int>& ids) {
-      return std::find(ids.begin(), ids.end(), Tokenizer::kUnk) != ids.end();
-    };
-    return in(e.input.source) || in(e.input.target);
+    return std::ranges::count(e.input.source, Tokenizer::kUnk) > 0 ||
+           std::ranges::count(e.input.target, Tokenizer::kUnk) > 0;
   };
   const auto n = std::count_if(set.examples.begin(), set.examples.end(), has_unknown);
   if (n > 0) set.notes.push_back(fmt::format("{} inputs have tokens unknown to the model", n));
 }
 
 }  // namespace
+
+void GoldExample::add_distractor(const std::vector<int>& rows) {
+  if (std::ranges::count(distractors, rows) == 0) distractors.push_back(rows);
+}
 
 bool disjoint(const std::vector<int>& a, const std::vector<int>& b) {
   return std::none_of(a.begin(), a.end(),
@@ -39,21 +41,20 @@ std::vector<GoldSet> read_gold(const GoldFiles& files, const RunConfig& config,
   const GoldLine first(files.gold, 1, lines.front());
   const bool pairs = make_objective(config)->traits().pairs;
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
+  std::vector<GoldSet> sets;
   if (first.has("pronoun")) {
     if (pairs)
       refuse(files.gold + " is about pronouns of a text; this model was trained on pairs.");
     if (!files.target.empty())
       refuse(fmt::format("--target: {} is about one text, given by --source.", files.gold));
-    std::vector<GoldSet> sets = read_pronoun_gold(files, lines, config, tokenizers);
-    for (GoldSet& set : sets) note_unknown(set);
-    return sets;
+    sets = read_pronoun_gold(files, lines, config, tokenizers);
+  } else {
+    first.at("alignment");
+    if (!pairs) refuse(files.gold + " is about pairs; this model was trained on text.");
+    if (files.target.empty()) refuse("expected --target, the file with the target lines.");
+    sets.push_back(read_pair_gold(files, lines, config, tokenizers));
   }
-  first.at("alignment");
-  if (!pairs) refuse(files.gold + " is about pairs; this model was trained on text.");
-  if (files.target.empty()) refuse("expected --target, the file with the target lines.");
-  std::vector<GoldSet> sets;
-  sets.push_back(read_pair_gold(files, lines, config, tokenizers));
-  note_unknown(sets.back());
+  for (GoldSet& set : sets) note_unknown(set);
   return sets;
 }
 

@@ -40,6 +40,7 @@ struct GoldExample {
   // Wrong answers of the right kind, visible to every link: the gold of other positions of the
   // line, or the nouns of other referents of the story.
   std::vector<std::vector<int>> distractors;
+  void add_distractor(const std::vector<int>& rows);  // once
   int group = 0;  // line or story: examples of one group are not independent
 };
 

@@ -40,12 +40,6 @@ std::vector<std::vector<int>> tokens_of_units(const std::vector<Span>& units,
   return found;
 }
 
-std::vector<int> ids_of(const std::vector<Token>& tokens) {
-  std::vector<int> ids;
-  for (const Token& token : tokens) ids.push_back(token.id);
-  return ids;
-}
-
 // Which source tokens determine each target token.
 std::vector<std::set<int>> aligned_tokens(const GoldLine& line, std::string_view source,
                                           std::string_view target,
@@ -93,8 +87,8 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
     const auto source = tokenizers.source().encode_with_offsets(pairs.source[i]);
     const auto target = tokenizers.target->encode_with_offsets(pairs.target[i]);
     GoldExample example;
-    example.input = {objective->framed_source(ids_of(source)),
-                     Objective::framed_target(ids_of(target))};
+    example.input = {objective->framed_source(tokenizers.source().encode(pairs.source[i])),
+                     Objective::framed_target(tokenizers.target->encode(pairs.target[i]))};
     example.input.target.pop_back();  // the last token is predicted, not read
     example.group = static_cast<int>(i);
     if (static_cast<int>(example.input.source.size()) > objective->traits().longest_source ||
@@ -107,9 +101,7 @@ GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& l
       if (aligned[t].empty()) continue;
       const std::vector<int> keys(aligned[t].begin(), aligned[t].end());
       example.links.push_back({static_cast<int>(t), keys, {}});
-      if (std::find(example.distractors.begin(), example.distractors.end(), keys) ==
-          example.distractors.end())
-        example.distractors.push_back(keys);
+      example.add_distractor(keys);
     }
     if (!example.links.empty()) set.examples.push_back(std::move(example));
   }

@@ -92,10 +92,7 @@ GoldExample example_of(const Story& story, const Pronoun& pronoun,
     example.links.push_back({query, keys, right});
   for (const Pronoun& other : others) {
     const auto rows = rows_of(other.noun, {window.begin, pronoun.at.begin}, shift);
-    if (!rows.empty() && disjoint(rows, right) &&
-        std::find(example.distractors.begin(), example.distractors.end(), rows) ==
-            example.distractors.end())
-      example.distractors.push_back(rows);
+    if (!rows.empty() && disjoint(rows, right)) example.add_distractor(rows);
   }
   return example;
 }

@@ -9,17 +9,6 @@
 namespace heed {
 namespace {
 
-ParamVec<double> copy_of(const ParamVec<double>& v) {
-  ParamVec<double> c(v.size());
-  std::copy(v.data(), v.data() + v.size(), c.data());
-  return c;
-}
-
-int count_labels(const Batch& batch) {
-  return static_cast<int>(
-      std::count_if(batch.labels.begin(), batch.labels.end(), [](int l) { return l >= 0; }));
-}
-
 double mean_loss(const Transformer& model, const ParamVec<double>& values, const Batch& batch,
                  double smoothing, Workspace& workspace) {
   WorkspaceScope scope(workspace);
@@ -40,11 +29,12 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
   {
     Pass<double> pass{.values = values, .workspace = workspace, .gradients = &gradients};
     TransformerSaved<double> saved;
-    train_micro_batch(model, pass, batch, {smoothing, 1.0 / count_labels(batch)}, saved);
+    train_micro_batch(model, pass, batch, {smoothing, 1.0 / batch.scored()}, saved);
   }
   const double largest = largest_of({gradients.data(), gradients.size()});
   const bool rotary = model.config.positions == Positions::rotary;
-  ParamVec<double> moved = copy_of(values);
+  ParamVec<double> moved(values.size());
+  std::copy_n(values.data(), values.size(), moved.data());
   const auto objective = [&] { return mean_loss(model, moved, batch, smoothing, workspace); };
   std::vector<TensorCheck> checks;
   for (const ParamInfo& info : model.table.infos()) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -16,9 +17,7 @@ namespace heed {
 namespace {
 
 double norm(const std::vector<double>& v) {
-  double sum = 0;
-  for (const double x : v) sum += x * x;
-  return std::sqrt(sum);
+  return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
 std::string similar_words(const Tokenizer& tokenizer, const std::string& word) {
@@ -29,8 +28,7 @@ std::string similar_words(const Tokenizer& tokenizer, const std::string& word) {
     if (3 * distance <= static_cast<int>(std::max(word.size(), piece.size())))
       found.emplace_back(distance, std::move(piece));
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(found, {}, &std::pair<int, std::string>::first);
   std::vector<std::string> first;
   for (std::size_t i = 0; i < std::min<std::size_t>(5, found.size()); ++i)
     first.push_back(found[i].second);

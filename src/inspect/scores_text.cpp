@@ -67,13 +67,11 @@ std::string scores_table(const std::vector<KindScores>& scores) {
       text += row(k, "", "untrained", h.untrained);
       text += row(k, "", "shuffled", h.shuffled);
     }
-    const auto by = [](Score HeadScore::*which) {
-      return [which](const HeadScore& a, const HeadScore& b) {
-        return (a.*which).mass.value < (b.*which).mass.value;
-      };
+    const auto best_by = [&k](Score HeadScore::*which) {
+      return std::ranges::max_element(k.heads, {},
+                                      [&](const HeadScore& h) { return (h.*which).mass.value; });
     };
-    const auto best = std::max_element(k.heads.begin(), k.heads.end(), by(&HeadScore::trained));
-    const auto lucky = std::max_element(k.heads.begin(), k.heads.end(), by(&HeadScore::untrained));
+    const auto best = best_by(&HeadScore::trained), lucky = best_by(&HeadScore::untrained);
     text += fmt::format(
         "most mass on gold: layer {}, head {} with {:.3f}; the best untrained head has {:.3f}, "
         "uniform attention {:.3f}\n",

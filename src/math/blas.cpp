@@ -72,30 +72,22 @@ std::string blas_info() {
   return "blas: " + config + "\nblas core type: " + blas_core_type() + " (" + threading + ")\n";
 }
 
-namespace {
-
-void cblas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha,
-                Mat<const float> a, Mat<const float> b, float beta, Mat<float> c) {
-  cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a.data, a.stride, b.data, b.stride, beta,
-              c.data, c.stride);
-}
-
-void cblas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha,
-                Mat<const double> a, Mat<const double> b, double beta, Mat<double> c) {
-  cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a.data, a.stride, b.data, b.stride, beta,
-              c.data, c.stride);
-}
-
-}  // namespace
-
 template <class T>
 void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_identity_t<T> beta,
           Mat<T> c) {
   const int m = c.rows, n = c.cols, k = a.cols();
   assert(a.rows() == m && b.cols() == n && b.rows() == k);
   if (m == 0 || n == 0) return;
-  cblas_gemm(a.op == Op::none ? CblasNoTrans : CblasTrans,
-             b.op == Op::none ? CblasNoTrans : CblasTrans, m, n, k, alpha, a.mat, b.mat, beta, c);
+  const auto ta = a.op == Op::none ? CblasNoTrans : CblasTrans;
+  const auto tb = b.op == Op::none ? CblasNoTrans : CblasTrans;
+  const auto multiply = [&](auto cblas_gemm) {
+    cblas_gemm(CblasRowMajor, ta, tb, m, n, k, alpha, a.mat.data, a.mat.stride, b.mat.data,
+               b.mat.stride, beta, c.data, c.stride);
+  };
+  if constexpr (std::is_same_v<T, float>)
+    multiply(cblas_sgemm);
+  else
+    multiply(cblas_dgemm);
 }
 
 template void gemm(float, Operand<float>, Operand<float>, float, Mat<float>);

@@ -4,9 +4,15 @@
 
 #include <cassert>
 #include <cstddef>
+#include <cstdlib>
 #include <type_traits>
 
 namespace heed {
+
+// Frees what malloc, calloc or aligned_alloc gave, for unique_ptr.
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
 
 template <class T>
 struct Mat {

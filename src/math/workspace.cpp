@@ -13,10 +13,6 @@ constexpr std::size_t kFirstBlock = std::size_t{1} << 20;
 
 }  // namespace
 
-void Workspace::Free::operator()(void* p) const {
-  std::free(p);
-}
-
 Workspace::Block Workspace::allocate(std::size_t bytes) {
   void* p = std::aligned_alloc(kAlignment, bytes);
   if (p == nullptr) throw std::bad_alloc();

@@ -37,9 +37,6 @@ class Workspace {
   std::size_t bytes() const;  // allocated from the system
 
  private:
-  struct Free {
-    void operator()(void* p) const;
-  };
   struct Block {
     std::unique_ptr<void, Free> data;
     std::size_t size;

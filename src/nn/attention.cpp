@@ -23,37 +23,32 @@ Mat<T> part_of(Mat<T> x, int part, int width) {
   return x.col_range(part * width, (part + 1) * width);
 }
 
-// Calls body(sequence, head, window) for every head of every sequence, in a fixed order.
-// window(x, rows) is the part of x of this sequence and head, [length, d_head].
-template <class Body>
-void for_heads(const Attention& a, int sequences, Body&& body) {
-  for (int i = 0; i < sequences; ++i)
-    for (int h = 0; h < a.n_heads; ++h)
-      body(i, h, [&a, i, h](auto x, const Packed& rows) {
-        return part_of(rows.sequence(x, i), h, a.d_head());
-      });
-}
-
-// Calls body(head, sequence, head number, window), where `head` has the P_h stored in `saved`.
+// Calls body(head, sequence, head number, window) for every head of every sequence, in a fixed
+// order. `head` has the P_h stored in `saved`; window(x, rows) is the part of x of this sequence
+// and head, [length, d_head].
 template <class T, class Body>
 void for_saved_heads(const Attention& a, const Packed& rows, const Packed& key_rows,
                      const AttentionSaved<T>& saved, Body&& body) {
   T* p = saved.weights;
-  for_heads(a, rows.sequences(), [&](int i, int h, auto window) {
-    const Mat<T> weights{p, rows.length(i), padded_keys(key_rows.length(i))};
-    const AttentionHead<T> head{
-        .q = window(saved.q, rows),
-        .k = window(saved.k, key_rows),
-        .v = window(saved.v, key_rows),
-        .p = weights,
-        .scale = static_cast<T>(a.scale()),
-        .causal = a.causal(),
-        .uniform = a.ablation.uniform,
-        .dropout = rows.dropout(a.dropout, combine(a.dropout_id, static_cast<std::uint64_t>(h)),
-                                rows.begin[i])};
-    body(head, i, h, window);
-    p += weights.rows * static_cast<std::ptrdiff_t>(weights.cols);
-  });
+  for (int i = 0; i < rows.sequences(); ++i)
+    for (int h = 0; h < a.n_heads; ++h) {
+      const auto window = [&](auto x, const Packed& of_x) {
+        return part_of(of_x.sequence(x, i), h, a.d_head());
+      };
+      const Mat<T> weights{p, rows.length(i), padded_keys(key_rows.length(i))};
+      const AttentionHead<T> head{
+          .q = window(saved.q, rows),
+          .k = window(saved.k, key_rows),
+          .v = window(saved.v, key_rows),
+          .p = weights,
+          .scale = static_cast<T>(a.scale()),
+          .causal = a.causal(),
+          .uniform = a.ablation.uniform,
+          .dropout = rows.dropout(a.dropout, combine(a.dropout_id, static_cast<std::uint64_t>(h)),
+                                  rows.begin[i])};
+      body(head, i, h, window);
+      p += weights.rows * static_cast<std::ptrdiff_t>(weights.cols);
+    }
 }
 
 std::size_t weights_size(int n_heads, const Packed& rows, const Packed& key_rows) {

@@ -30,9 +30,6 @@ class Cache {
   int cross_rows_ = 0;
   // From calloc: pages take memory only once they are written to, and most sequences end long
   // before the capacity.
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
-  };
   std::unique_ptr<T[], Free> self_;
   std::vector<T> cross_;
 };

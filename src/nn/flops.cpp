@@ -1,7 +1,5 @@
 #include "nn/flops.h"
 
-#include <algorithm>
-
 namespace heed {
 namespace {
 
@@ -15,7 +13,7 @@ double attention_core(const Packed& queries, const Packed& keys, double d) {
 
 }  // namespace
 
-double forward_flops(const Transformer& model, const Batch& batch) {
+double training_flops(const Transformer& model, const Batch& batch) {
   const double d = model.config.d_model, ff = model.config.d_ff;
   const double s = batch.source.count(), t = batch.target.count();
   const double layer = 8.0 * d * d + 4.0 * d * ff;  // per row: q, k, v, out; both feed-forward
@@ -27,9 +25,7 @@ double forward_flops(const Transformer& model, const Batch& batch) {
     if (model.has_encoder())
       sum += 4.0 * d * d * (s + t) + attention_core(batch.target, batch.source, d);
   }
-  const double scored = static_cast<double>(
-      std::count_if(batch.labels.begin(), batch.labels.end(), [](int l) { return l >= 0; }));
-  return sum + 2.0 * d * model.target_vocab * scored;
+  return 3.0 * (sum + 2.0 * d * model.target_vocab * batch.scored());
 }
 
 }  // namespace heed

@@ -6,9 +6,6 @@
 
 namespace heed {
 
-double forward_flops(const Transformer& model, const Batch& batch);
-inline double training_flops(const Transformer& model, const Batch& batch) {
-  return 3.0 * forward_flops(model, batch);
-}
+double training_flops(const Transformer& model, const Batch& batch);
 
 }  // namespace heed

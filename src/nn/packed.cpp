@@ -1,5 +1,7 @@
 #include "nn/packed.h"
 
+#include <algorithm>
+
 #include "base/noise.h"
 
 namespace heed {
@@ -18,6 +20,10 @@ void Packed::add_sequence(const int* sequence, int n, int first_position, std::u
     for (int i = 0; i < n; ++i)
       row_keys.push_back(combine(key, static_cast<std::uint64_t>(first_position + i)));
   begin.push_back(begin.back() + n);
+}
+
+int Batch::scored() const {
+  return static_cast<int>(std::ranges::count_if(labels, [](int label) { return label >= 0; }));
 }
 
 void Batch::clear() {

@@ -39,6 +39,8 @@ struct Packed {
 struct Batch {
   Packed source, target;
   std::vector<int> labels;
+
+  int scored() const;  // rows
   void clear();
   // Adds a sequence to each side whose ids are not empty, and the labels. `key` identifies the
   // example in the run (seed, step, index in the step); 0: no dropout.

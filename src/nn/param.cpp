@@ -5,7 +5,6 @@
 #include <cstring>
 #include <new>
 #include <numbers>
-#include <utility>
 
 #include "base/noise.h"
 
@@ -31,31 +30,14 @@ Param ParamTable::add_vector(const std::string& name, int n, Initializer::Kind k
 template <class T>
 ParamVec<T>::ParamVec(std::size_t size) : size_(size) {
   const std::size_t bytes = (size * sizeof(T) + 63) / 64 * 64 + 64;
-  void* p = std::aligned_alloc(64, bytes);
-  if (p == nullptr) throw std::bad_alloc();
-  data_ = static_cast<T*>(p);
+  data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
+  if (!data_) throw std::bad_alloc();
   zero();
 }
 
 template <class T>
-ParamVec<T>::~ParamVec() {
-  std::free(data_);
-}
-
-template <class T>
-ParamVec<T>::ParamVec(ParamVec&& o) noexcept
-    : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
-
-template <class T>
-ParamVec<T>& ParamVec<T>::operator=(ParamVec&& o) noexcept {
-  std::swap(data_, o.data_);
-  std::swap(size_, o.size_);
-  return *this;
-}
-
-template <class T>
 void ParamVec<T>::zero() {
-  std::memset(data_, 0, size_ * sizeof(T));
+  std::memset(data_.get(), 0, size_ * sizeof(T));
 }
 
 namespace {
@@ -85,21 +67,17 @@ double initial_value(const ParamInfo& info, std::uint64_t key, std::uint64_t i) 
 }  // namespace
 
 template <class T>
-void initialize(const ParamInfo& info, std::uint64_t seed, T* to) {
-  const std::uint64_t key = noise_key(seed, Purpose::init, name_key(info.name));
-  for (std::size_t i = 0; i < info.param.size(); ++i)
-    to[i] = static_cast<T>(initial_value(info, key, i));
-}
-
-template <class T>
 void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values) {
-  for (const ParamInfo& info : table.infos())
-    initialize(info, seed, values.data() + info.param.offset);
+  for (const ParamInfo& info : table.infos()) {
+    const std::uint64_t key = noise_key(seed, Purpose::init, name_key(info.name));
+    T* to = values.data() + info.param.offset;
+    for (std::size_t i = 0; i < info.param.size(); ++i)
+      to[i] = static_cast<T>(initial_value(info, key, i));
+  }
 }
 
 template class ParamVec<float>;
 template class ParamVec<double>;
-template void initialize(const ParamInfo&, std::uint64_t, float*);
 template void initialize(const ParamTable&, std::uint64_t, ParamVec<float>&);
 template void initialize(const ParamTable&, std::uint64_t, ParamVec<double>&);
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,27 +61,20 @@ class ParamVec {
  public:
   ParamVec() = default;
   explicit ParamVec(std::size_t size);
-  ~ParamVec();
-  ParamVec(ParamVec&& o) noexcept;
-  ParamVec& operator=(ParamVec&& o) noexcept;
-  ParamVec(const ParamVec&) = delete;
 
-  T* data() { return data_; }
-  const T* data() const { return data_; }
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
-  Mat<T> operator[](Param p) { return {data_ + p.offset, p.rows, p.cols}; }
-  Mat<const T> operator[](Param p) const { return {data_ + p.offset, p.rows, p.cols}; }
+  Mat<T> operator[](Param p) { return {data() + p.offset, p.rows, p.cols}; }
+  Mat<const T> operator[](Param p) const { return {data() + p.offset, p.rows, p.cols}; }
   void zero();
 
  private:
-  T* data_ = nullptr;
+  std::unique_ptr<T[], Free> data_;
   std::size_t size_ = 0;
 };
 
-// Initial values: a pure function of the table and the seed. For one tensor they are written to
-// `to`.
-template <class T>
-void initialize(const ParamInfo& info, std::uint64_t seed, T* to);
+// Initial values: a pure function of the table and the seed.
 template <class T>
 void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <functional>
+
 #include "data/dataset.h"
 #include "report/page.h"
 
@@ -48,20 +50,16 @@ std::string attention_json(const Example& input, const InputTokens& tokens,
   json["source_tokens"] = tokens.source;
   json["target_ids"] = input.target;
   json["target_tokens"] = tokens.target;
-  for (const AttentionKind kind : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, kind);
-    if (map.empty()) continue;
-    json[attention_name(kind)] =
-        nested(map, [&](int layer, int head, int q, int k) { return map.head(layer, head)(q, k); });
-  }
-  for (const AttentionKind kind : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, kind);
-    if (map.empty() || !contributions) continue;
-    json[fmt::format("contribution_{}", attention_name(kind))] =
-        nested(map, [&](int layer, int head, int q, int k) {
-          return static_cast<float>(map.contribution(layer, head, q, k));
-        });
-  }
+  const auto add = [&](const char* prefix, auto number) {
+    for (const AttentionKind kind : kAttentionKinds)
+      if (const AttentionMap& map = map_of(maps, kind); !map.empty())
+        json[fmt::format("{}{}", prefix, attention_name(kind))] =
+            nested(map, [&](auto... at) { return static_cast<float>(number(map, at...)); });
+  };
+  add("", [](const AttentionMap& map, int layer, int head, int q, int k) {
+    return map.head(layer, head)(q, k);
+  });
+  if (contributions) add("contribution_", std::mem_fn(&AttentionMap::contribution));
   return json.dump(-1, ' ', false, ShortJson::error_handler_t::replace) + "\n";
 }
 

@@ -46,23 +46,23 @@ std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& v
       divergence_threshold(model));
 }
 
-std::string divergence_text(const Divergence& d) {
-  const std::string last =
-      fmt::format(" (last step: loss {}, learning rate {:.1e})", format_fixed(d.loss, 4), d.rate);
-  return fmt::format("Training diverged at step {}: {}{}.", d.step, d.what, d.has_step ? last : "");
+std::string divergence_text(std::int64_t step, const std::string& what, const StepResult& last) {
+  const std::string text = fmt::format("Training diverged at step {}: {}", step, what);
+  if (last.tokens == 0) return text + ".";
+  return fmt::format("{} (last step: loss {}, learning rate {:.1e}).", text,
+                     format_fixed(last.loss(), 4), last.rate);
 }
 
-Error divergence_error(const Divergence& d) {
-  const std::string run = shell_word(d.run);
+Error divergence_error(const std::string& text, const std::string& run, std::int64_t saved,
+                       double rate) {
   return Error(
       Exit::diverged,
-      divergence_text(d) + (d.saved < 0
-                                ? " There is no checkpoint yet."
-                                : fmt::format(" The checkpoints up to step {} are good.", d.saved)),
+      text + (saved < 0 ? " There is no checkpoint yet."
+                        : fmt::format(" The checkpoints up to step {} are good.", saved)),
       fmt::format("see it again: heed resume {0} --set train.log_every=1; continue with a lower "
                   "rate: heed resume {0} --set optimizer.learning_rate={1:.1e}; if that diverges "
                   "at once, start over with that rate",
-                  run, d.peak_learning_rate / 10));
+                  shell_word(run), rate / 10));
 }
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "data/objective.h"
 #include "nn/transformer.h"
+#include "train/stepper.h"
 
 namespace heed {
 
@@ -29,18 +30,11 @@ double divergence_threshold(const Transformer& model);
 std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& values,
                               const ExampleList& examples, Pool& pool);
 
-struct Divergence {
-  std::int64_t step;
-  std::string what;
-  bool has_step;              // did this process begin a step?
-  double loss, rate;          // if so, of the last one
-  std::string run;            // folder
-  std::int64_t saved;         // the last checkpoint's step; negative: none
-  double peak_learning_rate;  // of the config
-};
-
-std::string divergence_text(const Divergence& d);
+// `last`: of the last step that this process began; without tokens if it began none.
+std::string divergence_text(std::int64_t step, const std::string& what, const StepResult& last);
 // Exit::diverged: the text, which checkpoints are good, and how to see it again or continue.
-Error divergence_error(const Divergence& d);
+// `saved`: the last checkpoint's step, or negative; `rate`: the peak learning rate.
+Error divergence_error(const std::string& text, const std::string& run, std::int64_t saved,
+                       double rate);
 
 }  // namespace heed

@@ -1,7 +1,8 @@
 #include "train/learning_json.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -20,9 +21,7 @@ constexpr std::pair<const char*, double MatrixLearning::*> kMatrixNumbers[] = {
 
 // To six digits: a record has many numbers.
 double rounded(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return std::strtod(text, nullptr);
+  return std::strtod(fmt::format("{:.6g}", x).c_str(), nullptr);
 }
 
 double number(const Json& x) {

@@ -24,8 +24,7 @@ class EntropyProbe : public AttentionObserver<float> {
   explicit EntropyProbe(std::vector<KindEntropy>& entropy) : entropy_(entropy) {}
 
   void on_weights(const Seen& seen) override {
-    KindEntropy& kind = *std::find_if(entropy_.begin(), entropy_.end(),
-                                      [&](const KindEntropy& k) { return k.kind == seen.kind; });
+    KindEntropy& kind = *std::ranges::find(entropy_, seen.kind, &KindEntropy::kind);
     const bool first = seen.layer == 0 && seen.head == 0;
     double sum = 0;
     for (int q = 0; q < seen.weights.rows; ++q) {
@@ -37,21 +36,10 @@ class EntropyProbe : public AttentionObserver<float> {
       if (first) kind.uniform += std::log(visible);
     }
     kind.heads[seen.layer][seen.head] += sum;
-    if (first) rows_[static_cast<std::size_t>(seen.kind)] += seen.weights.rows;
-  }
-
-  void divide_by_rows() {
-    for (KindEntropy& kind : entropy_) {
-      const double rows = rows_[static_cast<std::size_t>(kind.kind)];
-      kind.uniform /= rows;
-      for (std::vector<double>& heads : kind.heads)
-        for (double& head : heads) head /= rows;
-    }
   }
 
  private:
   std::vector<KindEntropy>& entropy_;
-  std::array<double, 3> rows_{};
 };
 
 }  // namespace
@@ -77,7 +65,12 @@ std::vector<KindEntropy> attention_entropy(const Transformer& model, const Param
       .values = values, .workspace = workspace, .forward_only = true, .observer = &probe};
   TransformerSaved<float> saved;
   model.forward(pass, batch, saved);
-  probe.divide_by_rows();
+  for (KindEntropy& kind : entropy) {
+    const Packed& queries = kind.kind == AttentionKind::encoder_self ? batch.source : batch.target;
+    kind.uniform /= queries.count();
+    for (std::vector<double>& heads : kind.heads)
+      for (double& head : heads) head /= queries.count();
+  }
   return entropy;
 }
 
@@ -88,16 +81,10 @@ std::size_t recorded_size(const ParamTable& table) {
   return size;
 }
 
-LearningRecord::LearningRecord(const Transformer& model, std::uint64_t seed,
-                               const ExampleList& probe)
-    : model_(&model), seed_(seed) {
-  std::size_t size = 0;
-  for (const ParamInfo& info : model.table.infos()) {
-    if (!is_watched(info)) continue;
-    matrices_.push_back(&info);
-    begins_.push_back(size);
-    size += info.param.size();
-  }
+LearningRecord::LearningRecord(const Transformer& model, const ExampleList& probe)
+    : model_(&model) {
+  for (const ParamInfo& info : model.table.infos())
+    if (is_watched(info)) matrices_.push_back(&info);
   const int sides = model.has_encoder() && model.has_decoder() ? 2 : 1;
   const auto shown = [&](const TokenIds& ids) {
     return std::span(ids).first(std::min<std::size_t>(ids.size(), kProbeTokens / sides));
@@ -112,28 +99,24 @@ LearningRecord::LearningRecord(const Transformer& model, std::uint64_t seed,
   }
 }
 
-void LearningRecord::began_with(const ParamVec<float>& initial) {
-  initial_.clear();
+std::vector<std::vector<float>> LearningRecord::watched(const ParamVec<float>& values) const {
+  std::vector<std::vector<float>> copies;
   for (const ParamInfo* info : matrices_) {
-    const float* from = initial.data() + info->param.offset;
-    initial_.insert(initial_.end(), from, from + info->param.size());
+    const float* from = values.data() + info->param.offset;
+    copies.emplace_back(from, from + info->param.size());
   }
-  initial_state_ = InitialState::known;
+  return copies;
 }
 
 void LearningRecord::before_update(const ParamVec<float>& values,
                                    const ParamVec<float>& gradients) {
   learning_ = {};
   watching_ = true;
-  before_.clear();
-  for (const ParamInfo* info : matrices_) {
-    const Param& p = info->param;
-    const float* from = values.data() + p.offset;
-    before_.insert(before_.end(), from, from + p.size());
+  before_ = watched(values);
+  for (const ParamInfo* info : matrices_)
     learning_.matrices.push_back(
-        {info->name, std::sqrt(squares(gradients.data() + p.offset, p.size()))});
-  }
-  if (initial_state_ == InitialState::to_draw) initial_.resize(before_.size());
+        {info->name,
+         std::sqrt(squares(gradients.data() + info->param.offset, info->param.size()))});
 }
 
 std::optional<Learning> LearningRecord::after_update(const ParamVec<float>& values, Pool& pool) {
@@ -144,7 +127,6 @@ std::optional<Learning> LearningRecord::after_update(const ParamVec<float>& valu
     if (probe_.source.count() + probe_.target.count() > 0)
       learning_.entropy = attention_entropy(*model_, values, probe_, workspace_);
   });
-  if (initial_state_ == InitialState::to_draw) initial_state_ = InitialState::known;
   watching_ = false;
   return std::move(learning_);
 }
@@ -152,10 +134,9 @@ std::optional<Learning> LearningRecord::after_update(const ParamVec<float>& valu
 void LearningRecord::measure(std::size_t i, const ParamVec<float>& values) {
   const Param& p = matrices_[i]->param;
   const float* now = values.data() + p.offset;
-  const float* before = before_.data() + begins_[i];
-  const bool unknown = initial_state_ == InitialState::unknown;
-  float* initial = unknown ? nullptr : initial_.data() + begins_[i];
-  if (initial_state_ == InitialState::to_draw) initialize(*matrices_[i], seed_, initial);
+  const float* before = before_[i].data();
+  const bool unknown = initial_.empty();
+  const float* initial = unknown ? nullptr : initial_[i].data();
   double aa = 0, bb = 0, ab = 0, moved = 0;
   for (std::size_t k = 0; k < p.size(); ++k) {
     const double a = now[k], b = unknown ? 0 : initial[k], d = a - before[k];

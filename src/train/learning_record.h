@@ -42,27 +42,25 @@ class LearningRecord {
   static constexpr int kProbeTokens = 256;
 
   // `probe`: what the entropies are measured on. The model must outlive the record.
-  LearningRecord(const Transformer& model, std::uint64_t seed, const ExampleList& probe);
-  // Instead of the seed's weights:
-  void began_with(const ParamVec<float>& initial);
-  void initial_is_not_known() { initial_state_ = InitialState::unknown; }
+  LearningRecord(const Transformer& model, const ExampleList& probe);
+  // The weights of step 0, for the cosine to them; not known before this call.
+  void began_with(const ParamVec<float>& initial) { initial_ = watched(initial); }
+  void initial_is_not_known() { initial_.clear(); }
 
   void before_update(const ParamVec<float>& values, const ParamVec<float>& gradients);
   // The record of the update since before_update(), or nothing if that was not called.
   std::optional<Learning> after_update(const ParamVec<float>& values, Pool& pool);
 
  private:
-  enum class InitialState { to_draw, known, unknown };
+  std::vector<std::vector<float>> watched(const ParamVec<float>& values) const;
   void measure(std::size_t i, const ParamVec<float>& values);
 
   const Transformer* model_;
-  std::uint64_t seed_;
   Batch probe_;
   Workspace workspace_;
   std::vector<const ParamInfo*> matrices_;
-  std::vector<std::size_t> begins_;      // of each in these two:
-  std::vector<float> initial_, before_;  // allocated by the first record
-  InitialState initial_state_ = InitialState::to_draw;
+  // The numbers of each. `initial_` is empty if they are not known.
+  std::vector<std::vector<float>> initial_, before_;
   bool watching_ = false;
   Learning learning_;
 };

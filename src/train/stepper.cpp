@@ -8,12 +8,7 @@
 namespace heed {
 namespace {
 
-const char* const kMomentM = "adam.m.";
-const char* const kMomentV = "adam.v.";
-const char* const kRaw = "raw.";
-
-template <class T>
-void append(std::vector<T>& to, std::vector<T> from) {
+void append(std::vector<TensorSlot>& to, std::vector<TensorSlot> from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
@@ -74,11 +69,7 @@ std::vector<TensorSlot> Stepper::model_slots() {
 
 std::vector<TensorView> Stepper::training_views() {
   std::vector<TensorView> all;
-  if (optimizer_.has_moments()) {
-    append(all, tensor_views(model_.table, optimizer_.m(), kMomentM));
-    append(all, tensor_views(model_.table, optimizer_.v(), kMomentV));
-  }
-  if (averaged_) append(all, tensor_views(model_.table, values_, kRaw));
+  for (const TensorSlot& t : training_slots()) all.push_back({t.name, t.shape, t.data});
   return all;
 }
 
@@ -90,10 +81,10 @@ std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>
                                        ParamVec<float>* raw) {
   std::vector<TensorSlot> all;
   if (optimizer.has_moments()) {
-    append(all, tensor_slots(table, optimizer.m(), kMomentM));
-    append(all, tensor_slots(table, optimizer.v(), kMomentV));
+    append(all, tensor_slots(table, optimizer.m(), "adam.m."));
+    append(all, tensor_slots(table, optimizer.v(), "adam.v."));
   }
-  if (raw != nullptr) append(all, tensor_slots(table, *raw, kRaw));
+  if (raw != nullptr) append(all, tensor_slots(table, *raw, "raw."));
   return all;
 }
 

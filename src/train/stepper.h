@@ -3,6 +3,7 @@
 // next batch is assembled while this one is computed.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -19,6 +20,9 @@ struct StepResult {
   double gradient_norm = 0, rate = 0;
   std::int64_t tokens = 0;  // source + target
   bool finite = true;       // false: nothing was updated
+
+  // Nats per token.
+  double loss() const { return sums.nll / std::max<double>(1, static_cast<double>(sums.tokens)); }
 };
 
 class Stepper {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
@@ -33,12 +32,11 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter& run, Pool& pool, Log& l
       log_(log),
       objective_(make_objective(config_)),
       stepper_(config_, model_, *objective_, data_.train, pool),
-      record_(model_, config_.seed,
-              objective_->evaluation(config_.data.has_validation() ? data_.valid : data_.train)),
-      started_(seconds_now()),
-      last_line_time_(seconds_now()) {
+      record_(model_,
+              objective_->evaluation(config_.data.has_validation() ? data_.valid : data_.train)) {
   if (config_.data.has_validation())
     validation_.emplace(config_, model_, *objective_, data_.valid, tokenizers_);
+  record_.began_with(stepper_.values());
   state_.seed = config_.seed;
   state_.data_hash = data_.hash.all();
 }
@@ -141,22 +139,11 @@ void Trainer::step() {
   tokens_since_line_ += last_.tokens;
 }
 
-double Trainer::last_loss() const {
-  return last_.sums.nll / std::max<double>(1, static_cast<double>(last_.sums.tokens));
-}
-
 void Trainer::diverged(std::int64_t step, const std::string& what) {
-  const Divergence d{step,
-                     what,
-                     last_.tokens > 0,
-                     last_loss(),
-                     last_.rate,
-                     run_.path().string(),
-                     saved_,
-                     config_.optimizer.learning_rate};
-  run_.append_metrics(event_metrics(step, "diverged", divergence_text(d)));
+  const std::string text = divergence_text(step, what, last_);
+  run_.append_metrics(event_metrics(step, "diverged", text));
   log_.end_progress();
-  throw divergence_error(d);
+  throw divergence_error(text, run_.path().string(), saved_, config_.optimizer.learning_rate);
 }
 
 double Trainer::eta_seconds() const {
@@ -185,12 +172,10 @@ void Trainer::log_line() {
 }
 
 void Trainer::show_progress() {
-  Progress p;
-  p.done = state_.step;
-  p.total = config_.train.max_steps;
-  p.eta_seconds = eta_seconds();
-  p.status = "loss " + format_fixed(last_loss(), 3);
-  log_.progress(p);
+  log_.progress({.done = state_.step,
+                 .total = config_.train.max_steps,
+                 .status = "loss " + format_fixed(last_.loss(), 3),
+                 .eta_seconds = eta_seconds()});
 }
 
 // Whether this is a new best, which must be saved. `counts`: may it be one?

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/run_writer.h"
 #include "train/divergence.h"
@@ -42,7 +43,6 @@ class Trainer {
  private:
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   void step();
-  double last_loss() const;  // of the last step, nats per token
   [[noreturn]] void diverged(std::int64_t step, const std::string& what);
   void log_line();
   void show_progress();
@@ -71,7 +71,7 @@ class Trainer {
   std::optional<Learning> learning_;  // of the last step, if it is recorded
 
   // Speed, for people only: wall time never enters the state.
-  double started_, last_line_time_, loop_seconds_ = 0;
+  double started_ = seconds_now(), last_line_time_ = started_, loop_seconds_ = 0;
   std::int64_t tokens_since_line_ = 0, steps_done_ = 0;
 };
 

@@ -10,23 +10,15 @@
 
 namespace heed {
 
-Validation::Validation(const RunConfig& config, const Transformer& model,
-                       const Objective& objective, const Split& split, const Tokenizers& tokenizers)
-    : config_(config),
-      model_(model),
-      objective_(objective),
-      split_(split),
-      tokenizers_(tokenizers) {}
-
 std::optional<ValidLine> Validation::measure(std::int64_t step, const ParamVec<float>& values,
                                              Pool& pool, const std::function<bool()>& stop) const {
   ValidLine line;
   line.step = step;
-  line.evaluation = evaluate(model_, values, objective_.evaluation(split_), pool, stop);
+  line.evaluation = evaluate(model, values, objective.evaluation(split), pool, stop);
   if (line.evaluation.sums.tokens == 0) return std::nullopt;
-  if (!split_.lossy && objective_.traits().bits_per_byte) line.bytes = split_.target_bytes;
+  if (!split.lossy && objective.traits().bits_per_byte) line.bytes = split.target_bytes;
   if (by_bleu() && std::isfinite(line.evaluation.loss()))
-    line.bleu = validation_bleu(model_, values, objective_, split_, *tokenizers_.target, pool);
+    line.bleu = validation_bleu(model, values, objective, split, *tokenizers.target, pool);
   return line;
 }
 
@@ -52,7 +44,7 @@ std::string Validation::count_best(const ValidLine& line, State& state) const {
 
 std::string Validation::count_stalled(State& state) const {
   state.stalled += 1;
-  const int patience = config_.train.patience;
+  const int patience = config.train.patience;
   const std::string best =
       by_bleu() ? format_fixed(state.best_metric, 2) : format_fixed(state.best_loss, 4);
   return fmt::format("stalled {}{} (best {} @ {})", state.stalled,

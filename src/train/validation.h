@@ -16,11 +16,12 @@ namespace heed {
 // Back to the state before the first validation that counts.
 void forget_best(State& state);
 
-class Validation {
- public:
-  // References must outlive it; `split` is the held-out part.
-  Validation(const RunConfig& config, const Transformer& model, const Objective& objective,
-             const Split& split, const Tokenizers& tokenizers);
+struct Validation {
+  const RunConfig& config;
+  const Transformer& model;
+  const Objective& objective;
+  const Split& split;  // the held-out part
+  const Tokenizers& tokenizers;
 
   // Loss, and BLEU where the config selects by it. Nothing if `stop` ended it early, or if there is
   // no token to predict.
@@ -33,14 +34,7 @@ class Validation {
   std::string count_best(const ValidLine& line, State& state) const;
   std::string count_stalled(State& state) const;
 
- private:
-  bool by_bleu() const { return config_.train.select_by == SelectBy::bleu; }
-
-  const RunConfig& config_;
-  const Transformer& model_;
-  const Objective& objective_;
-  const Split& split_;
-  const Tokenizers& tokenizers_;
+  bool by_bleu() const { return config.train.select_by == SelectBy::bleu; }
 };
 
 }  // namespace heed
