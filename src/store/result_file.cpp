@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Pages beside them are welcome.
-const std::set<std::string> kFilesOfRun{"config.json", "origin.json", "metrics.jsonl",
-                                        "train.log",   "film.jsonl",  ".lock"};
+const std::set<std::string> kFilesOfRun{"config.json",        "origin.json", "metrics.jsonl",
+                                        "train.log",          "film.jsonl",  ".lock",
+                                        "initial.safetensors"};
 
 void refuse_part_of_run(const fs::path& path) {
   std::error_code ignored;

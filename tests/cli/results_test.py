@@ -55,7 +55,8 @@ class Results(RunsTest):
     def test_no_result_is_written_over_a_part_of_a_run(self):
         before = self.snapshot()
         for name, command in self.writers():
-            for file in ("run/config.json", "run/metrics.jsonl", "run/checkpoints/last/model.safetensors",
+            for file in ("run/config.json", "run/metrics.jsonl", "run/initial.safetensors",
+                         "run/checkpoints/last/model.safetensors",
                          "run/checkpoints/step-00000008/page.html"):
                 self.check(*command(file), status=USAGE, words=["cannot write", "another name"])
         self.assertEqual(self.snapshot(), before)
