@@ -208,9 +208,10 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
       prepare_run(config, origin.folder, std::move(tokenizers), request.threads);
   refuse_other_data(prepared.data, checkpoint, origin);
   if (checkpoint) refuse_cursor_beyond_data(prepared, *checkpoint);
+  Pool pool(prepared.threads);
   watch_signals();
 
-  return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
+  return train_to_the_end(prepared, request, pool, run, log, [&](Trainer& trainer) {
     if (checkpoint) trainer.restore(*checkpoint);
     const MetricsCut cut = run.cut_metrics(done);
     say_cut(log, cut, done);
