@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <random>
 #include <set>
 
 #include "base/files.h"
@@ -15,8 +16,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Pages beside them are welcome.
-const std::set<std::string> kFilesOfRun{"config.json", "origin.json", "metrics.jsonl",
-                                        "train.log",   "film.jsonl",  ".lock"};
+const std::set<std::string> kFilesOfRun{"config.json",        "origin.json", "metrics.jsonl",
+                                        "train.log",          "film.jsonl",  ".lock",
+                                        "initial.safetensors"};
 
 void refuse_part_of_run(const fs::path& path) {
   std::error_code ignored;
@@ -38,6 +40,34 @@ void write_stream(const fs::path& path, std::string_view bytes) {
   if (!written || std::fflush(file.get()) != 0) throw_file_error("write", path, errno);
 }
 
+// Opens no file that is there already.
+struct NewFilesOnly : SystemCalls {
+  int open(const char* path, int flags, mode_t mode) override {
+    return SystemCalls::open(path, flags | O_EXCL, mode);
+  }
+};
+
+// Like replace_file(), but under a random name first: another command may be writing the same page,
+// and the user may have a file of any name. An old file's mode stays.
+void replace_result(const fs::path& path, std::string_view bytes) {
+  const fs::path temporary =
+      path.parent_path() / fmt::format(".tmp-{:08x}", std::random_device()());
+  NewFilesOnly calls;
+  OutputFile file(temporary, calls);
+  try {
+    std::error_code ignored;  // of a file system without modes
+    const fs::file_status old = fs::status(path, ignored);
+    if (fs::exists(old)) fs::permissions(temporary, old.permissions(), ignored);
+    file.write(bytes);
+    file.finish();
+    rename_path(temporary, path);
+  } catch (const Error&) {
+    calls.remove_all(temporary.c_str());
+    throw;
+  }
+  sync_folder(path.has_parent_path() ? path.parent_path() : ".");
+}
+
 }  // namespace
 
 void write_result(const fs::path& path, std::string_view bytes) {
@@ -54,7 +84,7 @@ void write_result(const fs::path& path, std::string_view bytes) {
   if (!folder.empty() && !fs::is_directory(folder, error))
     throw_file_error("create", path, error ? error.value() : ENOTDIR);
   refuse_part_of_run(place);
-  replace_file(place, bytes);
+  replace_result(place, bytes);
 }
 
 }  // namespace heed

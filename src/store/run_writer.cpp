@@ -26,8 +26,8 @@ fs::path with_name(const fs::path& path) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
-// Renames an old run to NAME.old-K. Nobody may be writing it.
-void move_away(const fs::path& run, SystemCalls& calls) {
+// Renames an old run to NAME.old-K, which it returns. Nobody may be writing it.
+fs::path move_away(const fs::path& run, SystemCalls& calls) {
   require_run_folder(run);
   const RunLock lock(run);
   fs::path free;
@@ -37,7 +37,7 @@ void move_away(const fs::path& run, SystemCalls& calls) {
     if (!path_exists(name)) free = name;
   }
   rename_path(run, free, calls);
-  sync_folder(folder_of(run), calls);
+  return free;
 }
 
 // Takes away a new folder with what a start makes, and nothing else.
@@ -50,6 +50,17 @@ void remove_new(const fs::path& run) {
   }
   std::error_code ignored;
   fs::remove(run, ignored);
+}
+
+// After a start that failed. Where even this fails, the run stays whole as NAME.old-K.
+void move_back(const fs::path& old, const fs::path& run, SystemCalls& calls) {
+  if (old.empty()) return;
+  try {
+    if (path_exists(run)) return;  // somebody else was faster
+    rename_path(old, run, calls);
+    sync_folder(folder_of(run), calls);
+  } catch (const Error&) {
+  }
 }
 
 // The step of a line of metrics, -1 if it has none; nothing if it is not a JSON object.
@@ -84,13 +95,16 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
   fs::create_directories(folder_of(run), error);
   if (error) throw_file_error("create the folder", folder_of(run), error.value());
   bool made = make_folder(run, calls);
-  if (!made && force) {
-    move_away(run, calls);
-    made = make_folder(run, calls);
-  }
-  if (!made) require_free(run, false);
+  fs::path old;
   try {
+    if (!made && force) {
+      old = move_away(run, calls);
+      sync_folder(folder_of(run), calls);
+      made = make_folder(run, calls);
+    }
+    if (!made) require_free(run, false);
     RunWriter writer(run, RunLock(run), calls);
+    writer.old_ = old;
     make_folder(writer.checkpoints(), calls);
     // Does the file system have links? Better found out now than at the first checkpoint.
     const fs::path probe = writer.checkpoints() / ".tmp-link";
@@ -102,6 +116,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
     return writer;
   } catch (...) {
     if (made) remove_new(run);
+    move_back(old, run, calls);
     throw;
   }
 }
@@ -126,6 +141,7 @@ void RunWriter::describe(std::string_view origin, std::string_view config) {
     write_config(config);
   } catch (...) {
     remove_new(run_);
+    move_back(old_, run_, *calls_);
     throw;
   }
 }

@@ -31,7 +31,7 @@ class RunWriter {
   // A new run folder. An existing path is an Error (Exit::usage), or with `force` renamed to
   // NAME.old-K, K the first free number. An Error if another process is writing it, or if it is not
   // a run (Exit::store), or if the file system cannot hold one. A start that fails leaves no
-  // folder.
+  // folder, and the old run under its name.
   static RunWriter create(const std::filesystem::path& run, bool force,
                           SystemCalls& calls = system_calls());
   // An existing run, to continue it: takes the lock and removes what killed saves left behind.
@@ -42,7 +42,8 @@ class RunWriter {
 
   void write_config(std::string_view json);  // config.json
   // Of a new run: origin.json, then config.json, with which it can be resumed. If that fails the
-  // folder goes again: it would be no run, and in the way of the next start.
+  // folder goes again, which would be in the way of the next start, and an old run gets its name
+  // back.
   void describe(std::string_view origin, std::string_view config);
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
@@ -65,6 +66,7 @@ class RunWriter {
   void prune(std::int64_t step, int keep_last);
 
   std::filesystem::path run_;
+  std::filesystem::path old_;  // where create() has moved an old run, or empty
   RunLock lock_;
   SystemCalls* calls_;
   std::unique_ptr<AppendFile> metrics_;

@@ -170,7 +170,6 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   // The run's config.json holds what the user asked for, the checkpoint's what was trained.
   const Asked asked = read_asked(run.path(), checkpoint, log);
   const RunConfig before = checkpoint ? checkpoint_config(*checkpoint) : asked.config;
-  if (checkpoint) run.finish_save(checkpoint->state(), before.train.keep_last);
   std::vector<std::string> sets = request.sets;
   if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
   if (request.more > 0) {
@@ -185,6 +184,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (checkpoint) {
     const std::string why = already(config.train, checkpoint->state(), request.stop_at);
     if (!why.empty()) {
+      run.finish_save(checkpoint->state(), config.train.keep_last);
       say_cut(log, run.cut_metrics(done), done);
       log.info(why + (schedule_has_ended ? kNoRate : ""));
       return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
@@ -208,10 +208,14 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
       prepare_run(config, origin.folder, std::move(tokenizers), request.threads);
   refuse_other_data(prepared.data, checkpoint, origin);
   if (checkpoint) refuse_cursor_beyond_data(prepared, *checkpoint);
+  Pool pool(prepared.threads);
   watch_signals();
 
-  return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
-    if (checkpoint) trainer.restore(*checkpoint);
+  return train_to_the_end(prepared, request, pool, run, log, [&](Trainer& trainer) {
+    if (checkpoint) {
+      trainer.restore(*checkpoint);
+      run.finish_save(checkpoint->state(), config.train.keep_last);
+    }
     const MetricsCut cut = run.cut_metrics(done);
     say_cut(log, cut, done);
     if (!checkpoint && cut.kept == 0)  // killed before it was written

@@ -45,6 +45,7 @@ RunResult train_run(const TrainRequest& request, Log& log) {
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
   }
   const PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.threads);
+  Pool pool(prepared.threads);  // may fail, and would leave a folder in the way of the next start
   watch_signals();
 
   // Read before --force may rename the folder that they are in.
@@ -60,7 +61,7 @@ RunResult train_run(const TrainRequest& request, Log& log) {
 
   log.open_file((run.path() / "train.log").string());
   return with_errors_in_log(log, [&] {
-    return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
+    return train_to_the_end(prepared, request, pool, run, log, [&](Trainer& trainer) {
       run.append_metrics(event_metrics(0, "start", request.command, origin.core_type));
       if (weights) trainer.start_from(*weights);
       weights.reset();

@@ -5,10 +5,9 @@
 
 namespace heed {
 
-RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
-                           Log& log, const std::function<void(Trainer&)>& set_up) {
+RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, Pool& pool,
+                           RunWriter& run, Log& log, const std::function<void(Trainer&)>& set_up) {
   say_start(log, prepared);
-  Pool pool(prepared.threads);
   Trainer trainer(prepared, run, pool, log);
   Gradients& gradients = trainer.stepper().gradients();
   if (request.profile) gradients.enable_profile();

@@ -32,8 +32,8 @@ struct RunResult {
 };
 
 // Trains from where `set_up` has put the trainer, and logs how it begins and ends.
-RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
-                           Log& log, const std::function<void(Trainer&)>& set_up);
+RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, Pool& pool,
+                           RunWriter& run, Log& log, const std::function<void(Trainer&)>& set_up);
 
 // The log file gets the error that ends a run too; the terminal gets it from main().
 template <class Work>

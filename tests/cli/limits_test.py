@@ -78,6 +78,9 @@ class Limits(RunsTest):
                 self.assertEqual(r.status, status, r.err)
                 for word in words + (["ulimit -u", "pids.max"] if words else []):
                     self.assertIn(word, r.err)
+        self.assertTrue((self.folder / "one").exists())
+        for refused in ("two", "pieces"):
+            self.assertFalse((self.folder / refused).exists())
 
     def test_no_thread_is_started_that_is_not_asked_for(self):
         """A pipe that nobody writes to keeps it waiting while its threads are counted."""

@@ -32,6 +32,31 @@ class Results(RunsTest):
                 self.check(*command(path))
                 self.assertGreater(path.stat().st_size, 1024)
 
+    def test_a_result_touches_no_other_file_and_keeps_the_mode_of_the_old_one(self):
+        for name, command in self.writers():
+            with self.subTest(name):
+                path, own = self.folder / name, self.folder / f".tmp-{name}"
+                path.write_text("old")
+                path.chmod(0o600)
+                own.write_text("the user's")
+                self.check(*command(path))
+                self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+                self.assertEqual(own.read_text(), "the user's")
+                own.unlink()
+                path.unlink()
+                self.check(*command(path))
+                (self.folder / "plain").touch()
+                self.assertEqual(path.stat().st_mode, (self.folder / "plain").stat().st_mode)
+                self.check(*command("n" * 252))
+
+    def test_commands_that_write_one_result_at_once_do_not_disturb_each_other(self):
+        for process in [self.spawn("report", "run", "--html", "page") for _ in range(8)]:
+            err = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, 0, err)
+        page = (self.folder / "page").read_text()
+        self.assertTrue(page.rstrip().endswith("</html>"))
+        self.assertEqual(list(self.folder.glob(".tmp*")), [])
+
     def test_a_result_may_go_to_a_link_or_a_stream(self):
         for name, command in self.writers():
             with self.subTest(name):
@@ -55,7 +80,8 @@ class Results(RunsTest):
     def test_no_result_is_written_over_a_part_of_a_run(self):
         before = self.snapshot()
         for name, command in self.writers():
-            for file in ("run/config.json", "run/metrics.jsonl", "run/checkpoints/last/model.safetensors",
+            for file in ("run/config.json", "run/metrics.jsonl", "run/initial.safetensors",
+                         "run/checkpoints/last/model.safetensors",
                          "run/checkpoints/step-00000008/page.html"):
                 self.check(*command(file), status=USAGE, words=["cannot write", "another name"])
         self.assertEqual(self.snapshot(), before)

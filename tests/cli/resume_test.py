@@ -78,9 +78,32 @@ class Resume(RunsTest):
         for step in (5, 15):
             if step not in (best, last):
                 shutil.copytree(self.checkpoints() / "last", self.checkpoints() / f"step-{step:08}")
-        self.assertNotEqual(self.snapshot(), whole)
+        more = self.snapshot()
+        self.assertNotEqual(more, whole)
         self.resume("run", "--set", "train.keep_last=9", words="nothing to do")
+        self.assertEqual(self.snapshot(), more)
+        self.resume("run", words="nothing to do")
         self.assertEqual(self.snapshot(), whole)
+
+    def test_checkpoints_go_only_where_the_resume_is_not_refused_and_keeps_fewer(self):
+        self.train(self.config(train__save_every=4, train__eval_every=0, train__keep_last=0))
+        asked = self.folder / "run" / "config.json"
+        asked.write_text(asked.read_text().replace('"keep_last": 0', '"keep_last": 1'))
+        config = self.checkpoints() / "last" / "config.json"
+        config.write_text(config.read_text().replace('"keep_last": 0', '"keep_last": 1'))
+        seal(config.parent)
+        (self.checkpoints() / "last").unlink()
+        before = self.snapshot()
+        for change in ("train.keep_lst=0", "seed=9"):
+            self.resume("run", "--set", change, "--more", 5, status=2)
+            self.assertEqual(self.snapshot(), before)
+        data = (self.folder / "a.txt").read_text()
+        (self.folder / "a.txt").write_text(data[:-1])
+        self.resume("run", "--more", 5, status=3)
+        self.assertEqual(self.snapshot(), before)
+        (self.folder / "a.txt").write_text(data)
+        self.resume("run", "--set", "train.keep_last=0", "--more", 5)
+        self.assertEqual(self.steps(), [4, 8, 12, 16, 20, 24, 25])
 
     def test_a_damaged_config_of_the_run_is_replaced_by_the_checkpoints(self):
         self.train(self.config(), "run", "--stop-at", 4)

@@ -122,6 +122,36 @@ TEST_F(Writer, AStartThatFailsLeavesNothingInTheWay) {
   EXPECT_TRUE(path_exists(run_ / "checkpoints" / "mine"));
 }
 
+TEST_F(Writer, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {
+  std::set<std::string> kinds;
+  for (const bool for_good : {false, true}) {
+    bool failed = true;
+    for (int n = 1; failed; ++n) {
+      ASSERT_LT(n, 200);
+      TemporaryFolder folder;
+      const fs::path run = folder.path() / "run";
+      { RunWriter::create(run, false).describe("{}", "old"); }
+      FaultyCalls calls;
+      calls.fail_at = n;
+      calls.for_good = for_good;
+      try {
+        RunWriter::create(run, true, calls).describe("{}", "new");
+        EXPECT_EQ(read_file(run / "config.json", 9), "new");
+      } catch (const Error&) {
+        // A disk on which nothing works any more may keep it as run.old-1.
+        const std::string old = run.string() + ".old-1";
+        const fs::path left = for_good && path_exists(old) ? old : run.string();
+        EXPECT_EQ(read_file(left / "config.json", 9), "old") << *calls.kinds.begin();
+        EXPECT_TRUE(for_good || !path_exists(old)) << *calls.kinds.begin();
+      }
+      failed = calls.failures > 0;
+      kinds.insert(calls.kinds.begin(), calls.kinds.end());
+    }
+  }
+  for (const char* kind : {"mkdir", "symlink", "write", "rename"})
+    EXPECT_TRUE(kinds.contains(kind));
+}
+
 TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
   RunWriter writer = RunWriter::create(run_, false);
   writer.write_config("{}");
