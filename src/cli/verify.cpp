@@ -18,9 +18,10 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kVerifyNotes =
     "Reads every byte and changes nothing, also beside a training process: checksums, links,\n"
     "tensors (finite, of the config's sizes), tokenizer, state, metrics.jsonl, origin.json. Data\n"
-    "that is gone or has changed is a note. Exit code 4 if anything is damaged. --json keys: run,\n"
-    "whole, checkpoints and files (each a list of name, whole and, if it is not, wrong), notes,\n"
-    "resume (the checkpoint that heed resume would take, or null).";
+    "that is gone or has changed is a note. Exit code 4 if anything is damaged or cannot be read.\n"
+    "--json keys: run, whole, checkpoints and files (each a list of name, whole and, if it is "
+    "not,\n"
+    "wrong), notes, resume (the checkpoint that heed resume would take, or null).";
 
 Json json_of(const std::vector<Part>& parts) {
   Json list = Json::array();
@@ -34,14 +35,16 @@ Json json_of(const std::vector<Part>& parts) {
 void print_parts(const std::vector<Part>& parts) {
   for (const Part& p : parts)
     print(p.wrong.empty() ? fmt::format("{:15} whole\n", p.name)
-                          : fmt::format("{:15} DAMAGED: {}\n", p.name, p.wrong));
+                          : fmt::format("{:15} {}: {}\n", p.name,
+                                        p.readable ? "DAMAGED" : "NOT READ", p.wrong));
 }
 
-std::string damaged_names(const Verification& v) {
+// Those that are damaged, or else those that cannot be read.
+std::string names_of(const Verification& v, bool readable) {
   std::vector<std::string> names;
   for (const auto* parts : {&v.checkpoints, &v.files})
     for (const Part& p : *parts)
-      if (!p.wrong.empty()) names.push_back(p.name);
+      if (!p.wrong.empty() && p.readable == readable) names.push_back(p.name);
   return joined(names);
 }
 
@@ -70,7 +73,11 @@ Exit run_verify(CommandLine& line) {
   }
   if (v.whole()) return Exit::ok;
   flush_output();
-  throw Error(Exit::store, "damaged: " + damaged_names(v) + ".",
+  const std::string damaged = names_of(v, true);
+  if (damaged.empty())
+    throw Error(Exit::store, "no permission to read " + names_of(v, false) + ".",
+                "chmod, or as the user that they belong to");
+  throw Error(Exit::store, "damaged: " + damaged + ".",
               "a copy of it; or --checkpoint with one that is whole");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -14,7 +15,9 @@
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
+#include "store/run_lock.h"
 #include "store/trained_model.h"
+#include "train/intervals.h"
 #include "train/stepper.h"
 
 namespace heed {
@@ -34,6 +37,8 @@ Part part(const std::string& name, Check check) {
   try {
     check();
     return {name, ""};
+  } catch (const NoPermission& e) {
+    return {name, one_line(e.what()), false};
   } catch (const Error& e) {
     return {name, one_line(e.what())};
   }
@@ -72,9 +77,10 @@ TrainedModel check_contents(const Checkpoint& checkpoint) {
   return m;
 }
 
+// It can be resumed.
 struct Whole {
   State state;
-  std::int64_t max_steps;  // of its own config
+  TrainConfig config;  // its own
 };
 
 // Adds what a folder is, unless a saver has removed it.
@@ -85,9 +91,20 @@ void add_checkpoint(const fs::path& folder, Verification& v, std::vector<Whole>&
     there = checkpoint.has_value();
     if (!there) return;
     const TrainedModel m = check_contents(*checkpoint);
-    whole.push_back({m.state, m.config.train.max_steps});
+    const bool own = checkpoint_name(folder) == step_folder_name(m.state.step);
+    if (own && checkpoint->has_training()) whole.push_back({m.state, m.config.train});
   });
   if (there) v.checkpoints.push_back(std::move(found));
+}
+
+// A folder that heed did not name may be anything.
+void make_a_note_of_strangers(Verification& v) {
+  std::erase_if(v.checkpoints, [&](const Part& p) {
+    const bool own = p.name.starts_with("step-") || p.name.starts_with("average-");
+    if (own || p.wrong.empty()) return false;
+    v.notes.push_back(fmt::format("{} is no whole checkpoint: {}", p.name, p.wrong));
+    return true;
+  });
 }
 
 std::vector<fs::path> checkpoint_folders(const fs::path& run) {
@@ -102,6 +119,14 @@ std::vector<fs::path> checkpoint_folders(const fs::path& run) {
   return folders;
 }
 
+// Does a line of metrics.jsonl end with this step? The end of a run is always logged, if only with
+// the labels since the line before. An epoch ends with a step, and the next begins at index 0.
+bool has_line(const State& s, const TrainConfig& config) {
+  if (s.label_sum > 0) return s.step == config.max_steps;
+  const Cursor before{s.cursor.epoch - (s.cursor.index == 0 ? 1 : 0), 0};
+  return s.step > 0 && is_due(config.log_every, {s.step, before, s.cursor});
+}
+
 // Every line is JSON, and the lines that the checkpoints know of are there.
 void check_metrics(const fs::path& run, const std::vector<Whole>& whole,
                    std::vector<std::string>& notes) {
@@ -110,23 +135,30 @@ void check_metrics(const fs::path& run, const std::vector<Whole>& whole,
   std::int64_t number = 0;
   for_each_metrics_line(run, [&](const std::string& line, bool ended) {
     ++number;
-    if (!ended) {
-      notes.push_back("the last line of metrics.jsonl is cut short; heed resume drops it");
-    } else {
-      require(nlohmann::json::parse(line, nullptr, false).is_object(), path,
-              fmt::format("line {} is not a JSON object", number));
-    }
+    if (!ended)
+      return notes.push_back("the last line of metrics.jsonl is cut short; heed resume drops it");
+    require(nlohmann::json::parse(line, nullptr, false).is_object(), path,
+            fmt::format("line {} is not a JSON object", number));
   });
   std::set<std::int64_t> logged;
   for_each_event(run, [&](const nlohmann::ordered_json& event) {
     if (event["kind"] == "train") logged.insert(event["step"].get<std::int64_t>());
   });
-  for (const auto& [s, max_steps] : whole) {
-    // A line starts the sums again, and the end of a run is always logged.
-    const bool has_line = s.step > 0 && (s.label_sum == 0 || s.step == max_steps);
-    require(!has_line || logged.contains(s.step), path,
+  for (const auto& [s, config] : whole)
+    require(!has_line(s, config) || logged.contains(s.step), path,
             fmt::format("the line of step {} is missing", s.step));
-  }
+}
+
+// A link leads where saving `newest` set it, or to what came since. A best step that is gone leaves
+// its link as it was; only a user links an average.
+void check_link(const fs::path& run, const std::string& link, std::int64_t step,
+                const State& newest) {
+  const std::string target = find_checkpoint(run, link).filename().string();
+  const std::string expected = step_folder_name(step);
+  const bool fits = target == expected || target > step_folder_name(newest.step) ||
+                    target.starts_with("average-") || !path_exists(run / "checkpoints" / expected);
+  require(fits, run / "checkpoints" / link,
+          fmt::format("it leads to {}, expected {}; heed resume mends it", target, expected));
 }
 
 // What `checkpoint` was trained on, if that is still there.
@@ -147,11 +179,13 @@ void verify_run(const fs::path& run, Verification& v) {
     v.files.push_back(part(name, check));
   };
   // The links after the checkpoints: a saver makes the first checkpoint before it makes them.
-  const bool best =
-      std::ranges::any_of(whole, [](const Whole& w) { return w.state.best_step >= 0; });
-  if (!v.checkpoints.empty()) add("last", [&] { find_checkpoint(run, "last"); });
-  if (best || path_exists(run / "checkpoints" / "best"))
-    add("best", [&] { find_checkpoint(run, "best"); });
+  make_a_note_of_strangers(v);
+  State last;
+  for (const Whole& w : whole)
+    if (w.state.step >= last.step) last = w.state;
+  if (!v.checkpoints.empty()) add("last", [&] { check_link(run, "last", last.step, last); });
+  if (last.best_step >= 0 || path_exists(run / "checkpoints" / "best"))
+    add("best", [&] { check_link(run, "best", last.best_step, last); });
   add("config.json", [&] { load_config((run / "config.json").string()); });
   Origin origin;
   if (path_exists(run / "origin.json")) {
@@ -171,11 +205,10 @@ void verify_run(const fs::path& run, Verification& v) {
   const std::string name = checkpoint_name(newest->folder());
   const bool loads = std::ranges::none_of(
       v.checkpoints, [&](const Part& p) { return p.name == name && !p.wrong.empty(); });
-  if (loads) {
+  if (loads)
     v.resume = name;
-  } else {
+  else
     v.notes.push_back("heed resume would take " + name + " and refuse it: move that folder away");
-  }
   look_at_data(*newest, origin.folder, v.notes);
   const std::string of_start = origin.hash.all();
   if (!of_start.empty() && of_start != newest->state().data_hash)
@@ -184,18 +217,28 @@ void verify_run(const fs::path& run, Verification& v) {
   add("initial-weights", [&] { kept_initial_weights(load_trained_model(*newest).model, run); });
 }
 
+bool all_whole(const std::vector<Part>& parts) {
+  return std::ranges::all_of(parts, [](const Part& p) { return p.wrong.empty(); });
+}
+
 }  // namespace
 
 bool Verification::whole() const {
-  const auto is_whole = [](const Part& p) { return p.wrong.empty(); };
-  return std::ranges::all_of(checkpoints, is_whole) && std::ranges::all_of(files, is_whole);
+  return all_whole(checkpoints) && all_whole(files);
 }
 
 Verification verify(const std::string& run) {
   Verification v;
   std::error_code error;
   if (fs::is_directory(fs::path(run) / "checkpoints", error)) {
-    verify_run(run, v);
+    // A process that starts or saves makes one file after the other: look again.
+    for (int left = 20; left > 0; --left) {
+      const std::vector<std::int64_t> steps = list_steps(run);
+      v = {};
+      verify_run(run, v);
+      if (all_whole(v.files) || !(is_being_written(run) || list_steps(run) != steps)) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
   } else {
     std::vector<Whole> whole;
     for (int left = 20; v.checkpoints.empty() && left > 0; --left)  // a link may move

@@ -9,8 +9,9 @@
 namespace heed {
 
 struct Part {
-  std::string name;   // "step-00001000", "best", "metrics.jsonl"
-  std::string wrong;  // a sentence on one line; "": it is whole
+  std::string name;      // "step-00001000", "best", "metrics.jsonl"
+  std::string wrong;     // a sentence on one line; "": it is whole
+  bool readable = true;  // false: nothing is known about it, for want of permission
 };
 
 struct Verification {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/files.h"
@@ -11,6 +12,7 @@
 #include "base/input_file.h"
 #include "base/signals.h"
 #include "math/blas.h"
+#include "store/metrics_file.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/trained_model.h"
@@ -151,14 +153,20 @@ void refuse_cursor_beyond_data(const PreparedRun& run, const Checkpoint& checkpo
       "restore a copy; or move this checkpoint's folder away to resume from the one before");
 }
 
-// The same bytes are promised on one type of processor: OpenBLAS has other kernels for others.
+// The same bytes are promised on one type of processor: OpenBLAS has other kernels for others. The
+// type so far is that of the last event that names one.
 void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& run, Log& log) {
   const std::string here = blas_core_type();
-  if (of_start.empty() || of_start == here) return;
+  std::string before = of_start;
+  for_each_event(run.path(), [&](const nlohmann::ordered_json& event) {
+    const auto type = event.find("core_type");
+    if (type != event.end() && type->is_string()) before = *type;
+  });
+  if (before.empty() || before == here) return;
   const std::string text = fmt::format(
-      "the run began on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
+      "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
       "its last digits will be others than without the change",
-      of_start, here);
+      before, here);
   log.warn(text);
   run.append_metrics(event_metrics(step, "resume", text, here));
 }

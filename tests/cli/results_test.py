@@ -132,6 +132,10 @@ class Results(RunsTest):
         events = self.metrics(kind="event")
         self.assertEqual([e["event"] for e in events], ["start", "resume"])
         self.assertEqual((events[1]["step"], events[1]["core_type"]), (14, there))
+        self.resume("run", "--more", 2, env=other)
+        self.resume("run", "--more", 2, words=[f"type {there}", f"type {here}"])  # back where it began
+        self.assertEqual([(e["step"], e["core_type"]) for e in self.metrics(kind="event")],
+                         [(0, here), (14, there), (18, here)])
 
     def faulty(self, fault, *args):
         """heed with a system call that fails, as on file systems that lack it."""

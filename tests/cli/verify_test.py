@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import struct
+import threading
 import unittest
 
 from runs import SMALL, RunsTest, read_tensors, seal, text, write_tensors
@@ -61,6 +62,21 @@ class Verify(RunsTest):
         self.resume("other", "--max-steps", 20)
         self.assertEqual(self.verify("other")["resume"], "step-00000020")
 
+    def test_steps_without_a_label_and_lines_of_epochs_are_whole(self):
+        config = {**SMALL, "family": "masked_lm", "objective": {"type": "masked_lm", "source_length": 4},
+                  "train__batch_tokens": 8, "train__save_every": 1, "train__keep_last": 0}
+        self.train(self.config("few", **config, train__log_every=2), "few")
+        self.assertIn(0, [self.state(step, "few")["label_sum"] for step in self.steps("few") if step % 2])
+        self.verify("few")
+        self.train(self.config("epochs", **{**config, "train__log_every": "1 epoch", "train__max_steps": 0,
+                                            "train__batch_tokens": 200}, train__max_epochs=3), "epochs")
+        self.verify("epochs")
+        path = self.folder / "epochs/metrics.jsonl"
+        lines = path.read_text().splitlines()
+        logged = [e["step"] for e in self.metrics("epochs", kind="train")]
+        path.write_text("".join(l + "\n" for l in lines if f'"train","step":{logged[1]},' not in l))
+        self.assertIn(f"step {logged[1]} is missing", self.wrong(self.verify("epochs", status=STORE))["metrics.jsonl"])
+
     def test_every_damaged_file_is_named_and_the_rest_is_whole(self):
         for name in ("model.safetensors", "training.safetensors", "config.json", "tokenizer.json", "state.json"):
             path = self.checkpoint(12) / name
@@ -117,6 +133,9 @@ class Verify(RunsTest):
         result = json.loads(self.check("verify", self.folder / "run", "--json", status=STORE).out)
         self.assertEqual(list(self.wrong(result)), [STEPS[-1]])
         self.assertIn("Permission denied", self.wrong(result)[STEPS[-1]])
+        plain = self.check("verify", self.folder / "run", status=STORE, words="no permission to read step-00000012")
+        self.assertIn("NOT READ", plain.out)
+        self.assertNotIn("DAMAGED", plain.out)
 
     def test_a_newest_checkpoint_that_resume_would_refuse_is_not_promised(self):
         self.edit_state(12, seed=99)
@@ -136,6 +155,38 @@ class Verify(RunsTest):
             best.symlink_to(target)
         (self.checkpoints() / "last").unlink()
         self.assertEqual(list(self.wrong(self.verify(status=STORE))), ["last"])
+
+    def test_links_that_lead_to_another_checkpoint_are_named(self):
+        for link, run in (("last", "run"), ("best", "run"), ("last", "ema"), ("best", "ema")):
+            path = self.checkpoints(run) / link
+            target = os.readlink(path)
+            path.unlink()
+            path.symlink_to(next(step for step in STEPS if step != target))
+            self.assertIn(f"expected {target}", self.wrong(self.verify(run, status=STORE))[link])
+            self.resume(run)
+            self.assertEqual(os.readlink(path), target)
+            self.verify(run)
+        self.check("average", self.folder / "ema", "--last", 2)
+        (self.checkpoints("ema") / "best").unlink()
+        (self.checkpoints("ema") / "best").symlink_to("average-8-12")
+        self.verify("ema")
+
+    def test_a_folder_of_the_user_is_a_note_unless_it_is_whole(self):
+        shutil.copytree(self.checkpoint(8), self.checkpoints() / "mine")
+        self.assertIn("mine", [p["name"] for p in self.verify()["checkpoints"]])
+        (self.checkpoints() / "mine/model.safetensors").unlink()
+        self.assertIn("mine is no whole checkpoint", self.verify()["notes"][0])
+
+    def test_what_a_writer_is_just_making_is_looked_for_again(self):
+        for name in ("checkpoints/last", "checkpoints/best", "config.json", "metrics.jsonl"):
+            path = self.folder / "run" / name
+            away = self.folder / "away"
+            (self.folder / "run/.lock").write_text(f"{os.getpid()}\n")
+            path.rename(away)
+            back = threading.Timer(0.3, away.rename, [path])
+            back.start()
+            self.check("verify", self.folder / "run")
+            back.join()
 
     def test_files_of_the_run_are_read(self):
         for name, damage, words in [("config.json", "{", "JSON"), ("origin.json", "{}x", "damaged"),

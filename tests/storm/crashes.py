@@ -27,7 +27,22 @@ CONFIGS = {
         "objective": {"type": "seq2seq"},
         "train": {"batch_tokens": 200, "max_steps": 12, "log_every": 1, "eval_every": 4, "save_every": 1,
                   "keep_last": 3, "select_by": "bleu"}}""",
+    "spans": """{"seed": 6, "data": {"train": "a.txt", "valid_fraction": 0.1}, "tokenizer": {"type": "word"},
+        "model": {"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": 1, "decoder_layers": 1},
+        "objective": {"type": "span_corruption", "source_length": 16, "mask_fraction": 0.2, "mean_span": 2},
+        "train": {"batch_tokens": 300, "max_steps": 12, "log_every": 5, "eval_every": 4, "save_every": 2,
+                  "keep_last": 2}}""",
 }
+CONFIGS["continued"] = CONFIGS["char"]
+INIT_FROM = ["continued"]  # these begin with the weights of a run of the same config
+# After a start that was stopped before its first checkpoint heed may say one of these, and only then.
+FAILED_START = ("its start failed", "a start failed there", "was stopped before its first checkpoint")
+
+
+def snapshot(run):
+    """All bytes of a run but its log and lock."""
+    return {str(p.relative_to(run)): os.readlink(p) if p.is_symlink() else p.read_bytes() for p in run.rglob("*")
+            if (p.is_symlink() or p.is_file()) and p.name not in ("train.log", ".lock")}
 
 
 class Finding(Exception):
@@ -43,7 +58,14 @@ class Crashes:
         (self.folder / "texts" / "c.json").write_text(CONFIGS[config])
         self.root, self.grave, self.log = (self.folder / n for n in ("root", "grave", "log"))
         self.reference = self.folder / "reference"
+        self.options = []
         self.clear()
+        if config in INIT_FROM:
+            first = self.run("train", self.root / "c.json", "--run", self.folder / "texts" / "first", "--stop-at", 2)
+            if first.returncode != 0:
+                raise Finding(f"{config} does not train: {first.stderr}")
+            self.options = ["--init-from", self.root / "first"]
+            self.clear()
         done = self.start(STORM_LOG=self.log)
         if done.returncode != 0:
             raise Finding(f"{config} does not train: {done.stderr}")
@@ -61,18 +83,28 @@ class Crashes:
     def clear(self):
         for folder in (self.root, self.grave):
             shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(self.folder / "texts", self.root)
+        shutil.copytree(self.folder / "texts", self.root, symlinks=True)
         self.grave.mkdir()
         self.log.unlink(missing_ok=True)
 
     def start(self, **environment):
         """Trains, or resumes what is there."""
-        threads = self.draw.randint(1, 3)
         run = self.root / "run"
         if (run / "config.json").exists():
-            return self.run("resume", run, "--threads", threads, **environment)
+            return self.run("resume", run, "--threads", self.draw.randint(1, 3), **environment)
         shutil.rmtree(run, ignore_errors=True)
-        return self.run("train", self.root / "c.json", "--run", run, "--threads", threads, **environment)
+        return self.train(**environment)
+
+    def train(self, *arguments, **environment):
+        return self.run("train", self.root / "c.json", "--run", self.root / "run", "--threads", self.draw.randint(1, 3),
+                        *self.options, *arguments, **environment)
+
+    def cannot_start(self, done):
+        """Whether heed says that nothing was trained; then the run is removed, and a fresh start is fair."""
+        fair = done.returncode in (2, 4) and not self.steps() and any(words in done.stderr for words in FAILED_START)
+        if fair:
+            shutil.rmtree(self.root / "run")
+        return fair
 
     def compare(self):
         try:
@@ -83,6 +115,8 @@ class Crashes:
     def finish(self):
         """Resumes without faults; the run must end as the reference did."""
         done = self.start()
+        if self.cannot_start(done):
+            done = self.start()
         if done.returncode != 0:
             raise Finding(f"cannot be resumed, exit {done.returncode}: {done.stderr}")
         self.compare()
@@ -90,8 +124,25 @@ class Crashes:
     def steps(self):
         return {p.name for p in (self.root / "run" / "checkpoints").glob("step-*")}
 
+    def force(self, **environment):
+        """Trains anew over a finished run, which must stay whole under its own or another name."""
+        self.clear()
+        shutil.copytree(self.reference, self.root / "run", symlinks=True)
+        done = self.train("--force", **environment)
+        if done.returncode == -9 and self.draw.random() < 0.7:
+            power_cut.cut_power(self.root, self.log, self.grave, self.draw)
+        if snapshot(self.reference) not in [snapshot(run) for run in self.root.glob("run*")]:
+            raise Finding(f"--force has lost the old run, exit {done.returncode}: {done.stderr}")
+        if done.returncode not in (0, 2, 3, 4, -9) or (done.returncode > 0 and "heed: error: " not in done.stderr):
+            raise Finding(f"exit {done.returncode} of --force: {done.stderr}")
+        self.finish()
+        return done.returncode
+
     def crash(self):
         """Kills one to three times, mostly with the power lost, and resumes. Returns the number of kills."""
+        if self.draw.random() < 0.3:
+            call = self.draw.randint(1, self.draw.choice([30, self.last_call]))
+            return self.force(STORM_LOG=self.log, STORM_KILL=call, STORM_HOW=self.draw.randint(0, 2)) == -9
         self.clear()
         kills, durable = 0, set()
         for _ in range(self.draw.randint(1, 3)):
@@ -101,7 +152,7 @@ class Crashes:
             self.grave.mkdir()
             call = self.draw.choice([self.draw.randint(1, self.last_call), self.draw.choice(self.rare_calls)])
             done = self.start(STORM_LOG=self.log, STORM_KILL=call, STORM_HOW=self.draw.randint(0, 2))
-            if done.returncode == 0:
+            if done.returncode == 0 or self.cannot_start(done):
                 break
             if done.returncode != -9:
                 raise Finding(f"exit {done.returncode} instead of being killed: {done.stderr}")
@@ -117,19 +168,15 @@ class Crashes:
                     check_run.check_run(str(run))
                 except (AssertionError, OSError) as error:
                     raise Finding(f"after a {'power cut' if cut else 'kill'}: {error}") from error
-            if not durable and not self.steps():
-                done = self.start()
-                if done.returncode != 0:  # nothing was trained: a fresh start is fair
-                    if done.returncode not in (2, 4) or "heed: error: " not in done.stderr:
-                        raise Finding(f"exit {done.returncode}: {done.stderr}")
-                    shutil.rmtree(run)
         self.finish()
         return kills
 
     def fault(self):
         """Lets calls fail at random. Returns how the command ended."""
-        self.clear()
         probability = 10 ** self.draw.uniform(-4.3, -0.5)
+        if self.draw.random() < 0.3:
+            return [self.force(STORM_FAULT=probability, STORM_SEED=self.draw.randint(0, 65535))]
+        self.clear()
         ends = []
         for _ in range(self.draw.randint(1, 3)):
             done = self.start(STORM_FAULT=probability, STORM_SEED=self.draw.randint(0, 65535))
@@ -144,12 +191,5 @@ class Crashes:
                 check_run.check_run(str(run))
             except (AssertionError, OSError) as error:
                 raise Finding(f"after faults: {error}") from error
-        done = self.start()
-        if done.returncode != 0:
-            if self.steps():
-                raise Finding(f"cannot be resumed, exit {done.returncode}: {done.stderr}")
-            shutil.rmtree(run)
-            self.finish()
-        else:
-            self.compare()
+        self.finish()
         return ends

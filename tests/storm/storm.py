@@ -5,7 +5,8 @@
 
 kills: training is killed at a random one of its calls on files, also in the middle of a write; mostly the power goes
 with it, which takes back what was not synced. Then every checkpoint that was in place must still be there, every
-checkpoint that is there must be whole, and the resumed run must end in the bytes of one that was never stopped.
+checkpoint that is there must be whole, and the resumed run must end in the bytes of one that was never stopped. Some
+trainings are --force over a finished run, which must stay whole under its own or another name.
 faults: every call fails with some probability (no space, I/O errors, short writes and reads, too many files); heed must
 say so and exit as documented, and the run must resume to the same bytes.
 hostile: see hostile.py. Needs a C compiler and Python's standard library.
