@@ -14,11 +14,12 @@ class RuinedWeights(RunsTest):
             "pairs": {"family": "seq2seq", **SMALL}}
 
     def ruin(self, run):
-        """Every weight of all checkpoints is 1e10, with checksums that fit."""
+        """Every weight of all checkpoints is 1e30 or -1e30, with checksums that fit: products overflow."""
         for checkpoint in self.checkpoints(run).glob("step-*"):
             path = checkpoint / "model.safetensors"
             header, body = read_tensors(path)
-            write_tensors(path, header, array.array("f", [1e10] * (len(body) // 4)).tobytes())
+            values = array.array("f", ([1e30, 1e30, -1e30] * len(body))[:len(body) // 4])
+            write_tensors(path, header, values.tobytes())
             seal(checkpoint)
 
     def refused(self, *args, **kw):
