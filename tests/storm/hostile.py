@@ -289,7 +289,10 @@ def job(number, options, work):
         base = draw.choice(sound)
         shutil.copytree(base, run, symlinks=True)
         for _ in range(draw.randint(1, 3)):
-            spoil(run, draw, sound)
+            try:
+                spoil(run, draw, sound)
+            except UNREADABLE:  # two changes that do not go together
+                pass
         for _ in range(draw.randint(2, 4)):
             writes = draw.random() < 0.2
             line = draw.choice(WRITES if writes else READS).format(run="run")
