@@ -10,28 +10,39 @@ namespace heed {
 
 struct Field;
 
-enum class OptimizerType { adamw, adam, sgd };
-// How many arrays of the size of the weights an optimizer keeps.
-constexpr int moments_of(OptimizerType type) {
-  return type == OptimizerType::sgd ? 0 : 2;
-}
-enum class ScheduleType { constant, linear, cosine, inverse_sqrt, noam };
+enum class OptimizerType { adamw, adam, sgd, muon };
+enum class ScheduleType { constant, linear, cosine, inverse_sqrt, noam, wsd };
 
 struct OptimizerConfig {
   OptimizerType type = OptimizerType::adamw;
   double learning_rate = 1e-3;
   std::array<double, 2> betas{0.9, 0.98};  // sgd: unused
   double eps = 1e-8;                       // sgd: unused
-  // Decoupled: w -= rate * weight_decay * w. -1 (not given): 0.01 for adamw, 0 else. adam has none.
+  double momentum = -1.0;                  // sgd, muon; -1 (not given): 0.95 for muon, 0 else
+  // Decoupled: w -= rate * weight_decay * w. -1 (not given): 0.01 for adamw and muon, 0 else. adam
+  // has none.
   double weight_decay = -1.0;
   double clip_norm = 1.0;  // 0: no clipping
   ScheduleType schedule = ScheduleType::cosine;
   std::int64_t warmup_steps = 100;
   double min_learning_rate = 0.0;
-  // linear, cosine: the step of min_learning_rate. 0 (not given): train.max_steps at the start. May
-  // be less than warmup_steps (in a shortened run): the rate then drops right after the warm-up.
+  // linear, cosine, wsd: the step of min_learning_rate. 0 (not given): train.max_steps at the
+  // start. May be less than warmup_steps (in a shortened run): the rate then drops right after the
+  // warm-up.
   std::int64_t decay_steps = 0;
+  double decay_fraction = 0.2;  // wsd: the share of decay_steps in which the rate falls
 };
+
+// How many arrays of the size of the weights an optimizer keeps.
+constexpr int moments_of(const OptimizerConfig& c) {
+  return c.type != OptimizerType::sgd ? 2 : c.momentum > 0 ? 1 : 0;
+}
+
+// Does the rate fall to min_learning_rate at decay_steps?
+constexpr bool decays(const OptimizerConfig& c) {
+  return c.schedule == ScheduleType::linear || c.schedule == ScheduleType::cosine ||
+         c.schedule == ScheduleType::wsd;
+}
 
 std::vector<Field> fields(OptimizerConfig& c);
 

@@ -100,10 +100,6 @@ void check_model(const ModelConfig& m) {
                       m.d_model));
 }
 
-bool decays(const OptimizerConfig& o) {
-  return o.schedule == ScheduleType::linear || o.schedule == ScheduleType::cosine;
-}
-
 void check_training(const RunConfig& c, bool pairs) {
   const OptimizerConfig& o = c.optimizer;
   const TrainConfig& t = c.train;
@@ -114,7 +110,7 @@ void check_training(const RunConfig& c, bool pairs) {
   require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
   require(!decays(o) || o.decay_steps > 0,
-          "without train.max_steps, a linear or cosine schedule needs optimizer.decay_steps.");
+          "without train.max_steps, a linear, cosine or wsd schedule needs optimizer.decay_steps.");
   require(t.select_by != SelectBy::bleu || pairs,
           fmt::format("train.select_by bleu needs objective.type {}.",
                       objectives_with(&ObjectiveTraits::pairs)));
@@ -129,7 +125,11 @@ void check_training(const RunConfig& c, bool pairs) {
 RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
   if (c.model.attention_dropout < 0) c.model.attention_dropout = c.model.dropout;
   if (c.optimizer.weight_decay < 0)
-    c.optimizer.weight_decay = c.optimizer.type == OptimizerType::adamw ? 0.01 : 0.0;
+    c.optimizer.weight_decay =
+        c.optimizer.type == OptimizerType::adamw || c.optimizer.type == OptimizerType::muon ? 0.01
+                                                                                            : 0.0;
+  if (c.optimizer.momentum < 0)
+    c.optimizer.momentum = c.optimizer.type == OptimizerType::muon ? 0.95 : 0.0;
   if (decays(c.optimizer) && c.optimizer.decay_steps == 0)
     c.optimizer.decay_steps = c.train.max_steps;
   if (c.data.has_valid_files()) {

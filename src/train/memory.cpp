@@ -32,7 +32,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
                           int longest, double ids) {
   const ModelConfig& c = config.model;
   MemoryPlan plan;
-  const int moments = moments_of(config.optimizer.type);
+  const int moments = moments_of(config.optimizer);
   const double copies = 1 + moments + config.train.shards + (config.train.ema_decay > 0 ? 1 : 0);
   plan.parameters = 4.0 * static_cast<double>(model.table.size()) * copies;
 

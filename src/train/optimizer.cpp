@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "train/newton_schulz.h"
+
 namespace heed {
 namespace {
 
@@ -16,20 +18,59 @@ double clip_factor(double clip_norm, double gradient_norm) {
 }
 
 template <class T>
+bool Optimizer<T>::by_muon(const ParamInfo& info) const {
+  return config_.type == OptimizerType::muon && !info.vector && !info.init.frozen &&
+         info.name.find(".layers.") != std::string::npos;
+}
+
+template <class T>
 Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config) : config_(config) {
   for (const ParamInfo& info : table.infos()) {
     const bool decay = config.weight_decay > 0 && !info.vector && !info.init.frozen;
+    const bool muon = by_muon(info);
+    if (muon) matrices_.push_back(info.param);
     const std::size_t end = info.param.offset + info.param.size();
-    if (!stretches_.empty() && stretches_.back().decay == decay) {
+    if (!stretches_.empty() && stretches_.back().decay == decay && stretches_.back().muon == muon) {
       stretches_.back().end = end;
     } else {
-      stretches_.push_back({info.param.offset, end, decay});
+      stretches_.push_back({info.param.offset, end, decay, muon});
     }
   }
-  if (has_moments()) {
-    m_ = ParamVec<T>(table.size());
-    v_ = ParamVec<T>(table.size());
+  std::ranges::stable_sort(matrices_, std::greater(), &Param::size);
+  const int moments = moments_of(config);
+  if (moments > 0) m_ = ParamVec<T>(table.size());
+  if (moments > 1) v_ = ParamVec<T>(table.size());
+}
+
+// The arrays of a step, and what both of its sweeps need.
+template <class T>
+struct Optimizer<T>::Sweep {
+  T *w, *g, *averaged;  // averaged: may be null
+  double rate, ema_decay;
+
+  // e <- decay e + (1 - decay) w
+  void average(std::size_t begin, std::size_t end) const {
+    if (averaged == nullptr) return;
+    T* __restrict e = averaged;
+    const T* __restrict from = w;
+    const T decay = static_cast<T>(ema_decay), rest = static_cast<T>(1.0 - ema_decay);
+    for (std::size_t i = begin; i < end; ++i) e[i] = decay * e[i] + rest * from[i];
   }
+};
+
+// w <- keep w - rate 0.2 sqrt(max(rows, cols)) NS(g), where g holds g + momentum m.
+template <class T>
+void Optimizer<T>::move_matrix(Param p, const Sweep& s, Workspace& workspace) const {
+  orthogonalize(Mat<T>(s.g + p.offset, p.rows, p.cols), workspace);
+  const T keep = static_cast<T>(1.0 - s.rate * config_.weight_decay);
+  const T length = static_cast<T>(s.rate * 0.2 * std::sqrt(std::max(p.rows, p.cols)));
+  T* __restrict w = s.w;
+  T* __restrict g = s.g;
+  for (std::size_t i = p.offset; i < p.offset + p.size(); ++i) {
+    w[i] = keep * w[i] - length * g[i];
+    g[i] = 0;
+  }
+  s.average(p.offset, p.offset + p.size());
 }
 
 template <class T>
@@ -43,14 +84,25 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
   const T step_size = static_cast<T>(rate / (1.0 - std::pow(config_.betas[0], t)));
   const T root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(config_.betas[1], t)));
   const T eps = static_cast<T>(config_.eps), factor = static_cast<T>(update.clip);
-  const T sgd_rate = static_cast<T>(rate);
+  const T sgd_rate = static_cast<T>(rate), momentum = static_cast<T>(config_.momentum);
+  const Sweep all{values.data(), gradients.data(), averaged ? averaged->data() : nullptr, rate,
+                  update.ema_decay};
 
-  const auto sweep = [&](std::size_t begin, std::size_t end, T keep) {
+  const auto sweep = [&](std::size_t begin, std::size_t end, const Stretch& stretch) {
+    const T keep = stretch.decay ? static_cast<T>(1.0 - rate * config_.weight_decay) : T{1};
     T* __restrict w = values.data();
     T* __restrict g = gradients.data();
-    if (has_moments()) {
-      T* __restrict m = m_.data();
-      T* __restrict v = v_.data();
+    T* __restrict m = m_.data();
+    T* __restrict v = v_.data();
+    if (stretch.muon) {  // its momentum; move_matrix() does the rest
+      for (std::size_t i = begin; i < end; ++i) {
+        const T d = factor * g[i];
+        m[i] = momentum * m[i] + d;
+        g[i] = d + momentum * m[i];
+      }
+      return;
+    }
+    if (config_.type != OptimizerType::sgd) {
       for (std::size_t i = begin; i < end; ++i) {
         const T d = g[i] * factor;
         g[i] = 0;
@@ -58,30 +110,37 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
         v[i] = b2 * v[i] + a2 * d * d;
         w[i] = keep * w[i] - step_size * m[i] / (std::sqrt(v[i]) * root + eps);
       }
+    } else if (m != nullptr) {
+      for (std::size_t i = begin; i < end; ++i) {
+        m[i] = momentum * m[i] + factor * g[i];
+        w[i] = keep * w[i] - sgd_rate * m[i];
+        g[i] = 0;
+      }
     } else {
       for (std::size_t i = begin; i < end; ++i) {
         w[i] = keep * w[i] - sgd_rate * factor * g[i];
         g[i] = 0;
       }
     }
-    if (averaged) {
-      T* __restrict e = averaged->data();
-      const T decay = static_cast<T>(update.ema_decay);
-      const T rest = static_cast<T>(1.0 - update.ema_decay);
-      for (std::size_t i = begin; i < end; ++i) e[i] = decay * e[i] + rest * w[i];
-    }
+    all.average(begin, end);
   };
 
+  const auto profile = [&](int worker) { return profiles.empty() ? nullptr : profiles[worker]; };
   const std::size_t size = values.size();
   const int tasks = static_cast<int>((size + kUpdateTask - 1) / kUpdateTask);
   pool.run(tasks, [&](int task, int worker) {
-    Timed timed(profiles.empty() ? nullptr : profiles[worker], Work::optimizer);
+    Timed timed(profile(worker), Work::optimizer);
     const std::size_t begin = task * kUpdateTask, end = std::min(size, begin + kUpdateTask);
     auto s = std::upper_bound(stretches_.begin(), stretches_.end(), begin,
                               [](std::size_t at, const Stretch& x) { return at < x.end; });
     for (; s != stretches_.end() && s->begin < end; ++s)
-      sweep(std::max(begin, s->begin), std::min(end, s->end),
-            s->decay ? static_cast<T>(1.0 - rate * config_.weight_decay) : T{1});
+      sweep(std::max(begin, s->begin), std::min(end, s->end), *s);
+  });
+  if (matrices_.empty()) return;
+  workspaces_.resize(pool.threads());
+  pool.run(static_cast<int>(matrices_.size()), [&](int task, int worker) {
+    Timed timed(profile(worker), Work::optimizer);
+    move_matrix(matrices_[task], all, workspaces_[worker]);
   });
 }
 

@@ -2,10 +2,17 @@
 // left at zero for the next step.
 //
 //   g <- g * clip      clip = min(1, clip_norm / (norm + 1e-6))  (Pascanu, Mikolov and Bengio 2013)
-//   m <- b1 m + (1 - b1) g,  v <- b2 v + (1 - b2) g^2
 //   w <- w - rate * weight_decay * w        (matrices only; Loshchilov and Hutter 2019)
-//   w <- w - rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)      (Kingma and Ba 2015)
-// sgd: w <- w - rate * (weight_decay * w + g).
+//
+//   adam, adamw   m <- b1 m + (1 - b1) g,  v <- b2 v + (1 - b2) g^2     (Kingma and Ba 2015)
+//                 w <- w - rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
+//   sgd           m <- momentum m + g,  w <- w - rate * m               (without momentum: m = g)
+//   muon          m <- momentum m + g,                                  (Jordan et al. 2024)
+//                 w <- w - rate * 0.2 sqrt(max(rows, cols)) * NS(g + momentum m)
+//
+// muon is for the matrices of the layers, each of q, k and v by itself; embeddings, output, norms
+// and biases get adamw. NS is in newton_schulz.h; the factor makes a step of a matrix about as long
+// as adamw's, so that one rate serves both (Liu et al. 2025, section 2.2).
 //
 // To add one: a name in OptimizerType and how many moments it keeps (config/optimizer_config.h),
 // its branch in step(), and the names of its moments in a checkpoint (train/stepper.cpp).
@@ -17,6 +24,7 @@
 #include "base/pool.h"
 #include "base/profile.h"
 #include "config/optimizer_config.h"
+#include "math/workspace.h"
 #include "nn/param.h"
 
 namespace heed {
@@ -42,19 +50,26 @@ class Optimizer {
   void step(Pool& pool, const Update& update, ParamVec<T>& values, ParamVec<T>& gradients,
             ParamVec<T>* averaged = nullptr, const std::vector<Profile*>& profiles = {});
 
-  bool has_moments() const { return moments_of(config_.type) > 0; }
-  ParamVec<T>& m() { return m_; }
-  ParamVec<T>& v() { return v_; }
+  const OptimizerConfig& config() const { return config_; }
+  // Does muon move this tensor?
+  bool by_muon(const ParamInfo& info) const;
+  ParamVec<T>& m() { return m_; }  // empty where there is none
+  ParamVec<T>& v() { return v_; }  // of what muon moves, unused
 
  private:
-  // Stretches of the flat array that are decayed or not.
+  // Stretches of the flat array that are treated alike.
   struct Stretch {
     std::size_t begin, end;
-    bool decay;
+    bool decay, muon;
   };
+  struct Sweep;
+  void move_matrix(Param p, const Sweep& sweep, Workspace& workspace) const;
+
   OptimizerConfig config_;
   std::vector<Stretch> stretches_;
+  std::vector<Param> matrices_;  // those that muon moves, the largest first
   ParamVec<T> m_, v_;
+  std::vector<Workspace> workspaces_;  // of each thread, for muon
 };
 
 }  // namespace heed

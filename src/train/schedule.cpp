@@ -22,6 +22,10 @@ double learning_rate(const OptimizerConfig& c, int d_model, std::int64_t step) {
       return c.min_learning_rate + above * 0.5 * (1.0 + std::cos(std::numbers::pi * done));
     case ScheduleType::inverse_sqrt:
       return c.learning_rate * std::sqrt(std::max(1.0, warmup) / t);
+    case ScheduleType::wsd: {
+      const double end = static_cast<double>(c.decay_steps), falling = c.decay_fraction * end;
+      return c.min_learning_rate + above * std::clamp((end - t) / falling, 0.0, 1.0);
+    }
     case ScheduleType::constant:
     case ScheduleType::noam:  // above
       break;

@@ -8,12 +8,14 @@
 
 namespace heed {
 
-// constant, linear, cosine, inverse_sqrt: learning_rate * step / warmup_steps up to warmup_steps,
+// All but noam: learning_rate * step / warmup_steps up to warmup_steps,
 // then
 //   constant      learning_rate
 //   linear        straight down to min_learning_rate at decay_steps
 //   cosine        half a cosine down to min_learning_rate at decay_steps
 //   inverse_sqrt  learning_rate * sqrt(max(1, warmup_steps) / step)
+//   wsd           learning_rate, then straight down to min_learning_rate over the last
+//                 decay_fraction * decay_steps (warm-up, stable, decay: Hu et al. 2024, section 4)
 // noam: learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al.
 // 2017)
 double learning_rate(const OptimizerConfig& config, int d_model, std::int64_t step);

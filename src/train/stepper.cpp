@@ -6,14 +6,6 @@
 #include "train/schedule.h"
 
 namespace heed {
-namespace {
-
-void append(std::vector<TensorSlot>& to, std::vector<TensorSlot> from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
-
-}  // namespace
-
 Stepper::Stepper(const RunConfig& config, const Transformer& model, const Objective& objective,
                  const Split& split, Pool& pool)
     : config_(config),
@@ -80,11 +72,20 @@ std::vector<TensorSlot> Stepper::training_slots() {
 std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
                                        ParamVec<float>* raw) {
   std::vector<TensorSlot> all;
-  if (optimizer.has_moments()) {
-    append(all, tensor_slots(table, optimizer.m(), "adam.m."));
-    append(all, tensor_slots(table, optimizer.v(), "adam.v."));
-  }
-  if (raw != nullptr) append(all, tensor_slots(table, *raw, "raw."));
+  const auto append = [&](ParamVec<float>& values, const char* prefix, auto&& is_kept) {
+    std::vector<TensorSlot> slots = tensor_slots(table, values, prefix);
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      if (is_kept(table.infos()[i])) all.push_back(std::move(slots[i]));
+  };
+  const auto every = [](const ParamInfo&) { return true; };
+  const auto muon = [&](const ParamInfo& info) { return optimizer.by_muon(info); };
+  const auto adam = [&](const ParamInfo& info) { return !optimizer.by_muon(info); };
+  const int moments = moments_of(optimizer.config());
+  if (moments == 2) append(optimizer.m(), "muon.m.", muon);
+  if (moments == 1) append(optimizer.m(), "sgd.m.", every);
+  if (moments == 2) append(optimizer.m(), "adam.m.", adam);
+  if (moments == 2) append(optimizer.v(), "adam.v.", adam);
+  if (raw != nullptr) append(*raw, "raw.", every);
   return all;
 }
 

@@ -11,6 +11,8 @@ KINDS = {
     "span_corruption": {"family": "span_corruption", "objective__mask_fraction": 0.4, "objective__mean_span": 1.5},
     "ema": {"train__ema_decay": 0.9, "objective__label_smoothing": 0.1},
     "sgd": {"optimizer__type": "sgd"},
+    "momentum": {"optimizer__type": "sgd", "optimizer__momentum": 0.9},
+    "muon": {"optimizer__type": "muon", "optimizer__schedule": "wsd", "train__ema_decay": 0.9},
     "bpe": {"tokenizer": {"type": "bpe", "vocab_size": 300}},
     "unshared": {"family": "seq2seq", "tokenizer": {"type": "word", "shared": False},
                  "model__tie": "none"},
@@ -21,13 +23,13 @@ KINDS = {
 
 class Determinism(RunsTest):
     def test_any_number_of_threads_gives_the_same_bytes(self):
-        for family in ("prefix_lm", "span_corruption"):
-            config = self.config(family=family)
+        for kind in ("prefix_lm", "span_corruption", "muon"):
+            config = self.config(**KINDS[kind])
             for threads in (1, 2, 3):
-                self.train(config, f"{family}{threads}", "--threads", threads)
+                self.train(config, f"{kind}{threads}", "--threads", threads)
             for threads in (2, 3):
                 for step in (10, 20):
-                    self.same_checkpoint(f"{family}1", f"{family}{threads}", step)
+                    self.same_checkpoint(f"{kind}1", f"{kind}{threads}", step)
 
     def test_an_interrupted_run_is_the_whole_run(self):
         for kind, changes in KINDS.items():

@@ -174,6 +174,9 @@ TEST(RunConfig, WhatWasLeftOpenFollowsFromTheRest) {
   EXPECT_EQ(c.model.max_length, 64);
   EXPECT_EQ(config({"model.attention_dropout=0"}).model.attention_dropout, 0.0);
   EXPECT_EQ(config({"optimizer.type=sgd"}).optimizer.weight_decay, 0.0);
+  EXPECT_EQ(config({"optimizer.type=sgd"}).optimizer.momentum, 0.0);
+  EXPECT_EQ(config({"optimizer.type=muon"}).optimizer.weight_decay, 0.01);
+  EXPECT_EQ(config({"optimizer.type=muon"}).optimizer.momentum, 0.95);
   EXPECT_EQ(config({"data.valid=b"}).data.valid_fraction, 0.0);
   EXPECT_EQ(config({"data.max_length=30"}, kPairs).model.max_length, 31);
 }
@@ -207,8 +210,9 @@ TEST(RunConfig, SetGoesThroughTheSameDoor) {
 TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
   for (const Sets& sets :
        {Sets{}, Sets{"data.train=[\"x\"]"}, Sets{"optimizer.type=adam"},
-        Sets{"optimizer.type=sgd", "train.eval_every=1 epoch", "seed=9"}, Sets{"data.valid=v.txt"},
-        Sets{"objective.type=span_corruption", "objective.mean_span=2.5"},
+        Sets{"optimizer.type=sgd", "train.eval_every=1 epoch", "seed=9"},
+        Sets{"optimizer.type=muon", "optimizer.schedule=wsd", "optimizer.decay_fraction=0.4"},
+        Sets{"data.valid=v.txt"}, Sets{"objective.type=span_corruption", "objective.mean_span=2.5"},
         Sets{"train.max_steps=0", "train.max_epochs=1", "optimizer.schedule=constant"}}) {
     const std::string dump = dump_config(config(sets));
     EXPECT_EQ(dump_config(parse_config(dump, "config.json")), dump);

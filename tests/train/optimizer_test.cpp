@@ -33,7 +33,8 @@ struct Twin {
             double ema) {
     if (decay) w -= rate * c.weight_decay * w;
     if (c.type == OptimizerType::sgd) {
-      w -= rate * g;
+      m = c.momentum * m + g;
+      w -= rate * m;
     } else {
       m = c.betas[0] * m + (1 - c.betas[0]) * g;
       v = c.betas[1] * v + (1 - c.betas[1]) * g * g;
@@ -45,9 +46,10 @@ struct Twin {
   }
 };
 
-void compare(OptimizerType type, double weight_decay, double clip) {
+void compare(OptimizerType type, double weight_decay, double clip, double momentum = 0) {
   OptimizerConfig c;
   c.type = type;
+  c.momentum = momentum;
   c.weight_decay = weight_decay;
   c.eps = 1e-3;  // large enough to be seen
   const ParamTable t = table();
@@ -117,6 +119,111 @@ TEST(Optimizer, Sgd) {
   compare(OptimizerType::sgd, 0.2, 0.5);
 }
 
+TEST(Optimizer, SgdWithMomentum) {
+  compare(OptimizerType::sgd, 0.0, 1.0, 0.9);
+  compare(OptimizerType::sgd, 0.2, 0.5, 0.5);
+}
+
+// Row by row, with the transposed matrix written out where it is tall.
+using Rows = std::vector<std::vector<double>>;
+Rows product(const Rows& a, const Rows& b) {
+  Rows c(a.size(), std::vector<double>(b[0].size()));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < b[0].size(); ++j)
+      for (std::size_t k = 0; k < b.size(); ++k) c[i][j] += a[i][k] * b[k][j];
+  return c;
+}
+Rows turned(const Rows& a) {
+  Rows t(a[0].size(), std::vector<double>(a.size()));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < a[0].size(); ++j) t[j][i] = a[i][j];
+  return t;
+}
+Rows newton_schulz(Rows x) {
+  double squares = 0;
+  for (const auto& row : x)
+    for (const double v : row) squares += v * v;
+  for (auto& row : x)
+    for (double& v : row) v /= std::sqrt(squares);
+  const bool tall = x.size() > x[0].size();
+  if (tall) x = turned(x);
+  for (int step = 0; step < 5; ++step) {
+    const Rows a = product(x, turned(x)), aa = product(a, a);
+    Rows b = a;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      for (std::size_t j = 0; j < a.size(); ++j) b[i][j] = -4.7750 * a[i][j] + 2.0315 * aa[i][j];
+    const Rows bx = product(b, x);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t j = 0; j < x[0].size(); ++j) x[i][j] = 3.4445 * x[i][j] + bx[i][j];
+  }
+  return tall ? turned(x) : x;
+}
+
+ParamTable layer_table() {
+  ParamTable t;
+  t.add_matrix("embed_tokens.weight", 6, 4, {Initializer::normal, 1.0});
+  t.add_matrix("decoder.layers.0.self_attn.q_proj.weight", 4, 4, {Initializer::normal, 1.0});
+  t.add_matrix("decoder.layers.0.self_attn.k_proj.weight", 4, 4, {Initializer::normal, 1.0});
+  t.add_vector("decoder.layers.0.self_attn.q_proj.bias", 4, Initializer::zeros);
+  t.add_matrix("decoder.layers.0.self_attn.v_proj.weight", 4, 4, {Initializer::normal, 1.0, true});
+  t.add_matrix("decoder.layers.0.fc1.weight", 9, 4, {Initializer::normal, 1.0});
+  t.add_matrix("decoder.layers.0.fc2.weight", 4, 9, {Initializer::normal, 1.0});
+  return t;
+}
+
+TEST(Optimizer, MuonMovesMatricesOfLayersAndAdamTheRest) {
+  OptimizerConfig c;
+  c.type = OptimizerType::muon;
+  c.momentum = 0.9;
+  c.weight_decay = 0.1;
+  const ParamTable t = layer_table();
+  ParamVec<double> values(t.size()), gradients(t.size()), average(t.size());
+  initialize(t, 5, values);
+  std::copy(values.data(), values.data() + t.size(), average.data());
+  std::vector<Twin> adam(t.size());  // of muon's matrices: w and e only
+  for (std::size_t i = 0; i < t.size(); ++i) adam[i].w = adam[i].e = values.data()[i];
+  std::vector<double> momentum(t.size());
+  Pool pool(2);
+  Optimizer<double> optimizer(t, c);
+  for (std::int64_t step = 1; step <= 4; ++step) {
+    const double rate = 0.01, clip = 0.7, ema = 0.9;
+    for (const ParamInfo& info : t.infos()) {
+      const bool muon = info.name.find("fc") != std::string::npos ||
+                        info.name.ends_with("q_proj.weight") ||
+                        info.name.ends_with("k_proj.weight");
+      ASSERT_EQ(optimizer.by_muon(info), muon) << info.name;
+      const Param p = info.param;
+      Rows direction(p.rows, std::vector<double>(p.cols));
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const double g = gradient(info, step, i);
+        const std::size_t at = p.offset + i;
+        gradients.data()[at] = g;
+        if (!muon) {
+          adam[at].step(c, step, rate, g * clip, !info.vector && !info.init.frozen, ema);
+          continue;
+        }
+        momentum[at] = 0.9 * momentum[at] + g * clip;
+        direction[i / p.cols][i % p.cols] = g * clip + 0.9 * momentum[at];
+      }
+      if (!muon) continue;
+      const Rows update = newton_schulz(direction);
+      const double length = 0.2 * std::sqrt(std::max(p.rows, p.cols));
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        Twin& x = adam[p.offset + i];
+        x.w -= rate * c.weight_decay * x.w;
+        x.w -= rate * length * update[i / p.cols][i % p.cols];
+        x.e = ema * x.e + (1 - ema) * x.w;
+      }
+    }
+    optimizer.step(pool, {step, rate, clip, ema}, values, gradients, &average);
+    for (std::size_t i = 0; i < t.size(); ++i) EXPECT_EQ(gradients.data()[i], 0.0);
+  }
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    EXPECT_NEAR(values.data()[i], adam[i].w, 1e-12) << i;
+    EXPECT_NEAR(average.data()[i], adam[i].e, 1e-12) << i;
+  }
+}
+
 TEST(Optimizer, ClippingIsByTheGlobalNorm) {
   EXPECT_EQ(clip_factor(0.0, 1e30), 1.0);
   EXPECT_EQ(clip_factor(1.0, 0.5), 1.0);
@@ -125,12 +232,16 @@ TEST(Optimizer, ClippingIsByTheGlobalNorm) {
 }
 
 TEST(Optimizer, TheSameBytesOnAnyNumberOfThreads) {
-  const ParamTable t = table();
-  const auto train = [&](int threads) {
+  const ParamTable t = layer_table();
+  const auto train = [&](int threads, OptimizerType type) {
     ParamVec<float> values(t.size()), gradients(t.size());
     initialize(t, 5, values);
     Pool pool(threads);
-    Optimizer<float> optimizer(t, {});
+    OptimizerConfig c;
+    c.type = type;
+    c.momentum = 0.9;
+    c.weight_decay = 0.01;
+    Optimizer<float> optimizer(t, c);
     for (std::int64_t step = 1; step <= 3; ++step) {
       for (const ParamInfo& info : t.infos())
         for (std::size_t i = 0; i < info.param.size(); ++i)
@@ -139,7 +250,8 @@ TEST(Optimizer, TheSameBytesOnAnyNumberOfThreads) {
     }
     return std::vector<float>(values.data(), values.data() + t.size());
   };
-  EXPECT_EQ(train(1), train(3));
+  for (const OptimizerType type : {OptimizerType::adamw, OptimizerType::sgd, OptimizerType::muon})
+    EXPECT_EQ(train(1, type), train(3, type));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ double rate(const OptimizerConfig& c, std::int64_t step) {
 
 TEST(Schedule, AllButNoamRiseInAStraightLine) {
   for (ScheduleType type : {ScheduleType::constant, ScheduleType::linear, ScheduleType::cosine,
-                            ScheduleType::inverse_sqrt}) {
+                            ScheduleType::inverse_sqrt, ScheduleType::wsd}) {
     const OptimizerConfig c = schedule(type);
     EXPECT_DOUBLE_EQ(rate(c, 1), 0.04);
     EXPECT_DOUBLE_EQ(rate(c, 5), 0.2);
@@ -58,6 +58,17 @@ TEST(Schedule, InverseSqrtHalvesInFourTimesTheSteps) {
   c.warmup_steps = 0;
   EXPECT_DOUBLE_EQ(rate(c, 1), 0.4);
   EXPECT_DOUBLE_EQ(rate(c, 4), 0.2);
+}
+
+TEST(Schedule, WsdStaysAndThenFallsInAStraightLine) {
+  OptimizerConfig c = schedule(ScheduleType::wsd);  // falls in the last 22 of 110 steps
+  EXPECT_DOUBLE_EQ(rate(c, 11), 0.4);
+  EXPECT_DOUBLE_EQ(rate(c, 88), 0.4);
+  EXPECT_NEAR(rate(c, 99), 0.25, 1e-15);
+  EXPECT_NEAR(rate(c, 110), 0.1, 1e-15);
+  EXPECT_NEAR(rate(c, 5000), 0.1, 1e-15);
+  c.decay_fraction = 1;
+  EXPECT_NEAR(rate(c, 55), 0.25, 1e-15);
 }
 
 TEST(Schedule, NoamIsThePapers) {
