@@ -101,8 +101,7 @@ std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) 
 // The newest whole checkpoint, or nothing if there is none at all. Names the damaged ones.
 std::optional<Checkpoint> open_newest(const fs::path& run, Log& log) {
   NewestCheckpoint newest = newest_checkpoint(run);
-  for (const DamagedCheckpoint& d : newest.damaged)
-    log.warn("passed over a checkpoint: " + d.reason);
+  for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
@@ -165,7 +164,7 @@ void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& ru
   if (before.empty() || before == here) return;
   const std::string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
-      "its last digits will be others than without the change",
+      "its last digits will differ from those of one that did not change",
       before, here);
   log.warn(text);
   run.append_metrics(event_metrics(step, "resume", text, here));
