@@ -40,7 +40,7 @@ constexpr TradeWord kKeys[] = {
      "dim_feedforward transformer_dim_ffn",
      "model.d_ff"},
     {"n_layer n_layers nlayers num_layers layers depth n_blocks num_blocks num_hidden_layers",
-     "model.decoder_layers", "those of an encoder are model.encoder_layers"},
+     "model.decoder_layers", "those of an encoder: model.encoder_layers"},
     {"num_decoder_layers n_dec_layers dec_depth decoder_depth", "model.decoder_layers"},
     {"num_encoder_layers n_enc_layers enc_depth encoder_depth", "model.encoder_layers"},
     {"pos_emb pos_enc pos_encoding position_encoding positional_encoding position_embedding "
@@ -63,7 +63,7 @@ constexpr TradeWord kKeys[] = {
     {"block_size context context_length context_size ctx_len n_ctx n_positions window seq_len "
      "seq_length seqlen sequence_length max_seq_len max_seq_length max_sequence_length max_len "
      "max_position_embeddings tokens_per_sample",
-     "objective.target_length", "for pairs it is data.max_length"},
+     "objective.target_length", "for pairs: data.max_length"},
     {"max_sent_length max_sentence_length max_source_positions max_target_positions",
      "data.max_length"},
     {"mlm_probability mlm_prob mask_prob mask_rate mask_ratio mask_probability masked_lm_prob "
@@ -208,7 +208,8 @@ const TradeWord* find_trade_word(Trade kind, std::string_view word,
 
 std::string heed_calls_it(const TradeWord& row) {
   if (row.heed.empty()) return fmt::format("; {}.", row.note);
-  return fmt::format("; heed calls it {}{}{}.", row.heed, row.note.empty() ? "" : ": ", row.note);
+  return fmt::format("; heed calls it {}{}.", row.heed,
+                     row.note.empty() ? "" : fmt::format(" ({})", row.note));
 }
 
 }  // namespace heed

@@ -27,7 +27,7 @@ const TradeWord* find_trade_word(
 // Is it among these words, which are separated by spaces?
 bool has_word(std::string_view words, std::string_view word);
 
-// The end of a message: "; heed calls it model.d_model.", "; heed calls it X: NOTE." or "; NOTE."
+// The end of a message: "; heed calls it model.d_model.", "; heed calls it X (NOTE)." or "; NOTE."
 std::string heed_calls_it(const TradeWord& row);
 
 }  // namespace heed

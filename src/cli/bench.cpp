@@ -81,7 +81,7 @@ Exit run_bench_command(CommandLine& line) {
   print(fmt::format("share of it   {:.1f} %\npeak memory   {:.0f} MiB\n", 100 * r.utilisation,
                     r.peak_rss_mib));
   if (all_steps > 0)
-    print(fmt::format("all {} steps: about {} on {} thread{}, and validation\n",
+    print(fmt::format("all {} steps: about {} on {} thread{}, plus validation\n",
                       format_count(all_steps), format_duration(training_seconds), r.threads,
                       r.threads == 1 ? "" : "s"));
   for (std::size_t i = 0; i < r.profile.ns.size(); ++i)

@@ -59,7 +59,7 @@ TEST(TradeWords, AreFoundWithAnyCaseAndDashes) {
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(heed_calls_it(*row), "; heed calls it train.max_steps.");
   EXPECT_THAT(heed_calls_it(*find_trade_word(Trade::key, "batch_size")),
-              testing::MatchesRegex("; heed calls it train.batch_tokens: it counts the tokens .*"));
+              testing::MatchesRegex("; heed calls it train.batch_tokens .it counts the tokens .*"));
   EXPECT_THAT(heed_calls_it(*find_trade_word(Trade::command, "export")),
               testing::StartsWith("; a checkpoint's model.safetensors"));
   for (const char* word : {"", " ", "d_model", "n_head n_heads", "it_er"})

@@ -80,9 +80,9 @@ class BadTexts(RunsTest):
 
 class BadConfigs(RunsTest):
     def test_keys_of_other_programs_are_translated(self):
-        for key, answer in (("optimizer.lr", "optimizer.learning_rate."), ("n_layer", "model.decoder_layers: those"),
-                            ("train.batch_size", "train.batch_tokens: it counts the tokens of a step"),
-                            ("model.block_size", "objective.target_length: for pairs")):
+        for key, answer in (("optimizer.lr", "optimizer.learning_rate."), ("n_layer", "model.decoder_layers (those"),
+                            ("train.batch_size", "train.batch_tokens (it counts the tokens of a step"),
+                            ("model.block_size", "objective.target_length (for pairs")):
             self.check("config", self.config(), "--set", key + "=1", status=USAGE,
                        words=f'unknown key "{key}"; heed calls it {answer}')
         self.check("config", self.config(), "--set", "model.d_modle=1", status=USAGE, words='did you mean "model.d_model"?')

@@ -45,11 +45,11 @@ class Json(RunsTest):
         j, = self.json("bench", self.config(), "--steps", 2, "--threads", 1)
         self.assertEqual(list(j), ["tokens_per_second", "steps_per_second", "gflop_per_step",
                                    "gflops", "sgemm_gflops", "utilisation", "peak_rss_mib",
-                                   "steps", "threads", "breakdown"])
+                                   "steps", "threads", "training_seconds", "breakdown"])
         self.assertEqual((j["steps"], j["threads"]), (2, 1))
         self.assertAlmostEqual(j["training_seconds"], 20 / j["steps_per_second"], places=6)
         shown = self.out("bench", self.config(), "--steps", 2, "--threads", 1)
-        self.assertRegex(shown, r"(?m)^all 20 steps: about \d+s on 1 thread, and validation$")
+        self.assertRegex(shown, r"(?m)^all 20 steps: about \d+s on 1 thread, plus validation$")
         timed = self.config(train__max_steps=0, train__max_minutes=1)
         self.assertIsNone(self.json("bench", timed, "--steps", 2)[0]["training_seconds"])
         self.assertAlmostEqual(sum(j["breakdown"].values()), 1, places=6)

@@ -240,7 +240,8 @@ class Output(RunsTest):
                                  capture_output=True, stdin=subprocess.DEVNULL,
                                  env={**os.environ, "TERM": "xterm", **env}).stdout.decode()
             self.assertIn("\r", out)
-            self.assertNotIn("\x1b[3", out)  # no warning, so no colour either way
+            self.assertEqual("\x1b[32mnew best\x1b[0m" in out, colour)
+            self.assertEqual("\x1b[3" in out, colour)
 
     def test_a_reader_that_goes_away_ends_nothing_and_prints_nothing(self):
         line = shlex.join([HEED, "train", str(self.config()), "--run", str(self.folder / "run")]) + \
