@@ -155,6 +155,7 @@ CLI = """config --schema | config --docs | config bad.json | config missing.json
 NUMBER = re.compile(r"(-?\b[0-9]+(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)\b)")
 PASSING = [(re.compile(pattern), new) for pattern, new in (  # what depends on the clock, and what goes instead
     (r" \| \S+ tok/s( \| eta \S+)?", ""), (r"about \S+ on (\d+ thread)", r"on \1"), (r" after \d\w*(?=[;\n])", ""),
+    (r"(?m)^\d{4}-\d\d-\d\dT[\d:]{8}[-+]\d{4}.*\n", ""), (r',\n  "(processor|version|started)": "[^"]*"', ""),
     (r'"(tokens_per_second|seconds)": ?(\[[^]]*\]|[^,}\n]+)', r'"\1":0'),
     # Digests of files that are items themselves; and what central differences happen to leave over.
     (r'("(?:checksum|[\w.]+\.(?:json|model|safetensors))": )"[0-9a-f]{64}"', r'\1"SHA-256"'),

@@ -24,13 +24,21 @@ enum class Exit : int {
 
 class Error : public std::runtime_error {
  public:
-  // `what`: one or more sentences that begin in lower case, after "heed: error: ". `hint`: what to
-  // try.
+  // `what`: one or more sentences that begin in lower case, after "heed: error: "; the last full
+  // stop may be left out. `hint`: what to try.
   Error(Exit exit, const std::string& what, const std::string& hint = "")
-      : std::runtime_error(hint.empty() ? what : what + "\n  try: " + hint), exit_(exit) {}
+      : std::runtime_error(sentence(what) + (hint.empty() ? "" : kTry + hint)), exit_(exit) {}
   Exit exit() const { return exit_; }
 
  private:
+  static constexpr const char* kTry = "\n  try: ";
+
+  static std::string sentence(const std::string& what) {
+    const bool complete = what.ends_with('.') || what.ends_with('?') || what.ends_with(':') ||
+                          what.find(kTry) != std::string::npos;
+    return complete ? what : what + '.';
+  }
+
   Exit exit_;
 };
 

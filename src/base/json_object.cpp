@@ -106,7 +106,7 @@ Json parse_strict_json(std::string_view text, const JsonSource& source, bool com
       levels.resize(static_cast<std::size_t>(depth));
       levels.back().key = value.get_ref<const std::string&>();
       const bool twice = !levels.back().keys.insert(levels.back().key).second;
-      if (twice) fail(fmt::format("the key {} stands here twice.", shown(full_key(levels))));
+      if (twice) fail(fmt::format("the key {} occurs twice.", shown(full_key(levels))));
       if (key_seen) key_seen(full_key(levels), position.line);
     }
     return false;

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -41,19 +40,18 @@ int terminal_width(int fd) {
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-std::unique_ptr<spdlog::formatter> plain_lines() {
-  return std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n");
-}
-
 }  // namespace
 
-// Lines and the bar share one file descriptor and one lock (the sink's).
-class Log::Terminal : public spdlog::sinks::base_sink<std::mutex> {
+// Lines and the bar share one file descriptor and one lock.
+class Log::Terminal {
  public:
-  Terminal(int fd, bool bar) : base_sink(plain_lines()), fd_(fd) {
+  enum class Look { plain, warning, fields, good_fields };
+
+  explicit Terminal(const LogOptions& options) : fd_(options.fd), quiet_(options.quiet) {
     const char* term = std::getenv("TERM");
-    const bool capable = ::isatty(fd) && term && std::string_view(term) != "dumb";
-    bar_ = capable && bar;
+    terminal_ = ::isatty(fd_) == 1;
+    const bool capable = terminal_ && term && std::string_view(term) != "dumb";
+    bar_ = capable && !quiet_;
     colour_ = capable && !set_in_environment("NO_COLOR");
   }
 
@@ -74,18 +72,16 @@ class Log::Terminal : public spdlog::sinks::base_sink<std::mutex> {
     erase();
   }
 
- protected:
-  void sink_it_(const spdlog::details::log_msg& msg) override {
-    spdlog::memory_buf_t formatted;
-    formatter_->format(msg, formatted);
-    std::string out = line_.empty() ? "" : "\r\x1b[K";
-    const bool yellow = colour_ && msg.level >= spdlog::level::warn;
-    if (yellow) out += "\x1b[33m";
-    out.append(formatted.data(), formatted.size());
-    if (yellow) out.insert(out.size() - 1, "\x1b[0m");
-    write_all(fd_, out + line_);
+  void show(std::string line, Look look) {
+    if (quiet_ && look != Look::warning) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (terminal_ && (look == Look::fields || look == Look::good_fields))
+      line = fitting_fields(line, terminal_width(fd_));
+    if (colour_ && look == Look::warning) line = "\x1b[33m" + line + "\x1b[0m";
+    if (colour_ && look == Look::good_fields)
+      line = line.insert(line.rfind("| ") + 2, "\x1b[32m") + "\x1b[0m";
+    write_all(fd_, (line_.empty() ? "" : "\r\x1b[K") + line + "\n" + line_);
   }
-  void flush_() override {}
 
  private:
   void erase() {
@@ -94,32 +90,30 @@ class Log::Terminal : public spdlog::sinks::base_sink<std::mutex> {
   }
 
   int fd_;
-  bool bar_, colour_;
+  bool quiet_, terminal_, bar_, colour_;
+  std::mutex mutex_;
   std::string line_;  // the bar on the screen; empty: none
   std::chrono::steady_clock::time_point drawn_;
 };
 
-// Two loggers, so that a full disk does not stop lines to the terminal.
-struct Log::Loggers {
-  explicit Loggers(const LogOptions& options)
-      : terminal(std::make_shared<Terminal>(options.fd, !options.quiet)), screen("", terminal) {
-    screen.set_level(options.quiet ? spdlog::level::warn : spdlog::level::info);
+// Lines hold names of files and texts of others, and a terminal obeys control characters.
+struct Log::Outputs {
+  explicit Outputs(const LogOptions& options) : terminal(options) {}
+
+  void write(Terminal::Look look, std::string_view line) {
+    terminal.show(printable_lines(line), look);
+    write_file(line);
   }
-  // Lines hold names of files and texts of others, and a terminal obeys control characters.
-  void write(spdlog::level::level_enum level, std::string_view line) {
-    const std::string text = printable_lines(line);
-    const spdlog::string_view_t view(text);
-    screen.log(level, view);
-    if (file) file->log(level, view);
+  void write_file(std::string_view line) {
+    if (file) file->info(spdlog::string_view_t(printable_lines(line)));
   }
 
-  std::shared_ptr<Terminal> terminal;  // spdlog shares its sinks
-  spdlog::logger screen;
-  std::unique_ptr<spdlog::logger> file;
+  Terminal terminal;
+  std::unique_ptr<spdlog::logger> file;  // a full disk under it does not stop the terminal
   std::atomic<bool> warned = false;
 };
 
-Log::Log(const LogOptions& options) : loggers_(std::make_unique<Loggers>(options)) {}
+Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options)) {}
 
 Log::~Log() {
   end_progress();
@@ -129,38 +123,43 @@ void Log::open_file(const std::string& path) {
   refuse_link_or_pipe(path);
   try {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
-    sink->set_formatter(plain_lines());
+    sink->set_formatter(
+        std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
     auto file = std::make_unique<spdlog::logger>("", std::move(sink));
     file->flush_on(spdlog::level::info);
     file->set_error_handler([this](const std::string& what) {
-      if (loggers_->warned.exchange(true)) return;
-      loggers_->screen.warn(
-          spdlog::string_view_t(printable_lines("warning: the log file: " + what)));
+      if (outputs_->warned.exchange(true)) return;
+      outputs_->terminal.show(printable_lines("warning: the log file: " + what),
+                              Terminal::Look::warning);
     });
-    loggers_->file = std::move(file);
+    outputs_->file = std::move(file);
   } catch (const spdlog::spdlog_ex& e) {
     throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
   }
 }
 
 void Log::info(std::string_view line) {
-  loggers_->write(spdlog::level::info, line);
+  outputs_->write(Terminal::Look::plain, line);
 }
 
 void Log::warn(std::string_view line) {
-  loggers_->write(spdlog::level::warn, "warning: " + std::string(line));
+  outputs_->write(Terminal::Look::warning, "warning: " + std::string(line));
+}
+
+void Log::fields(std::string_view line, bool good) {
+  outputs_->write(good ? Terminal::Look::good_fields : Terminal::Look::fields, line);
 }
 
 void Log::only_file(std::string_view line) {
-  if (loggers_->file) loggers_->file->info(spdlog::string_view_t(printable_lines(line)));
+  outputs_->write_file(line);
 }
 
 void Log::progress(const Progress& progress) {
-  loggers_->terminal->draw(progress);
+  outputs_->terminal.draw(progress);
 }
 
 void Log::end_progress() {
-  loggers_->terminal->end();
+  outputs_->terminal.end();
 }
 
 }  // namespace heed

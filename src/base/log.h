@@ -30,7 +30,10 @@ class Log {
   void open_file(const std::string& path);
 
   void info(std::string_view line);
-  void warn(std::string_view line);       // adds "warning: "
+  void warn(std::string_view line);  // adds "warning: "
+  // A line of fields, "a | b | c". A terminal that is too narrow shows fewer of them
+  // (base/progress.h); `good` colours the last one.
+  void fields(std::string_view line, bool good = false);
   void only_file(std::string_view line);  // for text that the terminal shows in another way
 
   // Draws the bar, at most ten times a second; does nothing without a terminal or when quiet.
@@ -39,8 +42,8 @@ class Log {
 
  private:
   class Terminal;
-  struct Loggers;
-  std::unique_ptr<Loggers> loggers_;
+  struct Outputs;
+  std::unique_ptr<Outputs> outputs_;
 };
 
 }  // namespace heed

@@ -1,8 +1,9 @@
-// The progress bar of a terminal as a line of text.
+// What a terminal of `width` columns has room for: the progress bar, and lines of fields.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace heed {
 
@@ -13,8 +14,12 @@ struct Progress {
   double eta_seconds = -1;  // below 0: not known
 };
 
-// The bar for a terminal of `width` columns, always shorter than that. If space is short, the
-// status is left out first, then the remaining time.
+// The bar, always shorter than the terminal is wide. If space is short, the status is left out
+// first, then the remaining time.
 std::string progress_line(const Progress& progress, int width);
+
+// "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are left out from the
+// right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
+std::string fitting_fields(std::string_view line, int width);
 
 }  // namespace heed

@@ -18,6 +18,8 @@
 namespace heed {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr const char* kBenchNotes =
     "Takes real steps on the config's data and saves nothing. tokens/s counts source and target.\n"
     "GFLOP/s counts matrix products only (forward times 3, causal attention in full); the sgemm\n"
@@ -25,7 +27,9 @@ constexpr const char* kBenchNotes =
     "The last table shows where the threads' time goes. gemm_*: products of the layers and the\n"
     "output; attention: all work of the heads; waiting: for other threads, and the rest.\n"
     "--json keys: tokens_per_second, steps_per_second, gflop_per_step, gflops, sgemm_gflops,\n"
-    "utilisation (gflops / sgemm_gflops), peak_rss_mib, steps, threads, breakdown (shares of 1).";
+    "utilisation (gflops / sgemm_gflops), peak_rss_mib, steps, threads, training_seconds (of all\n"
+    "steps of the config without validation; null without train.max_steps), breakdown (shares of "
+    "1).";
 
 }  // namespace
 
@@ -48,11 +52,13 @@ Exit run_bench_command(CommandLine& line) {
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
   const BenchResult r = run_bench(config, folder, steps, threads);
 
+  const std::int64_t all_steps = config.train.max_steps;
+  const double training_seconds = static_cast<double>(all_steps) / r.steps_per_second;
   double total = 0;
   for (std::uint64_t ns : r.profile.ns) total += static_cast<double>(ns);
   const auto share = [&](std::size_t i) { return static_cast<double>(r.profile.ns[i]) / total; };
   if (json) {
-    nlohmann::ordered_json breakdown;
+    Json breakdown;
     for (std::size_t i = 0; i < r.profile.ns.size(); ++i) breakdown[kWorkNames[i]] = share(i);
     print_line({{"tokens_per_second", r.tokens_per_second},
                 {"steps_per_second", r.steps_per_second},
@@ -63,6 +69,7 @@ Exit run_bench_command(CommandLine& line) {
                 {"peak_rss_mib", r.peak_rss_mib},
                 {"steps", r.steps},
                 {"threads", r.threads},
+                {"training_seconds", all_steps > 0 ? Json(training_seconds) : Json()},
                 {"breakdown", breakdown}});
     return Exit::ok;
   }
@@ -73,6 +80,10 @@ Exit run_bench_command(CommandLine& line) {
                     r.sgemm_gflops, peak_threads, peak_threads == 1 ? "" : "s"));
   print(fmt::format("share of it   {:.1f} %\npeak memory   {:.0f} MiB\n", 100 * r.utilisation,
                     r.peak_rss_mib));
+  if (all_steps > 0)
+    print(fmt::format("all {} steps: about {} on {} thread{}, plus validation\n",
+                      format_count(all_steps), format_duration(training_seconds), r.threads,
+                      r.threads == 1 ? "" : "s"));
   for (std::size_t i = 0; i < r.profile.ns.size(); ++i)
     print(fmt::format("  {:22}{:.1f} %\n", kWorkNames[i], 100 * share(i)));
   return Exit::ok;

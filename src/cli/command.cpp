@@ -4,13 +4,30 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 
 #include "base/format.h"
 #include "base/nearest.h"
+#include "base/trade_words.h"
 #include "cli/output.h"
+#include "data/run_config.h"
 #include "decode/beam.h"
 
 namespace heed {
+namespace {
+
+// The full key of a config that an option's name means, or "": max-steps, lr.
+std::string key_meant(std::string word) {
+  std::replace(word.begin(), word.end(), '-', '_');
+  RunConfig config;
+  const std::vector<Field> all = fields(config);
+  for (const Leaf& leaf : leaves(all))
+    if (leaf.key == word || leaf.key.ends_with("." + word)) return leaf.key;
+  const TradeWord* row = find_trade_word(Trade::key, word);
+  return row ? std::string(row->heed) : "";
+}
+
+}  // namespace
 
 CommandLine::CommandLine(const Command& command, std::vector<std::string> args)
     : name_(std::string("heed ") + command.name),
@@ -80,17 +97,46 @@ bool CommandLine::parse() {
     print(app_->help());
     return false;
   } catch (const CLI::ExtrasError& e) {
-    throw Error(Exit::usage, unexpected(), name_ + " --help");
+    std::vector<std::string> left = app_->remaining();
+    std::erase(left, "--");
+    throw Error(Exit::usage, unexpected(left.front()), name_ + " --help");
   } catch (const CLI::ParseError& e) {
     throw Error(Exit::usage, std::string(e.what()) + ".", name_ + " --help");
   }
   return true;
 }
 
-std::string CommandLine::unexpected() const {
-  std::vector<std::string> left = app_->remaining();
-  std::erase(left, "--");
-  const std::string first = left.front();
+bool CommandLine::has(const std::string& name) const {
+  return app_->get_option_no_throw(name) != nullptr;
+}
+
+std::string CommandLine::value_after(const std::string& arg) const {
+  const std::size_t equals = arg.find('=');
+  if (equals != std::string::npos) return arg.substr(equals + 1);
+  const auto next = std::find(args_.begin(), args_.end(), arg) + 1;
+  return next < args_.end() && !next->starts_with('-') ? *next : "VALUE";
+}
+
+// The end of the message about an option that other programs have, or "".
+std::string CommandLine::meant(const std::string& arg) const {
+  const std::string word = arg.substr(0, arg.find('=')).substr(arg.find_first_not_of('-'));
+  std::string found;
+  const TradeWord* row = find_trade_word(Trade::option, word, [&](const TradeWord& option) {
+    std::istringstream names{std::string(option.heed)};
+    while (names >> found)
+      if (has(found)) return true;
+    return option.heed.empty();
+  });
+  if (row && row->heed.empty()) return heed_calls_it(*row);
+  if (row) return fmt::format("; here it is {}{}.", found, found[0] == '-' ? "" : ", an argument");
+  if (!has("--set")) return "";
+  const std::string key = key_meant(word);
+  return key.empty() ? ""
+                     : fmt::format("; it is a key of the config: --set {}={}.", key,
+                                   shell_word(value_after(arg)));
+}
+
+std::string CommandLine::unexpected(const std::string& first) const {
   if (!first.starts_with('-')) return fmt::format("unexpected argument \"{}\".", first);
   std::vector<std::string> names;
   for (const CLI::Option* option : app_->get_options())
@@ -98,8 +144,9 @@ std::string CommandLine::unexpected() const {
   const std::string typed = first.substr(0, first.find('='));
   const auto longer = std::find_if(
       names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(typed); });
-  const std::string near = longer != names.end() ? *longer : nearest(typed, names);
-  return fmt::format("unknown option \"{}\"{}", first, did_you_mean(near));
+  std::string end = longer != names.end() ? did_you_mean(*longer) : meant(first);
+  if (end.empty()) end = did_you_mean(nearest(typed, names));
+  return fmt::format("unknown option \"{}\"{}", first, end);
 }
 
 std::string CommandLine::as_typed() const {

@@ -70,7 +70,10 @@ class CommandLine {
   std::string as_typed() const;
 
  private:
-  std::string unexpected() const;  // names the argument that parse() does not know
+  std::string unexpected(const std::string& argument) const;  // that parse() does not know
+  std::string meant(const std::string& arg) const;
+  std::string value_after(const std::string& arg) const;  // "VALUE" if there is none
+  bool has(const std::string& option) const;
 
   std::string name_;
   std::vector<std::string> args_;

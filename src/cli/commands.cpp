@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/nearest.h"
+#include "base/trade_words.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
@@ -21,7 +22,7 @@ constexpr Command kCommands[] = {
     {"fill", "list the most probable words or spans for each [MASK]", run_fill},
     {"inspect", "list the tensors and how far training has moved them", run_inspect},
     {"tokenize", "show how lines are split into tokens", run_tokenize},
-    {"gradcheck", "check every gradient against central differences", run_gradcheck},
+    {"gradcheck", "check every gradient against finite differences", run_gradcheck},
     {"average", "average the weights of several checkpoints", run_average},
     {"bench", "measure how fast training is on this machine", run_bench_command},
     {"attend", "show where each head of each layer looks", run_attend},
@@ -70,8 +71,10 @@ Exit run_command(const std::vector<std::string>& args) {
     CommandLine line(command, {args.begin() + 1, args.end()});
     return command.run(line);
   }
+  const TradeWord* word = find_trade_word(Trade::command, name);
   throw Error(Exit::usage,
-              fmt::format("unknown command \"{}\"{}", name, did_you_mean(nearest(name, names))),
+              fmt::format("unknown command \"{}\"{}", name,
+                          word ? heed_calls_it(*word) : did_you_mean(nearest(name, names))),
               "heed --help lists the commands");
 }
 

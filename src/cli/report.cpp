@@ -1,9 +1,12 @@
 // heed report RUN
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
@@ -13,20 +16,36 @@ namespace heed {
 
 Exit run_report(CommandLine& line) {
   std::string run, output;
+  bool json = false;
   line.add_run(run);
   line.add_file("--output,--html", output, "the file to write (default: standard output)", "FILE");
+  line.add_json(json);
   line.app().footer(
       "One self-contained HTML page: curves, texts written at every kept checkpoint, where the\n"
       "heads look during training, the learning record, parameters and config. The probe text is\n"
-      "the beginning of the held-out data; train.keep_last sets how many checkpoints are kept.");
+      "the beginning of the held-out data; train.keep_last sets how many checkpoints are kept.\n"
+      "--json prints what the page shows, but the maps (heed attend --json has them): run, "
+      "last_step,\n"
+      "parameter_count, best, notes, prompts, expected, frames (step, loss, written), train and\n"
+      "valid (steps and a list per figure), learning, parameters, config.");
   if (!line.parse()) return Exit::ok;
   if (output.empty()) output = "-";
-  if (output == "-" && ::isatty(STDOUT_FILENO) != 0)
+  if (json && line.app().count("--output") > 0)
+    throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",
+                "one of them");
+  if (!json && output == "-" && ::isatty(STDOUT_FILENO) != 0)
     throw Error(Exit::usage, "the page is HTML, which a terminal does not show.",
                 "--html FILE, or > FILE");
   prepare_blas();
   const Report report = make_report(run);
-  write_output(output, report_page(report, read_metrics(report.folder, report.last_step)));
+  const RunMetrics metrics = read_metrics(report.folder, report.last_step);
+  if (json) {
+    print(report_json(report, metrics));
+    return Exit::ok;
+  }
+  write_output(output, report_page(report, metrics));
+  if (output != "-")
+    Log({.quiet = line.quiet()}).info(fmt::format("wrote {}; open it in a browser", output));
   return Exit::ok;
 }
 

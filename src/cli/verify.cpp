@@ -76,7 +76,7 @@ Exit run_verify(CommandLine& line) {
   const std::string damaged = names_of(v, true);
   if (damaged.empty())
     throw Error(Exit::store, "no permission to read " + names_of(v, false) + ".",
-                "chmod, or as the user that they belong to");
+                "chmod, or run heed as their owner");
   throw Error(Exit::store, "damaged: " + damaged + ".",
               "a copy of it; or --checkpoint with one that is whole");
 }

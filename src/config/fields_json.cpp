@@ -8,6 +8,7 @@
 
 #include "base/json_object.h"
 #include "base/nearest.h"
+#include "base/trade_words.h"
 #include "config/field_value.h"
 #include "config/fields_doc.h"
 
@@ -23,16 +24,18 @@ std::vector<std::string> keys_of(const std::vector<Leaf>& fields) {
   return keys;
 }
 
-// The key that an unknown key probably means: the same key in another section, or a similar one.
+// The end of the message about an unknown key. What it probably means is the same key in another
+// section, what other programs call so, or a similar key.
 std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
                   const std::string& prefix, const std::string& key) {
   const std::vector<std::string> all = keys_of(fields_and_sections(root));
-  std::vector<std::string> here;
   for (const std::string& full : all)
-    if (full == key || full.ends_with("." + key)) return full;
+    if (full == key || full.ends_with("." + key)) return did_you_mean(full);
+  if (const TradeWord* word = find_trade_word(Trade::key, key)) return heed_calls_it(*word);
+  std::vector<std::string> here;
   for (const Field& field : section) here.push_back(field.key);
   const std::string near = nearest(key, here);
-  return near.empty() ? nearest(prefix + key, all) : prefix + near;
+  return did_you_mean(near.empty() ? nearest(prefix + key, all) : prefix + near);
 }
 
 struct Reader {
@@ -56,11 +59,10 @@ struct Reader {
   [[noreturn]] void unknown(const std::vector<Field>& fields, const std::string& prefix,
                             const std::string& key) const {
     const std::string full = prefix + key;
-    const std::string near = meant(root, fields, prefix, key);
-    throw Error(
-        Exit::usage,
-        fmt::format("{}: unknown key {}{}", text.where(full), shown(full), did_you_mean(near)),
-        near.empty() ? "heed config --docs lists all keys" : "");
+    const std::string end = meant(root, fields, prefix, key);
+    throw Error(Exit::usage,
+                fmt::format("{}: unknown key {}{}", text.where(full), shown(full), end),
+                end == "." ? "heed config --docs lists all keys" : "");
   }
   [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
     std::string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,

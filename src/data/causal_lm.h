@@ -1,6 +1,6 @@
 // causal_lm: the decoder predicts every token of a tile of target_length tokens from the one before
 // it; <s> comes before the text. A text is continued until the decoder has read target_length
-// tokens; then it starts anew with the last half of them.
+// tokens; then it starts again with the last half of them.
 #pragma once
 
 #include <algorithm>

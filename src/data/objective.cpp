@@ -50,7 +50,7 @@ const std::vector<ObjectiveKind>& objectives() {
 
 void add_objective(ObjectiveKind kind) {
   if (row_of(kind.doc.name) != table().end())
-    throw Error(Exit::internal, "There is an objective " + kind.doc.name + " already.");
+    throw Error(Exit::internal, "there is an objective " + kind.doc.name + " already.");
   table().push_back(std::move(kind));
 }
 

@@ -31,7 +31,7 @@ Split encode_pairs(std::span<const std::string_view> source,
     if (!drop_long && longest + 1 > positions)  // with <s> or </s>
       throw Error(
           Exit::data,
-          fmt::format("Pair {} of the held-out or given data has {} tokens on one side; the "
+          fmt::format("pair {} of the held-out or given data has {} tokens on one side; the "
                       "model has positions for {} with <s> or </s>.",
                       i + 1, longest, c.model.max_length),
           "leave it out, or train with a larger model.max_length");
@@ -104,7 +104,7 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
   const std::span<const std::string_view> source(all.source), target(all.target);
   if (n == 0)
-    throw Error(Exit::data, fmt::format("No pair is left for training: {} in all, "
+    throw Error(Exit::data, fmt::format("no pair is left for training: {} in all, "
                                         "data.valid_fraction holds out the rest.",
                                         all.size()));
   if (!tokenizers.target)
@@ -120,7 +120,7 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   if (d.train.sentences() == 0)
     throw Error(
         Exit::data,
-        fmt::format("Every pair is longer than data.max_length {} tokens.", c.data.max_length),
+        fmt::format("every pair is longer than data.max_length {} tokens.", c.data.max_length),
         fmt::format("--set data.max_length={}", 2 * c.data.max_length));
   if (d.train.dropped > 0)
     d.notes.push_back(fmt::format("dropped {} pairs longer than data.max_length {} tokens",

@@ -77,4 +77,9 @@ std::string config_docs() {
   return fields_markdown(fields(defaults));
 }
 
+std::string config_keys() {
+  RunConfig defaults;
+  return fields_list(fields(defaults)).dump() + "\n";
+}
+
 }  // namespace heed

@@ -71,7 +71,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
       any = any || training;
     });
     if (!any)
-      throw Error(Exit::data, "The text is too short: data.valid_fraction holds all of it out.",
+      throw Error(Exit::data, "the text is too short: data.valid_fraction holds all of it out.",
                   "more text");
     TrainedTokenizer t = trainer.finish();
     tokenizers.target = std::move(t.tokenizer);
@@ -96,12 +96,12 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.lowercase || s->unknown.count > 0;
   if (d.train.target.size() < 2)
     throw Error(Exit::data,
-                fmt::format("The training text is too short: {} tokens after holding out the "
+                fmt::format("the training text is too short: {} tokens after holding out the "
                             "validation part.",
                             d.train.target.size()));
   if (c.data.has_validation() && d.valid.target.size() == 0)
     throw Error(Exit::data,
-                "The validation part is empty: the text is too short for data.valid_fraction.",
+                "the validation part is empty: the text is too short for data.valid_fraction.",
                 "--set data.valid_fraction=0");
   return d;
 }

@@ -56,7 +56,9 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   WordVector w{e.lowercase ? to_lower(given) : given, {}, {}};
   w.ids = ids_of(e.tokenizer, w.word);
   if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
-  if (std::find(w.ids.begin(), w.ids.end(), Tokenizer::kUnk) != w.ids.end()) {
+  const auto unknown = std::ranges::count(w.ids, Tokenizer::kUnk);
+  const auto known = static_cast<std::ptrdiff_t>(w.ids.size()) - unknown;
+  if (known == 0) {
     const std::string similar = similar_words(e.tokenizer, w.word);
     const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
     throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
@@ -66,8 +68,8 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   }
   w.vector.assign(static_cast<std::size_t>(e.table.cols), 0.0);
   for (const int id : w.ids)
-    for (int c = 0; c < e.table.cols; ++c)
-      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(w.ids.size());
+    for (int c = 0; c < e.table.cols && id != Tokenizer::kUnk; ++c)
+      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(known);
   return w;
 }
 
@@ -138,7 +140,7 @@ QueryResult ask(const EmbeddingView& e, const Query& query, std::size_t k) {
     const double length = norm(w.vector);
     for (std::size_t c = 0; c < sum.size(); ++c)
       sum[c] += length > 0 ? term.sign * w.vector[c] / length : 0.0;
-    if (w.ids.size() == 1) asked.push_back(w.ids.front());
+    asked.insert(asked.end(), w.ids.begin(), w.ids.end());
     result.words.push_back(std::move(w));
   }
   result.neighbors = nearest_rows(e, sum, k, asked);

@@ -1,8 +1,9 @@
 // Nearest neighbours of words: cosines between rows of the embedding.
 //
-// The vector of a word is its row, or the mean of the rows of its tokens. With bpe and unigram a
-// word is looked up with the space before it, as in running text, unless only the word without it
-// is a token. An unknown word is an Error (Exit::data) that suggests similar words.
+// The vector of a word is its row, or the mean of the rows of those of its tokens that are known.
+// With bpe and unigram a word is looked up with the space before it, as in running text, unless
+// only the word without it is a token. A word without any known token is an Error (Exit::data) that
+// suggests similar words.
 #pragma once
 
 #include <string>
@@ -57,7 +58,7 @@ struct QueryResult {
   std::vector<WordVector> words;  // of the terms
   std::vector<Neighbor> neighbors;
 };
-// Analogies add and subtract vectors of length 1 (Mikolov et al. 2013). The words of the query are
+// Analogies add and subtract vectors of length 1 (Mikolov et al. 2013). The tokens of the query are
 // not among the results.
 QueryResult ask(const EmbeddingView& embedding, const Query& query, std::size_t k);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
@@ -30,6 +31,24 @@ std::string row(const KindScores& k, const std::string& head, const char* weight
   return text + "\n";
 }
 
+constexpr const char* kMeaning =
+    "Heads are sorted by the mass of their weights that lies on gold. argmax is gold: how often "
+    "the\n"
+    "largest weight does. AER: alignment error rate, the share of wrong links; 0 is best, 1 "
+    "worst.\n"
+    "untrained: the same head before training. shuffled: scored against the gold of other places.\n"
+    "A head has learnt the links if it is far above all three of uniform, untrained, shuffled.\n";
+constexpr std::size_t kShownHeads = 12;  // of one kind
+
+// The heads with the most mass on gold, best first.
+std::vector<HeadScore> best_heads(const KindScores& k) {
+  std::vector<HeadScore> heads = k.heads;
+  std::ranges::stable_sort(heads, std::greater(),
+                           [](const HeadScore& h) { return h.trained.mass.value; });
+  heads.resize(std::min(heads.size(), kShownHeads));
+  return heads;
+}
+
 Json json_of(const Estimate& e) {
   if (!e.interval) return {{"value", e.value}, {"low", nullptr}, {"high", nullptr}};
   return {{"value", e.value}, {"low", e.interval->low}, {"high", e.interval->high}};
@@ -52,33 +71,33 @@ Json json_of(const KindScores& k, const Score& s) {
 std::string scores_table(const std::vector<KindScores>& scores) {
   std::string text;
   for (const KindScores& k : scores) {
-    if (!text.empty()) text += "\n";
-    text += fmt::format("{} attention: {} links of {} {}, 95 % intervals\n", attention_name(k.kind),
+    text += fmt::format("{} attention: {} links of {} {}{}\n", attention_name(k.kind),
                         format_count(static_cast<std::int64_t>(k.links)),
-                        format_count(static_cast<std::int64_t>(k.groups)), k.group_name);
+                        format_count(static_cast<std::int64_t>(k.groups)), k.group_name,
+                        k.uniform.mass.interval ? ", 95 % intervals" : "");
     if (k.mentions)
       text += "gold is the nearest noun of the referent; \"any\" counts its earlier mentions too\n";
     for (const std::string& note : k.notes) text += "note: " + note + "\n";
     text += "layer head  weights    mass on gold          argmax is gold        AER";
     text += k.mentions ? "                   mass on any           argmax is any\n" : "\n";
     text += row(k, "any   any", "uniform", k.uniform);
-    for (const HeadScore& h : k.heads) {
+    const std::vector<HeadScore> best = best_heads(k);
+    for (const HeadScore& h : best) {
       text += row(k, fmt::format("{:<6}{}", h.layer, h.head), "trained", h.trained);
       text += row(k, "", "untrained", h.untrained);
       text += row(k, "", "shuffled", h.shuffled);
     }
-    const auto best_by = [&k](Score HeadScore::*which) {
-      return std::ranges::max_element(k.heads, {},
-                                      [&](const HeadScore& h) { return (h.*which).mass.value; });
-    };
-    const auto best = best_by(&HeadScore::trained), lucky = best_by(&HeadScore::untrained);
+    if (best.size() < k.heads.size())
+      text += fmt::format("{} more heads: --json\n", k.heads.size() - best.size());
+    const auto lucky = std::ranges::max_element(
+        k.heads, {}, [](const HeadScore& h) { return h.untrained.mass.value; });
     text += fmt::format(
         "most mass on gold: layer {}, head {} with {:.3f}; the best untrained head has {:.3f}, "
-        "uniform attention {:.3f}\n",
-        best->layer, best->head, best->trained.mass.value, lucky->untrained.mass.value,
+        "uniform attention {:.3f}\n\n",
+        best[0].layer, best[0].head, best[0].trained.mass.value, lucky->untrained.mass.value,
         k.uniform.mass.value);
   }
-  return text;
+  return text + kMeaning;
 }
 
 std::string scores_json(const std::vector<KindScores>& scores) {

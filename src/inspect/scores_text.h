@@ -8,6 +8,7 @@
 
 namespace heed {
 
+// The twelve best heads of each kind, best first, and what the figures mean.
 std::string scores_table(const std::vector<KindScores>& scores);
 // {"kinds": [{"kind", "links", "groups", "group", "uniform", "heads": [{"layer", "head", "trained",
 // "untrained", "shuffled"}], "notes"}]}. A score is {"links", "mass", "accuracy", "aer"}, for

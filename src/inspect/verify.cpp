@@ -102,7 +102,7 @@ void make_a_note_of_strangers(Verification& v) {
   std::erase_if(v.checkpoints, [&](const Part& p) {
     const bool own = p.name.starts_with("step-") || p.name.starts_with("average-");
     if (own || p.wrong.empty()) return false;
-    v.notes.push_back(fmt::format("{} is no whole checkpoint: {}", p.name, p.wrong));
+    v.notes.push_back(fmt::format("{} is not a whole checkpoint: {}", p.name, p.wrong));
     return true;
   });
 }
@@ -158,7 +158,7 @@ void check_link(const fs::path& run, const std::string& link, std::int64_t step,
   const bool fits = target == expected || target > step_folder_name(newest.step) ||
                     target.starts_with("average-") || !path_exists(run / "checkpoints" / expected);
   require(fits, run / "checkpoints" / link,
-          fmt::format("it leads to {}, expected {}; heed resume mends it", target, expected));
+          fmt::format("it leads to {}, expected {}; heed resume repairs it", target, expected));
 }
 
 // What `checkpoint` was trained on, if that is still there.

@@ -9,7 +9,7 @@ namespace {
 
 void refuse_ruined(double x) {
   if (std::isfinite(x)) return;
-  throw Error(Exit::diverged, "The model's logits are NaN or infinite: its weights are ruined.",
+  throw Error(Exit::diverged, "the model's logits are NaN or infinite: its weights are ruined.",
               "an earlier checkpoint: --checkpoint");
 }
 

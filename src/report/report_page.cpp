@@ -22,9 +22,7 @@ ShortJson held_out_loss(const Curves& valid, std::int64_t step) {
   return valid.numbers.at("loss")[static_cast<std::size_t>(found - valid.steps.begin())];
 }
 
-}  // namespace
-
-std::string report_page(const Report& r, const RunMetrics& metrics) {
+ShortJson data_of(const Report& r, const RunMetrics& metrics) {
   ShortJson data = page_of_maps(r.tokens, r.steps.empty() ? AttentionMaps{} : r.steps.front().maps);
   for (const ReportStep& step : r.steps)
     data["frames"].push_back(ShortJson{{"step", step.step},
@@ -45,7 +43,20 @@ std::string report_page(const Report& r, const RunMetrics& metrics) {
     data["learning"].push_back(ShortJson(json_of(metrics.learning[i])));
   data["parameters"] = json_of(r.parameters);
   data["config"] = r.config;
-  return page_with(report_html, data);
+  return data;
+}
+
+}  // namespace
+
+std::string report_page(const Report& r, const RunMetrics& metrics) {
+  return page_with(report_html, data_of(r, metrics));
+}
+
+std::string report_json(const Report& r, const RunMetrics& metrics) {
+  ShortJson data = data_of(r, metrics);
+  for (const char* key : {"kinds", "bits"}) data.erase(key);
+  for (ShortJson& frame : data["frames"]) frame.erase("weights");
+  return data.dump(-1, ' ', false, ShortJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// The page of `heed report` (web/report.html).
+// The page of `heed report` (web/report.html), and what it shows as JSON.
 #pragma once
 
 #include <string>
@@ -9,5 +9,8 @@
 namespace heed {
 
 std::string report_page(const Report& report, const RunMetrics& metrics);
+
+// One line: what the page shows, without its attention maps.
+std::string report_json(const Report& report, const RunMetrics& metrics);
 
 }  // namespace heed

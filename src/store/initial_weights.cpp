@@ -30,7 +30,7 @@ std::optional<ParamVec<float>> kept_initial_weights(const Transformer& model, co
     return std::nullopt;
   } else {
     throw Error(Exit::store,
-                fmt::format("The run began with the weights of {}, but {}, which keeps them, is "
+                fmt::format("the run began with the weights of {}, but {}, which keeps them, is "
                             "missing: there is nothing to compare with.",
                             quoted_path(origin.init_from), quoted_path(step_0)),
                 "restore that folder");

@@ -1,7 +1,10 @@
 #include "store/origin.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/input_file.h"
 #include "base/json_object.h"
@@ -29,7 +32,18 @@ std::string origin_json(const Origin& origin) {
   if (!origin.init_from.empty()) json["init_from"] = origin.init_from;
   json["command"] = origin.command;
   json["core_type"] = origin.core_type;
+  json["processor"] = processor_name();
+  json["version"] = HEED_VERSION;
+  json["started"] = date_and_time();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name"))
+      return line.substr(std::min(line.find(": ") + 2, line.size()));
+  return "";
 }
 
 Origin read_origin(const std::string& run) {

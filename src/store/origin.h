@@ -1,5 +1,6 @@
 // origin.json of a run: where it comes from. The folder that the data's relative paths start from,
-// what the data was, the run whose weights it began with, and the command line.
+// what the data was, the run whose weights it began with, and the command line. For people it also
+// says when the run began, with which version of heed and on which processor.
 #pragma once
 
 #include <string>
@@ -17,7 +18,8 @@ struct Origin {
   std::string initial_sha256 = "";  // read only: of the file that keeps older runs' first weights
 };
 
-std::string origin_json(const Origin& origin);
+std::string origin_json(const Origin& origin);  // of a run that begins now, on this machine
+std::string processor_name();                   // "AMD EPYC 7763", or "" if it is not known
 
 // Of a run or one of its checkpoints; all empty where there is none. Error (store) on a damaged
 // file.

@@ -84,7 +84,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
                 quoted_path(run) +
                     " exists already and is not a run: it has no config.json (did a start fail?).",
                 "another --run; or remove the folder, if there is nothing else in it");
-  throw Error(Exit::usage, fmt::format("The run {} exists already.", quoted_path(run)),
+  throw Error(Exit::usage, fmt::format("the run {} exists already.", quoted_path(run)),
               fmt::format("heed resume {}, another --run, or --force (renames the old one)",
                           shell_word(run.string())));
 }

@@ -71,7 +71,7 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
           fmt::format("{}reach beyond the {} bytes of data the file has", where, data_size));
     }
     if (entry.begin % sizeof(float) != 0) {
-      fail_tensor(file, entry.name, where + "begin at no multiple of 4");
+      fail_tensor(file, entry.name, where + "do not begin at a multiple of 4");
     }
     if (entry.begin < end) {
       fail_tensor(file, entry.name, where + "overlap those of " + shown(before->name));

@@ -126,6 +126,8 @@ TrainedTokenizer TokenizerTrainer::finish_pieces() {
   std::string note = all ? "pieces learnt from all of it"
                          : "pieces learnt from a sample of " + megabytes(sample_.bytes_kept());
   TrainedPieces trained = train_pieces(config_, specials_, sample_.take());
+  if (trained.model.size() < config_.vocab_size)
+    note += fmt::format(", too little text for tokenizer.vocab_size {}", config_.vocab_size);
   if (trained.rare_characters > 0)
     note += fmt::format(", {} rare characters written as bytes", trained.rare_characters);
   return {std::make_unique<PieceTokenizer>(std::move(trained.model), "the trained model"), note};

@@ -81,7 +81,7 @@ void check_memory(const MemoryPlan& plan) {
   if (plan.total() <= available) return;
   throw Error(
       Exit::memory,
-      fmt::format("Training needs about {} of memory (parameters, moments and gradients {}, "
+      fmt::format("training needs about {} of memory (parameters, moments and gradients {}, "
                   "activations {}, validation {}), but {} are available.",
                   format_bytes(plan.total()), format_bytes(plan.parameters),
                   format_bytes(plan.activations), format_bytes(plan.scoring),

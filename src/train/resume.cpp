@@ -37,7 +37,7 @@ Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoin
   if (!checkpoint && !fs::exists(path))
     throw Error(
         Exit::store,
-        fmt::format("The run {} has neither a checkpoint nor a config.json: its start failed.",
+        fmt::format("the run {} has neither a checkpoint nor a config.json: its start failed.",
                     quoted_path(run)),
         "remove it and train again");
   const auto asked = [](const std::string& text, const fs::path& name) {
@@ -62,7 +62,7 @@ std::vector<std::string> allowed_changes(const RunConfig& before, const RunConfi
         fmt::format("{} from {} to {}", change.key, change.before, change.after);
     if (change.on_resume == OnResume::refused)
       throw Error(Exit::usage,
-                  fmt::format("A resumed run cannot change {}: the steps already done would have "
+                  fmt::format("a resumed run cannot change {}: the steps already done would have "
                               "been different.",
                               text),
                   "heed train with --init-from " + shell_word(run));
@@ -101,13 +101,12 @@ std::string already(const TrainConfig& t, const State& s, std::int64_t stop_at) 
 // The newest whole checkpoint, or nothing if there is none at all. Names the damaged ones.
 std::optional<Checkpoint> open_newest(const fs::path& run, Log& log) {
   NewestCheckpoint newest = newest_checkpoint(run);
-  for (const DamagedCheckpoint& d : newest.damaged)
-    log.warn("passed over a checkpoint: " + d.reason);
+  for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
         fmt::format(
-            "No checkpoint of {} is whole; starting at step 0 would overwrite what is left of "
+            "no checkpoint of {} is whole; starting at step 0 would overwrite what is left of "
             "them.",
             quoted_path(run)),
         "the warnings above say what is wrong with each; restore a copy, or train a new run");
@@ -119,7 +118,7 @@ void refuse_lost_weights(const fs::path& run, const Origin& origin) {
   if (origin.init_from.empty()) return;
   throw Error(
       Exit::store,
-      fmt::format("The run {} should begin with the weights of {}, but was stopped before its "
+      fmt::format("the run {} should begin with the weights of {}, but was stopped before its "
                   "first checkpoint.",
                   quoted_path(run), quoted_path(origin.init_from)),
       "train it again, with --force: " + origin.command);
@@ -132,7 +131,7 @@ void refuse_other_data(const Dataset& data, const std::optional<Checkpoint>& che
   const std::string expected = checkpoint ? checkpoint->state().data_hash : origin.hash.all();
   if (found == expected || (expected.empty() && !checkpoint)) return;
   throw Error(Exit::data,
-              fmt::format("The data (training or held-out) is not what this run was trained on: "
+              fmt::format("the data (training or held-out) is not what this run was trained on: "
                           "its SHA-256 is {:.12}..., {} says {:.12}...",
                           found, checkpoint ? "the checkpoint" : "origin.json", expected),
               checkpoint ? "restore the file, or train a new run with --init-from"
@@ -165,7 +164,7 @@ void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& ru
   if (before.empty() || before == here) return;
   const std::string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
-      "its last digits will be others than without the change",
+      "its last digits will differ from those of one that did not change",
       before, here);
   log.warn(text);
   run.append_metrics(event_metrics(step, "resume", text, here));
@@ -209,6 +208,9 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     log.info("no checkpoint yet: starting at step 0");
   }
   for (const std::string& change : changes) log.info("changed: " + change);
+  const std::int64_t planned = asked.config.train.max_steps;
+  if (config.train.max_steps > 0 && config.train.max_steps < planned)
+    log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", planned));
 
   Tokenizers tokenizers;
   if (checkpoint) tokenizers = Tokenizers::load(checkpoint->tokenizers(), checkpoint->folder());

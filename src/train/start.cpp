@@ -44,13 +44,16 @@ RunResult train_run(const TrainRequest& request, Log& log) {
     refuse_misfit(config, checkpoint_config(*initial), request.init_from);
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
   }
-  const PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.threads);
+  PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.threads);
   Pool pool(prepared.threads);  // may fail, and would leave a folder in the way of the next start
   watch_signals();
 
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
   if (initial) {
+    prepared.data.notes.push_back(
+        fmt::format("tokenizer: that of {}, {} ids; the other keys of tokenizer do nothing here",
+                    request.init_from, prepared.tokenizers.target->size()));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }

@@ -165,7 +165,7 @@ void Trainer::log_line() {
   line.seconds = seconds_now() - started_;
   line.eta_seconds = eta_seconds();
   line.learning = learning_;
-  log_.info(train_line(line));
+  log_.fields(train_line(line));
   run_.append_metrics(train_metrics(line));
   tokens_since_line_ = 0;
   last_line_time_ = seconds_now();
@@ -201,8 +201,11 @@ bool Trainer::validate(bool counts) {
   line->verdict = !counts ? "no candidate for best: not at a multiple of train.eval_every"
                   : best  ? validation_->count_best(*line, state_)
                           : validation_->count_stalled(state_);
+  const bool ruined = line->evaluation.loss() > divergence_threshold(model_);
+  if (ruined) line->verdict = "far worse than untrained weights";
   validated_ = state_.step;
-  log_.info(valid_line(*line));
+  log_.only_file(date_and_time());
+  log_.fields(valid_line(*line), best && !ruined);
   if (!counts && state_.best_step >= 0 && validation_->is_best(*line, state_))
     log_.warn(
         fmt::format("step {} is better than step {}, but commands still use that one: use "

@@ -1,12 +1,19 @@
 #include "train/training_run.h"
 
+#include <fmt/core.h>
+
+#include "base/clock.h"
 #include "base/signals.h"
+#include "store/origin.h"
 #include "train/run_messages.h"
 
 namespace heed {
 
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, Pool& pool,
                            RunWriter& run, Log& log, const std::function<void(Trainer&)>& set_up) {
+  const std::string processor = processor_name();
+  log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
+                            processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
   Trainer trainer(prepared, run, pool, log);
   Gradients& gradients = trainer.stepper().gradients();
@@ -17,6 +24,7 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
   const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
   const RunResult result{exit, run.path().string(), reason_name(stop), trainer.state(),
                          seconds_now() - request.begin};
+  log.only_file(date_and_time());
   say_end(log, stop, result, prepared.config.train.select_by);
   return result;
 }

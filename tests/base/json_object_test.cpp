@@ -17,7 +17,7 @@ TEST(StrictJson, ComplaintsNameFileLineAndColumn) {
       {"{\"a\": 1,\n\"b\": }", "f:8:6: bad: this is not JSON: "},
       {"{\"a\": 1} // no", "f:7:10: bad: this is not JSON: "},
       {"{\"a\": 1e999}", "f:7:12: bad: this is not JSON: number overflow"},
-      {"{\"a\": {\"b\": 1,\n\"b\": 2}}", "f:8: bad: the key \"a.b\" stands here twice.\n  try: h"},
+      {"{\"a\": {\"b\": 1,\n\"b\": 2}}", "f:8: bad: the key \"a.b\" occurs twice.\n  try: h"},
       {std::string(17, '['), "f:7: bad: this is nested too deeply."},
   };
   for (const auto& [text, message] : cases)

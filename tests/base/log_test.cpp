@@ -81,6 +81,54 @@ TEST(ProgressLine, FillsWithTheShareDone) {
   EXPECT_EQ(progress_line({7, 0, "", -1}, 80), "7");
 }
 
+constexpr std::string_view kTrainLine =
+    "step     10/60 | ep 5.0 | loss 7.4043 | ppl 1643.08 | gnorm 3.00 | lr 2.0e-04 | 2.7k tok/s | "
+    "eta 6s";
+constexpr std::string_view kValidLine =
+    "valid    20 | loss 6.6769 | ppl 793.88 | bpb 2.826 | acc 0.045 | new best";
+
+TEST(FittingFields, LeaveOutTheLeastImportantFromTheRight) {
+  const std::tuple<std::string_view, int, const char*> cases[] = {
+      {kTrainLine, 104, kTrainLine.data()},
+      {kTrainLine, 80, "step     10/60 | ep 5.0 | loss 7.4043 | ppl 1643.08 | gnorm 3.00 | eta 6s"},
+      {kTrainLine, 60, "step     10/60 | ep 5.0 | loss 7.4043 | ppl 1643.08 | eta 6s"},
+      {kTrainLine, 45, "step     10/60 | loss 7.4043 | eta 6s"},
+      {kTrainLine, 10, "step     10/60 | loss 7.4043 | eta 6s"},
+      {kValidLine, 60, "valid    20 | loss 6.6769 | ppl 793.88 | bpb 2.826 | new best"},
+      {kValidLine, 40, "valid    20 | loss 6.6769 | new best"},
+      {"a line without fields", 5, "a line without fields"},
+      {"two | fields", 5, "two | fields"},
+      {" | loss | x", 1, " | loss | x"},
+      {"", 0, ""},
+  };
+  for (const auto& [line, width, expected] : cases)
+    EXPECT_EQ(fitting_fields(line, width), expected) << width;
+}
+
+TEST(Log, FieldsFitATerminalAndTheFileHasThemAll) {
+  const TemporaryFile file;
+  const Terminal terminal(45);
+  Log log({.fd = terminal.slave});
+  log.open_file(file.path);
+  log.fields(kTrainLine);
+  EXPECT_EQ(terminal.shown(), "step     10/60 | loss 7.4043 | eta 6s\r\n");
+  log.fields(kValidLine, true);
+  EXPECT_EQ(terminal.shown(), "valid    20 | loss 6.6769 | \x1b[32mnew best\x1b[0m\r\n");
+  EXPECT_EQ(contents(file.path), std::string(kTrainLine) + "\n" + std::string(kValidLine) + "\n");
+}
+
+TEST(Log, FieldsInAPipeAreWholeAndPlain) {
+  int fds[2];
+  ASSERT_EQ(pipe(fds), 0);
+  Log log({.fd = fds[1]});
+  log.fields(kValidLine, true);
+  char bytes[256];
+  const ssize_t n = read(fds[0], bytes, sizeof bytes);
+  EXPECT_EQ(std::string(bytes, static_cast<std::size_t>(n)), std::string(kValidLine) + "\n");
+  close(fds[0]);
+  close(fds[1]);
+}
+
 TEST(Log, ControlCharactersOfALineReachNeitherTerminalNorFile) {
   const TemporaryFile file;
   const Terminal terminal(80);

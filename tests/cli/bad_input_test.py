@@ -37,6 +37,15 @@ class BadTexts(RunsTest):
                 self.train(config, status=status, words=words)
                 self.assertFalse((f / "run").exists())
 
+    def test_a_missing_text_comes_with_the_path_or_the_script_that_would_work(self):
+        (self.folder / "sub").mkdir()
+        config = self.config("sub/c")
+        self.check("train", config, status=DATA,
+                   words=[f"sub/a.txt: no such file.\n  try: --set data.train={self.folder}/a.txt (other paths start"])
+        for path, name in (("shakespeare.txt", "shakespeare"), ("multi30k/train.en", "multi30k")):
+            self.check("train", config, "--set", "data.train=../data/downloads/" + path, status=DATA,
+                       words=[f"try: scripts/get_data.sh {name}, which downloads it; or --set data.train=PATH"])
+
     def test_a_text_without_permission_is_named(self):
         path = self.folder / "a.txt"
         path.chmod(0)
@@ -70,6 +79,15 @@ class BadTexts(RunsTest):
 
 
 class BadConfigs(RunsTest):
+    def test_keys_of_other_programs_are_translated(self):
+        for key, answer in (("optimizer.lr", "optimizer.learning_rate."), ("n_layer", "model.decoder_layers (those"),
+                            ("train.batch_size", "train.batch_tokens (it counts the tokens of a step"),
+                            ("model.block_size", "objective.target_length (for pairs")):
+            self.check("config", self.config(), "--set", key + "=1", status=USAGE,
+                       words=f'unknown key "{key}"; heed calls it {answer}')
+        self.check("config", self.config(), "--set", "model.d_modle=1", status=USAGE, words='did you mean "model.d_model"?')
+        self.check("config", self.config(), "--set", "train.device=1", status=USAGE, words="; heed computes on the CPU")
+
     def test_a_bad_config_file_is_named_with_its_line(self):
         f = self.folder
         for name, content, words in [

@@ -53,6 +53,17 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"sample run --top=3", "unknown option \"--top=3\"; did you mean \"--top-"},
       {"sample run another", "unexpected argument \"another\"."},
       {"evaluate run -- --foo", "\"--foo\""},
+      {"eval run", "unknown command \"eval\"; heed calls it evaluate."},
+      {"train a.json --lr 1e-3",
+       "\"--lr\"; it is a key of the config: --set optimizer.learning_rate=1e-3."},
+      {"train a.json --max-iters=9", "--set train.max_steps=9."},
+      {"train a.json --d-model", "--set model.d_model=VALUE."},
+      {"train a.json --output-dir x", "\"--output-dir\"; here it is --run."},
+      {"train a.json --device cuda", "\"--device\"; heed computes on the CPU"},
+      {"sample run --length 5", "\"--length\"; here it is --max-tokens."},
+      {"sample --model run", "\"--model\"; here it is RUN, an argument."},
+      {"attend run --prompt text", "\"--prompt\"; here it is --source."},
+      {"inspect run --lr 1", "unknown option \"--lr\"."},
   };
   for (const auto& [args, message] : cases) {
     const Result result = run_heed(std::string(args) + " 2>&1 >/dev/null");
@@ -84,6 +95,23 @@ TEST_F(ConfigFile, PrintsTheEffectiveConfig) {
 TEST(CommandLine, SchemaIsJson) {
   const auto schema = nlohmann::json::parse(run_heed("config --schema").out);
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+}
+
+TEST(CommandLine, KeysAreDocumentedAsJsonToo) {
+  const auto keys = nlohmann::json::parse(run_heed("config --docs --json").out)["keys"];
+  const auto of = [&](const char* name) {
+    for (const auto& key : keys)
+      if (key["key"] == name) return key;
+    return nlohmann::json();
+  };
+  EXPECT_EQ(of("model.n_heads"),
+            nlohmann::json::parse(R"({"key": "model.n_heads", "values": "an integer from 1 to 1024",
+      "default": 4, "doc": "attention heads of a layer; divides d_model", "on_resume": false,
+      "type": "integer", "minimum": 1, "maximum": 1024})"));
+  EXPECT_EQ(of("model.norm")["enum"], nlohmann::json::parse(R"(["pre", "post"])"));
+  EXPECT_EQ(of("model.max_length")["default"], nullptr);
+  EXPECT_EQ(of("model.max_length")["default_note"], "what the objective needs");
+  EXPECT_TRUE(of("train.max_steps")["on_resume"].get<bool>());
 }
 
 TEST(CommandLine, ClosedOutputIsSilent) {

@@ -111,7 +111,7 @@ class ChangedHeldOutData(RunsTest):
         self.resume("run", status=3, words="SHA-256")
         self.check("evaluate", "run", words=["warning", "changed since"])
         log = (self.folder / "run" / "train.log").read_text()
-        self.assertIn("error: The data (training or held-out)", log)
+        self.assertIn("error: the data (training or held-out)", log)
 
 
 if __name__ == "__main__":

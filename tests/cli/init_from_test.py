@@ -9,7 +9,8 @@ class InitFrom(RunsTest):
     def test_init_from_takes_weights_and_starts_at_step_0(self):
         self.train(self.config(train__max_steps=30), "first")
         config = self.config(seed=5)
-        self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1)
+        r = self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1)
+        self.assertRegex(r.err, r"tokenizer: that of .*/first, \d+ ids; the other keys of tokenizer do nothing")
         self.train(config, "fresh", "--stop-at", 1)
         def loss(run):
             state = self.state(1, run)

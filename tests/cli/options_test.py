@@ -4,7 +4,7 @@ import unittest
 from runs import SMALL, RunsTest
 
 COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill", "inspect", "tokenize", "gradcheck",
-            "average", "bench", "attend", "neighbors", "config")
+            "average", "bench", "attend", "neighbors", "report", "verify", "config")
 
 
 class Options(RunsTest):
@@ -37,12 +37,21 @@ class Options(RunsTest):
 
 
 class Json(RunsTest):
+    def test_every_command_has_it(self):
+        for command in COMMANDS:
+            self.assertIn("--json", self.out(command, "--help"), command)
+
     def test_bench_says_where_the_time_goes(self):
         j, = self.json("bench", self.config(), "--steps", 2, "--threads", 1)
         self.assertEqual(list(j), ["tokens_per_second", "steps_per_second", "gflop_per_step",
                                    "gflops", "sgemm_gflops", "utilisation", "peak_rss_mib",
-                                   "steps", "threads", "breakdown"])
+                                   "steps", "threads", "training_seconds", "breakdown"])
         self.assertEqual((j["steps"], j["threads"]), (2, 1))
+        self.assertAlmostEqual(j["training_seconds"], 20 / j["steps_per_second"], places=6)
+        shown = self.out("bench", self.config(), "--steps", 2, "--threads", 1)
+        self.assertRegex(shown, r"(?m)^all 20 steps: about \d+s on 1 thread, plus validation$")
+        timed = self.config(train__max_steps=0, train__max_minutes=1)
+        self.assertIsNone(self.json("bench", timed, "--steps", 2)[0]["training_seconds"])
         self.assertAlmostEqual(sum(j["breakdown"].values()), 1, places=6)
         self.assertAlmostEqual(j["utilisation"], j["gflops"] / j["sgemm_gflops"], places=3)
 

@@ -38,6 +38,24 @@ class ReportTest(RunsTest):
         raw = base64.b64decode(packed)
         return [(low + 256 * high) / 10000 for low, high in zip(raw[::2], raw[1::2], strict=True)]
 
+    def test_json_has_what_the_page_shows_but_the_maps(self):
+        self.train(self.config(train__keep_last=0))
+        data = self.data_of(self.report()[0])
+        shown = json.loads(self.out("report", "run", "--json"), parse_constant=self.fail)
+        for key in ("kinds", "bits"):
+            data.pop(key, None)
+        for frame in data["frames"]:
+            del frame["weights"]
+        data["run"] = "run"
+        self.assertEqual(shown, data)
+        self.assertEqual(self.steps_of(shown), [0, 10, 20])
+        self.check("report", "run", "--json", "--html", "page.html", status=2, words="--json prints to standard output")
+
+    def test_it_says_where_the_page_is(self):
+        self.train(self.config())
+        self.assertEqual(self.check("report", "run", "--html", "page.html").err, "wrote page.html; open it in a browser\n")
+        self.assertEqual(self.check("report", "run", "--html", "page.html", "--quiet").err, "")
+
     def test_every_family_has_its_maps_texts_and_curves(self):
         for family, kinds in FAMILIES.items():
             with self.subTest(family):

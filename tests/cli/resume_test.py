@@ -18,7 +18,8 @@ class Resume(RunsTest):
         before = self.snapshot()
         self.resume("run", words="already at step 6 of 6; nothing to do; --more N")
         self.assertEqual(self.snapshot(), before)
-        self.resume("run", "--max-steps", 8, words="train.max_steps from 6 to 8")
+        r = self.resume("run", "--max-steps", 8, words="train.max_steps from 6 to 8")
+        self.assertNotIn("--stop-at keeps", r.err)
         self.assertEqual(self.link("last"), 8)
         self.resume("run", "--more", 3, words="train.max_steps from 8 to 11")
         self.assertEqual(self.link("last"), 11)
@@ -277,6 +278,12 @@ class Resume(RunsTest):
         r = self.resume("run", "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
         self.assertNotIn("the learning rate is 0", r.err)
 
+    def test_an_end_before_the_planned_one_is_said(self):
+        self.train(self.config(), "run", "--stop-at", 6)
+        self.resume("run", "--max-steps", 10, words=["changed: train.max_steps from 20 to 10",
+                    "warning: the run now ends before step 20; --stop-at keeps that plan"])
+        self.assertEqual(self.link("last"), 10)
+
     def test_an_end_between_validations_leaves_no_trace_when_the_run_is_extended(self):
         """Neither best, nor patience, nor the averages of the log: max_steps 7, then 20, is 20."""
         c = dict(train__eval_every=4, train__log_every=5, train__save_every=20)
@@ -319,7 +326,7 @@ class Resume(RunsTest):
         r = self.resume("run", status=5, words=["diverged at step 4", "the validation loss"])
         self.assertNotIn("valid     4 ", r.err)
         log = (self.folder / "run" / "train.log").read_text()
-        self.assertIn("error: Training diverged at step 4", log)
+        self.assertIn("error: training diverged at step 4", log)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Ctrl-C and its kin, two processes on one run, divergence, pipes and logs."""
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -195,7 +196,20 @@ class Output(RunsTest):
         r = self.resume("run")
         after = (self.folder / "run" / "train.log").read_text()
         self.assertTrue(after.startswith(log))
-        self.assertEqual(after[len(log):], r.err)
+        shown = re.sub(r"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+]\d{4}.*\n", "", after[len(log):])
+        self.assertEqual(shown, r.err)
+
+    def test_the_log_file_says_when_and_by_which_heed(self):
+        self.train(self.config(), "run", "--stop-at", 10)
+        time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+]\d{4}"
+        log = (self.folder / "run" / "train.log").read_text()
+        self.assertRegex(log, rf"^{time} heed [\d.]+( on .+)?\n")
+        self.assertRegex(log, rf"(?m)^{time}\nvalid    10 ")
+        self.assertRegex(log, rf"(?m)^{time}\nstopped and saved at step 10")
+        origin = json.loads((self.folder / "run" / "origin.json").read_text())
+        self.assertRegex(origin["started"], f"^{time}$")
+        self.assertRegex(self.out("--version"), f"^heed {re.escape(origin['version'])}\n")
+        self.assertIn("processor", origin)
 
     def test_a_long_run_says_after_20_steps_how_long_the_others_will_take(self):
         config = self.config(train__max_steps=100_000_000)
@@ -226,7 +240,8 @@ class Output(RunsTest):
                                  capture_output=True, stdin=subprocess.DEVNULL,
                                  env={**os.environ, "TERM": "xterm", **env}).stdout.decode()
             self.assertIn("\r", out)
-            self.assertNotIn("\x1b[3", out)  # no warning, so no colour either way
+            self.assertEqual("\x1b[32mnew best\x1b[0m" in out, colour)
+            self.assertEqual("\x1b[3" in out, colour)
 
     def test_a_reader_that_goes_away_ends_nothing_and_prints_nothing(self):
         line = shlex.join([HEED, "train", str(self.config()), "--run", str(self.folder / "run")]) + \

@@ -175,7 +175,7 @@ class Verify(RunsTest):
         shutil.copytree(self.checkpoint(8), self.checkpoints() / "mine")
         self.assertIn("mine", [p["name"] for p in self.verify()["checkpoints"]])
         (self.checkpoints() / "mine/model.safetensors").unlink()
-        self.assertIn("mine is no whole checkpoint", self.verify()["notes"][0])
+        self.assertIn("mine is not a whole checkpoint", self.verify()["notes"][0])
 
     def test_what_a_writer_is_just_making_is_looked_for_again(self):
         for name in ("checkpoints/last", "checkpoints/best", "config.json", "metrics.jsonl"):

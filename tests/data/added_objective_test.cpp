@@ -129,7 +129,7 @@ TEST_F(AddedObjective, ANameIsTakenOnce) {
                     add_objective({{"causal_lm", "another", {}}, nullptr});
                   },
                   Exit::internal),
-              HasSubstr("There is an objective causal_lm already."));
+              HasSubstr("there is an objective causal_lm already."));
 }
 
 TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {

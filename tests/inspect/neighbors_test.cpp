@@ -8,6 +8,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/error_of.h"
 #include "inspect/context_vectors.h"
 #include "nn/models.h"
 #include "text/trained_tokenizers.h"
@@ -98,6 +99,26 @@ TEST(Neighbors, SeveralTokensAreAveraged) {
   ASSERT_EQ(w.ids.size(), 2u);
   const auto h = row(e, w.ids[0]), letter_e = row(e, w.ids[1]);
   for (int c = 0; c < 8; ++c) EXPECT_NEAR(w.vector[c], (h[c] + letter_e[c]) / 2, 1e-7);
+}
+
+TEST(Neighbors, OwnTokensOfAWordAreNotAmongThem) {
+  const TrainedModel t = encoder_decoder(Type::char_);
+  const EmbeddingView e = embedding_of(t, Side::target);
+  const QueryResult result = ask(e, parse_queries({"king"})[0], 1000);
+  EXPECT_EQ(result.neighbors.size(), static_cast<std::size_t>(e.table.rows - 3 - 4));
+  for (const Neighbor& n : result.neighbors)
+    EXPECT_EQ(std::ranges::count(result.words[0].ids, n.id), 0) << n.token;
+}
+
+TEST(Neighbors, UnknownTokensOfAWordAreLeftOut) {
+  const TrainedModel t = encoder_decoder(Type::char_);
+  const EmbeddingView e = embedding_of(t, Side::target);
+  const WordVector w = word_vector(e, "k@ing");
+  EXPECT_EQ(w.ids.size(), 5u);
+  const WordVector known = word_vector(e, "king");
+  for (std::size_t c = 0; c < w.vector.size(); ++c) EXPECT_NEAR(w.vector[c], known.vector[c], 1e-7);
+  EXPECT_THAT(error_of([&] { word_vector(e, "@"); }, Exit::data),
+              testing::HasSubstr("\"@\" has 1 unknown"));
 }
 
 TEST(Neighbors, ContextVectorsAreTheLayersOutputs) {

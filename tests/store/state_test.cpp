@@ -120,7 +120,7 @@ TEST(State, ForgedContentsAreRefusedByName) {
       {"\"training\": true", "\"training\": 1", "\"training\" must be true or false; found 1"},
       {sum, "\"label_sum\": []", "\"label_sum\" must be a number; found []"},
       {sum, "\"labels\": 0", "\"label_sum\" is missing"},
-      {sum, sum + ", \"label_sum\": 4.0", "the key \"label_sum\" stands here twice"},
+      {sum, sum + ", \"label_sum\": 4.0", "the key \"label_sum\" occurs twice"},
       {sum, "\"label_sum\": " + std::string(200000, '['), "nested too deeply"},
       {sum, "\"label_sum\": }", "not JSON"},
       {"\"validation_due\": false,", "", "\"validation_due\" is missing"},

@@ -43,7 +43,7 @@ TEST(TokenizerFile, JsonThatIsWrong) {
       {R"({"format":"other"})", "\"format\" must be"},
       {R"({"format":"heed-tokenizer"})", "\"version\" is missing"},
       {R"({"format":"heed-tokenizer","version":2})", "\"version\" must be 1"},
-      {R"({"format":"heed-tokenizer","format":"heed-tokenizer"})", "stands here twice"},
+      {R"({"format":"heed-tokenizer","format":"heed-tokenizer"})", "occurs twice"},
       {json("bpe", special, "[]"), "\"type\" must be"},
       {json("char", R"(["<unk>","<s>"])", R"(["a","b"])"), "\"special\" must be"},
       {json("char", R"(["<unk>","<s>","</s>","[A B]"])", R"(["a"])"), "\"special\" must be"},
