@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
+#include "base/decompressor.h"
 #include "base/files.h"
 
 namespace heed {
@@ -39,7 +41,8 @@ bool is_endless(int fd, const struct stat& info) {
 InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
     : name_(allow == Allow::anything && path == "-" ? "standard input" : path),
       exit_(exit),
-      fd_(open_input(path, allow)) {
+      fd_(open_input(path, allow)),
+      looked_(allow != Allow::anything) {
   if (fd_ < 0 && errno == ELOOP && allow == Allow::file)
     throw Error(exit, fmt::format("cannot read {}: it is a symbolic link, expected a regular file",
                                   quoted_path(path)));
@@ -62,7 +65,7 @@ InputFile::~InputFile() {
   ::close(fd_);
 }
 
-std::size_t InputFile::read_some(std::span<std::byte> bytes) {
+std::size_t InputFile::read_raw(std::span<std::byte> bytes) {
   ssize_t n = ::read(fd_, bytes.data(), bytes.size());
   while (n < 0 && (errno == EINTR || errno == EAGAIN)) {
     pollfd more{fd_, POLLIN, 0};
@@ -71,6 +74,49 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
   }
   if (n < 0) throw_file_error("read", name_, errno, exit_);
   return static_cast<std::size_t>(n);
+}
+
+bool InputFile::hold_more() {
+  const std::size_t size = held_.size();
+  held_.resize(size + kPiece);
+  held_.resize(size + read_raw(std::as_writable_bytes(std::span(held_).subspan(size))));
+  return held_.size() > size;
+}
+
+bool InputFile::compressed() {
+  if (!looked_) {
+    while (may_be_compressed(held_) && hold_more()) {
+    }
+    decompressor_ = decompressor_for(held_);
+    looked_ = true;
+  }
+  return decompressor_ != nullptr;
+}
+
+std::size_t InputFile::read_some(std::span<std::byte> bytes) {
+  if (!compressed()) {
+    if (held_.empty()) return read_raw(bytes);
+    const std::size_t n = std::min(bytes.size(), held_.size());
+    std::memcpy(bytes.data(), held_.data(), n);
+    held_.erase(0, n);
+    // A regular file gives as much as is asked for, whether it was looked at or not.
+    return size_ > 0 ? n + read_raw(bytes.subspan(n)) : n;
+  }
+  const auto refuse = [&](const std::string& what) {
+    throw Error(exit_, fmt::format("cannot read {}: {}", quoted_path(name_), what),
+                fmt::format("{} -t tests such a file", decompressor_->program()));
+  };
+  std::size_t n = 0;
+  while (n < bytes.size()) {  // as much as an unpacked file gives at once
+    const Decompressor::Step step = decompressor_->unpack(held_, bytes.subspan(n));
+    if (step.fault) refuse(fmt::format("it is damaged ({})", step.fault));
+    held_.erase(0, step.read);
+    n += step.written;
+    if (step.written > 0 || hold_more()) continue;
+    if (!decompressor_->complete()) refuse("it is cut short");
+    break;
+  }
+  return n;
 }
 
 void InputFile::rewind() {
@@ -96,7 +142,7 @@ bool InputFile::append_to(std::string& text, std::size_t n) {
 
 bool InputFile::ready() const {
   pollfd more{fd_, POLLIN, 0};
-  return ::poll(&more, 1, 0) > 0;
+  return !held_.empty() || ::poll(&more, 1, 0) > 0;
 }
 
 std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Allow allow,

@@ -1,5 +1,8 @@
 // Reading bytes from a regular file, a pipe, a terminal or standard input.
 //
+// With Allow::anything, which is for texts, gzip and xz are unpacked while reading; a file that is
+// damaged or cut short is an Error.
+//
 // Every function throws Error (Exit::store by default) with the path and the reason that the system
 // gives. Interrupted calls (EINTR) are repeated; a non-blocking standard input (EAGAIN) is waited
 // for.
@@ -8,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,12 +20,14 @@
 
 namespace heed {
 
+class Decompressor;
+
 class InputFile {
  public:
   enum class Allow {
     file,      // a regular file; no symbolic link, folder, pipe or device
     link,      // a regular file or a link to one
-    anything,  // pipes, terminals and /dev/null too; "-" is standard input
+    anything,  // pipes, terminals and /dev/null too; "-" is standard input; unpacked
   };
   explicit InputFile(const std::filesystem::path& path, Allow allow = Allow::link,
                      Exit exit = Exit::store);
@@ -30,8 +36,10 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   const std::filesystem::path& name() const { return name_; }
-  std::uint64_t size() const { return size_; }  // when it was opened; 0 for pipes and devices
-  void rewind();  // reads from the first byte again; regular files only
+  // On the disk, when it was opened; 0 for pipes and devices.
+  std::uint64_t size() const { return size_; }
+  bool compressed();  // waits for the first bytes
+  void rewind();      // reads from the first byte again; not with Allow::anything
   // Fills `bytes`, or throws an Error that says the file ended early.
   void read_exactly(std::span<std::byte> bytes);
   // Appends the available bytes, at most n; waits for the first. False at the end.
@@ -39,12 +47,17 @@ class InputFile {
   bool ready() const;  // append_to() will not wait
 
  private:
+  std::size_t read_raw(std::span<std::byte> bytes);
   std::size_t read_some(std::span<std::byte> bytes);
+  bool hold_more();  // false at the end
 
   std::filesystem::path name_;
   Exit exit_;
   int fd_ = -1;
   std::uint64_t size_ = 0;
+  bool looked_;       // the first bytes have been seen, or do not matter
+  std::string held_;  // read from the file, not yet handed out or unpacked
+  std::unique_ptr<Decompressor> decompressor_;
 };
 
 // All bytes, at most `limit`.

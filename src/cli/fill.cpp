@@ -70,7 +70,7 @@ Exit run_fill(CommandLine& line) {
                     objectives_with(&ObjectiveTraits::fills_masks) + ").",
                 "heed sample " + run);
   if (text.find(kMaskText) == std::string::npos)
-    throw Error(Exit::data, "the text has no [MASK].",
+    throw Error(Exit::data, "the text has no [MASK], in capitals and square brackets.",
                 "heed fill " + run + " \"the [MASK] barked\"");
   const TokenIds tokens =
       encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, "the text");

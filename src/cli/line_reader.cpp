@@ -1,7 +1,5 @@
 #include "cli/line_reader.h"
 
-#include "text/utf8.h"
-
 namespace heed {
 
 std::string LineReader::checked(std::string line) {
@@ -9,7 +7,7 @@ std::string LineReader::checked(std::string line) {
   if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
   if (line.ends_with('\r')) line.pop_back();
   if (!options_.any_bytes) check_utf8(line, name_ + ", line " + std::to_string(number_));
-  return options_.lowercase ? to_lower(line) : line;
+  return as_read(line, options_);
 }
 
 std::vector<std::string> LineReader::read(std::size_t n) {

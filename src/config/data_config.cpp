@@ -6,17 +6,27 @@ namespace heed {
 std::vector<Field> fields(DataConfig& c) {
   constexpr auto kMoved = OnResume::allowed;
   return {
-      {"train", &c.train, "text to train on: a file or a list of files", kAny, kMoved},
+      {"train", &c.train,
+       "text to train on: a file, a folder (the files directly in it, by name) or a list of these; "
+       "here and everywhere, gzip and xz are unpacked",
+       kAny, kMoved},
       {"source", &c.source, "source sentences, one per line (with `target`)", kAny, kMoved},
       {"target", &c.target, "target sentences, line by line as in `source`", kAny, kMoved},
       {"pairs", &c.pairs, "pairs, one per line: source, tab, target", kAny, kMoved},
-      {"valid", &c.valid, "held-out text: a file or a list of files", kAny, kMoved},
+      {"valid", &c.valid, "held-out text, as `train`", kAny, kMoved},
       {"valid_source", &c.valid_source, "held-out source sentences", kAny, kMoved},
       {"valid_target", &c.valid_target, "held-out target sentences", kAny, kMoved},
       {"valid_pairs", &c.valid_pairs, "held-out pairs", kAny, kMoved},
       {"valid_fraction", &c.valid_fraction,
        "without a held-out file: hold out this share at the end of the data; 0 = nothing",
        kFraction, OnResume::refused, "0.1; 0 if a held-out file is given"},
+      {"limit", &c.limit,
+       "train on this much from the start of the data only: bytes of text, or pairs; 0 = all; "
+       "what is held out is the same with any limit",
+       between(0, 1e12)},
+      {"normalize", choice(c.normalize, {"none", "nfc", "nfkc"}),
+       "normalise all text (Unicode): nfc: one form for each character; nfkc: also for ligatures, "
+       "full-width letters and the like"},
       {"lowercase", &c.lowercase, "convert all text to lower case"},
       {"max_length", &c.max_length,
        "pairs with more tokens than this on one side are dropped and counted",

@@ -2,6 +2,7 @@
 // the folder of the config file. A config has one of train, source + target, pairs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,11 @@
 
 namespace heed {
 
+// A normalisation form of Unicode (UAX #15).
+enum class Normalize { none, nfc, nfkc };
+
 struct DataConfig {
-  PathList train;      // text
+  PathList train;      // text: files and folders
   std::string source;  // parallel lines
   std::string target;
   std::string pairs;  // source <tab> target
@@ -19,9 +23,12 @@ struct DataConfig {
   std::string valid_target;
   std::string valid_pairs;
   double valid_fraction = 0.1;  // the end of the data, if there is no valid file
+  std::int64_t limit = 0;       // bytes of text, or pairs, to train on; 0: all
+  Normalize normalize = Normalize::none;
   bool lowercase = false;
   int max_length = 256;  // tokens of one side of a pair; longer pairs are dropped
 
+  bool changes_text() const { return lowercase || normalize != Normalize::none; }
   bool has_pairs() const { return train.empty(); }
   bool has_valid_files() const {
     return !valid.empty() || !valid_source.empty() || !valid_target.empty() || !valid_pairs.empty();

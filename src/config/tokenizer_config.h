@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,17 +12,22 @@ namespace heed {
 
 struct Field;
 
+// Do punctuation marks stay at their words, or are they tokens of their own?
+enum class Punctuation { keep, split };
+
 struct TokenizerConfig {
   enum Type { char_, byte, word, bpe, unigram };
   static constexpr std::array<std::string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
                                                                  "unigram"};
   Type type = char_;
+  std::string file;  // a vocabulary that exists, relative to the folder of the config; "": learnt
   // The number of all ids, with special ones. 0: everything found (char, word), 256 and the special
   // ones (byte), 4000 (bpe, unigram; more if the characters of the text alone need half of it).
   int vocab_size = 0;
-  int min_frequency = 1;                   // char, word: rarer ones become <unk>
-  std::int64_t sample_bytes = 10'000'000;  // bpe, unigram learn from at most this much text
-  bool shared = true;                      // one vocabulary for source and target
+  int min_frequency = 1;                        // char, word: rarer ones become <unk>
+  std::int64_t sample_bytes = 10'000'000;       // bpe, unigram learn from at most this much text
+  Punctuation punctuation = Punctuation::keep;  // word
+  bool shared = true;                           // one vocabulary for source and target
 };
 
 constexpr std::string_view type_name(TokenizerConfig::Type type) {

@@ -73,6 +73,9 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
                       pairs ? "" : ", or text in data.train"));
   require(c.tokenizer.shared || pairs,
           "tokenizer.shared false needs pairs: text has one vocabulary.");
+  require(c.tokenizer.shared || c.tokenizer.file.empty(),
+          "tokenizer.file is one vocabulary, but tokenizer.shared is false.",
+          "--set tokenizer.shared=true");
   require(c.tokenizer.shared || c.model.tie != Tie::all,
           "model.tie all needs one vocabulary, but tokenizer.shared is false.",
           "model.tie output or none");

@@ -6,16 +6,18 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/input_file.h"
+#include "text/normalize.h"
 #include "text/utf8.h"
 
 namespace heed {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kBlock = 1 << 20;
 
 InputFile open_text(const std::string& path) {
-  namespace fs = std::filesystem;
   std::error_code none;
   const fs::file_type type = path == "-" ? fs::file_type::none : fs::status(path, none).type();
   if (type == fs::file_type::not_found)
@@ -56,35 +58,64 @@ class Utf8Checker {
 };
 
 // Where to end a chunk of text[0, end): after a newline, else before a space, else between
-// characters.
-std::size_t chunk_end(std::string_view text, std::size_t end) {
+// characters, as normalisation allows (0: nowhere yet).
+std::size_t chunk_end(std::string_view text, std::size_t end, Normalize normalize) {
   const std::string_view whole = text.substr(0, end);
   const std::size_t newline = whole.rfind('\n');
   if (newline != std::string_view::npos) return newline + 1;
   const std::size_t space = whole.rfind(' ');
   if (space != std::string_view::npos && space > 0) return space;
+  if (normalize != Normalize::none) return last_normalization_boundary(text, end);
   return end == text.size() && end > 0 ? utf8_floor(text, end - 1) : utf8_floor(text, end);
 }
 
 }  // namespace
 
-std::uint64_t bytes_of_files(std::span<const std::string> paths) {
-  std::uint64_t total = 0;
-  for (const std::string& path : paths) {
-    std::error_code none;
-    const auto size = std::filesystem::file_size(path, none);
-    if (!none) total += size;
+std::string as_read(std::string_view text, const ReadOptions& options) {
+  std::string read = normalize(text, options.normalize);
+  return options.lowercase ? to_lower(read) : read;
+}
+
+std::vector<std::string> text_files(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return {path};
+  std::vector<std::string> files;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error))
+    if (std::error_code none;
+        !entry->path().filename().string().starts_with('.') && entry->is_regular_file(none))
+      files.push_back(entry->path().string());
+  if (error) throw_file_error("list", path, error.value(), Exit::data);
+  if (files.empty())
+    throw Error(Exit::data, path + ": is a folder without files; expected texts directly in it.");
+  std::ranges::sort(files);
+  return files;
+}
+
+std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options) {
+  std::uint64_t size = 0;
+  const auto scan = [&](std::span<const std::string> some) {
+    scan_text(some, options, [&](std::string_view s) { size += s.size(); });
+  };
+  if (options.lowercase || options.normalize != Normalize::none) {
+    scan(paths);
+    return size;
   }
-  return total;
+  for (const std::string& path : paths) {
+    InputFile file = open_text(path);
+    file.compressed() ? scan(std::span(&path, 1)) : void(size += file.size());
+  }
+  return size;
 }
 
 void scan_text(std::span<const std::string> paths, const ReadOptions& options,
                const std::function<void(std::string_view)>& use) {
+  const bool changed = options.lowercase || options.normalize != Normalize::none;
   std::string buffer;
   const auto flush = [&](std::size_t end) {
     if (end == 0) return;
     const std::string_view chunk(buffer.data(), end);
-    options.lowercase ? use(to_lower(chunk)) : use(chunk);
+    changed ? use(as_read(chunk, options)) : use(chunk);
     buffer.erase(0, end);
   };
   for (const std::string& path : paths) {
@@ -98,7 +129,7 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
       if (at_end) break;
       empty = false;
       if (valid < kBlock) continue;
-      const std::size_t end = chunk_end(buffer, valid);
+      const std::size_t end = chunk_end(buffer, valid, options.normalize);
       flush(end);
       valid -= end;
     }
@@ -109,7 +140,9 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
   std::string text;
-  text.reserve(bytes_of_files(paths));
+  std::error_code none;
+  for (const std::string& path : paths)  // a hint only
+    if (const auto size = fs::file_size(path, none); !none) text.reserve(text.capacity() + size);
   scan_text(paths, options, [&](std::string_view chunk) { text += chunk; });
   return text;
 }

@@ -1,8 +1,9 @@
 // Reading corpora: one text (a file or several, one after the other), or sentence pairs (two files
-// of parallel lines, or one TSV file). Nothing is printed and nothing is changed but line ends: in
-// pairs a \r before the \n is dropped; in a text every byte stays. The memory used is about the
-// files' size. A byte order mark at the start of lines or pairs is dropped; in a text it stays.
-// Errors (Exit::data) name the file and, where there is one, the line.
+// of parallel lines, or one TSV file). gzip and xz are unpacked. Nothing is printed and, unless
+// ReadOptions say so, nothing is changed but line ends: in pairs a \r before the \n is dropped; in
+// a text every byte stays. The memory used is about the texts' size. A byte order mark at the start
+// of lines or pairs is dropped; in a text it stays. Errors (Exit::data) name the file and, where
+// there is one, the line.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +14,31 @@
 #include <string_view>
 #include <vector>
 
+#include "config/data_config.h"
+
 namespace heed {
 
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 struct ReadOptions {
-  bool any_bytes = false;  // tokenizer `byte`: invalid UTF-8 is data
-  bool lowercase = false;  // data.lowercase
+  bool any_bytes = false;                 // tokenizer `byte`: invalid UTF-8 is data
+  bool lowercase = false;                 // data.lowercase
+  Normalize normalize = Normalize::none;  // data.normalize
 };
 
-// Together, of those that are regular files; reading says what is wrong with others.
-std::uint64_t bytes_of_files(std::span<const std::string> paths);
+// A text as it is read: normalised, then lower-cased.
+std::string as_read(std::string_view text, const ReadOptions& options);
+
+// What a path names as a text: the file; or the regular files directly in a folder, sorted by name,
+// without hidden ones. Error if the folder has none.
+std::vector<std::string> text_files(const std::string& path);
+
+// How many bytes scan_text() gives. Takes a pass over files that are not read as they stand.
+std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options);
 
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
-// cut after a newline if it has one, else before a space, else between characters. Memory: a chunk.
+// cut after a newline if it has one, else before a space, else between characters (that normalise
+// apart). Memory: a chunk.
 // Errors: no such file, a directory, unreadable, empty (a file of no bytes), invalid UTF-8 (file,
 // line, byte in the line).
 void scan_text(std::span<const std::string> paths, const ReadOptions& options,

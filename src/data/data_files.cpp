@@ -30,11 +30,16 @@ std::string remedy(const std::string& key, const std::string& written, const fs:
 }  // namespace
 
 ReadOptions read_options(const RunConfig& c) {
-  return {c.tokenizer.type == TokenizerConfig::byte, c.data.lowercase};
+  const bool bytes = c.tokenizer.type == TokenizerConfig::byte;
+  return {bytes && c.data.normalize == Normalize::none, c.data.lowercase, c.data.normalize};
 }
 
 std::string data_path(const std::string& folder, const std::string& key,
                       const std::string& written) {
+  if (written == "-")
+    throw Error(Exit::data,
+                "data." + key + ": - is standard input; expected a file, which can be read again.",
+                key == "train" ? "heed train -, which stores the text" : "write it to a file");
   const std::string path = resolve_path(folder, written);
   std::error_code ignored;
   if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)

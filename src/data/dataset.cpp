@@ -1,8 +1,10 @@
 #include "data/dataset.h"
 
 #include "base/sha256.h"
+#include "data/objective.h"
 #include "data/pair_dataset.h"
 #include "data/text_dataset.h"
+#include "text/vocabulary_file.h"
 
 namespace heed {
 
@@ -15,8 +17,17 @@ DataHash hash_data(const RunConfig& c, const std::string& folder) {
 }
 
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
+  std::string note;
+  if (!tokenizers.target && !c.tokenizer.file.empty()) {
+    const auto specials = make_objective(c)->traits().specials;
+    TrainedTokenizer t =
+        read_vocabulary(c.tokenizer, specials, resolve_path(folder, c.tokenizer.file));
+    tokenizers.target = std::move(t.tokenizer);
+    note = t.note;
+  }
   Dataset d = c.data.has_pairs() ? load_pair_dataset(c, folder, tokenizers)
                                  : load_text_dataset(c, folder, tokenizers);
+  if (!note.empty()) d.notes.insert(d.notes.begin(), note);
   const auto say = [&](const Split& s, const char* name) {
     if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
   };

@@ -28,7 +28,8 @@ struct Dataset {
   std::vector<std::string> notes;  // for the log
 };
 
-// The files a config names, relative to `folder`. Empty `tokenizers` are trained, else used.
+// The files a config names, relative to `folder`. Empty `tokenizers` are trained, or read from
+// tokenizer.file; others are used.
 Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokenizers& tokenizers);
 
 // What load_dataset() would give as the hash, without the ids.

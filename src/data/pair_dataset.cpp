@@ -18,7 +18,7 @@ Split encode_pairs(std::span<const std::string_view> source,
                    std::span<const std::string_view> target, const RunConfig& c,
                    const Tokenizers& tokenizers, bool drop_long) {
   Split s(tokenizers.source().size(), tokenizers.target->size());
-  s.lossy = c.data.lowercase;
+  s.lossy = c.data.changes_text();
   s.source_begin = s.target_begin = {0};
   const std::size_t limit = c.data.max_length, positions = most_positions(c.model);
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -107,9 +107,11 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     throw Error(Exit::data, fmt::format("no pair is left for training: {} in all, "
                                         "data.valid_fraction holds out the rest.",
                                         all.size()));
+  const auto limit = static_cast<std::size_t>(c.data.limit);
+  const std::size_t used = limit > 0 ? std::min(limit, n) : n;
   if (!tokenizers.target)
-    train_pair_tokenizers(c, source.first(n), target.first(n), tokenizers, d.notes);
-  d.train = encode_pairs(source.first(n), target.first(n), c, tokenizers, true);
+    train_pair_tokenizers(c, source.first(used), target.first(used), tokenizers, d.notes);
+  d.train = encode_pairs(source.first(used), target.first(used), c, tokenizers, true);
   if (c.data.has_valid_files()) {
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);

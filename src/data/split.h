@@ -16,7 +16,7 @@ struct Split {
   Ids source, target;
   std::vector<std::uint64_t> source_begin, target_begin;  // pairs: sentence i is [i], [i + 1)
   std::uint64_t target_bytes = 0;  // UTF-8 bytes of the target text, one newline per sentence
-  bool lossy = false;              // <unk> or lower-casing: bytes are not what was predicted
+  bool lossy = false;              // <unk> or changed text: bytes are not what was predicted
   std::uint64_t dropped = 0;       // pairs longer than data.max_length
   Unknown unknown;                 // what became <unk>, both sides
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/sha256.h"
 #include "data/data_files.h"
@@ -12,33 +14,58 @@
 namespace heed {
 namespace {
 
+std::vector<std::string> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths)
+    for (std::string& file : text_files(path)) files.push_back(std::move(file));
+  return files;
+}
+
 std::vector<std::string> resolved(const std::vector<std::string>& paths, const std::string& folder,
                                   const char* key) {
   std::vector<std::string> r;
   for (const std::string& p : paths) r.push_back(data_path(folder, key, p));
-  return r;
+  return files_of(r);
 }
 
-// Calls use(part, is_training) for the text in pieces, cut where the held-out tail begins.
+// Bytes [0, training) of a text are trained on, those from held_out on are held out. data.limit
+// does not move held_out, so that what is measured stays the same.
+struct Cuts {
+  std::uint64_t training, held_out;
+};
+enum class Part { training, left_out, held_out };
+
+Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
+  const std::uint64_t size = text_size(paths, read_options(c));
+  Cuts cuts{size, size};
+  if (c.data.valid_fraction > 0)
+    cuts.held_out =
+        static_cast<std::uint64_t>(static_cast<double>(size) * (1.0 - c.data.valid_fraction));
+  const auto limit = static_cast<std::uint64_t>(c.data.limit);
+  cuts.training = limit > 0 ? std::min(limit, cuts.held_out) : cuts.held_out;
+  return cuts;
+}
+
+// Calls use(text, part) for the text in pieces, cut between the parts (before a character).
 template <class Use>
-void scan_split(const RunConfig& c, const std::vector<std::string>& paths, Use&& use) {
+void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const Cuts& cuts,
+                Use&& use) {
   const ReadOptions options = read_options(c);
-  std::uint64_t cut = ~std::uint64_t{0};  // bytes of training text
-  if (c.data.valid_fraction > 0) {
-    std::uint64_t total = 0;
-    if (c.data.lowercase)  // may change the number of bytes
-      scan_text(paths, options, [&](std::string_view s) { total += s.size(); });
-    else
-      total = bytes_of_files(paths);
-    cut = static_cast<std::uint64_t>(static_cast<double>(total) * (1.0 - c.data.valid_fraction));
-  }
   std::uint64_t at = 0;
   scan_text(paths, options, [&](std::string_view s) {
-    std::size_t left = at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
-    if (left < s.size() && !options.any_bytes)
-      while (left > 0 && (static_cast<unsigned char>(s[left]) & 0xC0) == 0x80) --left;
-    if (left > 0) use(s.substr(0, left), true);
-    if (left < s.size()) use(s.substr(left), false);
+    const auto place = [&](std::uint64_t cut) {
+      std::size_t left = at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
+      if (left < s.size() && !options.any_bytes)
+        while (left > 0 && (static_cast<unsigned char>(s[left]) & 0xC0) == 0x80) --left;
+      return left;
+    };
+    const std::size_t training = place(cuts.training), held_out = place(cuts.held_out);
+    const auto part = [&](std::size_t begin, std::size_t end, Part which) {
+      if (begin < end) use(s.substr(begin, end - begin), which);
+    };
+    part(0, training, Part::training);
+    part(training, held_out, Part::left_out);
+    part(held_out, s.size(), Part::held_out);
     at += s.size();
   });
 }
@@ -62,17 +89,22 @@ DataHash hash_text_data(const RunConfig& c, const std::string& folder) {
 
 Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   const auto paths = resolved(c.data.train.paths, folder, "train");
+  const Cuts cuts = cuts_of(c, paths);
   Dataset d;
   if (!tokenizers.target) {
     TokenizerTrainer trainer(c.tokenizer, make_objective(c)->traits().specials, c.seed);
     bool any = false;
-    scan_split(c, paths, [&](std::string_view s, bool training) {
-      if (training) trainer.add(s);
-      any = any || training;
+    scan_parts(c, paths, cuts, [&](std::string_view s, Part part) {
+      if (part != Part::training) return;
+      trainer.add(s);
+      any = true;
     });
     if (!any)
-      throw Error(Exit::data, "the text is too short: data.valid_fraction holds all of it out.",
-                  "more text");
+      throw Error(Exit::data,
+                  c.data.limit > 0 ? "no character of the text is within data.limit."
+                                   : "the text is too short: data.valid_fraction holds all of it "
+                                     "out.",
+                  c.data.limit > 0 ? "a larger data.limit" : "more text");
     TrainedTokenizer t = trainer.finish();
     tokenizers.target = std::move(t.tokenizer);
     d.notes.push_back(t.note);
@@ -81,19 +113,19 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
   if (c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte)
-    // Other tokenizers give far fewer tokens than bytes.
-    d.train.target.reserve(bytes_of_files(paths));
+    d.train.target.reserve(cuts.training);  // other tokenizers give far fewer tokens than bytes
   Sha256 hash;
-  scan_split(c, paths, [&](std::string_view s, bool training) {
+  scan_parts(c, paths, cuts, [&](std::string_view s, Part part) {
     hash.update(s);
-    Split& split = training ? d.train : d.valid;
+    if (part == Part::left_out) return;
+    Split& split = part == Part::training ? d.train : d.valid;
     encode_text(s, *tokenizers.target, split, split.target);
     split.target_bytes += s.size();
   });
   d.hash = {hash.hex(), hash_valid(c, folder)};
   if (c.data.has_valid_files())
     d.valid = load_text(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers);
-  for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.lowercase || s->unknown.count > 0;
+  for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.changes_text() || s->unknown.count > 0;
   if (d.train.target.size() < 2)
     throw Error(Exit::data,
                 fmt::format("the training text is too short: {} tokens after holding out the "
@@ -109,11 +141,11 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 Split load_text(const std::vector<std::string>& paths, const RunConfig& c,
                 const Tokenizers& tokenizers) {
   Split s(1, tokenizers.target->size());
-  scan_text(paths, read_options(c), [&](std::string_view text) {
+  scan_text(files_of(paths), read_options(c), [&](std::string_view text) {
     encode_text(text, *tokenizers.target, s, s.target);
     s.target_bytes += text.size();
   });
-  s.lossy = c.data.lowercase || s.unknown.count > 0;
+  s.lossy = c.data.changes_text() || s.unknown.count > 0;
   return s;
 }
 

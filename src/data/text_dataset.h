@@ -13,7 +13,7 @@ Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
 
 DataHash hash_text_data(const RunConfig& config, const std::string& folder);
 
-// Another text for a trained model.
+// Another text (files and folders) for a trained model.
 Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
                 const Tokenizers& tokenizers);
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "data/corpus.h"
-#include "text/utf8.h"
+#include "data/data_files.h"
 
 namespace heed {
 namespace {
@@ -19,13 +19,13 @@ void check_length(std::size_t ids, int longest, const std::string& name) {
 }  // namespace
 
 std::string normalized(std::string_view text, const RunConfig& config, const Tokenizer& tokenizer) {
-  if (!config.data.lowercase) return std::string(text);
-  std::string lower;
+  if (!config.data.changes_text()) return std::string(text);
+  std::string read;
   tokenizer.split_at_specials(text, [&](std::string_view part, int special) {
-    lower += to_lower(part);
-    if (special >= 0) lower += tokenizer.piece(special);
+    read += as_read(part, read_options(config));
+    if (special >= 0) read += tokenizer.piece(special);
   });
-  return lower;
+  return read;
 }
 
 Unknown unknown_beside_specials(std::string_view text, const Tokenizer& tokenizer) {
@@ -37,7 +37,7 @@ Unknown unknown_beside_specials(std::string_view text, const Tokenizer& tokenize
 
 TokenIds encode_known(std::string_view text, const Tokenizer& tokenizer, const RunConfig& config,
                       const std::string& name) {
-  if (tokenizer.type() != TokenizerConfig::byte) check_utf8(text, name);
+  if (!read_options(config).any_bytes) check_utf8(text, name);
   const std::string read = normalized(text, config, tokenizer);
   const Unknown unknown = unknown_beside_specials(read, tokenizer);
   if (unknown.count > 0)

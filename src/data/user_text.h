@@ -1,5 +1,5 @@
-// What a user types, as a model reads it: lower-cased if its data was; the name of a further
-// special token of the model ("[MASK]") stands for that token.
+// What a user types, as a model reads it: normalised and lower-cased if its data was; the name of a
+// further special token of the model ("[MASK]") stands for that token.
 //
 // Errors are Exit::data and name the text by `name` ("--source", "the prompt"): invalid UTF-8,
 // unknown characters (they are listed), a text longer than the model reads.
@@ -14,7 +14,7 @@
 
 namespace heed {
 
-// Lower-cased, but for the names of special tokens, if the model's data was.
+// Changed as the model's data was, but for the names of special tokens.
 std::string normalized(std::string_view text, const RunConfig& config, const Tokenizer& tokenizer);
 
 // What of a normalized text has no id.

@@ -57,7 +57,7 @@ ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
   const bool encoder = t.model.has_encoder();
   const EmbeddingView embedding = embedding_of(t, encoder ? Side::source : Side::target);
   ContextResult result{word_vector(embedding, word), {}};
-  const std::string context = embedding.lowercase ? to_lower(given) : given;
+  const std::string context = as_read(given, embedding.reading);
 
   Batch batch;
   const auto read = encoder ? source_tokens : target_tokens;

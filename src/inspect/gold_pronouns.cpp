@@ -101,8 +101,8 @@ class PronounReader {
  public:
   PronounReader(const GoldFiles& files, const RunConfig& config, const Tokenizer& tokenizer)
       : tokenizer_(tokenizer),
-        lowercase_(config.data.lowercase),
-        text_(read_text(std::array{files.source}, read_options(config))),
+        reading_(read_options(config)),
+        text_(read_text(std::array{files.source}, reading_)),
         begins_(character_begins(text_)) {}
 
   // True if the line begins a new story.
@@ -140,7 +140,7 @@ class PronounReader {
     if (!value[2].is_string()) line.fail(fmt::format("{}: the word must be a string.", what));
     const std::string found = text_.substr(bytes.begin, bytes.end - bytes.begin);
     const std::string expected = value[2].get<std::string>();
-    if (found != (lowercase_ ? to_lower(expected) : expected))
+    if (found != as_read(expected, reading_))
       line.fail(
           fmt::format("{} is \"{}\", but the text has \"{}\" there. Does the gold file belong "
                       "to this text?",
@@ -149,7 +149,7 @@ class PronounReader {
   }
 
   const Tokenizer& tokenizer_;
-  bool lowercase_;
+  ReadOptions reading_;
   std::string text_;
   std::vector<std::size_t> begins_;
 };

@@ -47,13 +47,13 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
   const Embeddings& e = t.model.embeddings;
   const bool source = e.source && (side == Side::source || !e.target);
   return {t.values[(source ? e.source : e.target)->tokens],
-          source ? t.tokenizers.source() : *t.tokenizers.target, t.config.data.lowercase};
+          source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config)};
 }
 
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   const std::string shown = fmt::format("\"{}\"", printable(given));
   if (e.tokenizer.type() != TokenizerConfig::byte) check_utf8(given, shown);
-  WordVector w{e.lowercase ? to_lower(given) : given, {}, {}};
+  WordVector w{as_read(given, e.reading), {}, {}};
   w.ids = ids_of(e.tokenizer, w.word);
   if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
   const auto unknown = std::ranges::count(w.ids, Tokenizer::kUnk);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/data_files.h"
 #include "store/trained_model.h"
 
 namespace heed {
@@ -20,7 +21,7 @@ enum class Side { source, target };  // the same if there is one table
 struct EmbeddingView {
   Mat<const float> table;  // [vocab, d]
   const Tokenizer& tokenizer;
-  bool lowercase;
+  ReadOptions reading;  // how its text was read
 };
 EmbeddingView embedding_of(const TrainedModel& model, Side side);
 

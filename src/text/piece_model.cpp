@@ -20,7 +20,7 @@ constexpr std::size_t kMaxPieceBytes = 256;
 // The field numbers of the messages.
 enum ModelField { kPieces = 1, kTrainerSpec = 2, kNormalizerSpec = 3 };
 enum PieceField { kText = 1, kScore = 2, kType = 3 };
-enum PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6 };
+enum PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6 };
 enum TrainerField {
   kModelType = 3,
   kVocabSize = 4,
@@ -75,6 +75,33 @@ AnyPiece read_piece(std::string_view message, const std::string& path) {
   return piece;
 }
 
+// The pieces of any model of type bpe or unigram.
+struct AllPieces {
+  std::vector<AnyPiece> pieces;
+  bool unigram;
+};
+AllPieces read_pieces(std::string_view bytes, const std::string& path) {
+  std::vector<AnyPiece> all;
+  std::uint64_t model_type = 0;
+  ProtoReader reader(bytes, path);
+  while (!reader.done()) {
+    const ProtoReader::Field field = reader.next();
+    if (field.number == kPieces && field.wire == kProtoBytes) {
+      all.push_back(read_piece(field.bytes, path));
+      if (all.size() > static_cast<std::size_t>(Tokenizer::kMaxSize))
+        reader.refuse("it has too many pieces");
+    } else if (field.number == kTrainerSpec && field.wire == kProtoBytes) {
+      for (ProtoReader spec(field.bytes, path); !spec.done();) {
+        const ProtoReader::Field entry = spec.next();
+        if (entry.number == kModelType && entry.wire == kProtoVarint) model_type = entry.value;
+      }
+    }
+  }
+  if (model_type != kUnigramType && model_type != kBpeType)
+    reader.refuse("its type is neither bpe nor unigram");
+  return {std::move(all), model_type == kUnigramType};
+}
+
 // What is wrong with a learnt piece; nullptr if nothing is.
 const char* fault(const AnyPiece& piece) {
   if (piece.type != kNormal) return "has the wrong type";
@@ -116,26 +143,9 @@ std::string write_piece_model(const PieceModel& model) {
 }
 
 PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
-  std::vector<AnyPiece> all;
-  std::uint64_t model_type = 0;
-  ProtoReader reader(bytes, path);
-  while (!reader.done()) {
-    const ProtoReader::Field field = reader.next();
-    if (field.number == kPieces && field.wire == kProtoBytes) {
-      all.push_back(read_piece(field.bytes, path));
-      if (all.size() > static_cast<std::size_t>(Tokenizer::kMaxSize))
-        reader.refuse("it has too many pieces");
-    } else if (field.number == kTrainerSpec && field.wire == kProtoBytes) {
-      for (ProtoReader spec(field.bytes, path); !spec.done();) {
-        const ProtoReader::Field entry = spec.next();
-        if (entry.number == kModelType && entry.wire == kProtoVarint) model_type = entry.value;
-      }
-    }
-  }
-  PieceModel model;
-  if (model_type != kUnigramType && model_type != kBpeType)
-    reader.refuse("its type is neither bpe nor unigram");
-  model.unigram = model_type == kUnigramType;
+  const ProtoReader reader(bytes, path);
+  const auto [all, unigram] = read_pieces(bytes, path);
+  PieceModel model{.unigram = unigram};
   for (std::size_t i = Tokenizer::kFirstFurther; i < all.size() && all[i].type == kControl; ++i) {
     if (!is_special_name(all[i].text)) reader.refuse("a special token has an invalid name");
     model.specials.push_back(all[i].text);
@@ -155,6 +165,24 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
     model.pieces.push_back({all[id].text, all[id].score});
   }
   return model;
+}
+
+AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
+                           const std::vector<std::string>& specials) {
+  auto [all, unigram] = read_pieces(bytes, path);
+  AdoptedPieces adopted{.model = {.unigram = unigram, .specials = specials}};
+  const std::vector<AnyPiece> fixed = fixed_pieces(specials);
+  std::unordered_set<std::string_view> seen;
+  for (const AnyPiece& piece : fixed) seen.insert(piece.text);
+  for (const AnyPiece& piece : all) {
+    if (piece.type != kNormal && piece.type != kUserDefined) continue;  // heed has its own
+    if (fault(piece) || !seen.insert(piece.text).second)
+      ++adopted.left_out;
+    else
+      adopted.model.pieces.push_back({piece.text, piece.score});
+  }
+  if (adopted.model.pieces.empty()) ProtoReader(bytes, path).refuse("no piece of it can be used");
+  return adopted;
 }
 
 }  // namespace heed

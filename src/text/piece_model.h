@@ -22,8 +22,8 @@ struct PieceModel {
     float score;       // bpe: minus the rank of the merge; unigram: log probability
   };
   bool unigram = false;               // else bpe
-  std::vector<std::string> specials;  // names of the further special tokens
-  std::vector<Piece> pieces;
+  std::vector<std::string> specials = {};  // names of the further special tokens
+  std::vector<Piece> pieces = {};
 
   int first_byte_id() const { return 3 + static_cast<int>(specials.size()); }
   int first_piece_id() const { return first_byte_id() + 256; }
@@ -43,5 +43,17 @@ std::string write_piece_model(const PieceModel& model);
 // not such a model, and for pieces that are duplicate, misplaced, empty, too long or not as
 // described above.
 PieceModel read_piece_model(std::string_view bytes, const std::string& path);
+
+// What of any SentencePiece model heed can use: the ordinary pieces with their scores, in order,
+// after `specials` and the bytes. Its normaliser is not used; nor are pieces that heed's form does
+// not allow (a space in the middle, say) or that the user of SentencePiece defined.
+struct AdoptedPieces {
+  PieceModel model;
+  int left_out = 0;  // of the ordinary and user-defined pieces
+};
+// Error (store) as above, for bytes that are no model of type bpe or unigram, and if nothing is
+// left.
+AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
+                           const std::vector<std::string>& specials);
 
 }  // namespace heed

@@ -60,7 +60,8 @@ ProtoReader::Field ProtoReader::next() {
 }
 
 void ProtoReader::refuse(const std::string& what) const {
-  throw Error(Exit::store, fmt::format("{}: not a tokenizer that heed wrote: {}.", path_, what),
+  throw Error(Exit::store,
+              fmt::format("{}: not a SentencePiece model that heed can use: {}.", path_, what),
               "use another checkpoint of the run");
 }
 

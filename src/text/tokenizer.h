@@ -10,7 +10,9 @@
 //   char     one id per Unicode code point; unknown ones are <unk>
 //   byte     one id per byte; any bytes at all
 //   word     one id per whitespace-separated word and per newline; decode puts one space between
-//            words and none beside a newline
+//            words and none beside a newline. With tokenizer.punctuation "split", a punctuation
+//            mark is a word; where decode then puts spaces is a rule (word_tokenizer.h), which does
+//            not give every text back
 //   bpe      SentencePiece pieces with byte fallback (Sennrich et al. 2016); nothing is unknown
 //   unigram  the same, with pieces of a unigram language model (Kudo 2018)
 //

@@ -37,54 +37,69 @@ std::vector<std::string> further_specials(JsonObject& file) {
   return {names.begin() + first.size(), names.end()};
 }
 
-void check_tokens(TokenizerConfig::Type type, const std::vector<std::string>& tokens,
-                  const JsonObject& file) {
-  const auto refuse = [&](const std::string& what) { file.fail(what + "."); };
-  if (type == TokenizerConfig::byte && !tokens.empty()) refuse("\"tokens\" must be empty");
-  if (type != TokenizerConfig::byte && tokens.empty()) refuse("\"tokens\" is empty");
-  std::unordered_set<std::string_view> seen;
-  for (const std::string& token : tokens) {
-    const std::string shown = "the token \"" + printable(token) + "\"";
-    if (token.empty()) refuse("a token is empty");
-    if (!seen.insert(token).second) refuse(shown + " is there twice");
-    if (type == TokenizerConfig::char_ &&
-        static_cast<std::size_t>(code_point_at(token, 0).length) != token.size())
-      refuse(shown + " is more than one character");
-    if (type == TokenizerConfig::word && !is_word(token)) refuse(shown + " is not a word");
-  }
-}
-
 }  // namespace
 
+std::string fault_of(const TokenList& list) {
+  if (list.tokens.size() + list.further.size() + Tokenizer::kFirstFurther > Tokenizer::kMaxSize)
+    return "too many tokens";
+  if (list.type == TokenizerConfig::byte)
+    return list.tokens.empty() ? "" : "\"tokens\" must be empty";
+  if (list.tokens.empty()) return "\"tokens\" is empty";
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& token : list.tokens) {
+    const std::string shown = "the token \"" + printable(token) + "\"";
+    if (token.empty()) return "a token is empty";
+    if (!seen.insert(token).second) return shown + " is there twice";
+    if (list.type == TokenizerConfig::char_ &&
+        static_cast<std::size_t>(code_point_at(token, 0).length) != token.size())
+      return shown + " is more than one character";
+    if (list.type == TokenizerConfig::word && !is_word(token)) return shown + " is not a word";
+  }
+  return "";
+}
+
 std::string tokenizer_json(TokenizerConfig::Type type, const std::vector<std::string>& specials,
-                           const std::vector<std::string>& tokens) {
+                           const std::vector<std::string>& tokens, Punctuation punctuation) {
   nlohmann::ordered_json file;
   file["format"] = kFormat;
   file["version"] = 1;
   file["type"] = type_name(type);
+  if (punctuation == Punctuation::split) file["punctuation"] = "split";
   file["special"] = specials;
   file["tokens"] = tokens;
   return file.dump() + "\n";
 }
 
-std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view bytes, const std::string& path) {
+TokenList read_token_list(std::string_view bytes, const std::string& path) {
   JsonObject file = JsonObject::parse(bytes, {.name = path,
                                               .verdict = "not a tokenizer that heed wrote: ",
                                               .hint = "use another checkpoint of the run"});
   if (file.text("format") != kFormat) file.fail("\"format\" must be \"heed-tokenizer\".");
   if (file.count("version") != 1) file.fail("\"version\" must be 1.");
-  const auto type = type_of(file);
-  const auto further = further_specials(file);
-  auto tokens = file.texts("tokens");
-  if (tokens.size() + further.size() + Tokenizer::kFirstFurther > Tokenizer::kMaxSize)
-    file.fail("too many tokens.");
-  check_tokens(type, tokens, file);
-  if (type == TokenizerConfig::byte) return std::make_unique<ByteTokenizer>(further);
-  if (type == TokenizerConfig::word)
-    return std::make_unique<WordTokenizer>(further, std::move(tokens));
+  TokenList list{.type = type_of(file)};
+  if (file.has("punctuation")) {
+    if (list.type != TokenizerConfig::word || file.text("punctuation") != "split")
+      file.fail("\"punctuation\" must be \"split\", and of words.");
+    list.punctuation = Punctuation::split;
+  }
+  list.further = further_specials(file);
+  list.tokens = file.texts("tokens");
+  const std::string fault = fault_of(list);
+  if (!fault.empty()) file.fail(fault + ".");
+  return list;
+}
+
+std::unique_ptr<Tokenizer> tokenizer_of(TokenList list) {
+  if (list.type == TokenizerConfig::byte) return std::make_unique<ByteTokenizer>(list.further);
+  if (list.type == TokenizerConfig::word)
+    return std::make_unique<WordTokenizer>(list.further, std::move(list.tokens), list.punctuation);
   std::vector<char32_t> characters;
-  for (const std::string& token : tokens) characters.push_back(code_point_at(token, 0).value);
-  return std::make_unique<CharTokenizer>(further, std::move(characters));
+  for (const std::string& token : list.tokens) characters.push_back(code_point_at(token, 0).value);
+  return std::make_unique<CharTokenizer>(list.further, std::move(characters));
+}
+
+std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view bytes, const std::string& path) {
+  return tokenizer_of(read_token_list(bytes, path));
 }
 
 }  // namespace heed

@@ -2,7 +2,8 @@
 //   {"format": "heed-tokenizer", "version": 1, "type": "char",
 //    "special": ["<unk>", "<s>", "</s>"], "tokens": ["\n", " ", "e", ...]}
 // The special tokens have the first ids, in this order: these three, then further ones ("[MASK]").
-// `tokens` is empty for byte.
+// `tokens` is empty for byte. A word tokenizer that splits punctuation off has
+// "punctuation": "split" after its type.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,25 @@ namespace heed {
 
 // `specials`: all of them.
 std::string tokenizer_json(TokenizerConfig::Type type, const std::vector<std::string>& specials,
-                           const std::vector<std::string>& tokens);
+                           const std::vector<std::string>& tokens,
+                           Punctuation punctuation = Punctuation::keep);
+
+// What such a file says.
+struct TokenList {
+  TokenizerConfig::Type type;
+  Punctuation punctuation = Punctuation::keep;
+  std::vector<std::string> further = {};  // the names of the further special tokens
+  std::vector<std::string> tokens = {};
+};
+
+// What is wrong with the tokens of a list, in words; "" if nothing is.
+std::string fault_of(const TokenList& list);
+
+// Error (store) as in load_tokenizer; the list has no fault.
+TokenList read_token_list(std::string_view bytes, const std::string& path);
+
+// The list must have no fault.
+std::unique_ptr<Tokenizer> tokenizer_of(TokenList list);
 
 // Errors (store) as in load_tokenizer.
 std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view bytes, const std::string& path);

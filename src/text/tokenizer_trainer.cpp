@@ -84,7 +84,7 @@ void TokenizerTrainer::add(std::string_view text) {
       for (const char byte : text) byte_values_.set(static_cast<unsigned char>(byte));
       break;
     case TokenizerConfig::word:
-      WordTokenizer::split(text, [&](std::size_t begin, std::size_t end) {
+      WordTokenizer::split(text, config_.punctuation, [&](std::size_t begin, std::size_t end) {
         if (end - begin > kMaxWordBytes) return;
         const std::string_view word = text.substr(begin, end - begin);
         const auto found = words_.find(word);
@@ -118,7 +118,7 @@ TrainedTokenizer TokenizerTrainer::finish_word() {
   auto kept = most_frequent(words_, config_.min_frequency, room());
   need_two(kept.size(), "word");
   auto note = fmt::format("{} of {} distinct words (newline included)", kept.size(), words_.size());
-  return {std::make_unique<WordTokenizer>(specials_, std::move(kept)), note};
+  return {std::make_unique<WordTokenizer>(specials_, std::move(kept), config_.punctuation), note};
 }
 
 TrainedTokenizer TokenizerTrainer::finish_pieces() {

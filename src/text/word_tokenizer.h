@@ -1,4 +1,5 @@
 // One id per word and per newline. ASCII whitespace separates words; the newline is a token itself.
+// Punctuation stays at its word, or every mark and symbol (Unicode's P and S) is a word of its own.
 // See tokenizer.h for the contract.
 #pragma once
 
@@ -23,19 +24,24 @@ using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>
 class WordTokenizer final : public Tokenizer {
  public:
   // `words`: distinct, in the order of their ids.
-  WordTokenizer(const std::vector<std::string>& further, std::vector<std::string> words);
+  WordTokenizer(const std::vector<std::string>& further, std::vector<std::string> words,
+                Punctuation punctuation = Punctuation::keep);
 
   // Calls use(begin, end) for every word and newline of the text.
-  static void split(std::string_view text,
+  static void split(std::string_view text, Punctuation punctuation,
                     const std::function<void(std::size_t, std::size_t)>& use);
 
   int size() const override { return first_ordinary_id() + static_cast<int>(words_.size()); }
   void scan(std::string_view text, const Sink& sink) const override;
+  // With Punctuation::split there is no space before . , ; : ! ? % ... and closing brackets and
+  // quotes, none after opening ones, and none on either side of apostrophes, hyphens, slashes and
+  // underscores: "don't stop (now)." comes back, "3.14" becomes "3. 14".
   std::string text_after(int previous, int id) const override;
   std::string serialize() const override;
 
  private:
   std::vector<std::string> words_;
+  Punctuation punctuation_;
   StringMap<int> ids_;
 };
 

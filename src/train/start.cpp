@@ -21,6 +21,7 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
     throw Error(Exit::usage, fmt::format("--init-from {}: its {} is not this config's.", run, key));
   };
   if (other.tokenizer.type != config.tokenizer.type) differs("tokenizer.type");
+  if (other.tokenizer.punctuation != config.tokenizer.punctuation) differs("tokenizer.punctuation");
   if (make_objective(other)->traits().specials != make_objective(config)->traits().specials)
     differs(other.objective.type != config.objective.type
                 ? "objective.type"

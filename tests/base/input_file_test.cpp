@@ -10,6 +10,7 @@
 
 #include "base/error_of.h"
 #include "base/folders.h"
+#include "base/packed.h"
 #include "base/temporary_folder.h"
 
 namespace heed {
@@ -84,6 +85,81 @@ TEST(InputFile, StandardInputThatDoesNotBlockIsWaitedFor) {
   });
   EXPECT_EQ(read_file("-", 100, Allow::anything), "one\ntwo\nthree");
   writer.join();
+}
+
+// Of some megabytes, so that it does not come in one piece.
+std::string numbers() {
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + "\n";
+  return text;
+}
+
+TEST(InputFile, TextsAreUnpackedByWhatTheyHoldNotByTheirName) {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "a.txt";
+  const std::string text = numbers();
+  for (const std::string& packed :
+       {gzip(text), xz(text), gzip("") + gzip(text), xz("") + xz(text)}) {
+    replace_file(file, packed);
+    EXPECT_TRUE(read_file(file, 1 << 24, Allow::anything) == text);
+    EXPECT_TRUE(read_file(file, 1 << 24, Allow::link) == packed);
+    EXPECT_TRUE(InputFile(file, Allow::anything).compressed());
+    EXPECT_THAT(error_of([&] { read_file(file, 1 << 20, Allow::anything); }),
+                HasSubstr("expected at most 1048576"));
+  }
+  for (const std::string plain : {"", "\x1F", "\x1F\x8B?", "\xFD\x37zX", "text"}) {
+    replace_file(file, plain);
+    EXPECT_EQ(read_file(file, 100, Allow::anything), plain);
+    EXPECT_FALSE(InputFile(file, Allow::anything).compressed());
+  }
+}
+
+TEST(InputFile, StandardInputIsUnpackedToo) {
+  const NonBlockingInput input;
+  const std::string packed = gzip("one\ntwo\n");
+  std::thread writer([&] {
+    for (const char byte : packed) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      input.write({byte});
+    }
+    input.close();
+  });
+  InputLines lines("-", Allow::anything);
+  EXPECT_EQ(lines.next(), "one");
+  EXPECT_EQ(lines.next(), "two");
+  EXPECT_EQ(lines.next(), std::nullopt);
+  writer.join();
+}
+
+TEST(InputFile, APackedTextIsWholeOrAnError) {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "a";
+  const std::string text =
+      "a text that is short, but long enough to be packed: " + std::string(99, 'x');
+  for (const auto& [packed, magic] : {std::pair{gzip(text), 3u}, std::pair{xz(text), 6u}}) {
+    const auto read = [&](const std::string& bytes) {
+      replace_file(file, bytes);
+      return read_file(file, 1 << 20, Allow::anything, Exit::data);
+    };
+    EXPECT_EQ(read(packed), text);
+    for (std::size_t n = magic; n < packed.size(); ++n)
+      EXPECT_THAT(error_of([&] { read(packed.substr(0, n)); }, Exit::data),
+                  AllOf(HasSubstr(file.string()), HasSubstr("it is cut short")))
+          << n;
+    EXPECT_THAT(error_of([&] { read(packed + "more"); }, Exit::data), HasSubstr("cannot read"));
+    int refused = 0;
+    for (std::size_t bit = 8 * magic; bit < 8 * packed.size(); ++bit) {
+      std::string damaged = packed;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+      try {
+        EXPECT_EQ(read(damaged), text) << bit;  // a date, say, is no part of the text
+      } catch (const Error& e) {
+        EXPECT_EQ(e.exit(), Exit::data);
+        ++refused;
+      }
+    }
+    EXPECT_GT(refused, 400);
+  }
 }
 
 TEST(InputLines, AreReadyAsSoonAsTheyAreWhole) {

@@ -16,12 +16,15 @@ class BadTexts(RunsTest):
         (f / "one_token").write_text("a")
         (f / "one_kind").write_text("a" * 1000)
         (f / "good").write_text("good\n")
+        (f / "hollow" / "deeper").mkdir(parents=True)
         os.mkfifo(f / "pipe")
         cases = [
             ("none.txt", {}, DATA, ["none.txt", "no such file"]),
             ("empty", {}, DATA, ["empty"]),
             (["good", "empty"], {}, DATA, ["empty"]),
-            (".", {}, DATA, ["is a directory"]),
+            (".", {}, DATA, ["cut:2", "UTF-8"]),
+            ("hollow", {}, DATA, ["hollow", "folder without files"]),
+            ("-", {}, DATA, ["data.train", "standard input", "heed train -"]),
             ("pipe", {}, DATA, ["is a pipe or a device", "file"]),
             ("/dev/zero", {}, DATA, ["is a pipe or a device"]),
             ("latin1", {}, DATA, ["latin1:3", "UTF-8", "0xE9", "byte"]),

@@ -9,7 +9,9 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/packed.h"
 #include "base/temporary_folder.h"
+#include "text/normalize.h"
 
 namespace heed {
 namespace {
@@ -56,6 +58,60 @@ TEST_F(Corpus, TextsThatCannotBeRead) {
   expect_data_error([&] { text({folder_}); }, "is a directory");
   expect_data_error([&] { text({good, file("empty", "")}); }, "/empty: is empty");
   expect_data_error([&] { text({good + "/x"}); }, "/x: no such file");
+}
+
+TEST_F(Corpus, PackedTextsAreReadAsWhatTheyHold) {
+  std::string whole;
+  while (whole.size() < 3'000'000) whole += "Wörter, " + std::to_string(whole.size());
+  const std::string plain = file("plain", whole);
+  for (const std::string& packed : {gzip(whole), xz(whole)}) {
+    const std::string path = file("packed", packed);
+    EXPECT_EQ(text_size(std::array{path, plain}, {}), 2 * whole.size());
+    std::vector<std::string> parts, expected;  // cut at the same places, too
+    scan_text(std::array{path}, {}, [&](std::string_view s) { parts.emplace_back(s); });
+    scan_text(std::array{plain}, {}, [&](std::string_view s) { expected.emplace_back(s); });
+    EXPECT_TRUE(parts == expected);
+  }
+  const std::string pairs = file("pairs", gzip("a\tb\n"));
+  EXPECT_THAT(read_tsv(pairs, {}).target, ElementsAre("b"));
+  expect_data_error([&] { text({file("bad", xz("good\n\xFF"))}); }, "/bad:2: not valid UTF-8");
+  expect_data_error([&] { text({file("none", gzip(""))}); }, "/none: is empty");
+  expect_data_error([&] { text({file("cut", gzip(whole).substr(0, 5000))}); }, "cut short");
+}
+
+TEST_F(Corpus, AFolderIsItsFilesByName) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(folder_) / "texts";
+  fs::create_directories(folder / "deeper");
+  for (const char* name : {"texts/b.txt", "texts/a.gz", "texts/.hidden", "texts/deeper/c"})
+    file(name, name);
+  const std::string a = folder / "a.gz", b = folder / "b.txt";
+  EXPECT_THAT(text_files(folder), ElementsAre(a, b));
+  EXPECT_THAT(text_files(b), ElementsAre(b));
+  EXPECT_THAT(text_files("no/such"), ElementsAre("no/such"));  // reading says that it is missing
+  fs::create_directory(folder / "empty");
+  expect_data_error([&] { text_files(folder / "empty"); }, "is a folder without files");
+}
+
+TEST_F(Corpus, NormalisationDoesNotDependOnWhereTheTextIsCut) {
+  std::string hangul, marks, lines;
+  while (hangul.size() < 3'000'000) hangul += "\u1112\u1161\u11AB\u1100\u1173";
+  while (marks.size() < 3'000'000) marks += "e\u0323\u0301\u0301";
+  while (lines.size() < 3'000'000) lines += "\n\u0301e\u0301 \u0301";
+  for (const std::string& whole : {hangul, marks, lines, std::string(4'000'000, 'x') + marks})
+    for (const std::string shift : {"", "x", "xx"})
+      for (const Normalize form : {Normalize::nfc, Normalize::nfkc}) {
+        const std::string path = file("a", shift + whole);
+        const std::string expected = normalize(shift + whole, form);
+        EXPECT_TRUE(text({path}, {.normalize = form}) == expected);
+        EXPECT_EQ(text_size(std::array{path}, {.normalize = form}), expected.size());
+      }
+  EXPECT_EQ(text({file("A", "E\u0301")}, {.lowercase = true, .normalize = Normalize::nfc}),
+            "\u00E9");
+  // Nowhere to cut: it waits.
+  std::string never;
+  while (never.size() < 2'500'000) never += "\u0301";
+  EXPECT_TRUE(text({file("m", never)}, {.normalize = Normalize::nfc}) == never);
 }
 
 TEST_F(Corpus, InvalidUtf8NamesLineAndByte) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/packed.h"
 #include "base/temporary_folder.h"
 #include "data/splits.h"
 
@@ -18,6 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using Sets = std::vector<std::string>;
 
 class DatasetTest : public testing::Test {
  protected:
@@ -68,6 +70,82 @@ TEST_F(DatasetTest, CharactersAreNeverCut) {
   EXPECT_EQ(decoded(d.train), "aéaéa");
   EXPECT_EQ(decoded(d.valid), "éaéaé");
   EXPECT_EQ(d.valid.target_bytes, 8u);
+}
+
+TEST_F(DatasetTest, ALimitCutsTheTrainingTextAlone) {
+  file("a.txt", "aéaéaéaéaé");
+  const Dataset whole = load(text_config({"data.valid_fraction=0.4"}));
+  for (const auto& [limit, train] : std::vector<std::pair<std::string, std::string>>{
+           {"4", "aéa"}, {"5", "aéa"}, {"6", "aéaé"}, {"0", "aéaéaé"}, {"99", "aéaéaé"}}) {
+    const RunConfig c = text_config({"data.valid_fraction=0.4", "data.limit=" + limit});
+    const Dataset d = load(c);
+    EXPECT_EQ(decoded(d.train), train) << limit;
+    EXPECT_EQ(d.train.target_bytes, train.size());
+    EXPECT_EQ(decoded(d.valid), "aéaé");
+    EXPECT_EQ(d.hash, whole.hash);
+    EXPECT_EQ(hash_data(c, folder_), whole.hash);
+  }
+  file("a.txt", "éaaaaaaaaa");
+  EXPECT_THAT(error(text_config({"data.limit=1"})), HasSubstr("within data.limit"));
+  load(text_config({"data.limit=3"}));  // the vocabulary is that of what is trained on
+  EXPECT_EQ(tokenizers_.target->size(), 5);
+}
+
+TEST_F(DatasetTest, ALimitCountsPairs) {
+  file("a.tsv", "a b\tx\nc d\ty\ne f\tz\ng h\tx\n");
+  const Sets sets = {"tokenizer.type=word", "data.valid_fraction=0.25", "data.limit=2"};
+  const Dataset d = load(pairs_config(sets));
+  EXPECT_EQ(d.train.sentences(), 2u);
+  EXPECT_EQ(d.valid.sentences(), 1u);
+  EXPECT_EQ(tokenizers_.target->size(), 3 + 6);
+  EXPECT_EQ(d.hash, load(pairs_config({sets[0], sets[1]})).hash);
+}
+
+TEST_F(DatasetTest, PackedTextsAndFoldersAreTheSameData) {
+  const std::string text = "one two three four five six";
+  file("a.txt", text);
+  const Dataset plain = load(text_config({"data.valid_fraction=0.3"}));
+  const std::string train = decoded(plain.train);
+  std::filesystem::create_directory(folder_ + "/texts");
+  file("texts/1", gzip(text.substr(0, 9)));
+  file("texts/2", text.substr(9));
+  file("a.txt.xz", xz(text));
+  for (const char* path : {"texts", "a.txt.xz"}) {
+    const Dataset d =
+        load(text_config({"data.valid_fraction=0.3", std::string("data.train=") + path}));
+    EXPECT_EQ(d.hash, plain.hash);
+    EXPECT_EQ(decoded(d.train), train);
+  }
+}
+
+TEST_F(DatasetTest, NormalisedTextIsOtherData) {
+  file("a.txt", "e\u0301e\u0301e\u0301e\u0301");
+  const Dataset d = load(text_config({"data.normalize=nfc", "data.valid_fraction=0"}));
+  EXPECT_EQ(decoded(d.train), "éééé");
+  EXPECT_TRUE(d.train.lossy);
+  EXPECT_NE(d.hash, load(text_config({"data.valid_fraction=0"})).hash);
+  file("b.txt", "é");
+  EXPECT_FALSE(load(text_config({"data.valid=b.txt"})).train.lossy);
+  file("a.txt", "e\xFF");
+  EXPECT_THAT(error(text_config({"data.normalize=nfc", "tokenizer.type=byte"})),
+              HasSubstr("not valid UTF-8"));
+}
+
+TEST_F(DatasetTest, AVocabularyThatExistsIsTaken) {
+  file("a.txt", "one two\none two three\n");
+  file("v.txt", "two\none\n\\n\nzero\n");
+  const Sets sets = {"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"};
+  const Dataset d = load(text_config(sets));
+  EXPECT_EQ(tokenizers_.target->encode("two one"), (std::vector<int>{3, 4}));
+  EXPECT_EQ(d.train.unknown.count, 1u);  // three
+  EXPECT_THAT(d.notes[0], HasSubstr("tokenizer word: 7 ids from " + folder_ + "/v.txt"));
+  std::filesystem::remove(folder_ + "/v.txt");
+  EXPECT_EQ(load_dataset(text_config(sets), folder_, tokenizers_).hash, d.hash);  // it is there
+  EXPECT_THAT(error(text_config(sets)), HasSubstr("v.txt"));
+  file("v.txt", "x\ny\n");
+  file("a.tsv", "x\ty\nx x\ty y\n");
+  load(pairs_config({"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"}));
+  EXPECT_EQ(tokenizers_.target->size(), 5);
 }
 
 TEST_F(DatasetTest, FilesAreOneTextAndTheHashIsOfTheText) {

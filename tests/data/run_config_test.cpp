@@ -146,6 +146,18 @@ TEST(RunConfig, RulesBetweenKeys) {
       {kPairs, {"objective.type=prefix_lm"}, "prefix_lm learns from text, but data.pairs gives"},
       {kPairs, {"tokenizer.shared=false"}, "model.tie all needs one vocabulary"},
       {kText, {"tokenizer.shared=false"}, "tokenizer.shared false needs pairs"},
+      {kPairs,
+       {"tokenizer.shared=false", "model.tie=none", "tokenizer.file=v"},
+       "tokenizer.file is one vocabulary"},
+      {kText,
+       {"tokenizer.file=v", "tokenizer.vocab_size=9"},
+       "vocab_size has no meaning here, because tokenizer.file gives the vocabulary"},
+      {kText,
+       {"tokenizer.type=byte", "tokenizer.file=v"},
+       "because tokenizer.type is byte, which needs no vocabulary"},
+      {kText,
+       {"tokenizer.punctuation=split"},
+       "punctuation has no meaning here, because tokenizer.type is char"},
       {kText, {"optimizer.schedule=noam", "optimizer.warmup_steps=0"}, "noam needs"},
       {kText,
        {"optimizer.min_learning_rate=1"},
@@ -217,7 +229,8 @@ TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
     const std::string dump = dump_config(config(sets));
     EXPECT_EQ(dump_config(parse_config(dump, "config.json")), dump);
   }
-  const Sets spans = {"objective.type=span_corruption"};  // no key lacks meaning
+  const Sets spans = {"objective.type=span_corruption",
+                      "tokenizer.type=word"};  // all keys mean something
   const Json dump = Json::parse(dump_config(config(spans)));
   EXPECT_FALSE(Json::parse(dump_config(config({})))["objective"].contains("mean_span"));
   const Json schema = Json::parse(config_schema());

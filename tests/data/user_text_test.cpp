@@ -59,6 +59,14 @@ TEST(UserText, IsWhatTheStacksReadInTraining) {
   EXPECT_EQ(masked.source("a[MASK]")[2], Tokenizer::kFirstFurther);
 }
 
+TEST(UserText, IsChangedAsTheDataWas) {
+  Model m = model_of("masked_lm");
+  m.config.data.normalize = Normalize::nfkc;
+  m.config.data.lowercase = true;
+  EXPECT_EQ(m.source("E\u0301[MASK]\uFF21"), m.source("é[MASK]a"));
+  EXPECT_EQ(m.source("a[MASK]")[2], Tokenizer::kFirstFurther);
+}
+
 TEST(UserText, MistakesAreTold) {
   const struct {
     const char *objective, *text, *message;

@@ -76,7 +76,7 @@ void make(const fs::path& root) {
                     {"a", -2.0f},
                     {"b", -3.0f},
                     {std::string(kSpaceMark), -4.0f}};
-    tokenizers.add('\1' + write_piece_model(model));
+    for (const char kind : {'\1', '\2'}) tokenizers.add(kind + write_piece_model(model));
   }
 
   Seeds corpora(root, "fuzz_corpus");

@@ -35,7 +35,7 @@ std::string json(const std::string& type, const std::string& special, const std:
 TEST(TokenizerFile, JsonThatIsWrong) {
   const std::string special = R"(["<unk>","<s>","</s>"])";
   EXPECT_EQ(load_tokenizer(kTokenizerJson, json("char", special, R"(["a","b"])"), "p")->size(), 5);
-  const std::array<std::array<std::string, 2>, 21> cases = {{
+  const std::array<std::array<std::string, 2>, 23> cases = {{
       {"", "this is not JSON"},
       {"{", "this is not JSON"},
       {"[]", "expected a JSON object; found []"},
@@ -56,6 +56,8 @@ TEST(TokenizerFile, JsonThatIsWrong) {
       {json("char", special, "[]"), "\"tokens\" is empty"},
       {json("word", special, R"(["a b"])"), "not a word"},
       {json("byte", special, R"(["a"])"), "must be empty"},
+      {json(R"(char","punctuation":"split)", special, R"(["a"])"), "\"punctuation\" must be"},
+      {json(R"(word","punctuation":"keep)", special, R"(["a"])"), "\"punctuation\" must be"},
       {json("char", special, "[\"\xFF\"]"), "this is not JSON"},
   }};
   for (const auto& [bytes, part] : cases) expect_refused(kTokenizerJson, bytes, part);

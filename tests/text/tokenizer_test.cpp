@@ -203,5 +203,39 @@ TEST(WordTokenizer, JoinsWordsByOneSpaceAndNoneBesideNewlines) {
   EXPECT_EQ(tokenizer->unknown("one four  two").kinds, (std::vector<std::string>{"four"}));
 }
 
+TEST(WordTokenizer, SplitsPunctuationWhereAsked) {
+  TokenizerConfig config;
+  config.type = TokenizerConfig::word;
+  config.punctuation = Punctuation::split;
+  const std::string text =
+      "He said: \u201CDon't stop (now)!\u201D\nA well-known and/or snake_case, 5 % \u2026 $ 3.14 "
+      "\u3001";
+  const auto tokenizer = train(config, text + " [MASK]", true);
+  const auto same = [&](std::string_view a, std::string_view b) {
+    EXPECT_EQ(tokenizer->encode(a), tokenizer->encode(b));
+    EXPECT_EQ(tokenizer->unknown(a).count, 0u) << a;
+  };
+  same("stop.", "stop .");
+  same("(now)!", " ( now\t) !");
+  same("and/or,He", "and / or , He");
+  EXPECT_NE(tokenizer->encode("stop"), tokenizer->encode("stop."));
+  EXPECT_EQ(pieces(*tokenizer, "He said: \u201CDon't\u201D"),
+            (std::vector<std::string>{"He", "said", ":", "\u201C", "Don", "'", "t", "\u201D"}));
+  const auto back = [&](std::string_view written) {
+    return tokenizer->decode(tokenizer->encode(written));
+  };
+  EXPECT_EQ(
+      back("He said: \u201CDon't stop (now)!\u201D\nA well-known and/or snake_case, 5%\u2026"),
+      "He said: \u201CDon't stop (now)!\u201D\nA well-known and/or snake_case, 5%\u2026");
+  EXPECT_EQ(back("3.14 $ 5"), "3. 14 $ 5");  // not every text comes back
+  EXPECT_EQ(tokenizer->encode_with_specials("A [MASK].")[1], Tokenizer::kFirstFurther);
+
+  const auto loaded = load_tokenizer(kTokenizerJson, tokenizer->serialize(), "file");
+  EXPECT_EQ(loaded->encode(text), tokenizer->encode(text));
+  EXPECT_EQ(loaded->serialize(), tokenizer->serialize());
+  config.punctuation = Punctuation::keep;
+  EXPECT_EQ(train(config, text)->serialize().find("punctuation"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace heed

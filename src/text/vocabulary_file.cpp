@@ -1,0 +1,105 @@
+#include "text/vocabulary_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/utf8.h"
+#include "text/piece_tokenizer.h"
+#include "text/tokenizer_json.h"
+
+namespace heed {
+namespace {
+
+void require_same(const std::string& key, std::string_view found, std::string_view wanted,
+                  const std::string& path) {
+  if (found == wanted) return;
+  throw Error(Exit::usage,
+              fmt::format("tokenizer.{} is {}, but tokenizer.file {} has the tokens of {}.", key,
+                          wanted, path, found),
+              fmt::format("--set tokenizer.{}={}", key, found));
+}
+
+TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& config,
+                             const std::vector<std::string>& specials, const std::string& path) {
+  AdoptedPieces adopted = adopt_pieces(bytes, path, specials);
+  require_same("type",
+               type_name(adopted.model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe),
+               type_name(config.type), path);
+  std::string note;
+  if (adopted.left_out > 0)
+    note = fmt::format("; {} of its pieces left out, which heed cannot use", adopted.left_out);
+  return {std::make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
+}
+
+// One token per line.
+TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
+                        const std::string& path) {
+  if (type != TokenizerConfig::char_ && type != TokenizerConfig::word)
+    throw Error(Exit::usage,
+                fmt::format("tokenizer.type is {}, but tokenizer.file {} is a list of tokens.",
+                            type_name(type), path),
+                "--set tokenizer.type=word");
+  if (find_invalid_utf8(text) != std::string_view::npos)
+    throw Error(Exit::data, path + ": not valid UTF-8.");
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // a byte order mark
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  TokenList list{.type = type};
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    std::string_view token = text.substr(0, newline);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    if (token.ends_with('\r')) token.remove_suffix(1);
+    const bool special = std::ranges::count(Tokenizer::kFirstSpecials, token) > 0;
+    if (!special) list.tokens.emplace_back(token == "\\n" ? "\n" : token);
+  }
+  return list;
+}
+
+TrainedTokenizer tokens_from(std::string_view bytes, const TokenizerConfig& config,
+                             const std::vector<std::string>& specials, const std::string& path) {
+  const bool json = bytes.starts_with('{') &&
+                    bytes.substr(0, 100).find("heed-tokenizer") != std::string_view::npos;
+  TokenList list = json ? read_token_list(bytes, path) : list_of_lines(bytes, config.type, path);
+  require_same("type", type_name(list.type), type_name(config.type), path);
+  const auto name = [](Punctuation p) { return p == Punctuation::split ? "split" : "keep"; };
+  if (json) require_same("punctuation", name(list.punctuation), name(config.punctuation), path);
+  list.punctuation = config.punctuation;
+  list.further = specials;
+  const std::string fault = fault_of(list);
+  if (!fault.empty()) throw Error(Exit::data, fmt::format("{}: {}.", path, fault));
+  return {tokenizer_of(std::move(list)), ""};
+}
+
+TrainedTokenizer tokenizer_from(std::string_view bytes, const TokenizerConfig& config,
+                                const std::vector<std::string>& specials, const std::string& path) {
+  // The scores of a model have zero bytes; a list of tokens has none.
+  const auto read = bytes.find('\0') != std::string_view::npos ? pieces_from : tokens_from;
+  try {
+    return read(bytes, config, specials, path);
+  } catch (const Error& e) {
+    if (e.exit() != Exit::store) throw;
+    const std::string what = e.what();  // its hint is about checkpoints
+    throw Error(Exit::data, what.substr(0, what.find('\n')), "heed config --docs: tokenizer.file");
+  }
+}
+
+}  // namespace
+
+TrainedTokenizer read_vocabulary(const TokenizerConfig& config,
+                                 const std::vector<std::string>& specials,
+                                 const std::string& path) {
+  const std::string bytes =
+      read_file(path, Tokenizer::kMaxFileBytes, InputFile::Allow::link, Exit::data);
+  TrainedTokenizer t = tokenizer_from(bytes, config, specials, path);
+  if (t.tokenizer->size() > Tokenizer::kMaxSize ||
+      t.tokenizer->serialize().size() > Tokenizer::kMaxFileBytes)
+    throw Error(Exit::data, path + ": the vocabulary is too large.");
+  t.note = fmt::format("tokenizer {}: {} ids from {}{}", type_name(config.type),
+                       t.tokenizer->size(), path, t.note);
+  return t;
+}
+
+}  // namespace heed

@@ -1,0 +1,122 @@
+"""What texts may be: packed, folders, a part of them; how they are normalised and split; vocabularies that exist."""
+import gzip
+import lzma
+import shutil
+import subprocess
+import unittest
+
+from runs import HEED, RunsTest, text
+
+DATA, USAGE = 3, 2
+
+
+class PackedTexts(RunsTest):
+    def test_a_packed_text_gives_the_same_checkpoints(self):
+        config, path = self.config(), self.folder / "a.txt"
+        plain = path.read_bytes()
+        self.train(config, "plain")
+        for name, packed in [("gz", gzip.compress(plain)), ("xz", lzma.compress(plain))]:
+            path.write_bytes(packed)  # the bytes say it, not the name
+            self.train(config, name, "--stop-at", 7)
+            path.write_bytes(plain)
+            self.resume(name)
+            self.same_checkpoint("plain", name, 20)
+
+    def test_a_folder_is_its_files_by_name(self):
+        config = self.config()
+        self.train(config, "plain")
+        f, whole = self.folder, text(300)
+        (f / "texts" / "deeper").mkdir(parents=True)
+        (f / "texts" / ".hidden").write_bytes(b"\xff")
+        (f / "texts" / "2.gz").write_bytes(gzip.compress(whole[400:].encode()))
+        (f / "texts" / "1.txt").write_text(whole[:400])
+        self.train(config, "folder", "--set", "data.train=texts")
+        self.assertEqual(self.state(20, "plain")["data_hash"], self.state(20, "folder")["data_hash"])
+        self.assertEqual((self.checkpoints("plain") / "last/model.safetensors").read_bytes(),
+                         (self.checkpoints("folder") / "last/model.safetensors").read_bytes())
+        e = [self.json("evaluate", "plain", "--data", f / name)[0] for name in ("a.txt", "texts")]
+        self.assertEqual(e[0]["loss"], e[1]["loss"])
+        (f / "texts" / "3").write_bytes(b"good\n\xff")
+        self.train(config, "bad", "--set", "data.train=texts", status=DATA, words=["texts/3:2", "UTF-8"])
+
+    def test_every_command_reads_packed_texts(self):
+        f = self.folder
+        self.train(self.config(train__max_steps=4), "lm")
+        self.train(self.config(family="seq2seq", train__max_steps=4), "pairs")
+        for name in ("a.txt", "a.source", "a.target"):
+            (f / (name + ".gz")).write_bytes(gzip.compress((f / name).read_bytes()))
+            (f / (name + ".xz")).write_bytes(lzma.compress((f / name).read_bytes()))
+        (f / "one").write_text("the mill")
+        (f / "one.xz").write_bytes(lzma.compress(b"the mill"))
+        for args, names in [
+            (["evaluate", "lm", "--data", "a.txt", "--json"], ["a.txt"]),
+            (["evaluate", "pairs", "--source", "a.source", "--target", "a.target", "--json"], ["a.source", "a.target"]),
+            (["translate", "pairs", "--input", "a.source", "--beam-size", "1"], ["a.source"]),
+            (["score", "lm", "--target", "a.txt"], ["a.txt"]),
+            (["sample", "lm", "--prompt-file", "one", "--max-tokens", "9"], ["one"]),
+        ]:
+            for end in (".gz", ".xz"):
+                if names == ["one"] and end == ".gz":
+                    continue
+                packed = [a + end if a in names else a for a in args]
+                with self.subTest(packed):
+                    self.assertEqual(self.out(*args), self.out(*packed).replace(end, ""))
+        expected = self.out("translate", "pairs", "--input", "a.source")
+        with open(f / "a.source.xz", "rb") as packed:
+            done = subprocess.run([HEED, "translate", "pairs"], stdin=packed, capture_output=True, text=True, cwd=f)
+        self.assertEqual(done.stdout, expected)
+
+    def test_a_damaged_packed_text_is_named(self):
+        plain = text(3000).encode()
+        damaged = bytearray(gzip.compress(plain, 0))  # stored as it stands: only the checksum can tell
+        damaged[len(damaged) // 2] ^= 1
+        for bytes_, words in [(damaged, "damaged"), (gzip.compress(plain)[:-9], "cut short"),
+                              (lzma.compress(plain)[:-9], "cut short")]:
+            (self.folder / "a.txt").write_bytes(bytes_)
+            self.train(self.config(), status=DATA, words=["a.txt", words])
+        self.assertFalse((self.folder / "run").exists())
+
+
+class PartsOfTexts(RunsTest):
+    def test_runs_with_different_limits_have_the_same_held_out_text(self):
+        self.train(self.config(), "all")
+        self.train(self.config(data__limit=500), "some")
+        self.assertEqual(self.state(20, "all")["data_hash"], self.state(20, "some")["data_hash"])
+        self.assertEqual(*[self.json("evaluate", run)[0]["bytes"] for run in ("all", "some")])
+        self.resume("some", "--set", "data.limit=600", status=USAGE, words=["data.limit"])
+
+    def test_typed_text_is_normalised_as_the_data_was(self):
+        (self.folder / "a.txt").write_text("le café était fermé\n" * 50)
+        self.train(self.config(data__normalize="nfc", train__max_steps=4))
+        plain = self.out("tokenize", "run", "--ids", stdin="café\n")
+        self.assertEqual(self.out("tokenize", "run", "--ids", stdin="cafe\u0301\n"), plain)
+        self.assertNotIn("bits_per_byte", self.json("evaluate", "run")[0])
+        self.check("sample", "run", "--prompt", "cafe\u0301")  # all of it is known
+        self.check("neighbors", "run", "e\u0301")
+
+
+class Vocabularies(RunsTest):
+    def test_punctuation_can_be_tokens_of_its_own(self):
+        self.train(self.config(family="masked_lm", tokenizer={"type": "word", "punctuation": "split"},
+                               train__max_steps=4))
+        self.assertEqual(self.out("tokenize", "run", stdin="river.\n"), "river .\n")
+        self.assertEqual(self.out("fill", "run", "the [MASK] was."), self.out("fill", "run", "the [MASK] was ."))
+        self.check("fill", "run", "the <mask> was", status=DATA, words=["no [MASK]"])
+
+    def test_a_run_can_take_the_vocabulary_of_another(self):
+        self.train(self.config(tokenizer={"type": "bpe", "vocab_size": 300}, train__max_steps=4), "first")
+        model = self.checkpoints("first") / "last" / "tokenizer.model"
+        shutil.copy(model, self.folder / "v.model")
+        config = self.config("d", family="masked_lm", tokenizer={"type": "bpe", "file": "v.model"})
+        self.train(config, "second", "--stop-at", 7, words=["v.model"])
+        (self.folder / "v.model").unlink()
+        self.resume("second")  # the checkpoint has it
+        for line in ("the river", "a mill."):
+            self.assertEqual(*[self.out("tokenize", run, stdin=line + "\n") for run in ("first", "second")])
+        self.train(config, "third", status=DATA, words=["v.model"])
+        (self.folder / "v.model").write_text("the\nold\n")
+        self.train(config, "third", status=USAGE, words=["tokenizer.type is bpe", "v.model", "list of tokens"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,132 @@
+#include "text/vocabulary_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sentencepiece_trainer.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/error_of.h"
+#include "base/temporary_folder.h"
+#include "text/piece_model.h"
+#include "text/trained_tokenizers.h"
+
+namespace heed {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using IdList = std::vector<int>;
+
+class VocabularyFile : public testing::Test {
+ protected:
+  TrainedTokenizer read(Type type, std::string_view bytes, bool mask = false,
+                        Punctuation punctuation = Punctuation::keep) const {
+    std::ofstream(path_, std::ios::binary) << bytes;
+    TokenizerConfig config{.type = type};
+    config.punctuation = punctuation;
+    return read_vocabulary(
+        config, mask ? std::vector<std::string>{"[MASK]"} : std::vector<std::string>{}, path_);
+  }
+  std::string error(Type type, std::string_view bytes, Exit exit = Exit::data) const {
+    return error_of([&] { read(type, bytes); }, exit);
+  }
+  // A model of the SentencePiece library with its own settings: <pad> is 0, text is normalised and
+  // begins with a space, there are no bytes.
+  static std::string foreign_model(const std::string& type) {
+    std::istringstream lines(training_text());
+    std::string bytes;
+    std::vector<std::string> sentences;
+    for (std::string line; std::getline(lines, line);) sentences.push_back(line);
+    const auto status = sentencepiece::SentencePieceTrainer::Train(
+        "--model_type=" + type +
+            " --vocab_size=60 --hard_vocab_limit=false --pad_id=0 --eos_id=1 --unk_id=2 --bos_id=-1"
+            " --user_defined_symbols=<sep> --minloglevel=3",
+        sentences, &bytes);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return bytes;
+  }
+
+  TemporaryFolder folder_;
+  const std::string path_ = folder_.path() / "v";
+};
+
+TEST_F(VocabularyFile, ATokenizerOfARunServesEveryObjective) {
+  for (const Type type : {TokenizerConfig::char_, TokenizerConfig::word, TokenizerConfig::bpe,
+                          TokenizerConfig::unigram}) {
+    const auto without = train(type, training_text());
+    const auto with = train(type, training_text(), true);
+    for (const auto* from : {&without, &with}) {
+      EXPECT_EQ(read(type, (*from)->serialize()).tokenizer->specials(), without->specials());
+      EXPECT_EQ(read(type, (*from)->serialize(), true).tokenizer->specials(), with->specials());
+    }
+    EXPECT_EQ(read(type, without->serialize()).tokenizer->serialize(), without->serialize());
+    EXPECT_EQ(read(type, with->serialize()).tokenizer->decode(without->encode("the old river")),
+              "the old river");
+  }
+}
+
+TEST_F(VocabularyFile, AListGivesTheTokensInItsOrder) {
+  const auto words =
+      read(TokenizerConfig::word, "\xEF\xBB\xBFthe\r\n<unk>\ncat\n\\n\n<s>\n</s>\nsat");
+  EXPECT_EQ(words.tokenizer->encode("the cat\nsat on"), (IdList{3, 4, 5, 6, 0}));
+  EXPECT_THAT(words.note, AllOf(HasSubstr("tokenizer word: 7 ids from"), HasSubstr(path_)));
+  const auto characters = read(TokenizerConfig::char_, " \né\n\\n\nb\n", true).tokenizer;
+  EXPECT_EQ(characters->encode(" éa\nb"), (IdList{4, 5, 0, 6, 7}));
+  const auto split = read(TokenizerConfig::word, "a\n.\n", false, Punctuation::split).tokenizer;
+  EXPECT_EQ(split->encode("a."), (IdList{3, 4}));
+}
+
+TEST_F(VocabularyFile, AForeignModelGivesItsPieces) {
+  for (const Type type : {TokenizerConfig::bpe, TokenizerConfig::unigram}) {
+    const TrainedTokenizer t = read(type, foreign_model(std::string(type_name(type))), true);
+    const Tokenizer& tokenizer = *t.tokenizer;
+    EXPECT_EQ(tokenizer.specials()[3], "[MASK]");
+    EXPECT_THAT(t.note, HasSubstr("1 of its pieces left out"));  // <sep>
+    EXPECT_THAT(pieces(tokenizer, "the river the"), testing::Contains("▁the"));
+    const std::string text = "The river: ﬁve  spaces\t<sep>\n";
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
+    const auto loaded = load_tokenizer(kTokenizerModel, tokenizer.serialize(), "p");
+    EXPECT_EQ(loaded->encode(text), tokenizer.encode(text));
+  }
+}
+
+TEST_F(VocabularyFile, IsWhatTheConfigSays) {
+  const std::string bpe = train(TokenizerConfig::bpe, training_text())->serialize();
+  const std::string word = train(TokenizerConfig::word, training_text())->serialize();
+  const auto usage = [&](Type type, const std::string& bytes) {
+    return error(type, bytes, Exit::usage);
+  };
+  EXPECT_THAT(usage(TokenizerConfig::unigram, bpe),
+              AllOf(HasSubstr("tokenizer.type is unigram"), HasSubstr("the tokens of bpe"),
+                    HasSubstr("--set tokenizer.type=bpe")));
+  EXPECT_THAT(usage(TokenizerConfig::word, bpe), HasSubstr("the tokens of bpe"));
+  EXPECT_THAT(usage(TokenizerConfig::bpe, word), HasSubstr("the tokens of word"));
+  EXPECT_THAT(usage(TokenizerConfig::bpe, "the\ncat\n"), HasSubstr("is a list of tokens"));
+  const auto split = [&] { read(TokenizerConfig::word, word, false, Punctuation::split); };
+  EXPECT_THAT(error_of(split, Exit::usage), HasSubstr("tokenizer.punctuation is split"));
+}
+
+TEST_F(VocabularyFile, WhatIsNoVocabularyIsNamed) {
+  const std::string model = train(TokenizerConfig::bpe, training_text())->serialize();
+  for (const auto& [type, bytes, part] : std::vector<std::tuple<Type, std::string, std::string>>{
+           {TokenizerConfig::word, "", "\"tokens\" is empty"},
+           {TokenizerConfig::word, "a\n\nb", "a token is empty"},
+           {TokenizerConfig::word, "a\na", "the token \"a\" is there twice"},
+           {TokenizerConfig::word, "a b", "not a word"},
+           {TokenizerConfig::char_, "ab", "more than one character"},
+           {TokenizerConfig::char_, "\xFF", "not valid UTF-8"},
+           {TokenizerConfig::word, R"({"format":"heed-tokenizer"})", "\"version\" is missing"},
+           {TokenizerConfig::bpe, model.substr(0, model.size() / 2), "SentencePiece model"},
+           {TokenizerConfig::bpe, std::string(9, '\0'), "SentencePiece model"}}) {
+    EXPECT_THAT(error(type, bytes), AllOf(HasSubstr(path_), HasSubstr(part)));
+    EXPECT_THAT(error(type, bytes), testing::Not(HasSubstr("checkpoint")));
+  }
+  TokenizerConfig config;
+  EXPECT_THAT(error_of([&] { read_vocabulary(config, {}, "no/such"); }, Exit::data),
+              HasSubstr("no/such"));
+}
+
+}  // namespace
+}  // namespace heed
