@@ -23,7 +23,7 @@ ShortJson held_out_loss(const Curves& valid, std::int64_t step) {
 }
 
 ShortJson data_of(const Report& r, const RunMetrics& metrics) {
-  ShortJson data = page_of_maps(r.tokens, r.steps.empty() ? AttentionMaps{} : r.steps.front().maps);
+  ShortJson data = page_of_maps(r.tokens, r.steps.empty() ? AttentionMaps{} : r.steps.back().maps);
   for (const ReportStep& step : r.steps)
     data["frames"].push_back(ShortJson{{"step", step.step},
                                        {"loss", held_out_loss(metrics.valid, step.step)},

@@ -80,6 +80,11 @@ class Browser:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
 
+    def save_downloads_in(self, folder):
+        session, self.session = self.session, None
+        self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        self.session = session
+
     def open(self, path, width, height=900, dark=False):
         self.requests, self.errors, self.loaded = [], [], False
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,

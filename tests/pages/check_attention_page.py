@@ -4,29 +4,45 @@
     tests/pages/check_attention_page.py HEED [PICTURES]
 
 HEED is the program; pictures go to the folder PICTURES if it is given. Trains a small model on hostile words,
-then checks, at 360 and 1440 pixels, light and dark: no request but the page itself, no script error, no
+then checks, at 360, 900 and 1440 pixels, light and dark: no request but the page itself, no script error, no
 sideways scrolling, every text at least 4.5 : 1 against its background, everything reachable and usable by
-keyboard with a visible focus, names for assistive software, numbers as tables. Some ten seconds.
+keyboard with a visible focus, names for assistive software, numbers as tables. Then what the page says:
+where it opens, labels of rows, next tokens, lines between words, patterns in words, saved pictures, and that
+a large model's page opens in time. Some twenty seconds.
 """
+import json
 import subprocess
 
-from checks import FOCUS, changes, check, check_page, go_to, tab_stops, train
+from checks import FOCUS, changes, check, check_page, go_to, saved, tab_stops, train, words_of
 
 HOSTILE = ["</script><script>document.title='hacked'</script>", "<img/src=x/onerror=alert(1)>", "<!--", "&amp;"]
+TEXT = " ".join(HOSTILE) + " word"
 CONFIG = {
     "data": {"source": "s", "target": "s", "valid_fraction": 0},
     "tokenizer": {"type": "word"}, "objective": {"type": "seq2seq"},
     "model": {"d_model": 16, "n_heads": 4, "d_ff": 16, "encoder_layers": 2, "decoder_layers": 2},
     "train": {"max_steps": 2},
 }
+LARGE = {
+    "data": {"train": "s", "valid_fraction": 0}, "tokenizer": {"type": "word"},
+    "objective": {"type": "causal_lm", "target_length": 128},
+    "model": {"d_model": 24, "n_heads": 12, "d_ff": 24, "encoder_layers": 0, "decoder_layers": 12}, "train": {"max_steps": 1},
+}
+SUMMARY = "document.getElementById('summary').textContent"
+PATTERN = "document.getElementById('pattern').textContent"
+LINES = "[...document.querySelectorAll('#lines line')].filter((e) => e.style.display === '').length"
+made = {}
 
 
 def make_page(heed, folder):
     (folder / "s").write_text("".join(f"{a} {b} word\n" for a in HOSTILE for b in HOSTILE))
     run = train(heed, folder, CONFIG)
-    text = " ".join(HOSTILE) + " word"
+    attend = [heed, "attend", run, "--source", TEXT, "--target", TEXT]
     page = folder / "page.html"
-    subprocess.run([heed, "attend", run, "--source", text, "--target", text, "--html", page], check=True)
+    subprocess.run([*attend, "--html", page], check=True)
+    made["maps"] = json.loads(subprocess.run([*attend, "--json"], check=True, capture_output=True).stdout)
+    made["folder"] = folder
+    made["heed"] = heed
     return page
 
 
@@ -35,25 +51,129 @@ def check_keyboard(browser, page):
     check("hacked" not in browser.value("document.title"), "a token became script")
     check(browser.value("document.querySelectorAll('main img').length") == 0, "a token became an element")
     stops = tab_stops(browser, 30)
-    expected = [("kinds", "INPUT"), ("heads", "BUTTON"), ("queries", "BUTTON")]
-    check(stops[:3] == expected, f"tab stops are {stops}")
-    check(len(stops) == 6, f"tab stops are {stops}")  # the numbers and the two tables of the head
-    summary = "document.getElementById('summary').textContent"
-    title = "document.getElementById('head-title').textContent"
+    expected = [("kinds", "INPUT"), ("heads", "BUTTON"), ("save", "BUTTON"), ("views", "INPUT"), ("head", "DIV"),
+                ("queries", "BUTTON")]
+    check(stops[:6] == expected, f"tab stops are {stops}")
+    check(len(stops) == 7, f"tab stops are {stops}")  # the numbers too
 
     browser.open(page, 1440)
     go_to(browser, "heads", 8)
-    changes(browser, "ArrowRight", title, "the arrow key doesn't choose the next head")
-    changes(browser, "End", title, "the end key doesn't choose the last head")
+    browser.press("Home")
+    changes(browser, "ArrowRight", PATTERN, "the arrow key doesn't choose the next head")
+    changes(browser, "ArrowDown", PATTERN, "the arrow key doesn't choose the next layer")
+    check("layer 1, head 1" in browser.value(PATTERN), "arrow keys don't move by rows and columns")
+    changes(browser, "End", PATTERN, "the end key doesn't choose the last head")
     check(browser.value(FOCUS)[0] == "heads", "the focus is lost when a head is chosen")
     go_to(browser, "queries", 8)
-    changes(browser, "ArrowRight", summary, "the arrow key doesn't choose the next token")
+    changes(browser, "ArrowLeft", SUMMARY, "the arrow key doesn't choose another token")
     go_to(browser, "kinds", 8)
-    changes(browser, "ArrowUp", title, "the arrow key doesn't choose another attention")
-    check(browser.value("document.querySelectorAll('#weights tbody tr').length") == 6, "rows of the table")
+    changes(browser, "ArrowUp", PATTERN, "the arrow key doesn't choose another attention")
+    check(browser.value("document.querySelectorAll('#map tbody tr').length") == 6, "rows of the table")
     check(browser.value("document.querySelectorAll('#numbers td').length") > 0, "numbers of a token")
     check(browser.value("document.documentElement.lang") == "en", "no language")
 
 
+def check_opening(browser, page):
+    """The page opens on the sharpest head of cross-attention and on the last row, and shows the texts."""
+    browser.open(page, 1440)
+    cross = made["maps"]["cross"]
+    layer, head = max(((i, h) for i in range(2) for h in range(4)), key=lambda x: sum(map(max, cross[x[0]][x[1]])))
+    check(f"cross-attention, layer {layer}, head {head}: " in browser.value(PATTERN), f"opens on {browser.value(PATTERN)}")
+    check(browser.value(SUMMARY).startswith("After “word”, row 5, "), f"opens on {browser.value(SUMMARY)}")
+    check(browser.value("[...document.querySelectorAll('#texts dd')].map((e) => e.textContent)") == [TEXT, TEXT], "texts")
+    tops = browser.value("[...document.querySelectorAll('#heads button')].map((b) => b.getBoundingClientRect().top)")
+    check(len(set(tops)) == 2 and len(set(tops[:4])) == 1, f"a layer is not a row: {tops}")
+    labels = browser.value("[...document.querySelectorAll('#map tbody th')].map((e) => e.textContent)")
+    best = browser.value("data.next[5][0].token")
+    check(labels[0] == "<s> → " + HOSTILE[0] and labels[4] == "&amp; → word" and labels[5] == "word ⇢ " + best,
+          f"labels are {labels}")
+    rows = browser.value("[...document.querySelectorAll('#next-tokens tr')].map((r) => r.cells[0].textContent)")
+    check(len(rows) == 5 and rows[0] == best, f"next tokens are {rows}")
+    check(browser.value("data.next.every((row) => row.every(({ p }, i) => p > 0 && p < 1 && !(row[i + 1]?.p > p)))"), "next")
+    go_to(browser, "kinds", 8)
+    changes(browser, "ArrowRight", PATTERN, "the arrow key doesn't choose the encoder")
+    check(browser.value("document.getElementById('next').hidden"), "an encoder predicts tokens")
+    check("→" not in browser.value("document.getElementById('map').textContent"), "an encoder's rows have arrows")
+
+
+def check_lines(browser, page):
+    browser.open(page, 1440)
+    go_to(browser, "views", 8)
+    browser.press("ArrowRight")
+    changes(browser, "ArrowRight", LINES, "the lines aren't shown")
+    many = sum(w >= 0.02 for row in browser.value("queries().map((_, q) => weights(q))") for w in row)
+    check(browser.value(LINES) == many, f"{browser.value(LINES)} lines, not {many}")
+    for _ in range(3):  # to the box, to the tokens looked at, to the rows
+        browser.press("Tab")
+    place, tag, visible, name = browser.value(FOCUS)
+    check((place, tag, visible) == ("lines", "g", True), f"the focus is on {place} {tag}")
+    changes(browser, "ArrowDown", SUMMARY, "a row's word doesn't choose the row")
+    check(browser.value(LINES) == sum(w >= 0.02 for w in browser.value("weights(1)")), "lines of other words")
+    picture = saved(browser, made["folder"] / "saved", "#save button")
+    check("<s> → </script><scr…" in words_of(picture), f"the saved lines say {words_of(picture)}")
+    browser.value("document.querySelector('#views input').click()")
+    words = words_of(saved(browser, made["folder"] / "saved", "#save button"))
+    cells = browser.value("[...document.querySelectorAll('#map td')].map((e) => e.textContent).filter((t) => t)")
+    check(words[0].startswith("cross-attention, layer ") and words[1:1 + len(cells)] == cells, f"the saved map says {words}")
+
+
+def check_patterns(browser, page):
+    """Crafted heads are told in words."""
+    browser.open(page, 1440)
+    browser.value("""(() => {
+      globalThis.told = (name, queries, row) => {
+        const n = queries.length, kind = { name, layers: 1, heads: 1, queries, keys: queries, sharpest: [0, 0] };
+        const bytes = new Uint8Array(n * n);
+        for (let q = 0; q < n; ++q) for (let k = 0; k < n; ++k) bytes[q * n + k] = Math.round(255 * Math.sqrt(row(q, k)));
+        data.bits = 8;
+        data.kinds = [kind];
+        data.frames = [{ weights: [btoa(String.fromCharCode(...bytes))] }];
+        Object.assign(at, { frame: 0, kind: 0, layer: 0, head: 0 });
+        return headInWords().join(": ");
+      };
+    })()""")
+    letters = "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']"
+    for kind, row, words in (
+            ("decoder", "k === Math.max(0, q - 1) ? 1 : 0", "mostly the previous token: 1.00 of the weight"),
+            ("decoder", "k === q ? 1 : 0", "mostly itself: 1.00"), ("encoder", "k === 0 ? 0.64 : 0.05", "mostly the first token, “a”: 0.64"),
+            ("decoder", "k <= q ? 1 / (q + 1) : 0", "spread widely: on average the largest weight of a row is 0.25"),
+            ("cross", "k === q + 1 || (q === 7 && k === 0) ? 1 : 0", "mostly the token that comes next: 1.00"),
+            ("encoder", "k === (3 * q + 5) % 8 ? 0.9 : 0.1 / 7", "no simple pattern: ")):
+        got = browser.value(f"told('{kind}', {letters}, (q, k) => {row})")
+        check(got.startswith(words), f"“{got}”, not “{words}”")
+    got = browser.value("told('decoder', [...'abcabcab'], (q, k) => q >= 3 ? Number(k === q - 2) : Number(k === q))")
+    check(got.startswith("mostly the token two back") or got.startswith("mostly the token after an earlier copy"), got)
+
+
+def check_unpacking(browser, page):
+    """Every head is unpacked as all of them at once."""
+    browser.open(page, 1440)
+    wrong = browser.value("""data.kinds.flatMap((k, i) => {
+      at.kind = i;
+      const all = new Uint16Array(Uint8Array.from(atob(frame().weights[i]), (c) => c.charCodeAt(0)).buffer);
+      return [...Array(k.layers * k.heads).keys()].filter((h) => {
+        const size = k.queries.length * k.keys.length, mine = headWeights(Math.floor(h / k.heads), h % k.heads);
+        return mine.length !== size || mine.some((w, j) => Math.abs(w - all[h * size + j] / 10000) > 1e-6);
+      });
+    })""")
+    check(wrong == [], f"heads {wrong} are unpacked wrongly")
+
+
+def check_large(browser, _):
+    """12 layers of 12 heads and 128 tokens: the page needs less than two seconds of a processor to open."""
+    folder = made["folder"] / "large"
+    folder.mkdir()
+    (folder / "s").write_text("".join(f"a{i} " for i in range(200)) * 3)
+    run = train(made["heed"], folder, LARGE)
+    text = " ".join(f"a{i}" for i in range(127))
+    subprocess.run([made["heed"], "attend", run, "--source", text, "--html", folder / "page.html"], check=True)
+    browser.call("Performance.enable", timeDomain="threadTicks")
+    browser.open(folder / "page.html", 1440)
+    seconds = next(m["value"] for m in browser.call("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")
+    check(browser.value("document.querySelectorAll('#heads button').length") == 144, "heads are missing")
+    check(seconds < 2, f"a page of 144 heads needs {seconds:.1f} s")
+    print(f"144 heads of 128 tokens: {seconds:.2f} s of a processor")
+
+
 if __name__ == "__main__":
-    check_page("attention", make_page, check_keyboard)
+    check_page("attention", make_page, check_keyboard, check_opening, check_lines, check_patterns, check_unpacking, check_large)

@@ -3,15 +3,17 @@
 
     tests/pages/check_report_page.py HEED [PICTURES]
 
-As check_attention_page.py: no request, no script error, no sideways scrolling, contrast, at 360 and 1440 pixels, light
-and dark; slider, kinds and heads by keyboard, a visible focus, names for assistive software, a text for every chart,
-which says what metrics.jsonl says, lines that keep their spikes, and a sentence without script. Some fifteen seconds.
+As check_attention_page.py: no request, no script error, no sideways scrolling, contrast, at 360, 900 and 1440 pixels,
+light and dark; slider, kinds and heads by keyboard, a visible focus, names for assistive software, a text for every chart,
+which says what metrics.jsonl says, lines that keep their spikes, yardsticks, values to read, the film, and a sentence
+without script. Some twenty seconds.
 """
 import json
 import re
 import subprocess
+import time
 
-from checks import FOCUS, changes, check, check_page, go_to, tab_stops, train
+from checks import FOCUS, changes, check, check_page, go_to, saved, tab_stops, train, words_of
 
 CONFIG = {
     "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "word"},
@@ -87,6 +89,92 @@ def check_lines(browser, page):
         check(got == text, f"{x} is shown as {got}, not {text}")
 
 
+def check_reading(browser, page):
+    """Values are read by keyboard and by pointing; the horizontal axis begins at 0; a chart can be saved."""
+    browser.open(page, 1440)
+    events = [json.loads(x) for x in (page.parent / "run" / "metrics.jsonl").read_text().splitlines()]
+    loss = {kind: {e["step"]: e["loss"] for e in events if e["kind"] == kind} for kind in ("train", "valid")}
+    reading = "document.querySelector('#curves .reading').textContent"
+    browser.value("document.querySelector('#curves svg.chart').focus()")
+    check(browser.value(reading) == f"step 60: training {loss['train'][60]:.3g}, held out {loss['valid'][60]:.3g}",
+          f"reads {browser.value(reading)}")
+    browser.press("ArrowLeft")
+    expected = f"step 50: training {loss['train'][50]:.3g}, held out {loss['valid'][40]:.3g} (of step 40)"
+    check(browser.value(reading) == expected, f"reads {browser.value(reading)}, not {expected}")
+    browser.press("Home")
+    check(browser.value(reading) == f"step 10: training {loss['train'][10]:.3g}", f"reads {browser.value(reading)}")
+    check(browser.value("document.querySelectorAll('#curves .cross circle').length") == 1, "no point is marked")
+    browser.press("Tab")
+    check(browser.value(reading) == "", "the values stay")
+    box = browser.value("(() => { const b = document.querySelector('#curves svg.chart').getBoundingClientRect();"
+                        "return [b.left, b.top, b.width, b.height]; })()")
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 0.97 * box[2], y=box[1] + box[3] / 2)
+    check(browser.value(reading).startswith("step 60: "), f"pointing reads {browser.value(reading)}")
+    ticks = browser.value("[...document.querySelectorAll('#curves svg.chart text')].filter((t) => "
+                          "t.getAttribute('text-anchor') === 'middle').map((t) => t.textContent)")
+    check(ticks[0] == "0", f"the axis begins at {ticks[0]}")
+    words = words_of(saved(browser, page.parent / "saved", "#curves button.save"))
+    check(words[0] == "Loss (nats per token)" and words[-2:] == ["training", "held out"], f"the saved chart says {words}")
+
+
+def check_yardsticks(browser, page):
+    """Lines near the losses and a table; nothing without them. Why the losses differ, and a sentence about overfitting."""
+    browser.open(page, 1440)
+    check(browser.value("document.getElementById('yardsticks').childElementCount") == 0, "yardsticks from nowhere")
+    remarks = "document.getElementById('remarks').textContent"
+    check("with dropout (0.1)" in browser.value(remarks), f"says {browser.value(remarks)}")
+    text = page.read_text(encoding="utf-8")
+    begin = text.index('id="data">') + len('id="data">')
+    end = text.index("</script>", begin)
+    data = json.loads(text[begin:end])
+    best = data["valid"]["loss"][data["valid"]["steps"].index(data["best"]["step"])]
+    data["overfitting"] = "Held-out loss turned at step 40."
+    data["yardsticks"] = [{"name": "far", "nats_per_token": 900, "bits_per_byte": 450},
+                          {"name": "unigram", "nats_per_token": best + 0.01, "bits_per_byte": (best + 0.01) / 2},
+                          {"name": "xz", "nats_per_token": None, "bits_per_byte": 0.1}]
+    other = page.parent / "other.html"
+    other.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+    browser.open(other, 1440)
+    check(not browser.errors, f"yardsticks: {browser.errors}")
+    check(data["overfitting"] in browser.value(remarks), "no sentence about overfitting")
+    levels = browser.value("[...document.querySelectorAll('text.level')].map((e) => e.textContent)")
+    check(len(levels) == 1 and levels[0].startswith("unigram "), f"lines of {levels}")
+    rows = browser.value("[...document.querySelectorAll('#yardsticks tbody tr')].map((r) => r.cells[0].textContent)")
+    check(rows == ["far", "unigram", "this model", "xz"], f"rows of {rows}")
+    check("beats far, unigram; it does not beat xz." in browser.value("document.getElementById('yardsticks').textContent"),
+          "no verdict")
+    bits = browser.value("document.querySelector('#yardsticks tr.chosen').cells[2].textContent")
+    check(abs(float(bits) - best / 2) < 0.01, f"{bits} bits per byte")
+
+
+def check_film(browser, page):
+    """It plays from the first frame to the last, stops at a press, and shows the text of its frame."""
+    browser.open(page, 1440)
+    at = "at.frame"
+    name = "document.getElementById('step-name').textContent"
+    text = "document.querySelector('.now .chosen').textContent"
+    check(browser.value(at) == 6, "the last frame isn't shown first")
+    check(browser.value(text) == browser.value("data.frames[6].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
+    go_to(browser, "play", 60)
+    browser.press(" ")
+    check(browser.value(at) == 0 and browser.value(name).startswith("before training"), "doesn't play from the start")
+    check(browser.value(text) == browser.value("data.frames[0].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
+    time.sleep(1)
+    browser.press(" ")
+    there = browser.value(at)
+    check(there > 0, "doesn't move")
+    time.sleep(1)
+    check(browser.value(at) == there, "doesn't stop")
+    browser.press("Enter")
+    for _ in range(100):
+        if browser.value(at) == 6 and "Play" in browser.value("document.getElementById('play').textContent"):
+            break
+        time.sleep(0.1)
+    check(browser.value("playing === undefined && at.frame === 6"), "doesn't end")
+    browser.value("Object.assign(data.frames[6], { train_loss: 1.5, probe_loss: 2.5 }); choose({})")
+    check(browser.value(name).endswith(" held out, 1.5 training, 2.5 on this text"), f"losses of {browser.value(name)}")
+
+
 def check_texts(browser, page):
     browser.open(page, 1440)
     terms = browser.value("[...document.querySelectorAll('dt')].map((e) => e.textContent)")
@@ -113,6 +201,7 @@ def check_keyboard(browser, page):
     check(sum(place == "heads" for place, _ in stops) == 1, "the heads are more than one stop of the tab key")
 
     caption = "document.querySelector('#weights caption').textContent"
+    pattern = "document.getElementById('pattern').textContent"
     cells = "[...document.querySelectorAll('#weights td')].map((c) => c.textContent).join()"
     browser.open(page, 1440)
     check("step 60" in browser.value(caption), "the last checkpoint isn't shown first")
@@ -123,13 +212,17 @@ def check_keyboard(browser, page):
     check("before training" in browser.value("document.getElementById('step').getAttribute('aria-valuetext')"),
           "the slider has no text")
     go_to(browser, "heads", 60)
-    changes(browser, "ArrowRight", caption, "the arrow key doesn't choose the next head")
+    browser.press("Home")
+    changes(browser, "ArrowRight", pattern, "the arrow key doesn't choose the next head")
     check(browser.value(FOCUS)[0] == "heads", "the focus is lost when a head is chosen")
     go_to(browser, "kinds", 60)
-    changes(browser, "ArrowUp", caption, "the arrow key doesn't choose another attention")
+    changes(browser, "ArrowUp", pattern, "the arrow key doesn't choose another attention")
+    go_to(browser, "views", 60)
+    changes(browser, "ArrowRight", "document.querySelectorAll('#lines line').length", "the arrow key doesn't show lines")
     go_to(browser, "learning", 60)
     changes(browser, "Enter", "document.querySelectorAll('#learning details[open]').length", "a summary doesn't open")
 
 
 if __name__ == "__main__":
-    check_page("report", make_page, check_charts, check_lines, check_texts, check_keyboard)
+    check_page("report", make_page, check_charts, check_lines, check_reading, check_yardsticks, check_texts, check_film,
+               check_keyboard)

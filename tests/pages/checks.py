@@ -1,9 +1,12 @@
 """What is checked of every page that heed writes."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+import time
+import xml.dom.minidom
 
 from browser import Browser
 
@@ -52,7 +55,10 @@ def pictures_folder():
 
 def check_looks(browser, page, pictures, title):
     """No request, no script error, no sideways scrolling, contrast: narrow and wide, light and dark."""
-    for width in (360, 1440):
+    text = page.read_text(encoding="utf-8")  # fails if it is not UTF-8
+    ids = re.findall(r'<[^<>]* id="([^"]*)"', text[:text.index('id="data"')])
+    check(len(set(ids)) == len(ids), f"an id is there twice: {ids}")
+    for width in (360, 900, 1440):
         for dark in (False, True):
             name = f"{width} px, {'dark' if dark else 'light'}"
             browser.open(page, width, dark=dark)
@@ -95,6 +101,34 @@ def changes(browser, key, expression, what):
     before = browser.value(expression)
     browser.press(key)
     check(browser.value(expression) != before, what)
+
+
+def saved(browser, folder, selector):
+    """The XML of the file that a press of Enter on the button of the selector saves, or None. Takes the files away."""
+    folder.mkdir(exist_ok=True)
+    browser.save_downloads_in(folder)
+    browser.value(f"document.querySelector('{selector}').focus()")
+    before = list(browser.requests)
+    browser.press("Enter")
+    for _ in range(100):
+        files = list(folder.glob("*.svg"))
+        if files:
+            break
+        time.sleep(0.1)
+    check(files, f"{selector} saves nothing")
+    check([r for r in browser.requests if not r.startswith("blob:")] == before, f"saving asks for {browser.requests}")
+    check(not browser.errors, f"saving: {browser.errors}")
+    if not files:
+        return None
+    text = files[0].read_text(encoding="utf-8")
+    files[0].unlink()
+    check("var(--" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", ""),
+          f"{files[0].name} needs something else")
+    return xml.dom.minidom.parseString(text)
+
+
+def words_of(picture):
+    return [e.firstChild.data for e in picture.getElementsByTagName("text") if e.firstChild] if picture else []
 
 
 def train(heed, folder, config):

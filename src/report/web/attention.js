@@ -11,6 +11,12 @@ function shares(query) {
   return c.map((x) => (sum > 0 ? x / sum : 0));
 }
 
+function drawTexts() {
+  const texts = [[data.target ? "source" : "text", data.source], [data.source ? "target" : "text", data.target]];
+  $("texts").replaceChildren(...texts.filter(([, text]) => text)
+    .flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
+}
+
 function drawQueries() {
   $("queries").replaceChildren(...queries().map((token, q) => {
     const button = element("button", { type: "button" }, shown(token));
@@ -19,42 +25,75 @@ function drawQueries() {
   }));
 }
 
+const bar = (measure, x) => {
+  const e = element("i");
+  e.style.width = 100 * x + "%";
+  e.style.background = `var(--${measure})`;
+  return e;
+};
+
 function keyOf(token, weight, share) {
   const name = element("span", {}, shown(token));
   paint(name, mixed(variable("--page"), variable("--weight"), weight));
-  const bar = (measure, x) => {
-    const e = element("i");
-    e.style.width = 100 * x + "%";
-    e.style.background = `var(--${measure})`;
-    return e;
-  };
   const number = (measure, x) => element("small", { class: measure }, (100 * x).toFixed(0));
   return element("div", { class: "key" }, name, number("weight", weight), bar("weight", weight),
     bar("share", share), number("share", share));
 }
 
+// The most probable next tokens after the chosen one, beside the one that follows.
+function drawNext() {
+  const best = kind().name === "encoder" ? [] : (data.next?.[at.query] ?? []);
+  const follows = queries()[at.query + 1];
+  $("next").hidden = best.length === 0;
+  $("next-title").textContent = `Most probable after “${shown(queries()[at.query])}”`;
+  $("next-tokens").replaceChildren(...best.map(({ token, p }) => element("tr", {},
+    element("th", { scope: "row" }, shown(token)), element("td", {}, percent(p)),
+    element("td", { class: "bar" }, bar("weight", p)), element("td", {}, token === follows ? "comes next" : ""))));
+}
+
 function drawToken() {
-  const w = weights(at.query), s = shares(at.query), l = lengths();
+  const w = weights(at.query), s = shares(at.query), l = lengths(), token = `“${shown(queries()[at.query])}”`;
   [...$("queries").children].forEach((button, q) => {
     button.setAttribute("aria-pressed", q === at.query);
     button.tabIndex = q === at.query ? 0 : -1;
   });
-  $("keys").replaceChildren(...keys().map((token, k) => keyOf(token, w[k], s[k])));
+  $("keys").replaceChildren(...keys().map((key, k) => keyOf(key, w[k], s[k])));
   const order = [...w.keys()].sort((a, b) => w[b] - w[a]).slice(0, 3).filter((k) => w[k] >= 0.005);
-  $("summary").textContent = `“${shown(queries()[at.query])}”, row ${at.query}, looks at ` +
+  const next = queries()[at.query + 1];
+  const task = kind().name === "encoder" ? `${token}, row ${at.query},`
+    : next === undefined ? `After ${token}, row ${at.query}, the model`
+      : `To predict “${shown(next)}” after ${token}, row ${at.query}, the model`;
+  $("summary").textContent = `${task} looks at ` +
     order.map((k) => `“${shown(keys()[k])}” (position ${k}) ${percent(w[k])}, contribution ${percent(s[k])}`)
       .join("; ") + ".";
+  drawNext();
   $("numbers").replaceChildren(...rowsOf(["token", "position", "weight", "‖V W_O‖", "contribution", "share"],
-    keys().map((token, k) =>
-      [shown(token), k, w[k].toFixed(4), l[k].toFixed(3), (w[k] * l[k]).toFixed(4), percent(s[k])])));
-  for (const table of ["weights", "shares"])
-    [...$(table).tBodies[0].rows].forEach((row, q) => row.classList.toggle("chosen", q === at.query));
+    keys().map((key, k) =>
+      [shown(key), k, w[k].toFixed(4), l[k].toFixed(3), (w[k] * l[k]).toFixed(4), percent(s[k])])));
+  [...($("map").tBodies[0]?.rows ?? [])].forEach((row, q) => row.classList.toggle("chosen", q === at.query));
+}
+
+// Views of the chosen head; "lines" is the last one.
+const views = [["Weights", "--weight", weights], ["Contributions", "--share", shares], ["Lines between words"]];
+
+function drawView() {
+  const [title, colour, row] = views[at.view];
+  $("map").replaceChildren();
+  $("lines").replaceChildren();
+  $("lines").toggleAttribute("hidden", Boolean(row));
+  if (row) drawMap($("map"), `${title} in percent of each row`, colour, row);
+  else drawLines($("lines"), chooseToken);
+}
+
+function saveView() {
+  const [, colour, row] = views[at.view];
+  if (row) saveMap(row, colour);
+  else saveLines();
 }
 
 function draw() {
-  $("head-title").textContent = "Whole head: " + headName();
-  drawMap($("weights"), "Weights", "--weight", (q) => weights(q));
-  drawMap($("shares"), "Contributions, shares of the row", "--share", shares);
+  $("save").replaceChildren(saveButton("the chosen head", saveView));
+  drawView();
   drawQueries();
   drawToken();
 }
@@ -67,12 +106,18 @@ function chooseToken(query) {
 
 $("about").textContent = data.about;
 document.title = "Attention: " + data.about;
+drawTexts();
 const { kind: first, layer, head } = data.start;
 Object.assign(at, { kind: data.kinds.findIndex((k) => k.name === first), layer, head });
+at.query = queries().length - 1;
+radios($("views"), "view", views.map(([title]) => title), 0, (i) => {
+  at.view = i;
+  drawView();
+  drawToken();
+});
 startMaps(draw);
 arrows($("queries"), false);
-for (const table of ["weights", "shares"])
-  $(table).addEventListener("pointerover", (event) => {
-    const row = event.target.closest("tbody tr");
-    if (row) chooseToken(row.sectionRowIndex);
-  });
+$("map").addEventListener("pointerover", (event) => {
+  const row = event.target.closest("tbody tr");
+  if (row) chooseToken(row.sectionRowIndex);
+});

@@ -1,6 +1,7 @@
 // Line charts: a <figure> with inline SVG. Lines differ in colour and in dashes (classes line-0 to
 // line-4 and dash-0 to dash-4; line-control for a line that others are compared with). A text
-// alternative gives the first, last, least and largest value of each line.
+// alternative gives the first, last, least and largest value of each line. Pointing at a chart, or
+// the arrow keys in it, read the values at a step. A button saves the chart.
 
 // The drawing area in SVG units; labels are left of it and below it.
 const area = { width: 320, height: 190, left: 44, right: 312, top: 8, bottom: 168 };
@@ -75,9 +76,80 @@ function grid(x, y, px, py) {
     ...x.ticks.map((t) => text(t, px(t), area.height - 6, "middle"))];
 }
 
+// Horizontal lines to compare with, [[name, value], ...], for those of options.levels that are near
+// the values.
+function levelsNear(values, options) {
+  const [low, high] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+  const room = 0.5 * (high - low || 0.1 * Math.abs(high));
+  return (options.levels ?? []).filter(([, v]) => Number.isFinite(v) && v > low - room && v < high + 0.3 * room)
+    .sort((a, b) => b[1] - a[1]);
+}
+
+function drawLevels(levels, py) {
+  let above = -Infinity;  // where the label above ends
+  return levels.flatMap(([name, value]) => {
+    const y = py(value), label = Math.max(y - 3, above + 11);
+    above = label;
+    return [graphic("path", { class: "line-control", d: `M${area.left} ${coordinate(y)}H${area.right}` }),
+      graphic("text", { class: "level", x: area.right, y: coordinate(label), "text-anchor": "end" },
+        `${name} ${short(value)}`)];
+  });
+}
+
+// Reading values: a cross-hair at the step nearest to the pointer, or at the one that the arrow keys
+// have moved to, and the values of each line there.
+function makeReadable(picture, reading, lines, px, py) {
+  const steps = [...new Set(lines.flatMap((line) => line.points.map((p) => p[0])))].sort((a, b) => a - b);
+  const cross = graphic("g", { class: "cross" });
+  let now = steps.length - 1;
+  const read = (i) => {
+    now = Math.max(0, Math.min(steps.length - 1, i));
+    const step = steps[now];
+    const there = lines.map((line) => [line, line.points.findLast((p) => p[0] <= step)]).filter(([, p]) => p);
+    cross.replaceChildren(
+      graphic("path", { class: "grid", d: `M${coordinate(px(step))} ${area.top}V${area.bottom}` }),
+      ...there.map(([line, p]) =>
+        graphic("circle", { class: line.look, cx: coordinate(px(p[0])), cy: coordinate(py(p[1])), r: 2.5 })));
+    reading.textContent = `step ${step}: ` + there.map(([line, p]) =>
+      `${line.name} ${short(p[1])}${p[0] === step ? "" : ` (of step ${p[0]})`}`.trim()).join(", ");
+  };
+  const leave = () => { cross.replaceChildren(); reading.textContent = ""; };
+  picture.append(cross);
+  picture.addEventListener("pointermove", (event) => {
+    const box = picture.getBoundingClientRect(), x = ((event.clientX - box.left) / box.width) * area.width;
+    const far = (i) => Math.abs(px(steps[i]) - x);
+    read(steps.reduce((best, _, i) => (far(i) < far(best) ? i : best), 0));
+  });
+  picture.addEventListener("pointerleave", leave);
+  picture.addEventListener("focus", () => read(now));
+  picture.addEventListener("blur", leave);
+  picture.addEventListener("keydown", (event) => {
+    const jump = Math.max(1, Math.round(steps.length / 10));
+    const to = { ArrowLeft: now - 1, ArrowRight: now + 1, PageDown: now - jump, PageUp: now + jump, Home: 0,
+      End: steps.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    read(to);
+  });
+}
+
+// The chart as a file, with its legend beneath it.
+function saveChart(title, picture, legend) {
+  const samples = [...legend.querySelectorAll("svg.sample")].map((sample, i) => {
+    const x = area.left + (i % 3) * 95, y = area.height + 4 + 14 * Math.floor(i / 3);
+    const name = graphic("text", { x: x + 28, y: y + 8, "font-family": "system-ui, sans-serif", "font-size": 10,
+      fill: getComputedStyle(legend).color }, sample.parentNode.textContent);
+    const mark = graphic("g", { transform: `translate(${x} ${y})` }, ...copied(sample).childNodes);
+    return graphic("g", {}, mark, name);
+  });
+  const bottom = area.height + (samples.length > 0 ? 8 + 14 * Math.ceil(samples.length / 3) : 0);
+  saveSvg(title, area.width, bottom, ...copied(picture).childNodes, ...samples);
+}
+
 // lines: [{ name, points: [[step, value], ...], control }], with name "" for a single line. Values
-// that are not numbers are left out; so are values <= 0 on a logarithmic axis. Returns a list of one
-// figure, or an empty list if there is no point.
+// that are not numbers are left out; so are values <= 0 on a logarithmic axis. options.levels:
+// [[name, value], ...] to compare with; options.of: begins the name of its file. Returns a list of
+// one figure, or an empty list if there is no point.
 function chart(title, lines, options = {}) {
   const drawable = ([, y]) => Number.isFinite(y) && (!options.logarithmic || y > 0);
   let count = 0;  // of lines that are not a control; colours repeat after five
@@ -89,7 +161,9 @@ function chart(title, lines, options = {}) {
   if (drawn.length === 0) return [];
 
   const all = drawn.flatMap((line) => line.points);
-  const x = axisOf(all.map((p) => p[0])), y = axisOf(all.map((p) => p[1]), options);
+  const levels = levelsNear(all.map((p) => p[1]), options);
+  const x = axisOf(all.map((p) => p[0]), { fromZero: true });
+  const y = axisOf([...all, ...levels].map((p) => p[1]), options);
   const px = (v) => area.left + x.share(v) * (area.right - area.left);
   const py = (v) => area.bottom - y.share(v) * (area.bottom - area.top);
   const path = ({ look, points }) => graphic("path", {
@@ -100,10 +174,14 @@ function chart(title, lines, options = {}) {
     graphic("svg", { class: "sample", viewBox: "0 0 24 8", "aria-hidden": true },
       graphic("path", { class: look, d: "M0 4H24" })), name);
   const named = drawn.filter((line) => line.name !== "");
-  const words = drawn.map((line) => (line.name ? line.name + " " : "") + inWords(line.points)).join("; ");
+  const words = [...drawn.map((line) => (line.name ? line.name + " " : "") + inWords(line.points)),
+    ...levels.map(([name, value]) => `${name} ${short(value)}`)].join("; ");
+  const legend = element("span", { class: "legend" }, ...named.flatMap((line) => [sample(line), " "]));
+  const picture = graphic("svg", { class: "chart", role: "img", tabindex: 0, viewBox: `0 0 ${area.width} ${area.height}`,
+    "aria-label": `${title}: ${words}` }, ...grid(x, y, px, py), ...drawn.map(path), ...drawLevels(levels, py));
+  const reading = element("output", { class: "reading" }), of = options.of ? options.of + ": " : "";
+  makeReadable(picture, reading, drawn, px, py);
   return [element("figure", {},
-    element("figcaption", {}, title + " ", element("span", { class: "legend" },
-      ...named.flatMap((line) => [sample(line), " "]))),
-    graphic("svg", { class: "chart", role: "img", viewBox: `0 0 ${area.width} ${area.height}`,
-      "aria-label": `${title}: ${words}` }, ...grid(x, y, px, py), ...drawn.map(path)))];
+    element("figcaption", {}, title + " ", legend, saveButton(of + title, () => saveChart(of + title, picture, legend))),
+    picture, reading)];
 }

@@ -1,58 +1,106 @@
 // Attention maps of the page's frames: the current choice, its weights, and pictures of them.
-// A page has #kinds for a radio button per kind and #heads for a picture per head.
-const at = { frame: data.frames.length - 1, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0 };
+// A page has #kinds for a radio button per kind, #heads for a picture per head, and #views for a
+// radio button per view of the chosen head.
+const at = { frame: data.frames.length - 1, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0, view: 0 };
 const frame = () => data.frames[at.frame];
 const kind = () => data.kinds[at.kind];
 const queries = () => kind().queries;
 const keys = () => kind().keys;
+const visible = (q) => (kind().name === "decoder" ? q + 1 : keys().length);  // how many keys row q sees
 const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
 
-// The weights of a row of the chosen head, or of another head.
-function weights(query, layer = at.layer, head = at.head) {
-  frame().unpacked ??= frame().weights.map(
-    (text) => new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer));
-  const n = keys().length, begin = ((layer * kind().heads + head) * queries().length + query) * n;
-  return Array.from(frame().unpacked[at.kind].subarray(begin, begin + n), (x) => x / 10000);
+// "un → homme": in a decoder, the row of a token predicts the next one. After the last token stands
+// the most probable one, with a dashed arrow, if the page knows it. name(token) is what is shown.
+function rowLabel(q, name = shown) {
+  const token = name(queries()[q]);
+  if (kind().name === "encoder") return token;
+  if (q + 1 < queries().length) return `${token} → ${name(queries()[q + 1])}`;
+  return `${token} ${data.next ? "⇢ " + name(data.next[q][0].token) : "→ …"}`;
 }
 
+// `count` bytes of a base64 text from byte `begin` on.
+function bytesOf(text, begin, count) {
+  const skip = begin % 3, letters = atob(text.slice((4 * (begin - skip)) / 3, 4 * Math.ceil((begin + count) / 3)));
+  const bytes = new Uint8Array(count);
+  for (let i = 0; i < count; ++i) bytes[i] = letters.charCodeAt(skip + i);  // from() is far slower
+  return bytes;
+}
+
+// [query][key] of a head, unpacked when it is first asked for. A weight has 8 bits (its square root
+// in 255ths) or 16 (in ten-thousandths).
+function headWeights(layer, head) {
+  const place = layer * kind().heads + head;
+  const known = ((frame().unpacked ??= {})[at.kind] ??= {});
+  if (known[place]) return known[place];
+  const size = queries().length * keys().length, width = data.bits === 8 ? 1 : 2;
+  const bytes = bytesOf(frame().weights[at.kind], place * size * width, size * width);
+  const packed = width === 1 ? bytes : new Uint16Array(bytes.buffer), all = new Float32Array(size);
+  for (let i = 0; i < size; ++i) all[i] = width === 1 ? (packed[i] / 255) ** 2 : packed[i] / 10000;
+  return (known[place] = all);
+}
+// The weights of a row of the chosen head.
+function weights(query) {
+  const n = keys().length;
+  return Array.from(headWeights(at.layer, at.head).subarray(query * n, (query + 1) * n));
+}
+
+// 101 colours from the page's to another.
+const shadesOf = (colour) => {
+  const [from, to] = [variable("--page"), variable(colour)];
+  return Array.from({ length: 101 }, (_, i) => mixed(from, to, i / 100));
+};
+
+// The small pictures, a row for each layer.
+
+const buttonsOfHeads = () => [...$("heads").querySelectorAll("button")];
+
 function makeHeads() {
-  const size = { width: keys().length, height: queries().length, "aria-hidden": true }, buttons = [];
-  for (let layer = 0; layer < kind().layers; ++layer)
-    for (let head = 0; head < kind().heads; ++head) {
-      const button = element("button", { type: "button" }, element("canvas", size), `layer ${layer}, head ${head}`);
-      button.addEventListener("click", () => choose({ layer, head }));
-      buttons.push(button);
-    }
-  $("heads").replaceChildren(...buttons);
+  const { layers, heads } = kind(), label = (text, look = "") => element("span", { class: look, "aria-hidden": true }, text);
+  const size = { width: keys().length, height: queries().length, "aria-hidden": true };
+  const button = (layer, head) => {
+    const e = element("button", { type: "button", "aria-label": `layer ${layer}, head ${head}` }, element("canvas", size));
+    e.addEventListener("click", () => choose({ layer, head }));
+    return e;
+  };
+  const numbers = (n) => [...Array(n).keys()];
+  $("heads").style.gridTemplateColumns = `max-content repeat(${heads}, minmax(2.7rem, 8rem))`;
+  $("heads").replaceChildren(label("head", "layer"), ...numbers(heads).map((h) => label(h)),
+    ...numbers(layers).flatMap((layer) =>
+      [label("layer " + layer, "layer"), ...numbers(heads).map((head) => button(layer, head))]));
 }
 
 function drawHeads() {
-  const from = variable("--page"), to = variable("--weight"), n = queries().length, m = keys().length;
-  [...$("heads").children].forEach((button, i) => {
-    const layer = Math.floor(i / kind().heads), head = i % kind().heads;
-    const chosen = layer === at.layer && head === at.head;
-    button.setAttribute("aria-pressed", chosen);
-    button.tabIndex = chosen ? 0 : -1;
-    const context = button.firstChild.getContext("2d"), image = context.createImageData(m, n);
-    for (let q = 0; q < n; ++q)
-      weights(q, layer, head).forEach((w, k) =>
-        image.data.set([...mixed(from, to, Math.sqrt(w)), 255], 4 * (q * m + k)));
+  const shades = shadesOf("--weight").map(([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r);
+  buttonsOfHeads().forEach((button, i) => {
+    const context = button.firstChild.getContext("2d"), image = context.createImageData(keys().length, queries().length);
+    const pixels = new Uint32Array(image.data.buffer);
+    headWeights(Math.floor(i / kind().heads), i % kind().heads)
+      .forEach((w, cell) => { pixels[cell] = shades[Math.round(100 * Math.sqrt(w))]; });
     context.putImageData(image, 0, 0);
   });
 }
 
-// Fills a table with row(query) for each query, as percentages on a shade of the colour.
+function markChosen() {
+  buttonsOfHeads().forEach((button, i) => {
+    const chosen = i === at.layer * kind().heads + at.head;
+    button.setAttribute("aria-pressed", chosen);
+    button.tabIndex = chosen ? 0 : -1;
+  });
+}
+
+// Fills a table with row(query) for each query, as percentages on a shade of the colour. The tokens
+// that a row of a decoder cannot see share one cell.
 function drawMap(table, title, colour, row) {
-  const from = variable("--page"), to = variable(colour);
-  const cell = (x, q, k) => {
-    if (kind().name === "decoder" && k > q) return element("td", { class: "hidden" });
+  const shades = shadesOf(colour).map((rgb) => `background: rgb(${rgb}); color: ${inkOn(rgb)}`);
+  const cell = (x) => {
     const e = element("td", {}, x >= 0.005 ? (100 * x).toFixed(0) : "");
-    paint(e, mixed(from, to, x));
+    e.style.cssText = shades[Math.round(100 * x)];
     return e;
   };
   table.replaceChildren(element("caption", {}, title), ...rowsOf(["", ...keys().map(shown)], []));
-  table.tBodies[0].append(...queries().map((token, q) =>
-    element("tr", {}, element("th", { scope: "row" }, shown(token)), ...row(q).map((x, k) => cell(x, q, k)))));
+  table.tBodies[0].append(...queries().map((_, q) =>
+    element("tr", {}, element("th", { scope: "row" }, rowLabel(q)), ...row(q).slice(0, visible(q)).map(cell),
+      ...(visible(q) < keys().length ? [element("td", { class: "hidden", colspan: keys().length - visible(q) })] : []))));
 }
 
 let drawChosen;  // draws the page's view of the chosen frame, kind and head
@@ -60,20 +108,30 @@ let drawChosen;  // draws the page's view of the chosen frame, kind and head
 function choose(change) {
   Object.assign(at, change);
   if ("kind" in change) makeHeads();
-  drawHeads();
+  if (!("head" in change) || "kind" in change) drawHeads();  // not if only another head is chosen
+  markChosen();
+  drawPattern();
   drawChosen();
+}
+
+// A group of radio buttons with these labels.
+function radios(place, name, labels, chosen, use) {
+  labels.forEach((label, i) => {
+    const input = element("input", { type: "radio", name, value: i });
+    input.checked = i === chosen;
+    input.addEventListener("change", () => use(i));
+    place.append(element("label", {}, input, " " + label));
+  });
 }
 
 function startMaps(draw) {
   drawChosen = draw;
-  data.kinds.forEach((k, i) => {
-    const input = element("input", { type: "radio", name: "kind", value: k.name });
-    input.checked = i === at.kind;
-    input.addEventListener("change", () =>
-      choose({ kind: i, layer: Math.min(at.layer, k.layers - 1), query: 0 }));
-    $("kinds").append(element("label", {}, input, " " + names[k.name]));
+  radios($("kinds"), "kind", data.kinds.map((k) => names[k.name]), at.kind, (i) => {
+    const { sharpest: [layer, head], queries: rows } = data.kinds[i];
+    choose({ kind: i, layer, head, query: rows.length - 1 });
   });
-  arrows($("heads"), true);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => choose({}));
+  arrows($("heads"), true, () => kind().heads);
+  for (const media of ["(prefers-color-scheme: dark)", "print"])
+    matchMedia(media).addEventListener("change", () => choose({}));
   choose({ kind: at.kind });
 }

@@ -52,17 +52,19 @@ function luminance(rgb) {
   const [r, g, b] = rgb.map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
+const inkOn = (rgb) => (luminance(rgb) > 0.179 ? "#000" : "#fff");
 function paint(e, rgb) {
   e.style.background = `rgb(${rgb})`;
-  e.style.color = luminance(rgb) > 0.179 ? "#000" : "#fff";
+  e.style.color = inkOn(rgb);
 }
 
-// A group is one stop of the tab key; arrow keys, Home and End move within it.
-function arrows(group, press) {
+// A group is one stop of the tab key; arrow keys, Home and End move within it. With several columns,
+// up and down move by a row.
+function arrows(group, press, columns = () => 1) {
   group.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const all = [...group.children], now = all.indexOf(document.activeElement);
-    const to = { ArrowRight: now + 1, ArrowDown: now + 1, ArrowLeft: now - 1, ArrowUp: now - 1,
+    const all = [...group.querySelectorAll("button, .word")], now = all.indexOf(document.activeElement);
+    const to = { ArrowRight: now + 1, ArrowDown: now + columns(), ArrowLeft: now - 1, ArrowUp: now - columns(),
       Home: 0, End: all.length - 1 }[event.key];
     if (to === undefined || !all[to]) return;
     event.preventDefault();

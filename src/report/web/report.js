@@ -24,55 +24,145 @@ const line = (name, curves, key, of = same) =>
   ({ name, points: curves.steps.map((step, i) => [step, of(curves[key][i])]) });
 const both = (key, of) => [line("training", train, key, of), line("held out", valid, key, of)];
 
+// Why the curves of training and of held-out text differ.
+function whyTheyDiffer() {
+  let config;
+  try {
+    config = JSON.parse(data.config);
+  } catch {
+    return "";
+  }
+  if (train.steps.length === 0 || valid.steps.length === 0) return "";
+  const dropout = Math.max(...["dropout", "attention_dropout", "activation_dropout"].map((key) => config.model?.[key] ?? 0));
+  const averaged = config.train?.ema_decay > 0 ? ", with the averaged weights" : "";
+  return "The two losses are not measured in the same way. Training loss is measured while learning" +
+    (dropout > 0 ? `, with dropout (${dropout})` : "") + ", and is the average over the steps since the last line. " +
+    `Held-out loss is measured after the step${dropout > 0 ? ", without dropout" : ""}${averaged}. ` +
+    "So held-out loss may lie below training loss.";
+}
+
+// What other ways of guessing reach on the same text: lines of the loss chart and a table.
+
+const yardsticks = data.yardsticks ?? [];
+
+function drawYardsticks() {
+  const i = valid.steps.lastIndexOf(data.best.step);
+  if (yardsticks.length === 0 || i < 0) return;
+  const loss = valid.loss[i], known = yardsticks.find((y) => y.nats_per_token > 0 && y.bits_per_byte > 0);
+  const model = { name: "this model", nats_per_token: loss,
+    bits_per_byte: known ? (loss * known.bits_per_byte) / known.nats_per_token : null };
+  const size = (y) => y.bits_per_byte ?? y.nats_per_token ?? Infinity;
+  const all = [model, ...yardsticks].sort((a, b) => size(b) - size(a)), place = all.indexOf(model);
+  const list = (some) => some.map((y) => y.name).join(", ");
+  const [worse, better] = [all.slice(0, place), all.slice(place + 1)];
+  const table = numbers(["", "nats per token", "bits per byte"],
+    all.map((y) => [y.name, short(y.nats_per_token), short(y.bits_per_byte)]));
+  table.tBodies[0].rows[place].className = "chosen";
+  $("yardsticks").append(element("h3", {}, "How good is that?"),
+    element("p", {}, "The same held-out text, guessed in simpler ways. Less is better. " +
+      (better.length === 0 ? `This model beats all of them.` : worse.length === 0 ? "This model beats none of them."
+        : `This model beats ${list(worse)}; it does not beat ${list(better)}.`)),
+    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "How good is that?" }, table));
+}
+
 function drawCurves() {
-  const fromZero = { fromZero: true };
+  const fromZero = { fromZero: true }, levels = yardsticks.map((y) => [y.name, y.nats_per_token ?? NaN]);
   $("charts").replaceWith(charts(
-    chart("Loss (nats per token)", both("loss")),
+    chart("Loss (nats per token)", both("loss"), { levels }),
     chart("Perplexity (logarithmic)", both("loss", perplexity), { logarithmic: true }),
     chart("Accuracy, held out", [line("", valid, "accuracy")], fromZero),
     chart("BLEU, held out", [line("", valid, "bleu")], fromZero),
     chart("Learning rate", [line("", train, "learning_rate")], fromZero),
     chart("Gradient norm", [line("", train, "gradient_norm")], fromZero),
     chart("Speed (tokens per second)", [line("", train, "tokens_per_second")], fromZero)));
+  for (const text of [data.overfitting, whyTheyDiffer()])
+    if (text) $("remarks").append(element("p", {}, text));
+  drawYardsticks();
   const rows = (name, curves) => spread(curves.steps.length, 60).map((i) => [name, curves.steps[i],
     ...[curves.loss[i], perplexity(curves.loss[i]), curves.accuracy?.[i] ?? null, curves.learning_rate?.[i] ?? null,
       curves.gradient_norm?.[i] ?? null, curves.tokens_per_second?.[i] ?? null].map(short)]);
-  find("#curves .scroll").append(numbers(
+  find("#data-of-curves").append(numbers(
     ["", "step", "loss", "perplexity", "accuracy", "learning rate", "gradient norm", "tokens/s"],
     [...rows("training", train), ...rows("held out", valid)]));
 }
 
-// The texts of each frame, on one line: a sign stands for the end of a line.
+// The film: one slider for the texts and the maps of the frames.
 
+// "step 64: loss 3.21 held out, 3.3 training, 2.9 on this text"
+function frameInWords() {
+  const losses = [[frame().loss, "held out"], [frame().train_loss, "training"], [frame().probe_loss, "on this text"]];
+  const known = losses.filter(([loss]) => Number.isFinite(loss)).map(([loss, where]) => `${short(loss)} ${where}`);
+  return stepName(frame().step) + (known.length > 0 ? ": loss " + known.join(", ") : "");
+}
+
+// Plays the frames from the chosen one, or from the first if that is the last.
+let playing;
+function play(on) {
+  clearInterval(playing);
+  playing = undefined;
+  $("play").textContent = on ? "❚❚ Pause" : "▶ Play";
+  $("step-name").setAttribute("aria-live", on ? "off" : "polite");
+  if (!on) return;
+  const last = data.frames.length - 1, still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (at.frame === last) choose({ frame: 0 });
+  playing = setInterval(() => {
+    if (at.frame < last) choose({ frame: at.frame + 1 });
+    if (at.frame === last) play(false);
+  }, still ? 1500 : 350);
+}
+
+function startFilm() {
+  $("step").max = data.frames.length - 1;
+  $("step").addEventListener("input", () => {
+    play(false);
+    choose({ frame: Number($("step").value) });
+  });
+  $("play").addEventListener("click", () => play(playing === undefined));
+}
+
+// The texts of each frame, on one line: a sign stands for the end of a line. The text of the chosen
+// frame is large; all frames share a place, so that nothing moves while the film plays.
 function drawSamples() {
   const oneLine = (text) => text.replace(/\n+/g, " ↵ ");
   const row = (name, text) => [element("dt", {}, name), element("dd", {}, oneLine(text))];
+  const some = spread(data.frames.length, data.frames.length > 8 ? 4 : 8);
   const sample = (prompt, i) => element("div", { class: "sample" },
     element("h3", {}, oneLine(prompt) || "(no prompt)"),
-    element("dl", {}, ...data.frames.flatMap((f) => row(stepName(f.step), f.written[i])),
+    element("div", { class: "now" }, ...data.frames.map((f) => element("div", {}, oneLine(f.written[i])))),
+    element("dl", {}, ...some.flatMap((n) => row(stepName(data.frames[n].step), data.frames[n].written[i])),
       ...row("reference", data.expected[i])));
   $("samples").append(...(data.prompts.length > 0 ? data.prompts.map(sample) : [element("p", {}, "None.")]));
 }
 
 // Maps through training.
 
+const views = ["Weights", "Lines between words"];
+
+function drawFrame() {
+  const words = frameInWords(), lines = at.view === 1;
+  $("step").value = at.frame;
+  $("step-name").textContent = words;
+  $("step").setAttribute("aria-valuetext", words);
+  for (const texts of document.querySelectorAll(".now"))
+    [...texts.children].forEach((text, i) => text.classList.toggle("chosen", i === at.frame));
+  $("lines").toggleAttribute("hidden", !lines);
+  $("weights").replaceChildren();
+  $("lines").replaceChildren();
+  if (lines) drawLines($("lines"), () => {});
+  else drawMap($("weights"), `${stepName(frame().step)}: percent of each row`, "--weight", weights);
+}
+
 function drawMaps() {
   if (data.frames.length === 0) {
     $("maps-body").replaceChildren(element("p", {}, "None: see the notes above."));
+    $("film-bar").remove();
     return;
   }
-  $("step").max = data.frames.length - 1;
-  $("step").value = at.frame;
-  $("step").addEventListener("input", () => choose({ frame: Number($("step").value) }));
-  startMaps(() => {
-    const name = stepName(frame().step), loss = frame().loss;
-    $("step-name").textContent = name + (loss === null ? "" : `, held-out loss ${short(loss)}`);
-    $("step").setAttribute("aria-valuetext", $("step-name").textContent);
-    drawMap($("weights"), `${headName()}, ${name}: percent of each row`, "--weight", (q) => weights(q));
-    const largest = queries().map((_, q) => Math.max(...weights(q))).reduce((a, b) => a + b) / queries().length;
-    $("summary").textContent = `${name}, layer ${at.layer}, head ${at.head}: ` +
-      `on average the largest weight in a row is ${percent(largest)}.`;
-  });
+  startFilm();
+  [at.layer, at.head] = kind().sharpest;
+  $("save").append(saveButton("the chosen head", () => (at.view === 1 ? saveLines() : saveMap(weights, "--weight"))));
+  radios($("views"), "view", views, 0, (view) => choose({ view }));
+  startMaps(drawFrame);
 }
 
 // The learning record: charts of each group of matrices and of the entropy of each layer.
@@ -106,9 +196,11 @@ function drawLearning() {
   }
   const details = (open, title, body) =>
     element("details", open ? { open: "" } : {}, element("summary", {}, title), body);
-  Object.entries(groupsOf(last.matrices)).forEach(([title, members], i) =>
-    $("learning").append(details(i === 0, title, charts(...quantities.map(([key, name, options]) =>
-      chart(name, members.map(([tensor, part]) => recorded(part, (r) => r.matrices[tensor][key])), options))))));
+  const groups = groupsOf(last.matrices), titles = Object.keys(groups);
+  const telling = ["cross_attn", "self_attn", ""].map((part) => titles.find((t) => t.includes(part))).find(Boolean);
+  Object.entries(groups).forEach(([title, members]) =>
+    $("learning").append(details(title === telling, title, charts(...quantities.map(([key, name, options]) =>
+      chart(name, members.map(([tensor, part]) => recorded(part, (r) => r.matrices[tensor][key])), { ...options, of: title }))))));
   $("learning").append(details(true, "How widely each head looks", charts(...entropyCharts(last.entropy))));
   const scroll = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Learning record, last step" };
   $("learning").append(details(false, "Data of step " + last.step, element("div", scroll,
