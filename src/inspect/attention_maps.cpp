@@ -78,8 +78,7 @@ const std::vector<int>& key_ids(const Example& input, AttentionKind kind) {
   return kind == AttentionKind::decoder_self ? input.target : input.source;
 }
 
-AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
-                             const Example& input, Workspace& workspace) {
+AttentionMaps empty_maps(const Transformer& model, const Example& input) {
   AttentionMaps maps;
   const int heads = model.config.n_heads;
   const auto layers_of = [&](AttentionKind kind) {
@@ -91,7 +90,12 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
     if (const int layers = layers_of(kind))
       maps[static_cast<std::size_t>(kind)] =
           empty_map(layers, heads, query_ids(input, kind).size(), key_ids(input, kind).size());
+  return maps;
+}
 
+AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
+                             const Example& input, Workspace& workspace) {
+  AttentionMaps maps = empty_maps(model, input);
   Batch batch;
   batch.add(input.source, input.target);
   Recorder recorder(model, values, maps);

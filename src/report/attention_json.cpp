@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "data/dataset.h"
 #include "report/page.h"
 
 namespace heed {
@@ -30,18 +29,6 @@ ShortJson nested(const AttentionMap& map, Number&& number) {
 }
 
 }  // namespace
-
-InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
-  return {tokenizers.source().pieces(input.source), tokenizers.target->pieces(input.target)};
-}
-
-const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind) {
-  return kind == AttentionKind::encoder_self ? tokens.source : tokens.target;
-}
-
-const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionKind kind) {
-  return kind == AttentionKind::decoder_self ? tokens.target : tokens.source;
-}
 
 std::string attention_json(const Example& input, const InputTokens& tokens,
                            const AttentionMaps& maps, bool contributions) {
