@@ -3,7 +3,8 @@
 
 Checks that every checkpoint is whole (all checksums fit, that of state.json too) and that best and last lead to one of
 them. With REFERENCE, a finished run of the same config, it also checks that the last checkpoints have the same bytes,
-that the links are the same, and that metrics.jsonl has the same training and validation losses, each step once.
+that the links are the same, that metrics.jsonl has the same training and validation losses, each step once, and that
+film.jsonl has the same bytes.
 Prints what is wrong and exits with 1. Needs only Python's standard library.
 """
 import hashlib
@@ -61,6 +62,11 @@ def metrics(run):
     return values
 
 
+def film(run):
+    path = os.path.join(run, "film.jsonl")
+    return read(path) if os.path.exists(path) else None  # older versions of heed have no film
+
+
 def compare(run, reference):
     mine, theirs = check_run(run), check_run(reference)
     last = max(theirs)
@@ -72,6 +78,7 @@ def compare(run, reference):
         targets = [os.readlink(os.path.join(r, "checkpoints", link)) for r in (run, reference)]
         assert targets[0] == targets[1], f"{link} leads to {targets[0]}, expected {targets[1]}"
     assert metrics(run) == metrics(reference), "metrics.jsonl differs from the reference's"
+    assert film(run) == film(reference), "film.jsonl differs from the reference's"
 
 
 def main():

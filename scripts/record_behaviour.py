@@ -258,7 +258,7 @@ class Recorder:
         for path in sorted((run / last).iterdir()):
             kind = path.name.split(".")[0]
             self.add_file(kind if kind in ("model", "training", "tokenizer") else "checkpoint", path)
-        for name in ("metrics.jsonl", "train.log", "config.json", "origin.json", "ids.bin"):
+        for name in ("metrics.jsonl", "film.jsonl", "train.log", "config.json", "origin.json", "ids.bin"):
             if (run / name).exists():
                 self.add_file({"metrics.jsonl": "metrics", "train.log": "log"}.get(name, "files"), run / name)
         self.heed("train config.json --run resumed --threads 1 --stop-at 23", "log")

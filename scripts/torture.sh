@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Kills training (kill -9) at random moments, often during a save, and resumes it with a random number of threads. When a
-# run is finished, its last checkpoint, links and metrics must equal those of an uninterrupted run in every byte.
+# run is finished, its last checkpoint, links, metrics and film must equal those of an uninterrupted run in every byte.
 #   scripts/torture.sh [KILLS, default 12] [HEED, default build/heed]       the long form has 200 kills
 # After each kill check_run.py, which shares no code with heed, checks that every checkpoint is whole.
 set -euo pipefail

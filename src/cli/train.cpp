@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "inspect/run_film.h"
 #include "train/resume.h"
 #include "train/start.h"
 
@@ -52,6 +53,7 @@ Exit run_train(CommandLine& line) {
   add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
   request.command = line.as_typed();
+  request.film = film_of;
   Log log({.quiet = line.quiet()});
   return finish(train_run(request, log), json);
 }
@@ -67,6 +69,7 @@ Exit run_resume(CommandLine& line) {
   line.add_threads(request.threads);
   add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
+  request.film = film_of;
   Log log({.quiet = line.quiet()});
   return finish(resume_run(request, log), json);
 }

@@ -79,9 +79,8 @@ const std::vector<int>& key_ids(const Example& input, AttentionKind kind) {
   return kind == AttentionKind::decoder_self ? input.target : input.source;
 }
 
-MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
-                          const Example& input, Workspace& workspace, int n) {
-  MapsAndNext out;
+AttentionMaps empty_maps(const Transformer& model, const Example& input) {
+  AttentionMaps maps;
   const int heads = model.config.n_heads;
   const auto layers_of = [&](AttentionKind kind) {
     if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
@@ -90,9 +89,14 @@ MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& value
   };
   for (const AttentionKind kind : kAttentionKinds)
     if (const int layers = layers_of(kind))
-      out.maps[static_cast<std::size_t>(kind)] =
+      maps[static_cast<std::size_t>(kind)] =
           empty_map(layers, heads, query_ids(input, kind).size(), key_ids(input, kind).size());
+  return maps;
+}
 
+MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
+                          const Example& input, Workspace& workspace, int n) {
+  MapsAndNext out{empty_maps(model, input), {}};
   Batch batch;
   batch.add(input.source, input.target);
   Recorder recorder(model, values, out.maps);

@@ -46,6 +46,9 @@ inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind)
 const std::vector<int>& query_ids(const Example& input, AttentionKind kind);
 const std::vector<int>& key_ids(const Example& input, AttentionKind kind);
 
+// Maps of zeros, of the sizes that attention_maps() gives.
+AttentionMaps empty_maps(const Transformer& model, const Example& input);
+
 // `input` must fit the model: not empty and not too long. The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace);

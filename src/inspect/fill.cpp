@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-std::vector<std::vector<Filling>> fill_tokens(const TrainedModel& m, const TokenIds& source,
+std::vector<std::vector<Filling>> fill_tokens(const ModelView& m, const TokenIds& source,
                                               const std::vector<int>& rows, int n) {
   Batch batch;
   batch.add(source, {});
@@ -19,7 +19,7 @@ std::vector<std::vector<Filling>> fill_tokens(const TrainedModel& m, const Token
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
   const Mat<float> logits = m.model.output.forward(pass, hidden);
   require_finite(logits);
-  const TokenIds never = m.objective->never_written(*m.tokenizers.target);
+  const TokenIds never = m.objective.never_written(*m.tokenizers.target);
   std::vector<std::vector<Filling>> found;
   for (const int row : rows) {
     found.emplace_back();
@@ -30,14 +30,14 @@ std::vector<std::vector<Filling>> fill_tokens(const TrainedModel& m, const Token
   return found;
 }
 
-std::vector<std::vector<Filling>> fill_spans(const TrainedModel& m, const TokenIds& source,
+std::vector<std::vector<Filling>> fill_spans(const ModelView& m, const TokenIds& source,
                                              const std::vector<int>& rows, int n) {
   BeamOptions options;
   options.beam_size = kSpanBeam;
   options.n_best = std::min(n, kSpanBeam);
   options.may_be_empty = false;
-  options.length_penalty = 0;                           // by the probability of the whole span
-  int left = m.objective->traits().longest_target - 1;  // of the target, after <s>
+  options.length_penalty = 0;                          // by the probability of the whole span
+  int left = m.objective.traits().longest_target - 1;  // of the target, after <s>
   Pool pool(1);
   std::vector<std::vector<Filling>> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -62,10 +62,10 @@ std::vector<std::vector<Filling>> fill_spans(const TrainedModel& m, const TokenI
 
 }  // namespace
 
-std::vector<std::vector<Filling>> fill(const TrainedModel& m, const TokenIds& source,
+std::vector<std::vector<Filling>> fill(const ModelView& m, const TokenIds& source,
                                        const std::vector<int>& rows, int n) {
-  return m.objective->traits().decoder() ? fill_spans(m, source, rows, n)
-                                         : fill_tokens(m, source, rows, n);
+  return m.objective.traits().decoder() ? fill_spans(m, source, rows, n)
+                                        : fill_tokens(m, source, rows, n);
 }
 
 }  // namespace heed

@@ -16,7 +16,7 @@ inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
 // For the mask in each of these rows of a framed source the n most probable fillings, best first;
 // at most kSpanBeam spans. Spans have a token at least, and each is searched for after the best
 // ones for the masks before it.
-std::vector<std::vector<Filling>> fill(const TrainedModel& model, const TokenIds& source,
+std::vector<std::vector<Filling>> fill(const ModelView& model, const TokenIds& source,
                                        const std::vector<int>& rows, int n);
 
 }  // namespace heed

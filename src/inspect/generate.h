@@ -8,7 +8,6 @@ namespace heed {
 // At most `max_tokens` tokens that continue `prompt` (a source without special tokens, or the
 // beginning of a decoder's text), without </s>. Temperature 0: always the most probable token;
 // otherwise drawn with a fixed seed.
-TokenIds generate(const TrainedModel& model, TokenIds prompt, int max_tokens,
-                  double temperature = 0);
+TokenIds generate(const ModelView& model, TokenIds prompt, int max_tokens, double temperature = 0);
 
 }  // namespace heed

@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "data/dataset.h"
 #include "report/page.h"
 
 namespace heed {
@@ -29,27 +28,7 @@ ShortJson nested(const AttentionMap& map, Number&& number) {
   });
 }
 
-std::string text_of(TokenIds ids, const Tokenizer& tokenizer) {
-  std::erase(ids, Tokenizer::kBos);
-  std::erase(ids, Tokenizer::kEos);
-  return tokenizer.decode(ids, true);
-}
-
 }  // namespace
-
-InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
-  const Tokenizer &source = tokenizers.source(), &target = *tokenizers.target;
-  return {source.pieces(input.source), target.pieces(input.target), text_of(input.source, source),
-          text_of(input.target, target)};
-}
-
-const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind) {
-  return kind == AttentionKind::encoder_self ? tokens.source : tokens.target;
-}
-
-const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionKind kind) {
-  return kind == AttentionKind::decoder_self ? tokens.target : tokens.source;
-}
 
 std::string attention_json(const Example& input, const InputTokens& tokens,
                            const AttentionMaps& maps, bool contributions) {

@@ -1,35 +1,13 @@
 #include "report/page_maps.h"
 
-#include <openssl/evp.h>
-
 #include <cmath>
 
+#include "base/base64.h"
+
 namespace heed {
-namespace {
-
-std::string base64(const std::vector<unsigned char>& bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
-  text.resize(
-      static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                               bytes.data(), static_cast<int>(bytes.size()))));
-  return text;
-}
-
-}  // namespace
 
 ShortJson page_of_maps(const InputTokens& tokens, const AttentionMaps& maps) {
-  ShortJson kinds = ShortJson::array();
-  for (const AttentionKind kind : kAttentionKinds)
-    if (const AttentionMap& map = map_of(maps, kind); !map.empty()) {
-      const SharpestHead sharpest = sharpest_head(map);
-      kinds.push_back(ShortJson{{"name", attention_name(kind)},
-                                {"layers", map.layers},
-                                {"heads", map.heads},
-                                {"queries", query_tokens(tokens, kind)},
-                                {"keys", key_tokens(tokens, kind)},
-                                {"sharpest", {sharpest.layer, sharpest.head}}});
-    }
-  return {{"kinds", kinds}, {"frames", ShortJson::array()}};
+  return {{"kinds", ShortJson(kinds_json(tokens, maps))}, {"frames", ShortJson::array()}};
 }
 
 ShortJson packed_weights(const AttentionMaps& maps) {

@@ -1,7 +1,7 @@
 // What `heed report` shows of a run besides its metrics: where the model looks and what it writes
-// at every kept checkpoint, for one fixed piece of the held-out text.
-//
-// The first step is the model before training, as a control. Never writes to the run.
+// as it learns, for one fixed piece of the held-out text (inspect/run_film.h). The frames are those
+// of the run's film and of its newest checkpoint, or in an old run, which has no film, those of the
+// kept checkpoints and of the model before training. Never writes to the run.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "inspect/film_file.h"
 #include "inspect/parameters.h"
-#include "report/attention_json.h"
 
 namespace heed {
-
-struct ReportStep {
-  std::int64_t step = 0;
-  AttentionMaps maps;
-  std::vector<std::string> written;  // for each prompt
-};
 
 struct Report {
   std::string run;  // as the user wrote it
   std::filesystem::path folder;
-  std::string config;  // text of config.json
-  std::vector<std::string> prompts,
-      expected;                          // what the model continues, and the real continuation
-  InputTokens tokens;                    // of the maps
-  std::vector<ReportStep> steps;         // empty if the data can no longer be read
+  std::string config;                    // text of config.json
+  FilmFile film;                         // empty if the data of an old run cannot be read
   std::vector<ParameterRow> parameters;  // of the last step
   std::int64_t last_step = 0, best_step = -1;
   bool best_by_bleu = false;  // else by loss
@@ -35,8 +26,7 @@ struct Report {
   std::vector<std::string> notes;  // what was left out, and why
 };
 
-inline constexpr int kReportTokens = 28;         // at most, on each side of the maps
-inline constexpr std::size_t kReportSteps = 12;  // shown at most
+inline constexpr std::size_t kReportSteps = 12;  // checkpoints shown at most
 
 // At most `n` of `size` indices, evenly spread, with the first and the last.
 std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/page_maps.h"
+#include "report/page.h"
 
 namespace heed {
 namespace {
@@ -15,27 +15,34 @@ ShortJson json_of(const Curves& curves) {
   return json;
 }
 
-// What was measured at this step, or null.
-ShortJson held_out_loss(const Curves& valid, std::int64_t step) {
-  const auto found = std::ranges::find(valid.steps, step);
-  if (found == valid.steps.end()) return nullptr;
-  return valid.numbers.at("loss")[static_cast<std::size_t>(found - valid.steps.begin())];
+// The loss that the frame has, else what the metrics have for its step, else null.
+ShortJson loss_of(const nlohmann::ordered_json& frame, const char* key, const Curves& curves) {
+  if (const auto own = frame.find(key); own != frame.end() && own->is_number()) return *own;
+  const auto found = std::ranges::find(curves.steps, frame["step"].get<std::int64_t>());
+  if (found == curves.steps.end()) return nullptr;
+  return curves.numbers.at("loss")[static_cast<std::size_t>(found - curves.steps.begin())];
 }
 
 ShortJson data_of(const Report& r, const RunMetrics& metrics) {
-  ShortJson data = page_of_maps(r.tokens, r.steps.empty() ? AttentionMaps{} : r.steps.back().maps);
-  for (const ReportStep& step : r.steps)
-    data["frames"].push_back(ShortJson{{"step", step.step},
-                                       {"loss", held_out_loss(metrics.valid, step.step)},
-                                       {"weights", packed_weights(step.maps)},
-                                       {"written", step.written}});
+  const auto list = [&](const char* key) {
+    return ShortJson(r.film.probe.value(key, nlohmann::ordered_json::array()));
+  };
+  // A frame's weights are bytes b, each for a weight (b / 255)^2.
+  ShortJson data{{"bits", 8}, {"kinds", list("kinds")}, {"frames", ShortJson::array()}};
+  for (const nlohmann::ordered_json& frame : r.film.frames)
+    data["frames"].push_back(ShortJson{{"step", frame["step"].get<std::int64_t>()},
+                                       {"loss", loss_of(frame, "valid_loss", metrics.valid)},
+                                       {"train_loss", loss_of(frame, "train_loss", metrics.train)},
+                                       {"probe_loss", loss_of(frame, "probe_loss", {})},
+                                       {"weights", ShortJson(frame["weights"])},
+                                       {"written", ShortJson(frame["written"])}});
   data["run"] = r.run;
   data["last_step"] = r.last_step;
   data["parameter_count"] = r.parameter_count;
   data["best"] = {{"step", r.best_step}, {"by_bleu", r.best_by_bleu}};
   data["notes"] = r.notes;
-  data["prompts"] = r.prompts;
-  data["expected"] = r.expected;
+  data["prompts"] = list("prompts");
+  data["expected"] = list("expected");
   data["train"] = json_of(metrics.train);
   data["valid"] = json_of(metrics.valid);
   data["learning"] = ShortJson::array();

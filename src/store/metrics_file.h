@@ -1,4 +1,5 @@
-// Reading metrics.jsonl of a run: an object of JSON on each line, with "kind" and "step".
+// Reading metrics.jsonl and film.jsonl of a run: an object of JSON on each line, with "kind" and
+// "step".
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,22 @@
 namespace heed {
 
 inline constexpr const char* kMetrics = "metrics.jsonl";
+inline constexpr const char* kFilm = "film.jsonl";
+
+// Has the run a film.jsonl? Old runs have none, and what cannot be one (a folder, a pipe, a link, a
+// file that is far too large) is left alone.
+bool has_film(const std::filesystem::path& run);
 
 // Calls use(line, ended) for each line; the last one may not have been ended by a newline. No lines
 // where there is no file. Error (Exit::store) if it is not a regular file or cannot be read.
 void for_each_metrics_line(const std::filesystem::path& run,
-                           const std::function<void(const std::string& line, bool ended)>& use);
+                           const std::function<void(const std::string& line, bool ended)>& use,
+                           const char* file = kMetrics);
 
 // Calls use(event) for every object that has a kind (text) and a step (whole number); other lines
 // are passed over.
 void for_each_event(const std::filesystem::path& run,
-                    const std::function<void(nlohmann::ordered_json& event)>& use);
+                    const std::function<void(nlohmann::ordered_json& event)>& use,
+                    const char* file = kMetrics);
 
 }  // namespace heed

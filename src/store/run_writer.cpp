@@ -42,8 +42,8 @@ fs::path move_away(const fs::path& run, SystemCalls& calls) {
 
 // Takes away a new folder with what a start makes, and nothing else.
 void remove_new(const fs::path& run) {
-  for (const char* name :
-       {"checkpoints/.tmp-link", "checkpoints", "config.json", "origin.json", kMetrics, ".lock"}) {
+  for (const char* name : {"checkpoints/.tmp-link", "checkpoints", "config.json", "origin.json",
+                           kMetrics, kFilm, ".lock"}) {
     std::error_code error;
     fs::remove(run / name, error);  // of a folder: only if it is empty
     if (error) return;
@@ -111,6 +111,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls
     replace_symlink(probe, "none", calls);
     remove_tree(probe, calls);
     writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);
+    writer.film_ = std::make_unique<AppendFile>(run / kFilm, calls);
     sync_folder(run, calls);
     sync_folder(folder_of(run), calls);
     return writer;
@@ -148,6 +149,7 @@ void RunWriter::describe(std::string_view origin, std::string_view config) {
 
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {
   metrics_->sync();
+  if (film_) film_->sync();
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
   finish_save(contents.state, keep_last);
 }
@@ -196,12 +198,21 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
 }
 
 MetricsCut RunWriter::cut_metrics(std::int64_t step) {
-  const fs::path path = run_ / kMetrics;
-  const fs::path temporary = run_ / ".tmp-metrics.jsonl";
+  if (has_film(run_)) {
+    cut(kFilm, step);
+    film_ = std::make_unique<AppendFile>(run_ / kFilm, *calls_);
+  }
+  const MetricsCut metrics = cut(kMetrics, step);
+  metrics_ = std::make_unique<AppendFile>(run_ / kMetrics, *calls_);
+  return metrics;
+}
+
+MetricsCut RunWriter::cut(const char* file, std::int64_t step) {
+  const fs::path temporary = run_ / fmt::format(".tmp-{}", file);
   MetricsCut cut;
   OutputFile kept(temporary, *calls_);
   std::string text;
-  for_each_metrics_line(run_, [&](const std::string& line, bool ended) {
+  const auto keep = [&](const std::string& line, bool ended) {
     const std::optional<std::int64_t> at = ended ? step_of(line) : std::nullopt;
     if (!at) {
       ++cut.damaged;
@@ -215,17 +226,21 @@ MetricsCut RunWriter::cut_metrics(std::int64_t step) {
       kept.write(text);
       text.clear();
     }
-  });
+  };
+  for_each_metrics_line(run_, keep, file);
   kept.write(text);
   kept.finish();
-  rename_path(temporary, path, *calls_);
+  rename_path(temporary, run_ / file, *calls_);
   sync_folder(run_, *calls_);
-  metrics_ = std::make_unique<AppendFile>(path, *calls_);
   return cut;
 }
 
 void RunWriter::append_metrics(std::string_view json_line) {
   metrics_->append_line(json_line);
+}
+
+void RunWriter::append_film(std::string_view json_line) {
+  film_->append_line(json_line);
 }
 
 }  // namespace heed

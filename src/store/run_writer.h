@@ -47,8 +47,9 @@ class RunWriter {
   void describe(std::string_view origin, std::string_view config);
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
-  // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics
-  // appended before are durable too. When it throws, the old or the new checkpoint is there whole.
+  // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics and
+  // film appended before are durable too. When it throws, the old or the new checkpoint is there
+  // whole.
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
@@ -56,12 +57,15 @@ class RunWriter {
   // come so far.
   void finish_save(const State& state, int keep_last);
 
-  // metrics.jsonl, to continue after `step`: drops every line of a later step and a torn last one.
+  // metrics.jsonl, to continue after `step`: drops every line of a later step and a torn last one;
+  // and likewise film.jsonl, if there is one.
   MetricsCut cut_metrics(std::int64_t step);
   void append_metrics(std::string_view json_line);
+  void append_film(std::string_view json_line);  // the run has a film
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
+  MetricsCut cut(const char* file, std::int64_t step);
   void set_links(const State& state);
   void prune(std::int64_t step, int keep_last);
 
@@ -69,7 +73,7 @@ class RunWriter {
   std::filesystem::path old_;  // where create() has moved an old run, or empty
   RunLock lock_;
   SystemCalls* calls_;
-  std::unique_ptr<AppendFile> metrics_;
+  std::unique_ptr<AppendFile> metrics_, film_;  // film_: null if there is none, or before a cut
 };
 
 }  // namespace heed

@@ -12,6 +12,14 @@
 
 namespace heed {
 
+// What writes a text or fills in masks: of a TrainedModel, or of one that is being trained.
+struct ModelView {
+  const Objective& objective;
+  const Tokenizers& tokenizers;
+  const Transformer& model;
+  const ParamVec<float>& values;
+};
+
 struct TrainedModel {
   std::filesystem::path folder;  // the checkpoint's
   RunConfig config;
@@ -21,6 +29,8 @@ struct TrainedModel {
   ParamVec<float> values;
   State state;
   std::string run;  // as it was asked for
+
+  operator ModelView() const { return {*objective, tokenizers, model, values}; }
 };
 
 // `run` and `checkpoint` as find_checkpoint() takes them. Error (Exit::store) on anything damaged.

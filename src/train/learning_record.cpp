@@ -93,6 +93,8 @@ LearningRecord::LearningRecord(const Transformer& model, const ExampleList& prob
   std::size_t tokens = 0;
   for (std::int64_t i = 0; i < probe.count; ++i) {
     probe.get(i, e);
+    // A single key says nothing of a head. (Before the first tile of a text there is only <s>.)
+    if (sides == 2 && e.source.size() == 1 && i + 1 < probe.count) continue;
     tokens += shown(e.source).size() + shown(e.target).size();
     if (tokens > kProbeTokens) break;
     probe_.add(shown(e.source), shown(e.target));

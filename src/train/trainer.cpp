@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -85,8 +86,10 @@ Stop Trainer::run(std::int64_t stop_at) {
   last_line_time_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
+    if (!state_.validation_due) add_frame(true);
     save();
   }
+  if (state_.step == 0) add_frame(false);
   std::optional<Stop> stop = reason_to_stop(stop_at);
   if (!stop && std::exchange(state_.best_is_of_end, false)) forget_best(state_);
   while (!stop) {
@@ -102,7 +105,10 @@ Stop Trainer::run(std::int64_t stop_at) {
     if (steps_done_ == kForecastAfter && eta_seconds() >= kForecastFrom)
       log_.info(fmt::format("about {} left at this speed", format_duration(eta_seconds())));
     bool save_now = is_due(config_.train.save_every, end);
-    if (is_due(config_.train.eval_every, end) && validate(true)) save_now = true;
+    const bool validation = validation_ && is_due(config_.train.eval_every, end);
+    if (validation && validate(true)) save_now = true;
+    // An interrupted validation is made up for, and then there is a frame too.
+    if (!state_.validation_due) add_frame(validation);
     stop = reason_to_stop(stop_at);
     if (save_now && !stop) save();
     show_progress();
@@ -181,6 +187,7 @@ void Trainer::show_progress() {
 // Whether this is a new best, which must be saved. `counts`: may it be one?
 bool Trainer::validate(bool counts) {
   if (!validation_) return false;
+  valid_loss_ = std::numeric_limits<double>::quiet_NaN();
   const double begin = seconds_now();
   const bool at_the_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [at_the_end] { return !at_the_end && stop_signal() != 0; };
@@ -204,6 +211,7 @@ bool Trainer::validate(bool counts) {
   const bool ruined = line->evaluation.loss() > divergence_threshold(model_);
   if (ruined) line->verdict = "far worse than untrained weights";
   validated_ = state_.step;
+  valid_loss_ = line->evaluation.loss();
   log_.only_file(date_and_time());
   log_.fields(valid_line(*line), best && !ruined);
   if (!counts && state_.best_step >= 0 && validation_->is_best(*line, state_))
@@ -214,6 +222,19 @@ bool Trainer::validate(bool counts) {
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
   return best;
+}
+
+// The training loss is left out where a resumed run may have to make the frame: there it is
+// unknown.
+void Trainer::add_frame(bool validated) {
+  if (!film_) return;
+  const double begin = seconds_now(), none = std::numeric_limits<double>::quiet_NaN();
+  film_->add({.step = state_.step,
+              .values = stepper_.best_values(),
+              .train_loss = validated || state_.step == 0 ? none : last_.loss(),
+              .valid_loss = validated ? valid_loss_ : none},
+             validated);
+  last_line_time_ += seconds_now() - begin;
 }
 
 void Trainer::save() {

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "store/run_writer.h"
 #include "train/divergence.h"
+#include "train/film.h"
 #include "train/learning_record.h"
 #include "train/prepared_run.h"
 #include "train/stepper.h"
@@ -32,6 +33,8 @@ class Trainer {
   void restore(const Checkpoint& checkpoint);
   // From these weights; saved at once as step 0.
   void start_from(const ParamVec<float>& weights);
+  // Before run(): the film, which must outlive the trainer, is begun or continued.
+  void film_with(const Film& film) { film_.emplace(film, state_.step, run_, log_); }
 
   // Trains until the config, `stop_at` (0: none) or a signal ends it, and saves. Error (diverged)
   // leaves the checkpoints as they are.
@@ -47,6 +50,7 @@ class Trainer {
   void log_line();
   void show_progress();
   bool validate(bool counts);
+  void add_frame(bool validated);
   void save();
   double epoch() const;
   double eta_seconds() const;
@@ -63,10 +67,12 @@ class Trainer {
   std::optional<Validation> validation_;
   Stepper stepper_;
   LearningRecord record_;
+  std::optional<FilmWriter> film_;
   State state_;
 
   Cursor previous_;                           // before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
+  double valid_loss_ = 0;                     // of the last validation
   StepResult last_;
   std::optional<Learning> learning_;  // of the last step, if it is recorded
 

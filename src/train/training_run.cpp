@@ -19,6 +19,8 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
   Gradients& gradients = trainer.stepper().gradients();
   if (request.profile) gradients.enable_profile();
   set_up(trainer);
+  const std::unique_ptr<Film> film = request.film ? request.film(prepared) : nullptr;
+  if (film) trainer.film_with(*film);
   const Stop stop = trainer.run(request.stop_at);
   if (request.profile) say_profile(log, gradients.profile());
   const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct RunRequest {
   int threads = 0;                // 0: as the config says
   std::int64_t stop_at = 0;       // 0: no
   bool profile = false;
+  // What films the run; null, or a null film: nothing does.
+  std::unique_ptr<Film> (*film)(const PreparedRun& run) = nullptr;
   double begin = seconds_now();  // of the command
 };
 

@@ -57,6 +57,14 @@ class LearningTest(RunsTest):
                     m["cosine"], inner / length(after[name]) / length(initial[name]), 5, name)
                 self.assertLess(m["cosine"], 0.99999)
 
+    def test_long_windows_have_entropies_of_every_kind(self):
+        """Before the first window of a text there is only <s>, which would be the only key."""
+        (self.folder / "a.txt").write_text(text(1500))
+        self.train(self.config(objective__source_length=64, objective__target_length=128, train__batch_tokens=400))
+        for kind, entropy in self.records()[20]["entropy"].items():
+            self.assertGreater(entropy["uniform"], 1, kind)
+            self.assertTrue(all(x > 0 for layer in entropy["heads"] for x in layer), kind)
+
     def test_entropies_are_those_of_the_attention_maps(self):
         self.train_in_steps()
         lines = [(self.folder / f"a.{side}").read_text().splitlines()[-12:]

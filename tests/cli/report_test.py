@@ -34,9 +34,12 @@ class ReportTest(RunsTest):
         return [frame["step"] for frame in data["frames"]]
 
     def weights(self, packed):
-        """Sixteen bits each, the low byte first, in ten-thousandths."""
-        raw = base64.b64decode(packed)
-        return [(low + 256 * high) / 10000 for low, high in zip(raw[::2], raw[1::2], strict=True)]
+        """A byte b for each weight (b / 255)^2."""
+        return [(b / 255)**2 for b in base64.b64decode(packed)]
+
+    def forget_film(self, run="run"):
+        """As in a run of an older version of heed."""
+        (self.folder / run / "film.jsonl").unlink()
 
     def test_json_has_what_the_page_shows_but_the_maps(self):
         self.train(self.config(train__keep_last=0))
@@ -60,6 +63,8 @@ class ReportTest(RunsTest):
         for family, kinds in FAMILIES.items():
             with self.subTest(family):
                 self.train(self.config(family=family, train__keep_last=0, train__save_every=5), family)
+                self.assertEqual(self.steps_of(self.report(family)[1]), [0, 1, 2, 4, 8, 10, 16, 20])
+                self.forget_film(family)
                 page, data = self.report(family)
                 self.assertLess(len(page), 500_000)
                 self.assertEqual(self.steps_of(data), [0, 5, 10, 15, 20])
@@ -71,7 +76,7 @@ class ReportTest(RunsTest):
                         weights = self.weights(frame["weights"][i])
                         self.assertEqual(len(weights), kind["layers"] * kind["heads"] * n * m)
                         for row in range(0, len(weights), m):
-                            self.assertAlmostEqual(sum(weights[row:row + m]), 1, delta=0.0001 * (m / 2 + 1))
+                            self.assertAlmostEqual(sum(weights[row:row + m]), 1, delta=0.004 * (m + 1))
                 self.assertEqual(len(data["prompts"]), 4 if family == "seq2seq" else 1)
                 for texts in (data["expected"], *(frame["written"] for frame in data["frames"])):
                     self.assertEqual(len(texts), len(data["prompts"]))
@@ -94,7 +99,7 @@ class ReportTest(RunsTest):
         for i, kind in enumerate(data["kinds"]):
             expected = [x for layer in shown[kind["name"]] for head in layer for row in head for x in row]
             for got, x in zip(self.weights(data["frames"][-1]["weights"][i]), expected, strict=True):
-                self.assertAlmostEqual(got, x, delta=0.000051)
+                self.assertAlmostEqual(got**0.5, x**0.5, delta=0.00197)
 
     def test_the_curves_are_those_of_the_metrics(self):
         self.train(self.config())
@@ -159,8 +164,11 @@ class ReportTest(RunsTest):
         self.train(self.config())
         self.train(self.config("again", seed=7), "again", "--init-from", self.checkpoints("run") / "last")
         _, data = self.report("again")
-        self.assertEqual(self.steps_of(data), [0, 10, 20])
         last = self.report()[1]["frames"][-1]
+        self.assertEqual(data["frames"][0]["written"], last["written"])
+        self.forget_film("again")
+        _, data = self.report("again")
+        self.assertEqual(self.steps_of(data), [0, 10, 20])
         self.assertEqual(data["frames"][0]["written"], last["written"])
 
     def test_a_run_that_held_nothing_out_says_so(self):
@@ -169,6 +177,7 @@ class ReportTest(RunsTest):
 
     def test_a_damaged_checkpoint_and_torn_metrics_are_left_out(self):
         self.train(self.config(train__keep_last=0, train__save_every=5))
+        self.forget_film()
         (self.checkpoints() / "step-00000010" / "model.safetensors").write_bytes(b"x")
         (self.folder / "run" / "metrics.jsonl").write_text("{torn")
         _, data = self.report()
@@ -179,6 +188,7 @@ class ReportTest(RunsTest):
     def test_without_the_data_there_are_no_maps(self):
         self.train(self.config())
         (self.folder / "a.txt").unlink()
+        self.forget_film()
         _, data = self.report()
         self.assertEqual(data["frames"], [])
         self.assertIn("the data cannot be read", data["notes"][0])
@@ -214,6 +224,7 @@ class ReportTest(RunsTest):
         self.train(self.config(family="seq2seq", model={"d_model": 64, "n_heads": 64, "d_ff": 8, "encoder_layers": 8,
                                                         "decoder_layers": 8},
                                train__keep_last=0, train__save_every=1, train__max_steps=13), "long")
+        self.forget_film("long")
         page, data = self.report("long")
         self.assertEqual(len(data["frames"]), 13)
         self.assertLess(len(page), 5_000_000)
@@ -255,6 +266,7 @@ class ReportTest(RunsTest):
 
     def test_many_checkpoints_are_thinned(self):
         self.train(self.config(train__keep_last=0, train__save_every=1, train__max_steps=30))
+        self.forget_film()
         _, data = self.report()
         steps = self.steps_of(data)
         self.assertEqual((len(steps), steps[1], steps[-1]), (13, 1, 30))

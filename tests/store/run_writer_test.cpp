@@ -225,7 +225,7 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   RunWriter writer = RunWriter::open(run_);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("best", "last", "step-00000010", "step-00000020"));
-  EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "metrics.jsonl"));
+  EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "film.jsonl", "metrics.jsonl"));
   writer.finish_save(newest_checkpoint(run_).checkpoint->state(), 3);
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");
@@ -254,6 +254,25 @@ TEST_F(Writer, MetricsAreCutBackToTheStep) {
   writer.append_metrics(R"({"kind":"train","step":3})");
   EXPECT_EQ(metrics(), kept + "{\"kind\":\"train\",\"step\":3}\n");
   EXPECT_EQ(writer.cut_metrics(0).later, 4);
+}
+
+TEST_F(Writer, TheFilmIsCutBackToTheStepToo) {
+  { RunWriter::create(run_, false).append_film(R"({"step":1})"); }
+  std::ofstream(run_ / "film.jsonl", std::ios::app) << "{\"step\":2}\n{\"step\":3}\n{\"st";
+  RunWriter writer = RunWriter::open(run_);
+  writer.cut_metrics(2);
+  writer.append_film(R"({"step":4})");
+  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":2}\n{\"step\":4}\n");
+}
+
+TEST_F(Writer, ARunWithoutAFilmGetsNone) {
+  { RunWriter::create(run_, false); }
+  fs::remove(run_ / "film.jsonl");
+  RunWriter::open(run_).cut_metrics(2);
+  EXPECT_FALSE(fs::exists(run_ / "film.jsonl"));
+  fs::create_directory(run_ / "film.jsonl");  // nor where something else has its name
+  RunWriter::open(run_).cut_metrics(2);
+  EXPECT_TRUE(fs::is_directory(run_ / "film.jsonl"));
 }
 
 TEST_F(Writer, ATornLineThatIsJsonAllTheSameIsDropped) {

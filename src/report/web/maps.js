@@ -38,6 +38,20 @@ function headWeights(layer, head) {
   for (let i = 0; i < size; ++i) all[i] = width === 1 ? (packed[i] / 255) ** 2 : packed[i] / 10000;
   return (known[place] = all);
 }
+// The head whose rows' largest weights are largest on average. Rows that see one key have no choice.
+function sharpestHead() {
+  const n = keys().length, best = { layer: 0, head: 0 };
+  let most = 0;
+  for (let layer = 0; layer < kind().layers; ++layer)
+    for (let head = 0; head < kind().heads; ++head) {
+      const all = headWeights(layer, head);
+      let sum = 0;
+      for (let q = 0; q < queries().length; ++q)
+        if (visible(q) > 1) sum += Math.max(...all.subarray(q * n, (q + 1) * n));
+      if (sum > most) [most, best.layer, best.head] = [sum, layer, head];
+    }
+  return best;
+}
 // The weights of a row of the chosen head.
 function weights(query) {
   const n = keys().length;
@@ -127,8 +141,8 @@ function radios(place, name, labels, chosen, use) {
 function startMaps(draw) {
   drawChosen = draw;
   radios($("kinds"), "kind", data.kinds.map((k) => names[k.name]), at.kind, (i) => {
-    const { sharpest: [layer, head], queries: rows } = data.kinds[i];
-    choose({ kind: i, layer, head, query: rows.length - 1 });
+    at.kind = i;
+    choose({ kind: i, ...sharpestHead(), query: queries().length - 1 });
   });
   arrows($("heads"), true, () => kind().heads);
   for (const media of ["(prefers-color-scheme: dark)", "print"])

@@ -159,7 +159,7 @@ function drawMaps() {
     return;
   }
   startFilm();
-  [at.layer, at.head] = kind().sharpest;
+  Object.assign(at, sharpestHead());
   $("save").append(saveButton("the chosen head", () => (at.view === 1 ? saveLines() : saveMap(weights, "--weight"))));
   radios($("views"), "view", views, 0, (view) => choose({ view }));
   startMaps(drawFrame);

@@ -1,0 +1,155 @@
+#include "inspect/run_film.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/base64.h"
+#include "base/format.h"
+#include "evaluate/scorer.h"
+#include "inspect/fill.h"
+#include "inspect/generate.h"
+#include "inspect/input_tokens.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostTokens = 28, kFewestTokens = 6;  // shown, on each side
+constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
+constexpr int kMostWritten = 60, kFewestWritten = 24;
+constexpr double kTemperature = 0.7;
+// A token that is written reads all weights for itself and takes about as long as this many in a
+// batch that is trained on. A text of the length below then takes at most half a step, unless steps
+// are very short.
+constexpr int kWrittenCost = 8;
+
+int tokens_shown(const ModelConfig& c) {
+  const int kinds = c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
+  int n = kMostTokens;
+  while (n > kFewestTokens && kinds * c.n_heads * n * n > kFrameWeights) --n;
+  return n;
+}
+
+std::string text_of(const Json& line) {
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json packed(const AttentionMaps& maps) {
+  Json kinds = Json::array();
+  for (const AttentionMap& map : maps) {
+    if (map.empty()) continue;
+    std::vector<unsigned char> bytes;
+    for (const float w : map.weights)
+      bytes.push_back(static_cast<unsigned char>(std::lround(255 * std::sqrt(w))));
+    kinds.push_back(base64(bytes));
+  }
+  return kinds;
+}
+
+// The most probable word for each label.
+std::string filled(const ModelView& m, const Example& e) {
+  std::vector<int> rows;
+  for (std::size_t r = 0; r < e.labels.size(); ++r)
+    if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
+  TokenIds words;
+  for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().ids[0]);
+  return joined(m.tokenizers.target->pieces(words));
+}
+
+}  // namespace
+
+RunFilm::RunFilm(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
+                 const Split& split)
+    : model_(model),
+      tokenizers_(tokenizers),
+      batch_tokens_(config.train.batch_tokens),
+      written_(std::clamp(batch_tokens_ / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
+      objective_(make_objective(config)) {
+  const int n = tokens_shown(config.model);
+  question_ = objective_->question(split, n, written_);
+  Example& read = question_.read;
+  for (TokenIds* ids : {&read.source, &read.target, &read.labels})
+    ids->resize(std::min<std::size_t>(ids->size(), n));
+}
+
+// An answer that is far longer than the right one is wrong whatever follows.
+int RunFilm::most_written(std::size_t prompt) const {
+  const ObjectiveTraits& traits = objective_->traits();
+  if (!traits.decoder()) return 0;
+  if (!traits.prompt_is_source) return written_;
+  const int right = static_cast<int>(question_.expected[prompt].size());
+  return std::min({kMostWritten, traits.longest_target - 1, 2 * right + 4});
+}
+
+double RunFilm::cost() const {
+  double tokens = 2.0 * question_.read.tokens();
+  for (std::size_t i = 0; i < question_.prompts.size(); ++i)
+    tokens += kWrittenCost * most_written(i);
+  return tokens / batch_tokens_;
+}
+
+// Token by token, special ones too, where masks are filled in.
+std::string RunFilm::shown(const TokenIds& ids, const Tokenizer& tokenizer,
+                           const char* between) const {
+  return objective_->traits().fills_masks ? joined(tokenizer.pieces(ids), between)
+                                          : tokenizer.decode(ids);
+}
+
+std::string RunFilm::probe() const {
+  Json line{{"kind", "probe"}, {"step", 0}};
+  line["kinds"] =
+      kinds_json(input_tokens(question_.read, tokenizers_), empty_maps(model_, question_.read));
+  line["prompts"] = line["expected"] = Json::array();
+  for (const TokenIds& ids : question_.prompts)
+    line["prompts"].push_back(shown(ids, tokenizers_.source(), " "));
+  for (const TokenIds& ids : question_.expected)
+    line["expected"].push_back(shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", "));
+  return text_of(line);
+}
+
+std::string RunFilm::written(const ModelView& m, std::size_t prompt) const {
+  const ObjectiveTraits& traits = objective_->traits();
+  if (!traits.decoder()) return filled(m, question_.read);
+  const TokenIds ids = generate(m, question_.prompts[prompt], most_written(prompt),
+                                traits.prompt_is_source ? 0 : kTemperature);
+  return shown(ids, *tokenizers_.target, " ");
+}
+
+double RunFilm::probe_loss(const ModelView& m) const {
+  Pool pool(1);
+  double sum = 0;
+  const auto log_probs = label_log_probs(m.model, m.values, {question_.read}, pool).front();
+  for (const double x : log_probs) sum -= x;
+  return sum / static_cast<double>(log_probs.size());  // NaN where no label is shown
+}
+
+Frame RunFilm::frame(const Moment& moment) const {
+  const ModelView m{*objective_, tokenizers_, model_, moment.values};
+  Workspace workspace;
+  Json line{{"kind", "frame"},
+            {"step", moment.step},
+            {"train_loss", moment.train_loss},
+            {"valid_loss", moment.valid_loss},
+            {"probe_loss", probe_loss(m)},
+            {"weights", packed(attention_maps(model_, m.values, question_.read, workspace))},
+            {"written", Json::array()}};
+  Frame frame;
+  for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
+    const std::string text = written(m, i);
+    if (i == 0) frame.sample = text;
+    line["written"].push_back(text);
+  }
+  frame.line = text_of(line);
+  return frame;
+}
+
+std::unique_ptr<Film> make_film(const RunConfig& config, const Transformer& model,
+                                const Tokenizers& tokenizers, const Dataset& data) {
+  const Split& split = config.data.has_validation() ? data.valid : data.train;
+  if (make_objective(config)->evaluation(split).count == 0) return nullptr;
+  return std::make_unique<RunFilm>(config, model, tokenizers, split);
+}
+
+}  // namespace heed

@@ -1,0 +1,52 @@
+// The frames of a run's film: one fixed piece of the held-out text (of the training text if nothing
+// is held out), in which the model is shown at every frame, and texts that it writes.
+//
+//   probe  "kinds": as kinds_json() gives them; "prompts": texts; "expected": what really follows
+//   frame  "train_loss": of the step; "valid_loss": of the validation; "probe_loss": of the piece
+//          that is shown, in nats per token (null: not measured);
+//          "weights": for each kind, [layer][head][query][key] in base64, a byte b for each weight
+//          (b / 255)^2; "written": what the model writes, for each prompt
+//
+// The piece is as long, and the texts too, as a frame may be large and take time; the config alone
+// decides that. Texts are drawn with a fixed seed, and translations are the most probable ones.
+#pragma once
+
+#include <memory>
+
+#include "store/trained_model.h"
+#include "train/film.h"
+#include "train/prepared_run.h"
+
+namespace heed {
+
+class RunFilm final : public Film {
+ public:
+  // References must outlive the film. The split has an example.
+  RunFilm(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
+          const Split& split);
+
+  std::string probe() const override;
+  double cost() const override;
+  Frame frame(const Moment& moment) const override;
+
+ private:
+  int most_written(std::size_t prompt) const;
+  std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
+  std::string written(const ModelView& m, std::size_t prompt) const;
+  double probe_loss(const ModelView& m) const;
+
+  const Transformer& model_;
+  const Tokenizers& tokenizers_;
+  const int batch_tokens_, written_;
+  std::unique_ptr<const Objective> objective_;
+  Question question_;
+};
+
+// Null if there is no example to show.
+std::unique_ptr<Film> make_film(const RunConfig& config, const Transformer& model,
+                                const Tokenizers& tokenizers, const Dataset& data);
+inline std::unique_ptr<Film> film_of(const PreparedRun& run) {
+  return make_film(run.config, run.model, run.tokenizers, run.data);
+}
+
+}  // namespace heed

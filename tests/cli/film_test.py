@@ -1,0 +1,202 @@
+"""film.jsonl: the frames of a run, whatever interrupts it, and the report that shows them."""
+import base64
+import json
+import os
+import re
+import signal
+import time
+import unittest
+
+from runs import RunsTest, text
+
+FAMILIES = {"prefix_lm": 3, "causal_lm": 1, "masked_lm": 1, "seq2seq": 3, "span_corruption": 3}  # kinds of attention
+STEPS = [0, 1, 2, 4, 8, 10, 16, 20]  # of config()
+
+
+class FilmTest(RunsTest):
+    def path(self, run="run"):
+        return self.folder / run / "film.jsonl"
+
+    def film(self, run="run"):
+        probe, *frames = [json.loads(line) for line in self.path(run).read_text().splitlines()]
+        self.assertEqual((probe["kind"], probe["step"]), ("probe", 0))
+        self.assertEqual({f["kind"] for f in frames}, {"frame"})
+        return probe, frames
+
+    def steps_of_film(self, run="run"):
+        return [frame["step"] for frame in self.film(run)[1]]
+
+    def same_film(self, one, other):
+        self.assertEqual(self.path(one).read_text(), self.path(other).read_text())
+
+    def report(self, run="run"):
+        page = self.folder / "page.html"
+        self.check("report", self.folder / run, "--html", page)
+        text_of_page = page.read_bytes().decode()  # UTF-8
+        return json.loads(re.search(r'id="data">(.*?)</script>', text_of_page, re.S).group(1))
+
+    def test_every_family_has_its_frames(self):
+        for family, kinds in FAMILIES.items():
+            with self.subTest(family):
+                self.train(self.config(family=family), family)
+                probe, frames = self.film(family)
+                self.assertEqual([f["step"] for f in frames], STEPS)
+                self.assertEqual(len(probe["kinds"]), kinds)
+                losses = {e["step"]: e["loss"] for e in self.metrics(family, "valid")}
+                for frame in frames:
+                    step = frame["step"]
+                    self.assertEqual(frame["valid_loss"], losses.get(step))
+                    self.assertEqual(frame["train_loss"] is None, step in (0, *losses))
+                    self.assertGreater(frame["probe_loss"], 0)
+                    self.assertEqual(len(frame["written"]), len(probe["prompts"]))
+                    for kind, packed in zip(probe["kinds"], frame["weights"], strict=True):
+                        n, m = len(kind["queries"]), len(kind["keys"])
+                        weights = [(b / 255)**2 for b in base64.b64decode(packed)]
+                        self.assertEqual(len(weights), kind["layers"] * kind["heads"] * n * m)
+                        for row in range(0, len(weights), m):
+                            self.assertAlmostEqual(sum(weights[row:row + m]), 1, delta=0.004 * m + 0.004)
+                self.assertLess(frames[-1]["probe_loss"], frames[0]["probe_loss"])
+
+    def test_a_run_in_parts_has_the_film_of_the_whole_run(self):
+        for family in FAMILIES:
+            with self.subTest(family):
+                config = self.config(family=family, train__ema_decay=0.9)
+                self.train(config, family, "--threads", 1)
+                self.train(config, family + "2", "--threads", 2, "--stop-at", 3)
+                self.assertEqual(self.steps_of_film(family + "2"), [0, 1, 2])
+                self.resume(family + "2", "--threads", 3, "--stop-at", 10)
+                self.resume(family + "2", "--threads", 2)
+                self.same_film(family, family + "2")
+
+    def test_a_longer_run_continues_the_film_of_the_shorter_one(self):
+        self.train(self.config(train__max_steps=13), "short")
+        self.assertEqual(self.steps_of_film("short"), [0, 1, 2, 4, 8, 10])  # none at the end
+        self.resume("short", "--max-steps", 20)
+        self.train(self.config(), "long")
+        self.same_film("short", "long")
+
+    def test_a_killed_run_has_the_film_of_the_whole_run(self):
+        config = self.config(train__save_every=6, train__max_steps=3000, model__d_model=32)
+        p = self.spawn("train", config, "--run", self.folder / "run")
+        for _ in range(12000):
+            if self.path().exists() and '"step":16,' in self.path().read_text():
+                break
+            time.sleep(0.005)
+        p.kill()
+        p.wait()
+        at = max(self.steps())
+        with self.path().open("a") as f:
+            f.write('{"kind":"frame","step":2')  # torn
+        self.resume("run", "--stop-at", at + 80)
+        self.train(config, "whole", "--stop-at", at + 80)
+        self.same_film("run", "whole")
+
+    def test_a_run_that_was_killed_before_its_first_checkpoint_begins_its_film_again(self):
+        config = self.config(train__save_every=0)
+        self.train(config, "whole")
+        whole = self.path("whole").read_text()
+        lines = whole.splitlines(keepends=True)
+        for left in ("", lines[0], lines[0][:50], "".join(lines[:2]), "".join(lines[:5])):
+            run = self.folder / "run"
+            self.train(config, "run", "--force")
+            for name in ("last", "best"):
+                (run / "checkpoints" / name).unlink()
+            for folder in run.glob("checkpoints/step-*"):
+                for file in folder.iterdir():
+                    file.unlink()
+                folder.rmdir()
+            self.path().write_text(left)
+            self.resume("run")
+            self.assertEqual(self.path().read_text(), whole)
+
+    def test_an_interrupted_validation_has_its_frame_when_it_is_made_up_for(self):
+        (self.folder / "a.txt").write_text(text(30000))
+        config = self.config(data__valid_fraction=0.9, train__max_steps=4, train__eval_every=2, train__save_every=2,
+                             train__log_every=1)
+        p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "1")
+        log = self.folder / "run" / "train.log"
+        while p.poll() is None and not (log.exists() and "step      2/4" in log.read_text()):
+            time.sleep(0.005)
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=60)
+        self.assertEqual(self.steps_of_film(), [0, 1])
+        self.resume("run")
+        self.train(config, "whole")
+        self.same_film("run", "whole")
+
+    def test_a_film_changes_no_byte_of_a_checkpoint(self):
+        config = self.config()
+        self.train(config, "filmed")
+        self.train(config, "other", "--stop-at", 1)
+        self.path("other").unlink()
+        self.resume("other")
+        self.assertFalse(self.path("other").exists())
+        self.same_checkpoint("filmed", "other", 20)
+
+    def test_a_damaged_film_stops_nothing(self):
+        self.train(self.config(), "whole")
+        for damage in ("missing", "empty", "folder", "pipe", "garbage", "another", "binary"):
+            with self.subTest(damage):
+                self.train(self.config(), damage, "--stop-at", 9)
+                path = self.path(damage)
+                whole = path.read_text()
+                path.unlink()
+                {"missing": lambda: None, "empty": path.touch, "folder": path.mkdir, "pipe": lambda: os.mkfifo(path),
+                 "garbage": lambda: path.write_text('{"kind":"frame","step":1,"weights":3}\n[]\n{"step":0}\n'),
+                 "another": lambda: path.write_text(whole.replace("probe", "prob", 1)),
+                 "binary": lambda: path.write_bytes(bytes(range(256)) * 100)}[damage]()
+                self.check("verify", self.folder / damage)
+                self.assertEqual([f["step"] for f in self.report(damage)["frames"]][-1], 9)
+                self.resume(damage, timeout=30)
+                self.same_checkpoint("whole", damage, 20)
+                self.check("verify", self.folder / damage)
+                self.assertEqual([f["step"] for f in self.report(damage)["frames"]][-1], 20)
+
+    def test_the_report_shows_the_film_and_the_last_step(self):
+        self.train(self.config(train__max_steps=18))
+        data = self.report()
+        _, frames = self.film()
+        self.assertEqual([f["step"] for f in data["frames"]], [0, 1, 2, 4, 8, 10, 16, 18])
+        self.assertEqual(data["bits"], 8)
+        for shown, frame in zip(data["frames"], frames):
+            self.assertEqual((shown["weights"], shown["written"]), (frame["weights"], frame["written"]))
+        (self.folder / "a.txt").unlink()
+        data = self.report()
+        self.assertEqual([f["step"] for f in data["frames"]], [0, 1, 2, 4, 8, 10, 16])
+        self.assertIn("the data cannot be read", data["notes"][0])
+
+    def test_the_frames_of_a_film_are_those_of_the_checkpoints(self):
+        self.train(self.config(train__save_every=1, train__keep_last=0, train__ema_decay=0.9))
+        filmed = {f["step"]: f for f in self.report()["frames"]}
+        self.path().unlink()
+        kept = {f["step"]: f for f in self.report()["frames"]}
+        both = filmed.keys() & kept.keys()
+        self.assertGreater(len(both), 3)
+        for step in both:
+            for key in ("weights", "written", "probe_loss"):
+                self.assertEqual(filmed[step][key], kept[step][key], f"{key} of step {step}")
+
+    def test_the_film_of_a_run_that_was_given_its_weights_begins_with_them(self):
+        self.train(self.config(train__max_steps=18), "first")
+        last = self.report("first")["frames"][-1]
+        self.train(self.config("again", seed=7), "run", "--init-from", self.checkpoints("first") / "last")
+        begin = self.film()[1][0]
+        self.assertEqual((begin["step"], begin["written"], begin["weights"]), (0, last["written"], last["weights"]))
+
+    def test_untrained_pieces_are_valid_utf_8(self):
+        self.train(self.config(tokenizer={"type": "bpe", "vocab_size": 300}, train__max_steps=4))
+        self.assertTrue(self.film()[1][0]["written"][0])
+        self.path().read_bytes().decode()
+        self.report()
+
+    def test_validations_show_the_sample_of_their_frame_in_the_log(self):
+        log = self.train(self.config(), "run").err
+        _, frames = self.film()
+        samples = re.findall(r"sample +(\d+) \| (.*)", log)
+        self.assertEqual([int(step) for step, _ in samples], [10, 20])
+        written = frames[-1]["written"][0].split("\n")[0]
+        self.assertTrue(samples[-1][1].startswith(written[:70]))
+
+
+if __name__ == "__main__":
+    unittest.main()
