@@ -122,14 +122,16 @@ void draw(const AttendOptions& r, const InputTokens& tokens, const AttentionMaps
 }
 
 void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens& tokens,
-                const AttentionMaps& maps) {
-  AttentionPage page{fmt::format("{}, step {}", r.run, t.state.step), AttentionKind::cross,
-                     r.layer.value_or(0), r.head.value_or(0)};
+                const MapsAndNext& pass) {
+  AttentionPage page{fmt::format("{}, step {}", r.run, t.state.step), AttentionKind::cross};
   for (const AttentionKind kind : kAttentionKinds)
-    if (!map_of(maps, kind).empty() && (r.kind.empty() || r.kind == attention_name(kind)))
+    if (!map_of(pass.maps, kind).empty() && (r.kind.empty() || r.kind == attention_name(kind)))
       page.kind = kind;
-  page.layer = std::min(page.layer, map_of(maps, page.kind).layers - 1);
-  write_output(r.html, attention_page(page, tokens, maps));
+  const AttentionMap& map = map_of(pass.maps, page.kind);
+  const SharpestHead sharpest = sharpest_head(map);
+  page.layer = std::min(r.layer.value_or(sharpest.layer), map.layers - 1);
+  page.head = r.head.value_or(sharpest.head);
+  write_output(r.html, attention_page(page, tokens, pass, *t.tokenizers.target));
 }
 
 void score(const AttendOptions& r, const TrainedModel& t) {
@@ -167,8 +169,10 @@ Exit run_attend(CommandLine& line) {
   const Example input = read_input(request, trained);
   const InputTokens tokens = input_tokens(input, trained.tokenizers);
   Workspace workspace;
-  const AttentionMaps maps = attention_maps(trained.model, trained.values, input, workspace);
-  if (!request.html.empty()) write_page(request, trained, tokens, maps);
+  const MapsAndNext pass = maps_and_next(trained.model, trained.values, input, workspace,
+                                         request.html.empty() ? 0 : kNextTokens);
+  const AttentionMaps& maps = pass.maps;
+  if (!request.html.empty()) write_page(request, trained, tokens, pass);
   if (request.json)
     print(attention_json(input, tokens, maps, request.contributions));
   else if (request.html.empty())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "nn/finite.h"
 
@@ -78,9 +79,9 @@ const std::vector<int>& key_ids(const Example& input, AttentionKind kind) {
   return kind == AttentionKind::decoder_self ? input.target : input.source;
 }
 
-AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
-                             const Example& input, Workspace& workspace) {
-  AttentionMaps maps;
+MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
+                          const Example& input, Workspace& workspace, int n) {
+  MapsAndNext out;
   const int heads = model.config.n_heads;
   const auto layers_of = [&](AttentionKind kind) {
     if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
@@ -89,18 +90,49 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
   };
   for (const AttentionKind kind : kAttentionKinds)
     if (const int layers = layers_of(kind))
-      maps[static_cast<std::size_t>(kind)] =
+      out.maps[static_cast<std::size_t>(kind)] =
           empty_map(layers, heads, query_ids(input, kind).size(), key_ids(input, kind).size());
 
   Batch batch;
   batch.add(input.source, input.target);
-  Recorder recorder(model, values, maps);
+  Recorder recorder(model, values, out.maps);
   WorkspaceScope scope(workspace);
   Pass<float> pass{
       .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
   TransformerSaved<float> saved;
-  require_finite(model.forward(pass, batch, saved));
-  return maps;
+  const Mat<float> hidden = model.forward(pass, batch, saved);
+  require_finite(hidden);
+  if (n == 0 || !model.has_decoder()) return out;
+  const Mat<float> logits = model.output.forward(pass, hidden);
+  for (int r = 0; r < logits.rows; ++r)
+    out.next.push_back(best_tokens({logits.row(r), static_cast<std::size_t>(logits.cols)}, n, {}));
+  return out;
+}
+
+AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
+                             const Example& input, Workspace& workspace) {
+  return maps_and_next(model, values, input, workspace, 0).maps;
+}
+
+SharpestHead sharpest_head(const AttentionMap& map) {
+  const std::size_t heads = static_cast<std::size_t>(map.layers) * map.heads;
+  std::vector<double> sums(heads);
+  int rows = 0;  // with a choice
+  for (int q = 0; q < map.queries; ++q) {
+    bool choice = false;
+    std::vector<float> largest(heads);
+    for (std::size_t h = 0; h < heads; ++h) {
+      const auto row = map.weights.begin() + (h * map.queries + q) * map.keys;
+      largest[h] = *std::max_element(row, row + map.keys);
+      choice = choice || std::count_if(row, row + map.keys, [](float w) { return w > 0; }) > 1;
+    }
+    if (!choice) continue;
+    ++rows;
+    std::transform(sums.begin(), sums.end(), largest.begin(), sums.begin(), std::plus<>());
+  }
+  if (rows == 0) return {};
+  const int best = static_cast<int>(std::ranges::max_element(sums) - sums.begin());
+  return {best / map.heads, best % map.heads, sums[best] / rows};
 }
 
 }  // namespace heed

@@ -9,12 +9,15 @@
 // is the length of the vector that this head takes from k and adds to q's row (Kobayashi et al.
 // 2020, "Attention is Not Only a Weight"). It is stored as the length for weight 1,
 // [layer][head][key].
+//
+// The same pass can tell what the decoder expects after each of its tokens.
 #pragma once
 
 #include <array>
 #include <vector>
 
 #include "data/objective.h"
+#include "decode/best_tokens.h"
 #include "nn/transformer.h"
 
 namespace heed {
@@ -46,5 +49,22 @@ const std::vector<int>& key_ids(const Example& input, AttentionKind kind);
 // `input` must fit the model: not empty and not too long. The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace);
+
+using NextTokens = std::vector<std::vector<ScoredToken>>;  // for each decoder row, best first
+struct MapsAndNext {
+  AttentionMaps maps;
+  NextTokens next;  // empty without a decoder
+};
+// Also the n most probable next tokens after each token of the decoder.
+MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
+                          const Example& input, Workspace& workspace, int n);
+
+struct SharpestHead {
+  int layer = 0, head = 0;
+  double largest = 1;  // the mean of its rows' largest weights
+};
+// The head that looks most at single keys, the first among equals. Rows that see only one key have
+// no choice and do not count.
+SharpestHead sharpest_head(const AttentionMap& map);
 
 }  // namespace heed

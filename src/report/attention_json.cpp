@@ -29,10 +29,18 @@ ShortJson nested(const AttentionMap& map, Number&& number) {
   });
 }
 
+std::string text_of(TokenIds ids, const Tokenizer& tokenizer) {
+  std::erase(ids, Tokenizer::kBos);
+  std::erase(ids, Tokenizer::kEos);
+  return tokenizer.decode(ids, true);
+}
+
 }  // namespace
 
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
-  return {tokenizers.source().pieces(input.source), tokenizers.target->pieces(input.target)};
+  const Tokenizer &source = tokenizers.source(), &target = *tokenizers.target;
+  return {source.pieces(input.source), target.pieces(input.target), text_of(input.source, source),
+          text_of(input.target, target)};
 }
 
 const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind) {

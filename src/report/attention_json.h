@@ -10,9 +10,10 @@ namespace heed {
 
 struct Tokenizers;
 
-// Both sides of an input as readable tokens, one string per id.
+// Both sides of an input as readable tokens, one string per id, and as texts without <s> and </s>.
 struct InputTokens {
   std::vector<std::string> source, target;
+  std::string source_text = {}, target_text = {};
 };
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
 const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind);

@@ -2,17 +2,35 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "base/format.h"
 #include "report/page_maps.h"
 
 namespace heed {
+namespace {
+
+// [[{"token", "p"}] per decoder row]
+ShortJson json_of(const NextTokens& next, const Tokenizer& target) {
+  ShortJson rows = ShortJson::array();
+  for (const auto& best : next) {
+    ShortJson row = ShortJson::array();
+    for (const ScoredToken& t : best)
+      row.push_back(
+          {{"token", target.piece(t.id)}, {"p", static_cast<float>(std::exp(t.log_probability))}});
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
 
 std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
-                           const AttentionMaps& maps) {
+                           const MapsAndNext& pass, const Tokenizer& target) {
   std::size_t weights = 0;
   ShortJson lengths = ShortJson::array();
-  for (const AttentionMap& map : maps) {
+  for (const AttentionMap& map : pass.maps) {
     weights += map.weights.size();
     if (!map.empty()) lengths.push_back(map.lengths);
   }
@@ -21,10 +39,14 @@ std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
                             format_bytes(static_cast<double>(bytes)), format_bytes(kMostPageBytes)),
                 "a shorter --source or --target; --json has no limit");
-  ShortJson data = page_of_maps(tokens, maps);
+  ShortJson data = page_of_maps(tokens, pass.maps);
+  data["bits"] = 16;
   data["about"] = page.about;
+  data["source"] = tokens.source_text;
+  data["target"] = tokens.target_text;
   data["start"] = {{"kind", attention_name(page.kind)}, {"layer", page.layer}, {"head", page.head}};
-  data["frames"].push_back(ShortJson{{"weights", packed_weights(maps)}, {"lengths", lengths}});
+  data["frames"].push_back(ShortJson{{"weights", packed_weights(pass.maps)}, {"lengths", lengths}});
+  if (!pass.next.empty()) data["next"] = json_of(pass.next, target);
   return page_with(attention_html, data);
 }
 

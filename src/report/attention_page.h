@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report/attention_json.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -14,11 +15,13 @@ struct AttentionPage {
   int layer = 0, head = 0;
 };
 
+inline constexpr int kNextTokens = 5;  // shown beside each row of a decoder
+
 // A page holds every weight of every head; browsers are slow with larger pages.
 inline constexpr std::size_t kMostPageBytes = 30 << 20;
 
-// Error (usage) if the weights would take more than that.
+// Error (usage) if the weights would take more than that. `target` names the next tokens.
 std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
-                           const AttentionMaps& maps);
+                           const MapsAndNext& pass, const Tokenizer& target);
 
 }  // namespace heed

@@ -25,7 +25,7 @@ ShortJson held_out_loss(const Curves& valid, std::int64_t step) {
 }  // namespace
 
 std::string report_page(const Report& r, const RunMetrics& metrics) {
-  ShortJson data = page_of_maps(r.tokens, r.steps.empty() ? AttentionMaps{} : r.steps.front().maps);
+  ShortJson data = page_of_maps(r.tokens, r.steps.empty() ? AttentionMaps{} : r.steps.back().maps);
   for (const ReportStep& step : r.steps)
     data["frames"].push_back(ShortJson{{"step", step.step},
                                        {"loss", held_out_loss(metrics.valid, step.step)},

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -173,6 +174,10 @@ class Twin {
   std::map<std::string, Matrix> tensors_;
 };
 
+double scored(const std::vector<ScoredToken>& tokens, int id) {
+  return std::ranges::find(tokens, id, &ScoredToken::id)->log_probability;
+}
+
 class Maps : public testing::TestWithParam<std::tuple<test::Family, NormPlacement, Positions>> {};
 
 TEST_P(Maps, EqualAnIndependentRecomputation) {
@@ -222,6 +227,45 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   }
   const std::size_t s = input.source.size(), t = input.target.size();
   EXPECT_EQ(compared, 4 * (s * s + t * t + s * t));  // 2 layers, 2 heads
+}
+
+TEST(SharpestHead, HasTheLargestMeanOfRowMaxima) {
+  AttentionMap map{1, 3, 2, 2, {}, {}};
+  map.weights = {0.5f, 0.5f, 0.75f, 0.25f,  //
+                 0.1f, 0.9f, 0.2f,  0.8f,   //
+                 0.9f, 0.1f, 0.8f,  0.2f};
+  const SharpestHead sharpest = sharpest_head(map);
+  EXPECT_EQ(sharpest.head, 1);  // the first of two equals
+  EXPECT_NEAR(sharpest.largest, 0.85, 1e-7);
+}
+
+TEST(SharpestHead, DoesNotCountRowsThatSeeOneKey) {
+  AttentionMap causal{2, 1, 2, 2, {1, 0, 0.5f, 0.5f, 1, 0, 0.3f, 0.7f}, {}};
+  EXPECT_EQ(sharpest_head(causal).layer, 1);
+  EXPECT_NEAR(sharpest_head(causal).largest, 0.7, 1e-7);
+  const AttentionMap single{2, 1, 1, 1, {1, 1}, {}};
+  EXPECT_EQ(sharpest_head(single).layer, 0);
+}
+
+TEST(NextTokens, AreTheMostProbableOnesAfterEachTokenOfTheDecoder) {
+  const Transformer model(test::tiny_config(test::Family::decoder_only), 11, 11);
+  const ParamVec<float> values = test::lively_values<float>(model, 3);
+  const Example input{{}, {1, 5, 10, 3}};
+  Workspace workspace;
+  const NextTokens next = maps_and_next(model, values, input, workspace, 11).next;
+  ASSERT_EQ(next.size(), 4u);
+  for (std::size_t r = 0; r < next.size(); ++r) {
+    double sum = 0;
+    for (const ScoredToken& t : next[r]) {
+      // A decoder's row does not see later tokens: the shorter text expects the same.
+      Example prefix{{}, {input.target.begin(), input.target.begin() + r + 1}};
+      const NextTokens alone = maps_and_next(model, values, prefix, workspace, 11).next;
+      EXPECT_NEAR(scored(alone.back(), t.id), t.log_probability, 1e-5);
+      sum += std::exp(t.log_probability);
+    }
+    EXPECT_NEAR(sum, 1, 1e-6);  // all 11 of them
+    EXPECT_GE(next[r][0].log_probability, next[r][1].log_probability);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Maps,

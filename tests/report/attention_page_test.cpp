@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nn/models.h"
+#include "text/tokenizer_trainer.h"
 
 namespace heed {
 namespace {
@@ -14,15 +15,23 @@ TEST(AttentionPage, HoldsHostileTokensAsData) {
   const ParamVec<float> values = test::lively_values<float>(model, 3);
   const Example input{{}, {1, 5}};
   Workspace workspace;
-  const AttentionMaps maps = attention_maps(model, values, input, workspace);
-  const InputTokens tokens{{}, {"</script><script>alert(1)</script>", "<!--\xFF"}};
-  const std::string page =
-      attention_page({"a </script> run", AttentionKind::decoder_self, 0, 0}, tokens, maps);
+  const MapsAndNext pass = maps_and_next(model, values, input, workspace, kNextTokens);
+  TokenizerConfig config;
+  config.type = TokenizerConfig::word;
+  TokenizerTrainer trainer(config, {}, 1);
+  trainer.add("</script><b> c d e f g h i");  // 11 ids with the three special ones
+  const InputTokens tokens{{}, {"</script><script>alert(1)</script>", "<!--\xFF"}, "", "</script>"};
+  const std::string page = attention_page({"a </script> run", AttentionKind::decoder_self, 0, 0},
+                                          tokens, pass, *trainer.finish().tokenizer);
   const auto begin = page.find('{', page.find("id=\"data\"")), end = page.find("</script>", begin);
   const auto data = nlohmann::json::parse(page.substr(begin, end - begin));
   ASSERT_EQ(data["kinds"].size(), 1u);
   EXPECT_EQ(data["kinds"][0]["keys"][0], "</script><script>alert(1)</script>");
   EXPECT_EQ(data["frames"][0]["weights"][0].get<std::string>().size(), 44u);  // of 2 x 2 x 2 x 2
+  EXPECT_EQ(data["target"], "</script>");
+  ASSERT_EQ(data["next"].size(), 2u);
+  EXPECT_EQ(data["next"][1].size(), 5u);
+  EXPECT_GE(data["next"][1][0]["p"], data["next"][1][1]["p"]);
   EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
 }
 
