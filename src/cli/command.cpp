@@ -55,6 +55,12 @@ void CommandLine::add_model(std::string& run, std::string& checkpoint) {
                    "last, best, step-N or a path (default: best, else last)");
 }
 
+CLI::Option* CommandLine::add_text(std::optional<std::string>& text, const std::string& what) {
+  text_ = &text;
+  app_->allow_extras();
+  return app_->add_option("TEXT", text, what + "; its words need no quotes");
+}
+
 void CommandLine::add_config(std::string& config) {
   add_file("CONFIG", config, "config file (JSON)")->required();
 }
@@ -103,6 +109,7 @@ bool CommandLine::parse() {
   } catch (const CLI::ParseError& e) {
     throw Error(Exit::usage, std::string(e.what()) + ".", name_ + " --help");
   }
+  if (text_ != nullptr) join_words();
   return true;
 }
 
@@ -134,6 +141,19 @@ std::string CommandLine::meant(const std::string& arg) const {
   return key.empty() ? ""
                      : fmt::format("; it is a key of the config: --set {}={}.", key,
                                    shell_word(value_after(arg)));
+}
+
+void CommandLine::join_words() {
+  bool options_end = false;  // after "--"
+  for (const std::string& word : app_->remaining()) {
+    if (!options_end && word == "--") {
+      options_end = true;
+      continue;
+    }
+    if (!options_end && word.size() > 1 && word.starts_with('-'))
+      throw Error(Exit::usage, unexpected(word), name_ + " --help");
+    *text_ = text_->value_or("") + (*text_ ? " " : "") + word;
+  }
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {
