@@ -14,6 +14,7 @@
 #include "store/run_writer.h"
 #include "train/divergence.h"
 #include "train/learning_record.h"
+#include "train/loss_curves.h"
 #include "train/prepared_run.h"
 #include "train/stepper.h"
 #include "train/train_log.h"
@@ -69,6 +70,8 @@ class Trainer {
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
   StepResult last_;
   std::optional<Learning> learning_;  // of the last step, if it is recorded
+  LossCurves curves_;                 // of this process
+  bool overfitting_said_ = false;
 
   // Speed, for people only: wall time never enters the state.
   double started_ = seconds_now(), last_line_time_ = started_, loop_seconds_ = 0;

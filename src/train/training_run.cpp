@@ -1,9 +1,26 @@
 #include "train/training_run.h"
 
 #include "base/signals.h"
+#include "evaluate/yardsticks_json.h"
 #include "train/run_messages.h"
 
 namespace heed {
+namespace {
+
+// They are measured once, when the run starts, and logged in metrics.jsonl.
+Yardsticks yardsticks_of(const PreparedRun& p, Pool& pool, RunWriter& run, Log& log) {
+  if (!p.config.data.has_validation()) return {};
+  Yardsticks yardsticks = logged_yardsticks(run.path());
+  if (!yardsticks.empty()) return yardsticks;
+  yardsticks = measure_yardsticks(*make_objective(p.config), *p.tokenizers.target, p.data.train,
+                                  p.data.valid, pool);
+  if (yardsticks.empty()) return yardsticks;
+  run.append_metrics(yardsticks_metrics(yardsticks));
+  say_yardsticks(log, yardsticks, p.data.train);
+  return yardsticks;
+}
+
+}  // namespace
 
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, Pool& pool,
                            RunWriter& run, Log& log, const std::function<void(Trainer&)>& set_up) {
@@ -12,12 +29,13 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
   Gradients& gradients = trainer.stepper().gradients();
   if (request.profile) gradients.enable_profile();
   set_up(trainer);
+  const Yardsticks yardsticks = yardsticks_of(prepared, pool, run, log);
   const Stop stop = trainer.run(request.stop_at);
   if (request.profile) say_profile(log, gradients.profile());
   const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
   const RunResult result{exit, run.path().string(), reason_name(stop), trainer.state(),
                          seconds_now() - request.begin};
-  say_end(log, stop, result, prepared.config.train.select_by);
+  say_end(log, stop, result, prepared.config.train.select_by, yardsticks);
   return result;
 }
 
