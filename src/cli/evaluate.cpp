@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/evaluate_table.h"
 #include "cli/output.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
@@ -18,6 +19,7 @@
 #include "evaluate/chrf.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
+#include "evaluate/yardsticks_json.h"
 #include "math/blas.h"
 #include "nn/finite.h"
 #include "store/run_folder.h"
@@ -34,9 +36,19 @@ constexpr const char* kEvaluateNotes =
     "where <unk> or lower-casing loses bytes. Unknown tokens are read as <unk>, and predicting\n"
     "<unk> there is right. Masked models: fixed masks, pseudo-perplexity and the accuracy of the\n"
     "masked tokens; with a decoder, figures of all that it writes: spans, sentinels and </s>.\n"
+    "Perplexities of models with different tokenizers do not compare; bits per byte do.\n"
+    "Yardsticks score the same tokens: all ids equally likely (uniform), by their frequency in\n"
+    "training (unigram), an interpolated Kneser-Ney n-gram model of the training tokens, and what\n"
+    "xz needs for the text after the training text. Of pairs they see the target side only. Of a\n"
+    "long training text they see the last 5,000,000 tokens, xz the last 16 MB.\n"
+    "BLEU is of translations by beam search (--beam-size); the \"bleu\" in a log of training is "
+    "of\n"
+    "greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
     "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
-    "bytes, unknown_tokens if there are any, and with --bleu also bleu, bleu_line (precisions,\n"
-    "brevity penalty), chrf, exact_match (percent), signature, chrf_signature.";
+    "bytes, unknown_tokens if there are any, yardsticks (name, nats_per_token, bits_per_byte), "
+    "and\n"
+    "with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match (percent),\n"
+    "signature, chrf_signature, beam_size, length_penalty.";
 
 struct EvaluateOptions {
   std::vector<std::string> data;
@@ -67,22 +79,46 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   check_length_penalty(o.beam.length_penalty);
 }
 
-// `given`: the pairs that the options name. They may come from a pipe, so they are read once.
-Split load_split(const EvaluateOptions& o, const std::optional<Pairs>& given, TrainedModel& m,
-                 Log& log) {
+// What is scored.
+struct Scored {
   Split split;
+  std::optional<Split> train;  // if it was read, too
+  bool as_logged = false;      // the split is what training validated with
+};
+
+// `given`: the pairs that the options name. They may come from a pipe, so they are read once.
+Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, TrainedModel& m,
+                   Log& log) {
+  Scored s;
   if (!o.data.empty()) {
-    split = load_text(o.data, m.config, m.tokenizers);
+    s.split = load_text(o.data, m.config, m.tokenizers);
   } else if (given) {
-    split = load_pairs(*given, m.config, m.tokenizers);
+    s.split = load_pairs(*given, m.config, m.tokenizers);
   } else {
     Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
-    if (data.hash.all() != m.state.data_hash)
-      log.warn("the data files have changed since the run was trained");
-    split = std::move(data.valid);
+    s.as_logged = data.hash.all() == m.state.data_hash;
+    if (!s.as_logged) log.warn("the data files have changed since the run was trained");
+    s.train = std::move(data.train);
+    s.split = std::move(data.valid);
   }
-  if (split.unknown.count > 0) log.info(split.unknown.summary());
-  return split;
+  if (s.split.unknown.count > 0) log.info(s.split.unknown.summary());
+  return s;
+}
+
+// As logged by training, if that was on the same data, else measured.
+Yardsticks yardsticks_on(Scored& s, TrainedModel& m, Pool& pool, Log& log) {
+  try {
+    if (s.as_logged)
+      if (Yardsticks y = logged_yardsticks(run_of_checkpoint(m.folder)); !y.empty()) return y;
+  } catch (const Error&) {  // a damaged metrics.jsonl
+  }
+  try {
+    if (!s.train) s.train = load_dataset(m.config, data_folder(m), m.tokenizers).train;
+  } catch (const Error& e) {
+    log.info(fmt::format("no yardsticks, because the training data cannot be read: {}", e.what()));
+    return {};
+  }
+  return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, pool);
 }
 
 void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
@@ -106,32 +142,10 @@ void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
   result["signature"] = bleu.signature;
   result["chrf"] = chrf.score;
   result["chrf_signature"] = chrf.signature;
+  result["beam_size"] = o.beam.beam_size;
+  result["length_penalty"] = o.beam.length_penalty;
   result["exact_match"] =
       100.0 * static_cast<double>(exact) / static_cast<double>(hypotheses.size());
-}
-
-void print_table(const Json& r, bool pseudo) {
-  const auto line = [](const char* name, const std::string& value) {
-    print(fmt::format("{:20}{}\n", name, value));
-  };
-  const auto number = [&](const char* key, int digits) {
-    return format_fixed(r[key].get<double>(), digits);
-  };
-  const std::string data = r["data"], checkpoint = r["checkpoint"];
-  const std::int64_t step = r["step"];
-  line("data",
-       fmt::format("{}, checkpoint {}{}", data, checkpoint,
-                   checkpoint == step_folder_name(step) ? "" : fmt::format(", step {}", step)));
-  line("tokens", format_count(r["tokens"].get<std::int64_t>()));
-  line("loss", number("loss", 4) + " nats per token");
-  line(pseudo ? "pseudo-perplexity" : "perplexity", number("perplexity", 3));
-  line(pseudo ? "masked accuracy" : "accuracy", number("accuracy", 4));
-  if (r.contains("bits_per_byte")) line("bits per byte", number("bits_per_byte", 4));
-  if (!r.contains("bleu")) return;
-  line("BLEU", number("bleu", 2) + "  " + r["bleu_line"].get<std::string>());
-  line("", r["signature"].get<std::string>());
-  line("chrF2", number("chrf", 2) + "  " + r["chrf_signature"].get<std::string>());
-  line("exact match", number("exact_match", 2) + " %");
 }
 
 std::string data_name(const EvaluateOptions& o) {
@@ -172,7 +186,8 @@ Exit run_evaluate(CommandLine& line) {
   check_options(o, m);
   std::optional<Pairs> given;
   if (!o.source.empty()) given = read_parallel(o.source, o.target, read_options(m.config));
-  const Split split = load_split(o, given, m, log);
+  Scored scored = load_scored(o, given, m, log);
+  const Split& split = scored.split;
   Pool pool(thread_count(threads, m.config));
   prepare_blas(pool.threads());
   const Evaluation e = evaluate(
@@ -189,11 +204,13 @@ Exit run_evaluate(CommandLine& line) {
   result["tokens"] = e.sums.tokens;
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
+  if (const Yardsticks y = yardsticks_on(scored, m, pool, log); !y.empty())
+    result["yardsticks"] = json_of(y);
   if (o.bleu) measure_translations(o, std::move(given), m, pool, result);
   if (o.json)
     print_line(result);
   else
-    print_table(result, m.objective->traits().pseudo_likelihood);
+    print_evaluation(result, m.objective->traits().pseudo_likelihood);
   return Exit::ok;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "evaluate/yardsticks_json.h"
 #include "report/page.h"
 
 namespace heed {
@@ -45,6 +46,9 @@ ShortJson data_of(const Report& r, const RunMetrics& metrics) {
   data["expected"] = list("expected");
   data["train"] = json_of(metrics.train);
   data["valid"] = json_of(metrics.valid);
+  data["yardsticks"] = ShortJson(json_of(metrics.yardsticks));
+  data["overfitting"] = overfitting(metrics.losses());
+  data["training_loss_note"] = training_loss_note(parse_config(r.config, "config.json"));
   data["learning"] = ShortJson::array();
   for (const std::size_t i : spread_indices(metrics.learning.size(), kRecords))
     data["learning"].push_back(ShortJson(json_of(metrics.learning[i])));

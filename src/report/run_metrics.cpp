@@ -1,9 +1,11 @@
 #include "report/run_metrics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "evaluate/yardsticks_json.h"
 #include "store/metrics_file.h"
 #include "train/learning_json.h"
 
@@ -40,10 +42,22 @@ Json json_of(const LearningStep& record) {
   return json;
 }
 
+LossCurves RunMetrics::losses() const {
+  const auto points = [](const Curves& curves) {
+    std::vector<LossPoint> list;
+    for (std::size_t i = 0; i < curves.steps.size(); ++i)
+      if (const float loss = curves.numbers.at("loss")[i]; std::isfinite(loss))
+        list.push_back({curves.steps[i], loss});
+    return list;
+  };
+  return {points(train), points(valid)};
+}
+
 RunMetrics read_metrics(const std::filesystem::path& run, std::int64_t step) {
   RunMetrics m;
   for_each_event(run, [&](Json& event) {
     if (event["step"] > step) return;
+    if (m.yardsticks.empty()) m.yardsticks = yardsticks_of_event(event);
     if (event["kind"] == "valid") add(m.valid, event, {"loss", "accuracy", "bleu"});
     if (event["kind"] != "train") return;
     add(m.train, event, {"loss", "learning_rate", "gradient_norm", "tokens_per_second"});

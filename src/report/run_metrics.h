@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "evaluate/yardsticks.h"
 #include "train/learning_record.h"
+#include "train/loss_curves.h"
 
 namespace heed {
 
@@ -30,6 +32,8 @@ struct RunMetrics {
   Curves train;                        // loss, learning_rate, gradient_norm, tokens_per_second
   Curves valid;                        // loss, accuracy, bleu
   std::vector<LearningStep> learning;  // records with the same matrices and heads as the last one
+  Yardsticks yardsticks;
+  LossCurves losses() const;  // those that are numbers
 };
 
 // The events up to `step`, oldest first; empty if there is no such file.

@@ -19,6 +19,23 @@ constexpr StopNames kStops[] = {{"finished", "finished"},
                                 {"signal", "stopped and saved"},
                                 {"time", "time is up"}};
 
+// "1.8231 nats per token is better than uniform (4.29) and 6-gram (2.01), but not than xz (1.75)"
+std::string compared(double loss, const Yardsticks& yardsticks) {
+  std::vector<std::string> lists[2];  // beaten, not beaten
+  for (const Yardstick& y : yardsticks)
+    lists[loss < y.nats_per_token ? 0 : 1].push_back(
+        fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
+  const auto list = [](const std::vector<std::string>& names) {
+    const std::vector<std::string> first(names.begin(), names.end() - 1);
+    return first.empty() ? names.back() : joined(first) + " and " + names.back();
+  };
+  std::string text = fmt::format("{:.4f} nats per token is ", loss);
+  if (!lists[0].empty()) text += "better than " + list(lists[0]);
+  if (!lists[1].empty())
+    text += (lists[0].empty() ? "not better than " : ", but not than ") + list(lists[1]);
+  return text;
+}
+
 }  // namespace
 
 void say_start(Log& log, const PreparedRun& run) {
@@ -42,16 +59,33 @@ void say_start(Log& log, const PreparedRun& run) {
                        format_bytes(run.memory.total())));
 }
 
-void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by) {
+void say_yardsticks(Log& log, const Yardsticks& yardsticks, const Split& train) {
+  std::vector<std::string> nats, bits;
+  for (const Yardstick& y : yardsticks) {
+    nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
+    if (y.bits_per_byte) bits.push_back(fmt::format("{} {:.3f}", y.name, *y.bits_per_byte));
+  }
+  log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
+  if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
+  if (train.target.size() > kYardstickLabels)
+    log.info(fmt::format("(measured with the last {} training tokens, xz with the last 16 MB)",
+                         format_count(kYardstickLabels)));
+}
+
+void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
+             const Yardsticks& yardsticks) {
   const State& s = result.state;
   std::string text = fmt::format("{} at step {}", kStops[static_cast<int>(stop)].said, s.step);
   if (stop == Stop::early) text += fmt::format(": {} validations without a new best", s.stalled);
   text += " after " + format_duration(result.seconds);
   if (std::isfinite(s.best_loss))
     text += by == SelectBy::bleu
-                ? fmt::format("; best validation BLEU {:.2f} @ {}", s.best_metric, s.best_step)
+                ? fmt::format("; best validation BLEU {:.2f} @ {} (greedy, tokenize none)",
+                              s.best_metric, s.best_step)
                 : fmt::format("; best validation loss {:.4f} @ {}", s.best_loss, s.best_step);
   log.info(text);
+  if (std::isfinite(s.best_loss) && !yardsticks.empty())
+    log.info(compared(s.best_loss, yardsticks));
   log.info("run: " + result.run);
   if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
     log.info("to continue: heed resume " + shell_word(result.run));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/profile.h"
+#include "evaluate/yardsticks.h"
 #include "train/training_run.h"
 
 namespace heed {
@@ -11,8 +12,12 @@ void say_start(Log& log, const PreparedRun& run);
 
 const char* reason_name(Stop stop);  // for RunResult
 
-// Why training ended, the best so far, and how to continue.
-void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by);
+// `train`: what they are measured with.
+void say_yardsticks(Log& log, const Yardsticks& yardsticks, const Split& train);
+
+// Why training ended, the best so far, which yardsticks it beats, and how to continue.
+void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
+             const Yardsticks& yardsticks);
 
 // What metrics.jsonl has lost, or loses because training continues after `step`.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);

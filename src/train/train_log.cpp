@@ -46,7 +46,7 @@ std::string valid_line(const ValidLine& l) {
                               format_fixed(e.perplexity(), 2));
   if (l.bytes > 0) s += fmt::format(" | bpb {}", format_fixed(e.bits_per_byte(l.bytes), 3));
   s += fmt::format(" | acc {}", format_fixed(e.accuracy(), 3));
-  if (l.bleu >= 0) s += fmt::format(" | bleu {:.2f}", l.bleu);
+  if (l.bleu >= 0) s += fmt::format(" | bleu {:.2f} (greedy, tokenize none)", l.bleu);
   return fmt::format("{} | {}", s, l.verdict);
 }
 

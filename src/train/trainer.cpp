@@ -172,6 +172,7 @@ void Trainer::log_line() {
   line.eta_seconds = eta_seconds();
   line.learning = learning_;
   log_.fields(train_line(line));
+  curves_.train.push_back({line.step, line.loss});
   run_.append_metrics(train_metrics(line));
   tokens_since_line_ = 0;
   last_line_time_ = seconds_now();
@@ -219,6 +220,11 @@ bool Trainer::validate(bool counts) {
         fmt::format("step {} is better than step {}, but commands still use that one: use "
                     "--checkpoint last for this one",
                     state_.step, state_.best_step));
+  curves_.held_out.push_back({state_.step, line->evaluation.loss()});
+  if (const std::string risen = overfitting(curves_); !overfitting_said_ && !risen.empty()) {
+    log_.info(risen);
+    overfitting_said_ = true;
+  }
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
   return best;

@@ -15,6 +15,7 @@
 #include "train/divergence.h"
 #include "train/film.h"
 #include "train/learning_record.h"
+#include "train/loss_curves.h"
 #include "train/prepared_run.h"
 #include "train/stepper.h"
 #include "train/train_log.h"
@@ -75,6 +76,8 @@ class Trainer {
   double valid_loss_ = 0;                     // of the last validation
   StepResult last_;
   std::optional<Learning> learning_;  // of the last step, if it is recorded
+  LossCurves curves_;                 // of this process
+  bool overfitting_said_ = false;
 
   // Speed, for people only: wall time never enters the state.
   double started_ = seconds_now(), last_line_time_ = started_, loop_seconds_ = 0;

@@ -1,5 +1,6 @@
 """heed evaluate: its figures against plain arithmetic, against each other and against the log of training."""
 import json
+import lzma
 import math
 import unittest
 
@@ -12,7 +13,7 @@ class Evaluate(RunsTest):
     def test_figures_agree_with_each_other_and_with_the_log(self):
         e, = self.json("evaluate", "run")
         self.assertEqual(list(e), ["data", "checkpoint", "step", "loss", "perplexity", "accuracy",
-                                   "bits_per_byte", "tokens", "bytes"])
+                                   "bits_per_byte", "tokens", "bytes", "yardsticks"])
         self.assertAlmostEqual(e["perplexity"], math.exp(e["loss"]), places=9)
         self.assertAlmostEqual(e["bits_per_byte"],
                                e["loss"] * e["tokens"] / (math.log(2) * e["bytes"]), places=9)
@@ -51,6 +52,85 @@ class Evaluate(RunsTest):
         model.write_bytes(model.read_bytes()[:-1])
         for command in ("evaluate", "sample", "inspect", "tokenize"):
             self.check(command, "run", status=4, words=["step-00000012", "--checkpoint step-8"])
+
+
+class YardsticksOfEvaluate(RunsTest):
+    RUNS = {"text": {"family": "causal_lm", **SMALL}, "lines": {"family": "seq2seq", **SMALL},
+            "pieces": {"tokenizer": {"type": "bpe", "vocab_size": 300}, **SMALL},
+            "masked": {"family": "masked_lm", **SMALL}}
+
+    def yardsticks(self, *args):
+        e, = self.json("evaluate", *args)
+        return e, {y["name"]: y for y in e["yardsticks"]}
+
+    def xz(self, path):
+        whole = (self.folder / path).read_bytes()
+        lines = whole.splitlines(keepends=True)
+        train = b"".join(lines[:int(len(lines) * 0.9)]) if path == "a.target" else whole[:int(len(whole) * 0.9)]
+        sizes = [len(lzma.compress(x)) for x in (whole, train)]
+        return 8 * (sizes[0] - sizes[1]) / (len(whole) - len(train))
+
+    def test_they_are_in_the_unit_of_the_loss_and_xz_is_that_of_python(self):
+        for run, path, ngram in (("text", "a.txt", "6-gram"), ("lines", "a.target", "3-gram"),
+                                 ("pieces", "a.txt", "3-gram")):
+            with self.subTest(run):
+                e, y = self.yardsticks(run)
+                self.assertEqual(list(y), ["uniform", "unigram", ngram, "xz"])
+                for each in y.values():  # the same tokens, the same bytes
+                    self.assertAlmostEqual(each["bits_per_byte"] / each["nats_per_token"],
+                                           e["bits_per_byte"] / e["loss"], places=9)
+                self.assertAlmostEqual(y["xz"]["bits_per_byte"], self.xz(path), places=9)
+                self.assertLess(y["unigram"]["nats_per_token"], y["uniform"]["nats_per_token"])
+
+    def test_a_run_logs_them_once_and_says_at_its_end_which_it_beats(self):
+        self.train(self.config(**SMALL), "run", "--stop-at", 4)
+        log = self.resume("run").err
+        self.assertNotIn("yardsticks", log)
+        logged, = self.metrics(kind="yardsticks")
+        self.assertEqual((list(logged), logged["step"]), (["kind", "step", "values"], 0))
+        self.assertEqual(logged["values"], self.json("evaluate", "run")[0]["yardsticks"])
+        text = (self.folder / "run" / "train.log").read_text()
+        self.assertEqual(text.count("yardsticks on the held-out text, nats per token: uniform "), 1)
+        self.assertEqual(text.count("the same in bits per byte: uniform "), 1)
+        self.assertRegex(log, r"nats per token is (not )?better than .*6-gram \(\d\.\d\d\)")
+
+    def test_without_the_line_of_metrics_they_are_measured_again(self):
+        e, _ = self.yardsticks("text")
+        (self.folder / "text" / "metrics.jsonl").write_text("torn")
+        self.assertEqual(self.json("evaluate", "text"), [e])
+
+    def test_another_text_is_compared_with_the_training_text_if_that_can_be_read(self):
+        (self.folder / "b.txt").write_text(text(50, 7))
+        _, y = self.yardsticks("text", "--data", "b.txt")
+        self.assertEqual(list(y), ["uniform", "unigram", "6-gram", "xz"])
+        (self.folder / "a.txt").unlink()
+        r = self.check("evaluate", "text", "--data", "b.txt", "--json", words=["no yardsticks", "a.txt"])
+        self.assertNotIn("yardsticks", json.loads(r.out))
+
+    def test_masked_models_have_those_that_need_no_neighbours(self):
+        e, y = self.yardsticks("masked")
+        self.assertEqual(list(y), ["uniform", "unigram"])
+        self.assertNotIn("bits_per_byte", e)
+        self.assertEqual({each["bits_per_byte"] for each in y.values()}, {None})
+
+    def test_the_table_has_them_beside_the_model(self):
+        e, y = self.yardsticks("text")
+        shown = self.out("evaluate", "text")
+        rows = {line.split()[0]: line.split()[1:] for line in shown.splitlines()}
+        self.assertEqual(rows["xz"], [f"{y['xz'][key]:.4f}" for key in ("nats_per_token", "bits_per_byte")])
+        self.assertIn(f"this model {e['loss']:.4f}", " ".join(shown.split()))
+
+
+class Overfitting(RunsTest):
+    def test_a_run_says_once_that_it_learns_the_text_by_heart(self):
+        # Held-out text of characters that training never shows.
+        (self.folder / "v.txt").write_text("wet hot tea at dawn " * 20)
+        err = self.train(self.config(data={"train": "a.txt", "valid": "v.txt"}, train__eval_every=20,
+                                     train__max_steps=300)).err
+        best = min(self.metrics(kind="valid"), key=lambda e: e["loss"])
+        self.assertEqual(err.count("held-out loss has risen since step"), 1, err)
+        self.assertIn("train.patience", err)
+        self.assertLess(best["step"], 300)
 
 
 class EvaluatePairs(RunsTest):

@@ -117,6 +117,24 @@ class ReportTest(RunsTest):
         for shown, event in zip(data["learning"], self.metrics(kind="train")[1::2]):
             self.assertEqual(shown, {"step": event["step"], **event["learning"]})
 
+    def test_it_has_yardsticks_and_what_is_to_be_said_of_the_curves(self):
+        self.train(self.config(data={"train": "a.txt", "valid_fraction": 0.1}))
+        logged, = self.metrics(kind="yardsticks")
+        _, data = self.report()
+        self.assertEqual([y["name"] for y in data["yardsticks"]], ["uniform", "unigram", "6-gram", "xz"])
+        for shown, value in zip(data["yardsticks"], logged["values"]):
+            for key in ("nats_per_token", "bits_per_byte"):
+                self.assertAlmostEqual(shown[key], value[key], places=5)
+        self.assertEqual(data["overfitting"], "")
+        self.assertIn("with dropout", data["training_loss_note"])
+        events = [e for e in self.metrics() if e["kind"] != "valid"]
+        self.write_metrics(events + [{"kind": "valid", "step": s, "loss": x} for s, x in ((10, 1.5), (20, 2))])
+        _, data = self.report()
+        self.assertIn("held-out loss has risen since step 10 (1.500 to 2.000)", data["overfitting"])
+        self.write_metrics([e for e in events if e["kind"] == "train"])
+        _, data = self.report()
+        self.assertEqual((data["yardsticks"], data["overfitting"]), ([], ""))
+
     def test_anything_but_a_finite_number_becomes_null(self):
         self.train(self.config())
         events = self.metrics()

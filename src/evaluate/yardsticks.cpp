@@ -1,0 +1,158 @@
+#include "evaluate/yardsticks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <numbers>
+
+#include "evaluate/kneser_ney.h"
+#include "evaluate/xz_size.h"
+
+namespace heed {
+namespace {
+
+constexpr double kMostXzBytes = 16e6;  // of training text
+
+template <class Use>
+void each_label(const ExampleList& list, std::int64_t first, Use&& use) {
+  Example e;
+  for (std::int64_t i = first; i < list.count; ++i) {
+    list.get(i, e);
+    for (const int label : e.labels)
+      if (label >= 0) use(label);
+  }
+}
+
+// The example from which on there are `labels` of them, or the first.
+std::int64_t tail_begin(const ExampleList& list, double labels) {
+  Example e;
+  std::int64_t i = list.count;
+  for (double n = 0; i > 0 && n < labels;) {
+    list.get(--i, e);
+    n += static_cast<double>(e.labels.size());
+  }
+  return i;
+}
+
+struct Labels {
+  ExampleList train, held_out;
+  std::int64_t tail;                      // the first example of `train` that counts
+  std::vector<std::int64_t> seen;         // how often each id is in that tail
+  std::int64_t in_train = 0, scored = 0;  // in the tail, held out
+  int ids = 0;                            // that can be written
+  bool unknown = false;                   // <unk> is among them
+};
+
+Labels read_labels(const Objective& objective, const Tokenizer& target, const Split& train,
+                   const Split& held_out) {
+  Labels l{objective.evaluation(train), objective.evaluation(held_out), 0, {}};
+  l.tail = tail_begin(l.train, kYardstickLabels);
+  l.seen.resize(target.size());
+  std::vector<bool> possible(target.size(), true);
+  for (const int id : objective.never_written(target)) possible[id] = false;
+  each_label(l.train, l.tail, [&](int id) {
+    ++l.in_train;
+    ++l.seen[id];
+    possible[id] = true;
+  });
+  each_label(l.held_out, 0, [&](int id) {
+    ++l.scored;
+    possible[id] = true;
+  });
+  l.ids = static_cast<int>(std::ranges::count(possible, true));
+  l.unknown = possible[Tokenizer::kUnk];
+  return l;
+}
+
+double unigram_nats(const Labels& l) {
+  double nats = 0;
+  const double all = static_cast<double>(l.in_train + l.ids);
+  each_label(l.held_out, 0, [&](int id) { nats -= std::log((l.seen[id] + 1.0) / all); });
+  return nats;
+}
+
+double ngram_nats(const Labels& l, int order) {
+  KneserNey model(order, l.ids);
+  auto context = model.start();
+  const auto begin_line_after = [&](int id) {
+    if (id == Tokenizer::kEos) context = model.start();
+  };
+  each_label(l.train, l.tail, [&](int id) {
+    model.learn(context, id);
+    begin_line_after(id);
+  });
+  context = model.start();
+  double nats = 0;
+  each_label(l.held_out, 0, [&](int id) {
+    nats -= std::log(model.read(context, id));
+    begin_line_after(id);
+  });
+  return nats;
+}
+
+// Of the text that labels spell; </s> ends a line.
+void add_text(const ExampleList& list, std::int64_t first, const Tokenizer& tokenizer, XzSize& xz) {
+  std::string text;
+  int previous = -1;
+  each_label(list, first, [&](int id) {
+    text += id == Tokenizer::kEos ? "\n" : tokenizer.text_after(previous, id);
+    previous = id == Tokenizer::kEos ? -1 : id;
+    if (text.size() < 1 << 16) return;
+    xz.add(text);
+    text.clear();
+  });
+  xz.add(text);
+}
+
+}  // namespace
+
+Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& target,
+                              const Split& train, const Split& held_out, Pool& pool) {
+  const Labels l = read_labels(objective, target, train, held_out);
+  const auto tokens = static_cast<double>(l.scored),
+             bytes = static_cast<double>(held_out.target_bytes);
+  Yardsticks yardsticks;
+  if (l.scored == 0) return yardsticks;
+  const bool whole_text = objective.traits().bits_per_byte;
+  const auto add = [&](const std::string& name, double nats) {
+    Yardstick y{name, nats / tokens, {}};
+    if (whole_text && !held_out.lossy && bytes > 0)
+      y.bits_per_byte = nats / (std::numbers::ln2 * bytes);
+    yardsticks.push_back(y);
+  };
+  add("uniform", tokens * std::log(l.ids));
+  add("unigram", unigram_nats(l));
+  if (!whole_text) return yardsticks;
+
+  const auto type = target.type();
+  const int order = type == TokenizerConfig::char_ || type == TokenizerConfig::byte ? 6 : 3;
+  const double of_train = static_cast<double>(train.target_bytes);
+  const std::int64_t text_begin =
+      of_train <= kMostXzBytes
+          ? 0
+          : tail_begin(l.train, kMostXzBytes / of_train * static_cast<double>(train.target.size()));
+  double nats = 0;
+  std::uint64_t both = 0, alone = 0;  // of training and held-out text as .xz; of the training text
+  const auto xz_size = [&](bool with_held_out) {
+    XzSize xz;
+    add_text(l.train, text_begin, target, xz);
+    if (with_held_out) add_text(l.held_out, 0, target, xz);
+    return xz.finish();
+  };
+  try {
+    pool.run(l.unknown ? 1 : 3, [&](int task, int) {
+      if (task == 0)
+        nats = ngram_nats(l, order);
+      else
+        (task == 1 ? both : alone) = xz_size(task == 1);
+    });
+  } catch (const std::bad_alloc&) {
+    return yardsticks;
+  }
+  add(std::to_string(order) + "-gram", nats);
+  if (!l.unknown)
+    add("xz", 8 * std::numbers::ln2 * (static_cast<double>(both) - static_cast<double>(alone)));
+  return yardsticks;
+}
+
+}  // namespace heed

@@ -1,0 +1,38 @@
+// What much simpler predictors reach on the held-out text, so that a model's loss can be judged:
+//
+//   uniform   every id that the model can write is equally likely
+//   unigram   how often each id is a label in training, plus one
+//   N-gram    Kneser-Ney over the labels: 6-gram for characters and bytes, else 3-gram
+//   xz        (size of training and held-out text as .xz, less that of the training text alone)
+//
+// Each is measured on exactly the labels that a validation scores, so all figures compare with the
+// model's. Of pairs these are the lines of the target side, each from <s> to </s>; the source side
+// is not looked at. Masked models are asked for some of the tokens only: they have the first two.
+// A long training text counts with its last 5 million labels, for xz with its last 16 MB (xz looks
+// back 8 MiB).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/pool.h"
+#include "data/objective.h"
+
+namespace heed {
+
+constexpr std::size_t kYardstickLabels = 5'000'000;
+
+struct Yardstick {
+  std::string name;
+  double nats_per_token = 0;
+  std::optional<double> bits_per_byte;  // where the model's loss can be said in it
+};
+using Yardsticks = std::vector<Yardstick>;
+
+// None if nothing is scored. xz is left out if there is <unk> in the text; both it and the N-gram
+// where there is no memory for them. The same for any number of threads.
+Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& target,
+                              const Split& train, const Split& held_out, Pool& pool);
+
+}  // namespace heed

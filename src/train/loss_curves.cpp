@@ -1,0 +1,53 @@
+#include "train/loss_curves.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace heed {
+namespace {
+
+// The mean of the last five training losses up to a step; NaN if there is none.
+double train_loss_at(const std::vector<LossPoint>& train, std::int64_t step) {
+  const auto end = std::ranges::upper_bound(train, step, {}, &LossPoint::step);
+  const auto n = std::min<std::ptrdiff_t>(5, end - train.begin());
+  if (n == 0) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (auto p = end - n; p != end; ++p) sum += p->loss;
+  return sum / static_cast<double>(n);
+}
+
+}  // namespace
+
+std::string overfitting(const LossCurves& curves) {
+  if (curves.held_out.empty()) return "";
+  const LossPoint last = curves.held_out.back();
+  const auto best = std::ranges::min_element(curves.held_out, {}, &LossPoint::loss);
+  const auto after = curves.held_out.end() - best - 1;
+  const double clearly = after > 1 ? 1.01 : 1.1;
+  if (!(last.loss > clearly * best->loss)) return "";
+  if (!(train_loss_at(curves.train, last.step) < train_loss_at(curves.train, best->step)))
+    return "";
+  return fmt::format(
+      "held-out loss has risen since step {} ({:.3f} to {:.3f}) while training loss falls: the "
+      "model is learning the text by heart; more text, a smaller model, more dropout or "
+      "train.patience help",
+      best->step, best->loss, last.loss);
+}
+
+std::string training_loss_note(const RunConfig& c) {
+  std::string note = c.model.dropout > 0 || c.model.attention_dropout > 0
+                         ? "Training losses are measured with dropout, as means of the steps since "
+                           "the last point; "
+                           "held-out losses are measured without it, so they can be lower."
+                         : "Training losses are means of the steps since the last point; held-out "
+                           "losses are those "
+                           "of the weights at their step.";
+  if (c.train.ema_decay > 0)
+    note += " Held-out losses are those of the averaged weights (train.ema_decay).";
+  if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";
+  return note;
+}
+
+}  // namespace heed

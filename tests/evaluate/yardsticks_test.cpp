@@ -1,0 +1,169 @@
+#include "evaluate/yardsticks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "data/splits.h"
+#include "evaluate/yardsticks_json.h"
+#include "text/tokenizer_trainer.h"
+
+namespace heed {
+namespace {
+
+// Short lines of a few letters: a text, and pairs.
+std::string text_of(int lines, int seed) {
+  std::string text;
+  for (int i = 0; i < lines; ++i) {
+    for (int j = 0; j < 3 + (i * seed) % 7; ++j)
+      text += static_cast<char>('a' + (i * i + j * seed) % 5);
+    text += i % 3 == 0 ? "\n" : " ";
+  }
+  return text;
+}
+
+struct Corpus {
+  RunConfig config;
+  std::unique_ptr<const Objective> objective = make_objective(config);
+  std::unique_ptr<Tokenizer> tokenizer;
+  Split train, held_out;
+
+  explicit Corpus(RunConfig c, const std::string& first = text_of(200, 3),
+                  const std::string& second = text_of(40, 5))
+      : config(std::move(c)) {
+    config.tokenizer.type = TokenizerConfig::char_;
+    TokenizerTrainer trainer(config.tokenizer, objective->traits().specials, 1);
+    trainer.add(text_of(200, 3));
+    tokenizer = trainer.finish().tokenizer;
+    train = split(first);
+    held_out = split(second);
+  }
+
+  Split split(const std::string& text) const {
+    Split s(tokenizer->size(), tokenizer->size());
+    s.target_bytes = text.size();
+    if (objective->traits().pairs) s.source_begin = s.target_begin = {0};
+    for (const char c : text) {
+      if (objective->traits().pairs && c == '\n') {
+        for (auto* begin : {&s.source_begin, &s.target_begin}) begin->push_back(s.target.size());
+        continue;
+      }
+      const int id = tokenizer->encode(std::string(1, c)).front();
+      s.target.push_back(id);
+      if (objective->traits().pairs) s.source.push_back(id);
+    }
+    return s;
+  }
+
+  Yardsticks measured(int threads = 2) const {
+    Pool pool(threads);
+    return measure_yardsticks(*objective, *tokenizer, train, held_out, pool);
+  }
+
+  std::vector<int> labels(const Split& split) const {
+    std::vector<int> all;
+    const ExampleList list = objective->evaluation(split);
+    for (std::int64_t i = 0; i < list.count; ++i) {
+      Example e;
+      list.get(i, e);
+      for (const int label : e.labels)
+        if (label >= 0) all.push_back(label);
+    }
+    return all;
+  }
+};
+
+std::vector<std::string> names(const Yardsticks& yardsticks) {
+  std::vector<std::string> list;
+  for (const Yardstick& y : yardsticks) list.push_back(y.name);
+  return list;
+}
+
+const std::vector<std::string> kShort = {"objective.source_length=12", "objective.target_length=9"};
+
+std::vector<RunConfig> all_objectives() {
+  return {text_config(kShort), causal_config({kShort[1]}), masked_config({kShort[0]}),
+          pairs_config(),
+          text_config({"objective.type=span_corruption", "objective.source_length=12"})};
+}
+
+TEST(Yardsticks, ScoreTheLabelsOfTheValidationForEveryObjective) {
+  for (const RunConfig& config : all_objectives()) {
+    SCOPED_TRACE(config.objective.type);
+    const Corpus c(config);
+    std::map<int, double> seen;
+    for (const int label : c.labels(c.train)) ++seen[label];
+    const auto all = static_cast<double>(c.labels(c.train).size());
+    const auto held_out = c.labels(c.held_out);
+    const double ids =
+        c.tokenizer->size() - static_cast<double>(c.objective->never_written(*c.tokenizer).size());
+    double nats = 0;
+    for (const int label : held_out) nats -= std::log((seen[label] + 1) / (all + ids));
+
+    const Yardsticks y = c.measured();
+    ASSERT_GE(y.size(), 2u);
+    EXPECT_NEAR(y[0].nats_per_token, std::log(ids), 1e-12);
+    EXPECT_NEAR(y[1].nats_per_token, nats / static_cast<double>(held_out.size()), 1e-9);
+    const bool whole = c.objective->traits().bits_per_byte;
+    EXPECT_EQ(names(y), whole ? std::vector<std::string>({"uniform", "unigram", "6-gram", "xz"})
+                              : std::vector<std::string>({"uniform", "unigram"}));
+    for (const Yardstick& each : y) {
+      ASSERT_EQ(each.bits_per_byte.has_value(), whole);
+      if (!whole) continue;
+      const double nats_in_all = each.nats_per_token * static_cast<double>(held_out.size());
+      const auto bytes = static_cast<double>(c.held_out.target_bytes);
+      EXPECT_NEAR(*each.bits_per_byte, nats_in_all / (std::log(2) * bytes), 1e-9);
+    }
+  }
+}
+
+TEST(Yardsticks, OfARegularTextAnNgramIsBestAndUniformWorst) {
+  const Yardsticks y = Corpus(causal_config()).measured();
+  EXPECT_LT(y[1].nats_per_token, y[0].nats_per_token);
+  EXPECT_LT(y[2].nats_per_token, y[1].nats_per_token);
+}
+
+TEST(Yardsticks, AreTheSameForAnyNumberOfThreads) {
+  const Corpus c(causal_config());
+  EXPECT_EQ(json_of(c.measured(1)), json_of(c.measured(3)));
+}
+
+TEST(Yardsticks, OfHardlyAnyTextAreNumbersToo) {
+  for (const RunConfig& config : all_objectives())
+    for (const std::string train : {"", "a\n", "ab\n"}) {
+      EXPECT_EQ(Corpus(config, train, "").measured().size(), 0u);
+      for (const Yardstick& y : Corpus(config, train, "ba\n").measured())
+        EXPECT_TRUE(std::isfinite(y.nats_per_token)) << y.name;
+    }
+}
+
+TEST(Yardsticks, AreLeftOutWhereTheyCannotBeCompared) {
+  Corpus lower(causal_config());
+  lower.held_out.lossy = true;
+  for (const Yardstick& y : lower.measured()) EXPECT_FALSE(y.bits_per_byte) << y.name;
+  Corpus unknown(causal_config());
+  const double before = std::exp(unknown.measured()[0].nats_per_token);
+  unknown.held_out.target.push_back(Tokenizer::kUnk);
+  const Yardsticks y = unknown.measured();
+  EXPECT_EQ(names(y), std::vector<std::string>({"uniform", "unigram", "6-gram"}));
+  EXPECT_NEAR(std::exp(y[0].nats_per_token), before + 1, 1e-9);  // <unk> can be right, too
+}
+
+TEST(Yardsticks, AreReadAsTheyWereWritten) {
+  const Yardsticks y = {{"uniform", 4.25, 6.5}, {"xz", 1.125, {}}};
+  const auto event = nlohmann::ordered_json::parse(yardsticks_metrics(y));
+  EXPECT_EQ(event["kind"], "yardsticks");
+  EXPECT_EQ(event["step"], 0);
+  EXPECT_TRUE(event["values"][1]["bits_per_byte"].is_null());
+  EXPECT_EQ(json_of(yardsticks_of_event(event)), json_of(y));
+  for (const char* other :
+       {R"({"kind":"train","step":1,"values":[]})", R"({"kind":"yardsticks"})",
+        R"({"kind":"yardsticks","values":[{"name":1}]})", R"({"kind":"yardsticks","values":7})"})
+    EXPECT_TRUE(yardsticks_of_event(nlohmann::ordered_json::parse(other)).empty()) << other;
+}
+
+}  // namespace
+}  // namespace heed
