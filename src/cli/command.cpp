@@ -39,7 +39,8 @@ void CommandLine::add_model(std::string& run, std::string& checkpoint) {
 }
 
 void CommandLine::add_config(std::string& config) {
-  add_file("CONFIG", config, "config file (JSON)")->required();
+  add_file("CONFIG", config, "config file (JSON), or the name of one that comes with heed")
+      ->required();
 }
 
 void CommandLine::add_list(const std::string& name, std::vector<std::string>& values,
