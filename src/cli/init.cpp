@@ -53,9 +53,9 @@ Exit run_init(CommandLine& line) {
     throw Error(Exit::usage, output + " exists already.", "--output FILE");
   if (texts.empty()) {
     text.files = {shown};
-    text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 100};
+    text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
   } else {
-    text.files = text_files(texts);
+    text.files = text_paths(texts);
     text.facts = text_facts(text.files);
     text.pairs = text.files.size() == 1 && shown.ends_with(".tsv") && like->count() == 0;
     for (std::string& file : text.files)

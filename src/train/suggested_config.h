@@ -23,15 +23,17 @@ const std::vector<std::string>& families();
 
 struct Suggestion {
   TokenizerConfig::Type tokenizer = TokenizerConfig::char_;
-  int vocab_size = 0;  // 0: as many as the text has
-  int d_model = 128, n_heads = 4, encoder_layers = 0, decoder_layers = 4;
-  double dropout = 0.1;
-  double learning_rate = 2e-3;
-  int batch_tokens = 2048;
-  double valid_fraction = 0.1;
-  double passes = 0;       // through the text; more would only learn it by heart
-  std::int64_t steps = 0;  // a rough guess of what fits into the minutes, or into the passes
+  int vocab_size = 0;  // bpe
+  int d_model = 128, encoder_layers = 0, decoder_layers = 4;
+  double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
+  std::int64_t steps = 0;  // a guess of what fits into the minutes; 0: training ends otherwise
 };
+
+inline constexpr int kValidations = 12;  // of a training
+// More passes through a text would only learn it by heart. (A small text takes some steps, too.)
+inline constexpr double kPasses = 60;
+// What there is time for, but no more than what helps.
+std::int64_t useful_steps(double in_time, double epochs_per_step);
 
 Suggestion suggest(const OwnText& text);
 

@@ -33,14 +33,14 @@ TEST_F(OwnTextFiles, AFolderStandsForItsOwnVisibleFilesByName) {
   const std::string b = write("b", "b"), a = write("a", "a");
   write(".hidden", "h");
   write("deep/c", "c");
-  EXPECT_THAT(text_files({b, folder_.string()}), ElementsAre(b, a, b));
-  EXPECT_THROW(text_files({(folder_ / "none").string()}), Error);
+  EXPECT_THAT(text_paths({b, folder_.string()}), ElementsAre(b, a, b));
+  EXPECT_THROW(text_paths({(folder_ / "none").string()}), Error);
   fs::remove(folder_ / "deep/c");
-  EXPECT_THROW(text_files({(folder_ / "deep").string()}), Error);
+  EXPECT_THROW(text_paths({(folder_ / "deep").string()}), Error);
 }
 
 TEST_F(OwnTextFiles, ANameThatIsNotUtf8IsRefused) {
-  EXPECT_THROW(text_files({write("caf\xe9", "text")}), Error);
+  EXPECT_THROW(text_paths({write("caf\xe9", "text")}), Error);
 }
 
 TEST_F(OwnTextFiles, CharactersAreCountedNotBytes) {
@@ -50,6 +50,14 @@ TEST_F(OwnTextFiles, CharactersAreCountedNotBytes) {
   EXPECT_EQ(facts.bytes, 9u);
   EXPECT_EQ(facts.characters, 5u);
   EXPECT_EQ(facts.distinct, 4);
+}
+
+TEST_F(OwnTextFiles, ARareCharacterIsNotCommon) {
+  const std::string files[] = {
+      write("a", std::string(50'000, 'x') + std::string(50'000, 'y') + "z")};
+  const TextFacts facts = text_facts(files);
+  EXPECT_EQ(facts.distinct, 3);
+  EXPECT_EQ(facts.common, 2);
 }
 
 TEST_F(OwnTextFiles, BytesThatAreNoTextAreSeenEvenLate) {

@@ -9,7 +9,7 @@ namespace {
 
 OwnText text_of(std::uint64_t bytes, int distinct, const std::string& like = "gpt") {
   return {.files = {"mine.txt"},
-          .facts = {.bytes = bytes, .characters = bytes, .distinct = distinct},
+          .facts = {.bytes = bytes, .characters = bytes, .distinct = distinct, .common = distinct},
           .like = like};
 }
 
@@ -51,6 +51,20 @@ TEST(SuggestedConfig, GrowsWithTheTextAndWithTheMinutes) {
   patient.minutes = 60;
   EXPECT_LT(small, large);
   EXPECT_LT(large, config_for(patient).model.d_model);
+}
+
+TEST(SuggestedConfig, DropsOutMoreWhereTheTextIsReadMoreOften) {
+  OwnText text = text_of(200'000, 60);
+  const double often = config_for(text).model.dropout;
+  text.facts.bytes = 20'000'000;
+  EXPECT_LT(config_for(text).model.dropout, often);
+}
+
+TEST(SuggestedConfig, TrainsAsLongAsThereIsTimeButNotUntilTheTextIsKnownByHeart) {
+  EXPECT_NEAR(useful_steps(2000, 0.001), 2000, 12);
+  EXPECT_NEAR(useful_steps(1e6, 0.01), 100 * kPasses, 12);
+  EXPECT_NEAR(useful_steps(1e6, 1), 300, 12);  // a tiny text
+  EXPECT_GE(useful_steps(-5, 1), 24);          // no time at all
 }
 
 TEST(SuggestedConfig, HoldsOutEnoughToMeasureAndNoMoreThanScoringAllows) {
