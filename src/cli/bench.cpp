@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/pool.h"
 #include "cli/command.h"
+#include "cli/config_path.h"
 #include "cli/output.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
@@ -46,6 +47,7 @@ Exit run_bench_command(CommandLine& line) {
   line.add_json(json);
   line.app().footer(kBenchNotes);
   if (!line.parse()) return Exit::ok;
+  path = config_path(path);
   const RunConfig config = load_config(path, sets);
   threads = thread_count(threads, config);
   prepare_blas(threads);

@@ -62,7 +62,8 @@ CLI::Option* CommandLine::add_text(std::optional<std::string>& text, const std::
 }
 
 void CommandLine::add_config(std::string& config) {
-  add_file("CONFIG", config, "config file (JSON)")->required();
+  add_file("CONFIG", config, "config file (JSON), or the name of one that comes with heed")
+      ->required();
 }
 
 void CommandLine::add_list(const std::string& name, std::vector<std::string>& values,

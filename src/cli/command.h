@@ -99,6 +99,7 @@ void check_length_penalty(double length_penalty);
 // In cli/<name>.cpp.
 Exit run_bench_command(CommandLine& line);
 Exit run_gradcheck(CommandLine& line);
+Exit run_init(CommandLine& line);
 Exit run_inspect(CommandLine& line);
 Exit run_train(CommandLine& line);
 Exit run_resume(CommandLine& line);  // cli/train.cpp

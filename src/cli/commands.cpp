@@ -13,7 +13,8 @@ namespace heed {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"train", "train a model from a config, in a new run folder", run_train},
+    {"train", "train a model on a text, or from a config, in a new run folder", run_train},
+    {"init", "write a commented config for a text", run_init},
     {"resume", "continue a run exactly where it stopped", run_resume},
     {"evaluate", "measure loss, perplexity, accuracy and BLEU", run_evaluate},
     {"sample", "continue a text", run_sample},

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/config_path.h"
 #include "cli/output.h"
 #include "data/run_config.h"
 
@@ -11,7 +12,7 @@ Exit run_config(CommandLine& line) {
   std::string path;
   std::vector<std::string> sets;
   bool json = false, schema = false, docs = false;
-  line.add_file("CONFIG", path, "config file (JSON)");
+  line.add_file("CONFIG", path, "config file (JSON), or the name of one that comes with heed");
   line.add_sets(sets);
   line.add_json(json);  // configs and the schema are JSON anyway
   line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
@@ -22,7 +23,7 @@ Exit run_config(CommandLine& line) {
     throw Error(Exit::usage, "expected one of CONFIG, --schema and --docs.", "heed config --help");
   if (schema) print(config_schema());
   if (docs) print(json ? config_keys() : config_docs());
-  if (!path.empty()) print(dump_config(load_config(path, sets)));
+  if (!path.empty()) print(dump_config(load_config(config_path(path), sets)));
   return Exit::ok;
 }
 

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/noise.h"
 #include "cli/command.h"
+#include "cli/config_path.h"
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "inspect/gradient_check.h"
@@ -57,6 +58,7 @@ Exit run_gradcheck(CommandLine& line) {
   line.add_sets(sets);
   line.add_json(json);
   if (!line.parse()) return Exit::ok;
+  path = config_path(path);
   prepare_blas();
   const RunConfig config = load_config(path, sets);
   const ModelConfig small = shrunk(config.model);

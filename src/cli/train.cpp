@@ -1,13 +1,21 @@
-// heed train CONFIG, heed resume RUN
+// heed train CONFIG or TEXT, heed resume RUN
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/folders.h"
+#include "base/format.h"
 #include "cli/command.h"
+#include "cli/config_path.h"
+#include "cli/first_results.h"
 #include "cli/output.h"
 #include "inspect/run_film.h"
+#include "cli/text_options.h"
 #include "train/resume.h"
-#include "train/start.h"
+#include "train/text_start.h"
 
 namespace heed {
 namespace {
@@ -38,13 +46,29 @@ Exit finish(const RunResult& r, bool json) {
   return r.exit;
 }
 
+void check_text(const std::string& path) {
+  if (path == "-") return;
+  if (!path_exists(path)) throw Error(Exit::data, path + ": no such file.", config_hint(path));
+  if (path_exists(path + "/checkpoints") && path_exists(path + "/config.json"))
+    throw Error(Exit::usage, path + " is a run; expected a text or a config.",
+                "heed resume " + shell_word(path));
+}
+
 }  // namespace
 
 Exit run_train(CommandLine& line) {
-  TrainRequest request;
+  TextRequest request;
   bool json = false;
-  line.add_config(request.config);
-  line.app().add_option("--run", request.run, "run folder (default: runs/<config name>)");
+  line.app()
+      .add_option("CONFIG|TEXT", request.texts,
+                  "a config (.json, or the name of one that comes with heed); or the text to train "
+                  "on: files, folders, or - (standard input)")
+      ->type_name("PATH")
+      ->required();
+  line.app().add_option("--run", request.run,
+                        "run folder (default: runs/<name of config or text>)");
+  const CLI::Option* like = add_like(line, request.like);
+  const CLI::Option* minutes = add_minutes(line, request.minutes);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
   line.app().add_option("--init-from", request.init_from,
@@ -55,7 +79,32 @@ Exit run_train(CommandLine& line) {
   request.command = line.as_typed();
   request.film = film_of;
   Log log({.quiet = line.quiet()});
-  return finish(train_run(request, log), json);
+
+  const auto config = std::ranges::find_if(request.texts, names_config);
+  if (config == request.texts.end()) {
+    for (const std::string& text : request.texts) check_text(text);
+    const RunResult result = train_on_text(request, log);
+    if (result.exit == Exit::ok) show_first_results(result.run, result.reason, log);
+    return finish(result, json);
+  }
+  request.config = config_path(*config);
+  if (request.texts.size() > 1)
+    throw Error(Exit::usage,
+                fmt::format("{} is a config, which stands alone; found {} arguments.", *config,
+                            request.texts.size()),
+                "the texts alone; or the config, with --set data.train=...");
+  for (const CLI::Option* option : {like, minutes})
+    if (option->count() > 0)
+      throw Error(
+          Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
+          option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
+  try {
+    return finish(train_run(request, log), json);
+  } catch (const Error& e) {
+    if (e.exit() != Exit::usage || looks_like_config(request.config)) throw;
+    throw Error(Exit::usage, e.what(),
+                "heed train - < " + shell_word(request.config) + ", if it is text to train on");
+  }
 }
 
 Exit run_resume(CommandLine& line) {

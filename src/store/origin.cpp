@@ -56,10 +56,13 @@ Origin read_origin(const std::string& run) {
     JsonObject json =
         JsonObject::parse(read_file(path, kMaxFile),
                           {.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy});
-    return {
-        text_of(json, "folder"),    {text_of(json, "data_sha256"), text_of(json, "valid_sha256")},
-        text_of(json, "init_from"), text_of(json, "command"),
-        text_of(json, "core_type"), text_of(json, "initial_sha256")};
+    const std::string written = text_of(json, "folder");
+    return {written.empty() ? "" : (folder / written).lexically_normal().string(),
+            {text_of(json, "data_sha256"), text_of(json, "valid_sha256")},
+            text_of(json, "init_from"),
+            text_of(json, "command"),
+            text_of(json, "core_type"),
+            text_of(json, "initial_sha256")};
   }
   return {};
 }

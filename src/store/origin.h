@@ -10,7 +10,7 @@
 namespace heed {
 
 struct Origin {
-  std::string folder;     // "" if it is not known
+  std::string folder;     // "" if it is not known; written as "." it is the run folder
   DataHash hash;          // empty if it is not known
   std::string init_from;  // of --init-from, or ""
   std::string command;

@@ -42,8 +42,8 @@ fs::path move_away(const fs::path& run, SystemCalls& calls) {
 
 // Takes away a new folder with what a start makes, and nothing else.
 void remove_new(const fs::path& run) {
-  for (const char* name : {"checkpoints/.tmp-link", "checkpoints", "config.json", "origin.json",
-                           kMetrics, kFilm, ".lock"}) {
+  for (const char* name : {"checkpoints/.tmp-link", "checkpoints", "text.txt", "config.json",
+                           "origin.json", kMetrics, kFilm, ".lock"}) {
     std::error_code error;
     fs::remove(run / name, error);  // of a folder: only if it is empty
     if (error) return;
@@ -136,8 +136,9 @@ void RunWriter::write_config(std::string_view json) {
   replace_file(run_ / "config.json", json, *calls_);
 }
 
-void RunWriter::describe(std::string_view origin, std::string_view config) {
+void RunWriter::describe(std::string_view origin, std::string_view config, std::string_view text) {
   try {
+    if (!text.empty()) replace_file(run_ / "text.txt", text, *calls_);
     replace_file(run_ / "origin.json", origin, *calls_);
     write_config(config);
   } catch (...) {

@@ -41,10 +41,10 @@ class RunWriter {
   std::filesystem::path checkpoints() const { return run_ / "checkpoints"; }
 
   void write_config(std::string_view json);  // config.json
-  // Of a new run: origin.json, then config.json, with which it can be resumed. If that fails the
-  // folder goes again, which would be in the way of the next start, and an old run gets its name
-  // back.
-  void describe(std::string_view origin, std::string_view config);
+  // Of a new run: text.txt (if it came from standard input), origin.json, then config.json, with
+  // which it can be resumed. If that fails the folder goes again, which would be in the way of the
+  // next start, and an old run gets its name back.
+  void describe(std::string_view origin, std::string_view config, std::string_view text = {});
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
   // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics and

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "base/signals.h"
 #include "math/blas.h"
@@ -30,14 +31,9 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
 
 }  // namespace
 
-RunResult train_run(const TrainRequest& request, Log& log) {
-  const RunConfig config = load_config(request.config, request.sets);
-  const fs::path config_path = fs::absolute(request.config).lexically_normal();
-  const std::string folder = config_path.parent_path().string();
-  const std::string run_path =
-      request.run.empty() ? (fs::path("runs") / config_path.stem()).string() : request.run;
-  RunWriter::require_free(run_path, request.force);
-
+PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
+                            const std::string& folder, const std::string& run) {
+  RunWriter::require_free(run, request.force);
   std::optional<Checkpoint> initial;
   Tokenizers tokenizers;
   if (!request.init_from.empty()) {
@@ -46,9 +42,6 @@ RunResult train_run(const TrainRequest& request, Log& log) {
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
   }
   PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.threads);
-  Pool pool(prepared.threads);  // may fail, and would leave a folder in the way of the next start
-  watch_signals();
-
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
   if (initial) {
@@ -58,19 +51,37 @@ RunResult train_run(const TrainRequest& request, Log& log) {
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }
-  RunWriter run = RunWriter::create(run_path, request.force);
-  const Origin origin{folder, prepared.data.hash, request.init_from, request.command,
+  const int threads = prepared.threads;
+  // Threads may fail to start, and would leave a folder in the way of the next start.
+  return {std::move(prepared), Pool(threads), std::move(weights), run, folder, "", {}};
+}
+
+RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log) {
+  const PreparedRun& prepared = start.prepared;
+  RunWriter run = RunWriter::create(start.run, request.force);
+  const Origin origin{start.folder, prepared.data.hash, request.init_from, request.command,
                       blas_core_type()};
-  run.describe(origin_json(origin), dump_config(config));
+  run.describe(origin_json(origin), dump_config(prepared.config), std::exchange(start.text, {}));
 
   log.open_file((run.path() / "train.log").string());
   return with_errors_in_log(log, [&] {
-    return train_to_the_end(prepared, request, pool, run, log, [&](Trainer& trainer) {
+    for (const std::string& line : start.said) log.only_file(line);
+    return train_to_the_end(prepared, request, start.pool, run, log, [&](Trainer& trainer) {
       run.append_metrics(event_metrics(0, "start", request.command, origin.core_type));
-      if (weights) trainer.start_from(*weights);
-      weights.reset();
+      if (start.weights) trainer.start_from(*start.weights);
+      start.weights.reset();
     });
   });
+}
+
+RunResult train_run(const TrainRequest& request, Log& log) {
+  const RunConfig config = load_config(request.config, request.sets);
+  const fs::path path = fs::absolute(request.config).lexically_normal();
+  const std::string run =
+      request.run.empty() ? (fs::path("runs") / path.stem()).string() : request.run;
+  PreparedStart start = prepare_start(request, config, path.parent_path().string(), run);
+  watch_signals();
+  return begin_run(start, request, log);
 }
 
 }  // namespace heed

@@ -1,5 +1,8 @@
-// heed train: reads config and data, makes the run folder, and trains.
+// heed train: reads config and data, makes the run folder, and trains. In two halves, between which
+// a start on a text of one's own (train/text_start) plans how long it trains.
 #pragma once
+
+#include <optional>
 
 #include "train/training_run.h"
 
@@ -11,6 +14,23 @@ struct TrainRequest : RunRequest {  // `run` empty: runs/<config name>
   bool force = false;               // an old run folder is renamed
   std::string command;              // as typed, for origin.json
 };
+
+// Everything is read and checked, and the threads run; nothing is written yet.
+struct PreparedStart {
+  PreparedRun prepared;
+  Pool pool;
+  std::optional<ParamVec<float>> weights;  // of --init-from
+  std::string run;                         // folder, to be made
+  std::string folder;             // for origin.json: where the relative paths of the data start
+  std::string text;               // becomes RUN/text.txt, if it is not empty
+  std::vector<std::string> said;  // lines that the log file is to have too
+};
+
+PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
+                            const std::string& folder, const std::string& run);
+
+// Makes the run folder and trains.
+RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log);
 
 // Errors leave every earlier run as it was; once there is a train.log they are logged there too.
 RunResult train_run(const TrainRequest& request, Log& log);

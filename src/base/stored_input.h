@@ -1,0 +1,24 @@
+// Standard input as a file in memory, which can be read more than once, by its path.
+#pragma once
+
+#include <string>
+
+namespace heed {
+
+class StoredInput {
+ public:
+  // Reads standard input to its end. Error (data) if it cannot be read or has no byte; Error
+  // (memory) if it does not fit.
+  StoredInput();
+  ~StoredInput();
+  StoredInput(const StoredInput&) = delete;
+  StoredInput& operator=(const StoredInput&) = delete;
+
+  std::string path() const;  // as long as this object lives
+  std::string bytes() const;
+
+ private:
+  int fd_;
+};
+
+}  // namespace heed

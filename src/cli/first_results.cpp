@@ -1,0 +1,64 @@
+#include "cli/first_results.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "base/format.h"
+#include "base/utf8.h"
+#include "data/objective.h"
+#include "report/report_page.h"
+#include "store/result_file.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+// The first words of a text, on one line.
+std::string beginning(const std::string& text) {
+  std::string words;
+  for (const std::string_view word : split_words(text)) {
+    if (words.size() + word.size() > 40) break;
+    words += (words.empty() ? "" : " ") + std::string(word);
+  }
+  return words;
+}
+
+void log_lines(const std::string& text, Log& log) {
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    log.info("  | " + printable(std::string_view(text).substr(at, end - at)));
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+void show_first_results(const std::string& run, const std::string& reason, Log& log) {
+  const Report report = make_report(run);
+  const ObjectiveTraits traits = make_objective(parse_config(report.config, run))->traits();
+  std::string prompt;
+  if (!report.steps.empty() && !report.prompts.empty()) {
+    log.info(traits.fills_masks ? "a held-out text, and what the model puts in its masks:"
+                                : "a held-out text, and how the model continues it:");
+    log_lines(report.prompts[0], log);
+    log.info("becomes");
+    log_lines(report.steps.back().written[0], log);
+    if (!traits.fills_masks) prompt = beginning(report.prompts[0]);
+  }
+  const std::string page = (std::filesystem::path(run) / "report.html").string();
+  write_result(page, report_page(report, read_metrics(report.folder, report.last_step)));
+  log.info(fmt::format("the whole story, for a browser: {}", page));
+
+  // A model that fills in masks has shown tokens, which are not what one types.
+  const std::string name = shell_word(run), text = prompt.empty() ? "TEXT" : shell_word(prompt);
+  log.info("try next:");
+  log.info(traits.fills_masks ? fmt::format("  heed fill {} \"TEXT with a [MASK]\"", name)
+                              : fmt::format("  heed sample {} --prompt {}", name, text));
+  log.info(fmt::format("  heed attend {} --{} {} --html attention.html", name,
+                       traits.encoder() ? "source" : "target", text));
+  log.info(reason == "finished" ? fmt::format("  heed resume {} --more 1000", name)
+                                : fmt::format("  heed evaluate {}", name));
+}
+
+}  // namespace heed

@@ -1,0 +1,13 @@
+// What a person sees of the model she has trained on her own text, as soon as it is there.
+#pragma once
+
+#include <string>
+
+#include "base/log.h"
+
+namespace heed {
+
+// Logs a sample, writes RUN/report.html, and names commands to try next. `reason` is RunResult's.
+void show_first_results(const std::string& run, const std::string& reason, Log& log);
+
+}  // namespace heed

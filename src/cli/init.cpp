@@ -1,0 +1,71 @@
+// heed init [TEXT...]
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "base/folders.h"
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/text_options.h"
+#include "train/text_start.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kInitNotes =
+    "The config is the one that heed train TEXT would make, with comments, but nothing is "
+    "measured:\n"
+    "train.max_steps is a guess of what fits into --minutes. Without TEXT it names mine.txt. A "
+    ".tsv\n"
+    "file (source, tab, target) gets a model that translates.";
+
+// As a config in `folder` names it.
+std::string as_written(const std::string& path, const fs::path& folder) {
+  return fs::path(path).is_absolute() ? path : fs::proximate(path, folder).string();
+}
+
+}  // namespace
+
+Exit run_init(CommandLine& line) {
+  std::vector<std::string> texts;
+  std::string output;
+  OwnText text;
+  line.app()
+      .add_option("TEXT", texts, "files or folders of text")
+      ->type_name("PATH")
+      ->default_str("");
+  const CLI::Option* like = add_like(line, text.like);
+  add_minutes(line, text.minutes);
+  line.add_file("--output", output,
+                "the config to write; - is standard output (default: TEXT.json)", "FILE");
+  line.app().footer(kInitNotes);
+  if (!line.parse()) return Exit::ok;
+
+  const std::string shown = texts.empty() ? "mine.txt" : texts.front();
+  if (output.empty()) output = name_of_text(shown) + ".json";
+  if (output != "-" && !output.ends_with(".json"))
+    throw Error(Exit::usage, output + ": expected a name that ends in .json, as configs do.");
+  if (output != "-" && path_exists(output))
+    throw Error(Exit::usage, output + " exists already.", "--output FILE");
+  if (texts.empty()) {
+    text.files = {shown};
+    text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
+  } else {
+    text.files = text_paths(texts);
+    text.facts = text_facts(text.files);
+    text.pairs = text.files.size() == 1 && shown.ends_with(".tsv") && like->count() == 0;
+    for (std::string& file : text.files)
+      file = as_written(file, output == "-" ? "." : folder_of(output));
+  }
+  write_output(output, suggested_config(text, suggest(text), shown));
+  if (output != "-")
+    Log({.quiet = line.quiet()})
+        .info(fmt::format("written: {0}; to train it: heed train {0}", shell_word(output)));
+  return Exit::ok;
+}
+
+}  // namespace heed

@@ -1,0 +1,65 @@
+#include "data/own_text.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+#include "base/error.h"
+#include "base/folders.h"
+#include "base/utf8.h"
+#include "data/corpus.h"
+
+namespace heed {
+
+std::vector<std::string> text_paths(const std::vector<std::string>& named) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (const std::string& name : named) {
+    if (!path_exists(name)) throw Error(Exit::data, name + ": no such file.", "check the path");
+    std::error_code none;
+    if (!fs::is_directory(name, none)) {
+      files.push_back(name);
+      continue;
+    }
+    const std::size_t before = files.size();
+    for (const std::string& file : names_in(name)) {
+      const fs::path path = fs::path(name) / file;
+      if (!file.starts_with('.') && fs::is_regular_file(path, none)) files.push_back(path.string());
+    }
+    if (files.size() == before)
+      throw Error(Exit::data, name + ": this folder has no files (folders in it do not count).",
+                  "a folder of texts, or the texts themselves");
+  }
+  for (const std::string& file : files)
+    if (find_invalid_utf8(file) != std::string::npos)
+      throw Error(Exit::usage,
+                  printable(file) + ": this name is not valid UTF-8, which a config is written in.",
+                  "rename the file, or make a link to it");
+  return files;
+}
+
+TextFacts text_facts(std::span<const std::string> files) {
+  TextFacts facts;
+  std::vector<std::uint64_t> counts(0x110000);  // of each code point
+  scan_text(files, {.any_bytes = true}, [&](std::string_view text) {
+    facts.bytes += text.size();
+    facts.utf8 = facts.utf8 && find_invalid_utf8(text) == std::string_view::npos;
+    for (std::size_t at = 0; facts.utf8 && at < text.size();) {
+      const CodePoint c = code_point_at(text, at);
+      ++counts[c.value];
+      at += c.length;
+    }
+  });
+  if (!facts.utf8) return facts;
+  std::erase(counts, 0);
+  std::ranges::sort(counts, std::greater<>());
+  facts.distinct = static_cast<int>(counts.size());
+  for (const std::uint64_t n : counts) facts.characters += n;
+  std::uint64_t covered = 0;
+  for (; static_cast<double>(covered) < 0.99995 * static_cast<double>(facts.characters);
+       ++facts.common)
+    covered += counts[facts.common];
+  return facts;
+}
+
+}  // namespace heed

@@ -1,0 +1,41 @@
+#include "train/speed.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/signals.h"
+#include "train/stepper.h"
+#include "train/validation.h"
+
+namespace heed {
+
+Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds) {
+  constexpr int kWarmUp = 2, kSteps = 20;
+  const auto objective = make_objective(prepared.config);
+  const Split& split = prepared.data.train;
+  Stepper stepper(prepared.config, prepared.model, *objective, split, pool);
+  State state;
+  Speed speed;
+  const double begin = seconds_now();
+  double warm = begin;
+  int steps = 0;
+  for (bool go = true; go && steps < kWarmUp + kSteps;) {
+    go = stepper.step(state).finite && stop_signal() == 0 && seconds_now() - begin < seconds;
+    if (++steps <= kWarmUp && go) warm = seconds_now();
+  }
+  const int counted = steps > kWarmUp ? steps - kWarmUp : steps;
+  speed.step = (seconds_now() - (steps > kWarmUp ? warm : begin)) / counted;
+  const double index = static_cast<double>(state.cursor.index);
+  const auto count = static_cast<double>(objective->count(split, state.cursor.epoch));
+  speed.epochs = (static_cast<double>(state.cursor.epoch) + index / std::max(1.0, count)) /
+                 static_cast<double>(std::max<std::int64_t>(1, state.step));
+  if (!prepared.config.data.has_validation()) return speed;
+  const double before = seconds_now();
+  const Validation validation{prepared.config, prepared.model, *objective, prepared.data.valid,
+                              prepared.tokenizers};
+  validation.measure(0, stepper.best_values(), pool, [] { return stop_signal() != 0; });
+  speed.validation = seconds_now() - before;
+  return speed;
+}
+
+}  // namespace heed

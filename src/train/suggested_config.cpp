@@ -1,0 +1,195 @@
+#include "train/suggested_config.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/utf8.h"
+
+namespace heed {
+namespace {
+
+// What a text of at least so many bytes gets, if training may take so many minutes; the last row
+// that fits counts. Measured on two Zen 3 cores (140 GFLOP/s in training): in 5 minutes the third
+// comes to 2.14 bits per byte of held-out Shakespeare (1.1 MB); xz takes 2.52, a Kneser-Ney model
+// of 6 characters 2.25.
+struct Size {
+  double bytes, minutes;
+  int d_model, layers;
+  double learning_rate;
+};
+constexpr Size kSizes[] = {{0, 0, 64, 2, 3e-3},
+                           {4e3, 0, 64, 3, 3e-3},
+                           {20e3, 0, 128, 4, 2e-3},
+                           {600e3, 15, 192, 5, 1.5e-3},
+                           {600e3, 60, 256, 6, 1e-3}};
+
+constexpr double kFewBytes = 50e3;         // pieces of words need more to be learnt from
+constexpr double kHeldOutBytes = 300e3;    // at most: scoring them takes time
+constexpr double kFlopsPerSecond = 120e9;  // for a guess
+constexpr int kBatchTokens = 2048;
+
+struct Layers {
+  int encoder, decoder;
+};
+struct Family {
+  const char *like, *objective, *meaning;
+  Layers (*layers)(int n);  // for as much work as a GPT of n layers is
+};
+constexpr Family kFamilies[] = {
+    {"gpt", R"("causal_lm", "target_length": 128)",
+     "A decoder alone, as GPT: it predicts each token from those before it.",
+     [](int n) {
+       return Layers{0, n};
+     }},
+    {"prefix_lm", R"("prefix_lm", "source_length": 64, "target_length": 128)",
+     "The encoder reads source_length tokens, the decoder writes what follows.",
+     [](int n) {
+       return Layers{1, n};
+     }},
+    {"bert", R"("masked_lm", "source_length": 96)",
+     "An encoder alone, as BERT: it fills in masked tokens.",
+     [](int n) {
+       return Layers{n, 0};
+     }},
+    {"t5", R"("span_corruption", "source_length": 48)",
+     "Encoder and decoder, as T5: it fills in masked spans of tokens.",
+     [](int n) {
+       return Layers{n / 2, (n + 2) / 4};
+     }},
+};
+constexpr Family kTranslation = {"", R"("seq2seq", "label_smoothing": 0.1)",
+                                 "The encoder reads a sentence, the decoder translates it.",
+                                 [](int n) {
+                                   return Layers{n / 2 + 1, n / 2 + 1};
+                                 }};
+
+const Family& family_of(const OwnText& text) {
+  if (text.pairs) return kTranslation;
+  for (const Family& f : kFamilies)
+    if (text.like == f.like) return f;
+  throw Error(Exit::usage, fmt::format("--like {}: expected {}.", text.like, joined(families())));
+}
+
+// bpe needs room for the characters that make up most of the text, for 256 bytes and special ids.
+int pieces_for(const TextFacts& f) {
+  const auto bytes = static_cast<double>(f.bytes);
+  const int words = bytes < 300e3 ? 500 : bytes < 5e6 ? 1000 : bytes < 50e6 ? 2000 : 4000;
+  const int room = std::min(f.distinct, f.common + f.common / 10 + 50) + 300;
+  return std::max(words + f.common / 2, room);
+}
+
+// Of one epoch: a piece has 3 or 4 bytes.
+double steps_of_epoch(const OwnText& text, const Suggestion& s) {
+  const bool pieces = s.tokenizer == TokenizerConfig::bpe;
+  return static_cast<double>(text.facts.bytes) / (pieces ? 3.3 : 1) / kBatchTokens;
+}
+
+// What fits into the minutes, at 6 operations for each weight and token; not more than what helps.
+std::int64_t guessed_steps(const OwnText& text, const Suggestion& s) {
+  const double d = s.d_model, layers = s.encoder_layers + s.decoder_layers;
+  const double weights = 12 * layers * d * d + d * std::max(256, s.vocab_size);
+  const double in_time = text.minutes * 60 * kFlopsPerSecond / (6 * weights * kBatchTokens);
+  return useful_steps(in_time, 1 / steps_of_epoch(text, s));
+}
+
+// A path, or a list of them, as JSON.
+std::string json_of(const std::vector<std::string>& files) {
+  return files.size() == 1 ? nlohmann::json(files[0]).dump() : nlohmann::json(files).dump();
+}
+
+}  // namespace
+
+const std::vector<std::string>& families() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Family& f : kFamilies) all.push_back(f.like);
+    return all;
+  }();
+  return names;
+}
+
+std::int64_t useful_steps(double in_time, double epochs_per_step) {
+  const double useful = std::max(300.0, kPasses / epochs_per_step);
+  const double steps = std::clamp(std::min(in_time, useful), 24.0, 1e9);
+  return static_cast<std::int64_t>(steps / kValidations) * kValidations;
+}
+
+Suggestion suggest(const OwnText& text) {
+  const auto bytes = static_cast<double>(text.facts.bytes);
+  Suggestion s;
+  if (!text.facts.utf8) {
+    s.tokenizer = TokenizerConfig::byte;
+  } else if (text.pairs || bytes >= kFewBytes) {
+    s.tokenizer = TokenizerConfig::bpe;
+    s.vocab_size = pieces_for(text.facts);
+  }
+  const Size* size = kSizes;
+  for (const Size& row : kSizes)
+    if (bytes >= row.bytes && text.minutes >= row.minutes) size = &row;
+  const Layers layers = family_of(text).layers(size->layers);
+  s.encoder_layers = layers.encoder;
+  s.decoder_layers = layers.decoder;
+  s.d_model = size->d_model;
+  s.learning_rate = size->learning_rate;
+  s.valid_fraction = bytes < 500 ? 0 : std::min(0.1, kHeldOutBytes / bytes);
+  s.steps = guessed_steps(text, s);
+  const double passes = static_cast<double>(s.steps) / steps_of_epoch(text, s);
+  s.dropout = passes < 20 ? 0.1 : passes < 40 ? 0.2 : 0.3;
+  return s;
+}
+
+std::string suggested_config(const OwnText& text, const Suggestion& s, const std::string& name) {
+  const Family& family = family_of(text);
+  std::string tokenizer = fmt::format(R"("{}")", type_name(s.tokenizer));
+  if (s.tokenizer == TokenizerConfig::bpe)
+    tokenizer += fmt::format(R"(, "vocab_size": {}, "sample_bytes": 3000000)", s.vocab_size);
+  // Where the user has set another end than steps, these are the intervals of an ordinary run.
+  const std::int64_t span = s.steps > 0 ? s.steps : 1000;
+  const auto every = [&](int times) { return std::max<std::int64_t>(1, span / times); };
+  return fmt::format(
+      R"(// {name}. Train it: heed train THIS_FILE; every key: heed config --docs
+// Change first: d_model and the number of layers (larger learns more, and slower), max_steps.
+{{
+  // Paths start at the folder of this file. The end of the text is held out, to measure with.
+  "data": {{"{key}": {files}, "valid_fraction": {valid:.3g}}},
+  // char: characters; bpe: learnt pieces of words; word: words; byte: the bytes of any file.
+  "tokenizer": {{"type": {tokenizer}}},
+  // n_heads divides d_model. More dropout helps where a text is read many times.
+  "model": {{
+    "d_model": {d_model}, "n_heads": {n_heads}, "d_ff": {d_ff},
+    "encoder_layers": {encoder}, "decoder_layers": {decoder},
+    "positions": "rotary", "norm": "pre", "activation": "gelu", "dropout": {dropout}
+  }},
+  // {meaning}
+  "objective": {{"type": {objective}}},
+  // The rate rises for warmup_steps, then falls to min_learning_rate at max_steps.
+  "optimizer": {{
+    "type": "adamw", "learning_rate": {rate:g}, "min_learning_rate": {low:g},
+    "schedule": "cosine", "warmup_steps": {warmup}
+  }},
+  // A step reads batch_tokens tokens. patience: stop after so many validations without a new best.
+  "train": {{
+    "batch_tokens": {batch}, "max_steps": {steps}, "patience": {patience},
+    "log_every": {log}, "eval_every": {eval}, "save_every": {eval}
+  }}
+}}
+)",
+      fmt::arg("name", printable(name)), fmt::arg("key", text.pairs ? "pairs" : "train"),
+      fmt::arg("files", json_of(text.files)), fmt::arg("valid", s.valid_fraction),
+      fmt::arg("tokenizer", tokenizer), fmt::arg("d_model", s.d_model),
+      fmt::arg("n_heads", s.d_model / 32), fmt::arg("d_ff", 4 * s.d_model),
+      fmt::arg("encoder", s.encoder_layers), fmt::arg("decoder", s.decoder_layers),
+      fmt::arg("dropout", s.dropout), fmt::arg("meaning", family.meaning),
+      fmt::arg("objective", family.objective), fmt::arg("rate", s.learning_rate),
+      fmt::arg("low", s.learning_rate / 20), fmt::arg("batch", kBatchTokens),
+      fmt::arg("steps", s.steps), fmt::arg("warmup", std::min<std::int64_t>(100, every(10))),
+      fmt::arg("patience", s.valid_fraction > 0 ? 5 : 0), fmt::arg("log", every(48)),
+      fmt::arg("eval", every(kValidations)));
+}
+
+}  // namespace heed

@@ -1,0 +1,43 @@
+// The config that suits a text: what `heed train TEXT` trains, and what `heed init` writes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/tokenizer_config.h"
+#include "data/own_text.h"
+
+namespace heed {
+
+struct OwnText {
+  std::vector<std::string> files;  // as the config is to name them
+  TextFacts facts;
+  bool pairs = false;  // one file of pairs (TSV), for a model that translates
+  std::string like = "gpt";
+  double minutes = 5;
+};
+
+// What --like takes.
+const std::vector<std::string>& families();
+
+struct Suggestion {
+  TokenizerConfig::Type tokenizer = TokenizerConfig::char_;
+  int vocab_size = 0;  // bpe
+  int d_model = 128, encoder_layers = 0, decoder_layers = 4;
+  double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
+  std::int64_t steps = 0;  // a guess of what fits into the minutes; 0: training ends otherwise
+};
+
+inline constexpr int kValidations = 12;  // of a training
+// More passes through a text would only learn it by heart. (A small text takes some steps, too.)
+inline constexpr double kPasses = 60;
+// What there is time for, but no more than what helps.
+std::int64_t useful_steps(double in_time, double epochs_per_step);
+
+Suggestion suggest(const OwnText& text);
+
+// JSON with comments. `name` is what the text is called.
+std::string suggested_config(const OwnText& text, const Suggestion& s, const std::string& name);
+
+}  // namespace heed

@@ -1,0 +1,24 @@
+// heed train TEXT: a run on a text of one's own, without a config. One is suggested for the text
+// and for the minutes that it may take, and the log says why.
+//
+// The number of steps is planned once, from steps that are measured before the run folder is made.
+// So the run's config.json is an ordinary config, and training with it again gives the same bytes.
+#pragma once
+
+#include "train/start.h"
+#include "train/suggested_config.h"
+
+namespace heed {
+
+struct TextRequest : TrainRequest {  // `run` empty: runs/<name of the first text>
+  std::vector<std::string> texts;    // files and folders; or "-" alone, standard input
+  std::string like = "gpt";
+  double minutes = 5;
+};
+
+// What to call a text: "mine" for "a/mine.txt", "stdin" for "-".
+std::string name_of_text(const std::string& path);
+
+RunResult train_on_text(const TextRequest& request, Log& log);
+
+}  // namespace heed

@@ -1,0 +1,195 @@
+"""heed train TEXT, heed init, and configs by name: training without a config of one's own."""
+import json
+import os
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+from runs import HEED, RunsTest, text
+
+USAGE, DATA = 2, 3
+# A tiny model, so that a start takes no time.
+TINY = ["--minutes", 0.02, "--threads", 1, "--set", "model.d_model=16", "--set", "model.n_heads=2",
+        "--set", "model.d_ff=16"]
+
+
+class OwnText(RunsTest):
+    def write(self, name, content):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def start(self, *args, status=0, **kw):
+        return self.check("train", *args, *TINY, status=status, **kw)
+
+    def run_config(self, run):
+        return json.loads((self.folder / run / "config.json").read_text())
+
+    def last_step(self, run):
+        return max(self.steps(run))
+
+    def test_a_text_trains_at_once_and_ends_with_a_sample_a_page_and_commands(self):
+        self.write("mine.txt", text(2000))
+        r = self.start("mine.txt", words=["text: mine.txt", "tokens: ", "model: gpt", "steps: ",
+                                          "run: runs/mine", "how the model continues it", "report.html",
+                                          "heed sample runs/mine", "heed resume runs/mine"])
+        self.assertIn("</html>", (self.folder / "runs/mine/report.html").read_text())
+        log = (self.folder / "runs/mine/train.log").read_text()
+        for line in ("text: mine.txt", "steps: "):
+            self.assertIn(line, log)
+        c = self.run_config("runs/mine")
+        self.assertEqual((c["objective"]["type"], c["tokenizer"]["type"]), ("causal_lm", "char"))
+        self.assertGreater(c["train"]["patience"], 0)
+        self.assertLessEqual(c["optimizer"]["warmup_steps"], c["train"]["max_steps"] / 10)
+
+    def test_the_command_it_prints_repeats_the_bytes(self):
+        self.write("mine.txt", text(2000))
+        with open(self.write("other.txt", text(1500, seed=3))) as piped:
+            for args, run, stdin in ((["mine.txt"], "runs/mine", None), (["-"], "runs/stdin", piped)):
+                r = subprocess.run([HEED, "train", *args, *map(str, TINY), "--stop-at", "30"], stdin=stdin,
+                                   capture_output=True, text=True, cwd=self.folder)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                line = next(l for l in r.stderr.splitlines() if "to repeat it byte for byte: heed " in l)
+                again = line.split(": heed ")[1].split()
+                self.check(*again, "--stop-at", 30, "--threads", 2)
+                self.same_checkpoint(run, run + "-again", self.last_step(run))
+
+    def test_a_run_on_a_text_stops_and_resumes_exactly(self):
+        self.write("mine.txt", text(2000))
+        self.start("mine.txt", "--set", "train.max_steps=20", "--stop-at", 7, "--run", "two")
+        self.resume("two", words="resuming at step 7")
+        self.start("mine.txt", "--set", "train.max_steps=20", "--run", "one")
+        self.same_checkpoint("one", "two", 20)
+
+    def test_a_run_on_standard_input_moves_with_its_text(self):
+        r = self.start("-", "--stop-at", 5, stdin=text(1000))
+        self.assertEqual((self.folder / "runs/stdin/text.txt").read_text(), text(1000))
+        (self.folder / "runs/stdin").rename(self.folder / "moved")
+        self.resume("moved", words="resuming at step 5")
+        self.check("verify", "moved")
+        self.check("train", "-", status=DATA, words="standard input is empty")
+        self.check("train", "-", "a.txt", status=USAGE, words="stands alone")
+
+    def test_each_family_trains_on_a_text(self):
+        self.write("mine.txt", text(1500))
+        for like, objective in (("prefix_lm", "prefix_lm"), ("bert", "masked_lm"), ("t5", "span_corruption")):
+            with self.subTest(like):
+                self.start("mine.txt", "--like", like, "--run", like, words=["model: " + like])
+                self.assertEqual(self.run_config(like)["objective"]["type"], objective)
+        self.start("mine.txt", "--like", "gtp", status=USAGE, words="--like")
+
+    def test_texts_of_every_kind_train(self):
+        for name, content, tokenizer in [
+            ("tiny", "To be, or not to be: that is the question. Whether 't", "char"),
+            ("one_line", text(300).replace("\n", " "), "char"),
+            ("chinese", "天地玄黄宇宙洪荒日月盈昃辰宿列张寒来暑往秋收冬藏\n" * 40, "char"),
+            ("code", "def f(x):\n\treturn {x: [1, 2]}  # é\n" * 60, "char"),
+            ("table", "id,name\n" + "".join(f"{i},n{i % 7}\n" for i in range(200)), "char"),
+            ("latin1", b"caf\xe9 au lait, deux caf\xe9s\n" * 50, "byte"),
+            ("long", text(12000), "bpe"),
+        ]:
+            with self.subTest(name):
+                self.write(name + ".txt", content)
+                r = self.start(name + ".txt", "--set", "train.max_steps=2")
+                self.assertEqual(self.run_config("runs/" + name)["tokenizer"]["type"], tokenizer)
+                self.assertEqual("not valid UTF-8" in r.err, tokenizer == "byte")
+                self.assertEqual("by heart" in r.err, name != "long")
+
+    def test_folders_and_several_texts_are_read_in_order(self):
+        for name in ("b.txt", "a.txt", ".hidden"):
+            self.write("texts/" + name, text(300, seed=len(name)))
+        (self.folder / "texts/deep").mkdir()
+        self.write("more.txt", text(300, seed=9))
+        self.start("texts", "more.txt", "--stop-at", 1, words="3 files")
+        names = [Path(p).name for p in self.run_config("runs/texts")["data"]["train"]]
+        self.assertEqual(names, ["a.txt", "b.txt", "more.txt"])
+
+    def test_weird_names_are_files_like_others(self):
+        for i, name in enumerate(("a b'c.txt", "--odd.txt", "quickstart", "naïve.txt", "new\nline.txt")):
+            with self.subTest(name):
+                self.write(name, text(300))
+                self.check("train", *TINY, "--stop-at", 1, "--run", f"run{i}", "--", name)
+                self.assertEqual(self.run_config(f"run{i}")["data"]["train"], str(self.folder / name))
+
+    def test_what_cannot_be_trained_on_is_named_and_no_run_is_made(self):
+        self.write("empty.txt", "")
+        (self.folder / "hollow").mkdir()
+        self.write("list.json", '[{"text": "not a config"}]')
+        self.write("mine.txt", text(300))
+        config = self.config()
+        for args, status, words in [
+            (["empty.txt"], DATA, ["empty.txt", "empty"]),
+            (["hollow"], DATA, ["hollow", "no files"]),
+            (["none.txt"], DATA, ["none.txt", "no such file"]),
+            (["quikstart.txt"], DATA, ["no such file", "quickstart"]),
+            ([str(config)[:-5]], DATA, ["no such file", "c.json"]),
+            (["quikstart"], USAGE, ["quickstart", "reverse"]),
+            (["quickstart.json"], USAGE, ["quickstart.json", "without .json"]),
+            (["mine.txt", config], USAGE, ["stands alone"]),
+            ([config, "--minutes", 3], USAGE, ["--minutes", "train.max_minutes"]),
+            ([config, "--like", "gpt"], USAGE, ["--like"]),
+            (["list.json"], USAGE, ["list.json", "heed train - < list.json"]),
+            (["mine.txt", "--minutes", 0], USAGE, ["--minutes"]),
+        ]:
+            with self.subTest(args=args):
+                self.check("train", *args, status=status, words=words)
+                self.assertFalse((self.folder / "runs").exists())
+        self.start("mine.txt", "--stop-at", 1)
+        self.start("mine.txt", status=USAGE, words=["exists already", "--force"])
+        self.start("mine.txt", "--stop-at", 1, "--force")
+        self.assertTrue((self.folder / "runs/mine.old-1").exists())
+        self.check("train", "runs/mine", status=USAGE, words="heed resume runs/mine")
+
+
+class ConfigsByName(RunsTest):
+    def test_a_shipped_config_is_found_by_name(self):
+        shipped = self.out("config", "quickstart")
+        self.assertIn("causal_lm", shipped)
+        self.check("train", "quickstart", "--stop-at", 1, "--set", "train.eval_every=0")
+        self.assertTrue((self.folder / "runs/quickstart/config.json").exists())
+        (self.folder / "configs").mkdir()
+        shutil.copy(self.config("mine"), self.folder / "configs")
+        self.assertIn("prefix_lm", self.out("config", "mine"))
+        for command in ("bench", "gradcheck", "config"):
+            self.check(command, "quikstart", status=USAGE, words=["did you mean \"quickstart\""])
+
+
+class Init(RunsTest):
+    def test_the_config_that_is_written_trains(self):
+        (self.folder / "mine.txt").write_text(text(3000))
+        for like in ("gpt", "prefix_lm", "bert", "t5"):
+            with self.subTest(like):
+                self.check("init", "mine.txt", "--like", like, "--output", like + ".json", words=like + ".json")
+                self.assertIn("// ", (self.folder / (like + ".json")).read_text())
+                self.check("train", like + ".json", "--stop-at", 1)
+        self.check("init", "mine.txt", "--output", "gpt.json", status=USAGE, words="exists already")
+        self.check("init", "mine.txt", "--output", "gpt", status=USAGE, words=".json")
+
+    def test_a_config_names_its_text_from_its_own_folder(self):
+        (self.folder / "mine.txt").write_text(text(500))
+        (self.folder / "sub").mkdir()
+        self.check("init", "mine.txt", "--output", "sub/c.json")
+        self.assertIn('"../mine.txt"', (self.folder / "sub/c.json").read_text())
+        self.check("train", "sub/c.json", "--stop-at", 1)
+        self.check("init", "mine.txt")
+        self.assertIn('"mine.txt"', (self.folder / "mine.json").read_text())
+
+    def test_without_a_text_it_is_a_template(self):
+        template = self.out("init", "--output", "-")
+        self.assertIn('"mine.txt"', template)
+        (self.folder / "mine.txt").write_text(text(20000))
+        (self.folder / "c.json").write_text(template)
+        self.check("train", "c.json", "--stop-at", 1)
+
+    def test_a_table_of_pairs_gets_a_model_that_translates(self):
+        (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
+        self.check("init", "pairs.tsv")
+        self.check("train", "pairs.json", "--stop-at", 1)
+        config = json.loads((self.folder / "runs/pairs/config.json").read_text())
+        self.assertEqual(config["objective"]["type"], "seq2seq")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+#include "train/suggested_config.h"
+
+#include <gtest/gtest.h>
+
+#include "data/run_config.h"
+
+namespace heed {
+namespace {
+
+OwnText text_of(std::uint64_t bytes, int distinct, const std::string& like = "gpt") {
+  return {.files = {"mine.txt"},
+          .facts = {.bytes = bytes, .characters = bytes, .distinct = distinct, .common = distinct},
+          .like = like};
+}
+
+RunConfig config_for(const OwnText& text) {
+  return parse_config(suggested_config(text, suggest(text), "mine.txt"), "suggested");
+}
+
+TEST(SuggestedConfig, IsValidForEveryFamilyAndSize) {
+  for (const std::string& like : families())
+    for (const std::uint64_t bytes : {50, 1'000, 40'000, 1'000'000, 100'000'000})
+      for (const double minutes : {0.01, 5.0, 700.0}) {
+        OwnText text = text_of(bytes, bytes < 100 ? 20 : 80, like);
+        text.minutes = minutes;
+        const RunConfig c = config_for(text);
+        EXPECT_EQ(c.data.train.paths, text.files);
+        EXPECT_GE(c.train.max_steps, 20) << like << " " << bytes;
+        EXPECT_LE(c.optimizer.warmup_steps * 10, c.train.max_steps);
+        EXPECT_GE(c.train.max_steps / c.train.eval_every.count, 10);
+      }
+}
+
+TEST(SuggestedConfig, TakesCharactersForLittleTextPiecesForMuchAndBytesForAnythingElse) {
+  EXPECT_EQ(config_for(text_of(20'000, 80)).tokenizer.type, TokenizerConfig::char_);
+  EXPECT_EQ(config_for(text_of(1'000'000, 80)).tokenizer.type, TokenizerConfig::bpe);
+  OwnText bytes = text_of(1'000'000, 0);
+  bytes.facts.utf8 = false;
+  EXPECT_EQ(config_for(bytes).tokenizer.type, TokenizerConfig::byte);
+}
+
+TEST(SuggestedConfig, HasRoomForEveryCharacterOfALargeScript) {
+  for (const std::string& like : families())
+    EXPECT_GE(config_for(text_of(100'000, 3500, like)).tokenizer.vocab_size, 3500 + 256 + 100);
+}
+
+TEST(SuggestedConfig, GrowsWithTheTextAndWithTheMinutes) {
+  const int small = config_for(text_of(2'000, 60)).model.d_model;
+  const int large = config_for(text_of(5'000'000, 90)).model.d_model;
+  OwnText patient = text_of(5'000'000, 90);
+  patient.minutes = 60;
+  EXPECT_LT(small, large);
+  EXPECT_LT(large, config_for(patient).model.d_model);
+}
+
+TEST(SuggestedConfig, DropsOutMoreWhereTheTextIsReadMoreOften) {
+  OwnText text = text_of(200'000, 60);
+  const double often = config_for(text).model.dropout;
+  text.facts.bytes = 20'000'000;
+  EXPECT_LT(config_for(text).model.dropout, often);
+}
+
+TEST(SuggestedConfig, TrainsAsLongAsThereIsTimeButNotUntilTheTextIsKnownByHeart) {
+  EXPECT_NEAR(useful_steps(2000, 0.001), 2000, 12);
+  EXPECT_NEAR(useful_steps(1e6, 0.01), 100 * kPasses, 12);
+  EXPECT_NEAR(useful_steps(1e6, 1), 300, 12);  // a tiny text
+  EXPECT_GE(useful_steps(-5, 1), 24);          // no time at all
+}
+
+TEST(SuggestedConfig, HoldsOutEnoughToMeasureAndNoMoreThanScoringAllows) {
+  EXPECT_EQ(config_for(text_of(50, 20)).data.valid_fraction, 0);
+  EXPECT_EQ(config_for(text_of(50, 20)).train.patience, 0);
+  EXPECT_EQ(config_for(text_of(100'000, 60)).data.valid_fraction, 0.1);
+  EXPECT_LT(1e8 * config_for(text_of(100'000'000, 90)).data.valid_fraction, 1e6);
+}
+
+TEST(SuggestedConfig, KeepsAStrangeNameOutOfItsText) {
+  OwnText text = text_of(1'000, 60);
+  text.files = {"a\"\n{}.txt"};
+  const RunConfig c =
+      parse_config(suggested_config(text, suggest(text), "a\"\n{}.txt"), "suggested");
+  EXPECT_EQ(c.data.train.paths, text.files);
+}
+
+TEST(SuggestedConfig, OfPairsTranslates) {
+  OwnText text = text_of(30'000, 60);
+  text.pairs = true;
+  const RunConfig c = config_for(text);
+  EXPECT_EQ(c.objective.type, "seq2seq");
+  EXPECT_EQ(c.data.pairs, "mine.txt");
+}
+
+}  // namespace
+}  // namespace heed
