@@ -25,8 +25,8 @@ NAME.safetensors, all F64; R = output rows of all sequences, packed in order; V 
   loss []             mean smoothed cross-entropy over the scored rows: the loss that is differentiated
   plain_loss []       the same without smoothing: the loss that is reported
   grad_norm []        L2 norm of all gradients together, before clipping
-  grad.<name>         gradient of `loss` before clipping. A key bias has a zero gradient unless rotary turns
-                      it, because softmax is blind to it: its entries here are rounding errors
+  grad.<name>         gradient of `loss` before clipping. A key bias has a zero gradient unless rotary or QK-norm
+                      changes it, because softmax is blind to it: its entries here are rounding errors
   losses [steps]      `loss` before each optimizer step
   after.<name>        values after the steps
   logits_after, loss_after, plain_loss_after
@@ -80,6 +80,28 @@ CASES = {
         SMALL | {"d_model": 16, "n_heads": 2, "encoder_layers": 2, "decoder_layers": 0,
                  "positions": "rotary", "norm": "pre", "activation": "silu", "tie": "none"},
         13, 13, "masked_lm", 0.0, ADAMW, [(5, 0), (8, 0), (1, 0)]),
+    "encdec_pre_rms_gated_silu_grouped_qknorm": (
+        SMALL | {"d_model": 16, "n_heads": 4, "n_kv_heads": 2, "positions": "rotary", "rope_base": 500.0,
+                 "norm": "pre", "norm_type": "rms", "norm_eps": 1e-3, "qk_norm": True,
+                 "feed_forward": "gated", "activation": "silu", "bias": False, "tie": "all"},
+        13, 13, "prefix_lm", 0.1, ADAMW, [(4, 6), (1, 2), (7, 3)]),
+    "encdec_post_qknorm_gelu_tanh_tie_output": (
+        SMALL | {"n_kv_heads": 1, "positions": "sinusoidal", "norm": "post", "qk_norm": True,
+                 "activation": "gelu_tanh", "tie": "output"},
+        11, 14, "seq2seq", 0.0, ADAMW, [(5, 3), (2, 5)]),
+    "decoder_pre_relu2_no_bias": (
+        SMALL | {"encoder_layers": 0, "decoder_layers": 2, "positions": "learned", "norm": "pre",
+                 "activation": "relu2", "bias": False, "tie": "all"},
+        15, 15, "causal_lm", 0.0, ADAM, [(0, 7), (0, 1), (0, 4)]),
+    "decoder_post_rms_gated_relu2_grouped": (
+        SMALL | {"d_model": 16, "n_heads": 4, "n_kv_heads": 2, "encoder_layers": 0, "positions": "rotary",
+                 "norm": "post", "norm_type": "rms", "feed_forward": "gated", "activation": "relu2",
+                 "tie": "none"},
+        13, 13, "causal_lm", 0.1, ADAMW, [(0, 6), (0, 3)]),
+    "encoder_pre_no_feed_forward": (
+        SMALL | {"encoder_layers": 2, "decoder_layers": 0, "positions": "sinusoidal", "norm": "pre",
+                 "feed_forward": "none", "tie": "all"},
+        14, 14, "masked_lm", 0.0, ADAMW, [(6, 0), (3, 0)]),
 }
 STEPS = 10
 MAX_LENGTH = 10
@@ -117,6 +139,8 @@ def make_sequences(case, generator):
 def tensor_shapes(m, source_vocab, target_vocab):
     """heed's tensor names, in order, with their shapes."""
     d, ff = m["d_model"], m["d_ff"]
+    d_head, kv_heads = d // m["n_heads"], m.get("n_kv_heads", m["n_heads"])
+    feed_forward, bias = m.get("feed_forward", "plain"), m.get("bias", True)
     two_sided = m["encoder_layers"] > 0 and m["decoder_layers"] > 0
     shapes = {}
     if two_sided and m["tie"] != "all":
@@ -130,18 +154,25 @@ def tensor_shapes(m, source_vocab, target_vocab):
 
     def add(name, *shape):
         shapes[name + ".weight"] = shape
-        shapes[name + ".bias"] = shape[:1]
+        if bias and not (len(shape) == 1 and m.get("norm_type") == "rms"):
+            shapes[name + ".bias"] = shape[:1]
 
     for stack in ["encoder", "decoder"]:
         for i in range(m[stack + "_layers"]):
             layer = f"{stack}.layers.{i}"
             for attention in ["self_attn"] + (["cross_attn"] if stack == "decoder" and two_sided else []):
-                for projection in ["q_proj", "k_proj", "v_proj", "out_proj"]:
-                    add(f"{layer}.{attention}.{projection}", d, d)
+                for projection in "qkv":
+                    rows = d if projection == "q" else kv_heads * d_head
+                    add(f"{layer}.{attention}.{projection}_proj", rows, d)
+                    if m.get("qk_norm") and projection != "v":
+                        shapes[f"{layer}.{attention}.{projection}_norm.weight"] = (d_head,)
+                add(f"{layer}.{attention}.out_proj", d, d)
                 add(f"{layer}.{attention}_norm", d)
-            add(f"{layer}.fc1", ff, d)
-            add(f"{layer}.fc2", d, ff)
-            add(f"{layer}.ffn_norm", d)
+            if feed_forward != "none":
+                for name in ["fc_gate", "fc1"] if feed_forward == "gated" else ["fc1"]:
+                    add(f"{layer}.{name}", ff, d)
+                add(f"{layer}.fc2", d, ff)
+                add(f"{layer}.ffn_norm", d)
         if m["norm"] == "pre" and m[stack + "_layers"]:
             add(f"{stack}.norm", d)
     if m["tie"] == "none":
@@ -174,25 +205,46 @@ class Model:
         self.two_sided = model["encoder_layers"] > 0 and model["decoder_layers"] > 0
 
     def linear(self, name, x):
-        return x @ self.p[name + ".weight"].T + self.p[name + ".bias"]
+        y = x @ self.p[name + ".weight"].T
+        return y + self.p[name + ".bias"] if name + ".bias" in self.p else y
 
-    def layer_norm(self, name, x):
+    def rms_norm(self, name, x):
+        mean_square = (x ** 2).mean(-1, keepdim=True)
+        return x / torch.sqrt(mean_square + self.m.get("norm_eps", 1e-5)) * self.p[name + ".weight"]
+
+    def norm(self, name, x):
+        if self.m.get("norm_type") == "rms":
+            return self.rms_norm(name, x)
         mean = x.mean(-1, keepdim=True)
         variance = ((x - mean) ** 2).mean(-1, keepdim=True)
-        return (x - mean) / torch.sqrt(variance + 1e-5) * self.p[name + ".weight"] + self.p[name + ".bias"]
+        y = (x - mean) / torch.sqrt(variance + self.m.get("norm_eps", 1e-5)) * self.p[name + ".weight"]
+        return y + self.p[name + ".bias"] if name + ".bias" in self.p else y
 
     def activation(self, x):
-        if self.m["activation"] == "relu":
+        kind = self.m["activation"]
+        if kind == "relu":
             return x.clamp(min=0)
-        if self.m["activation"] == "silu":
+        if kind == "relu2":
+            return x.clamp(min=0) ** 2
+        if kind == "silu":
             return x * torch.sigmoid(x)
+        if kind == "gelu_tanh":
+            return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
         return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
 
+    def feed_forward(self, layer, x):
+        h = self.linear(f"{layer}.fc1", x)
+        if self.m.get("feed_forward") == "gated":
+            h = self.activation(self.linear(f"{layer}.fc_gate", x)) * h
+        else:
+            h = self.activation(h)
+        return self.linear(f"{layer}.fc2", h)
+
     def rotate(self, x):
-        """x [n, d_head]: turns the pair (x_2i, x_2i+1) of row t by the angle t * 10000^(-2i / d_head)."""
+        """x [n, d_head]: turns the pair (x_2i, x_2i+1) of row t by the angle t * base^(-2i / d_head)."""
         n, d = x.shape
         t = torch.arange(n, dtype=x.dtype)[:, None]
-        angle = t * 10000.0 ** (-torch.arange(0, d, 2, dtype=x.dtype) / d)
+        angle = t * self.m.get("rope_base", 10000.0) ** (-torch.arange(0, d, 2, dtype=x.dtype) / d)
         even, odd = x[:, 0::2], x[:, 1::2]
         turned = [even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()]
         return torch.stack(turned, -1).reshape(n, d)
@@ -204,7 +256,10 @@ class Model:
         size = self.m["d_model"] // self.m["n_heads"]
         heads = []
         for h in range(self.m["n_heads"]):
-            qh, kh, vh = (t[:, h * size:(h + 1) * size] for t in (q, k, v))
+            shared = h * self.m.get("n_kv_heads", self.m["n_heads"]) // self.m["n_heads"]
+            qh, kh, vh = (t[:, i * size:(i + 1) * size] for t, i in ((q, h), (k, shared), (v, shared)))
+            if self.m.get("qk_norm"):
+                qh, kh = self.rms_norm(f"{name}.q_norm", qh), self.rms_norm(f"{name}.k_norm", kh)
             if memory is None and self.m["positions"] == "rotary":
                 qh, kh = self.rotate(qh), self.rotate(kh)
             scores = qh @ kh.T / math.sqrt(size)
@@ -216,8 +271,8 @@ class Model:
 
     def residual(self, norm, x, f):
         if self.m["norm"] == "pre":
-            return x + f(self.layer_norm(norm, x))
-        return self.layer_norm(norm, x + f(x))
+            return x + f(self.norm(norm, x))
+        return self.norm(norm, x + f(x))
 
     def embed(self, side, ids):
         both = self.two_sided
@@ -240,9 +295,9 @@ class Model:
             if memory is not None:
                 x = self.residual(f"{layer}.cross_attn_norm", x,
                                   lambda y: self.attention(f"{layer}.cross_attn", y, memory))
-            x = self.residual(f"{layer}.ffn_norm", x, lambda y: self.linear(
-                f"{layer}.fc2", self.activation(self.linear(f"{layer}.fc1", y))))
-        return self.layer_norm(f"{side}.norm", x) if self.m["norm"] == "pre" else x
+            if self.m.get("feed_forward") != "none":
+                x = self.residual(f"{layer}.ffn_norm", x, lambda y: self.feed_forward(layer, y))
+        return self.norm(f"{side}.norm", x) if self.m["norm"] == "pre" else x
 
     def logits(self, sequences):
         rows = []

@@ -3,7 +3,7 @@
 Each text occurs exactly once in its file. Short texts survive edits around them.
 """
 ROWS, DROPOUT, MASK = "src/math/row_ops.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
-ACTIVATION, NORM = "src/math/activation.cpp", "src/math/layer_norm.cpp"
+ACTIVATION, NORM = "src/math/activation.cpp", "src/math/normalize.cpp"
 SOFTMAX, ROTARY = "src/math/softmax.cpp", "src/math/rotary.cpp"
 PACKED = "src/math/packed_gemm.cpp"
 HEAD, ATTENTION = "src/nn/attention_head.cpp", "src/nn/attention.cpp"
@@ -20,11 +20,15 @@ MUTATIONS = [
     ("column sums: a row is left out", ROWS, "(c[j] + d[j])", "(c[j])"),
     ("residual sum: x is left out", DROPOUT, "p[c] = q[c] + mask(c) * p[c]", "p[c] = mask(c) * p[c]"),
     ("residual backward: no mask", DROPOUT, "p[c] = mask(c) * d[c];", "p[c] = d[c];"),
-    ("activation backward: no mask", ACTIVATION, "p[c] = k * f.slope;", "p[c] = f.slope;"),
+    ("activation backward: no mask", ACTIVATION, "p[c] = k * at.slope;", "p[c] = at.slope;"),
     ("gelu': u phi(u) is missing", ACTIVATION, "n.cdf + u * n.pdf}", "n.cdf}"),
     ("silu': factor 1 - s is missing", ACTIVATION, "s + u * s * (T{1} - s)", "s + u * s"),
     ("relu': slope 1 everywhere", ACTIVATION, "u > T{0} ? T{1} : T{0}};", "T{1}};"),
-    ("norm: another eps", NORM, "T{1e-5}", "T{1e-3}"),
+    ("relu2': no factor 2", ACTIVATION, "T{2} * positive", "positive"),
+    ("gelu_tanh': the cube's slope is not tripled", ACTIVATION, "T{3} * kCubic", "kCubic"),
+    ("rms norm: takes the mean away", NORM, "const T mean = kind.type == NormType::rms ? T{0} : sum / n;", "const T mean = sum / n;"),
+    ("rms norm backward: takes mean(e) away", NORM, "type == NormType::rms ? T{0} : e_sum / n", "e_sum / n"),
+    ("norm: another eps", NORM, "static_cast<T>(kind.eps)", "T{1e-3}"),
     ("norm: no bias", NORM, "* inverse * g[c] + b[c];", "* inverse * g[c];"),
     ("norm backward: mean(e) is missing", NORM, "d[c] * g[c] - e_mean - h * eh_mean", "d[c] * g[c] - h * eh_mean"),
     ("norm backward: sign of h mean(e h)", NORM, "- e_mean - h * eh_mean", "- e_mean + h * eh_mean"),
@@ -54,10 +58,19 @@ MUTATIONS = [
     ("attention backward: dK without scale", HEAD, "gemm(h.scale, transposed(ds_keys)", "gemm(1, transposed(ds_keys)"),
     ("attention: heads share a dropout mask", ATTENTION, "combine(a.dropout_id, static_cast<std::uint64_t>(h))", "a.dropout_id"),
     ("attention: ablation of scale ignored", ATTENTION, "return ablation.scaled ?", "return true ?"),
-    ("attention: keys are not rotated", ATTENTION, "rotate(k, n_heads,", "if (false) rotate(k, n_heads,"),
-    ("attention backward: dk is not rotated back", ATTENTION, "rotate_both(dq, dk, input, T{-1});", ""),
+    ("attention: keys are not rotated", ATTENTION, "rotate(k, n_kv_heads,", "if (false) rotate(k, n_kv_heads,"),
+    ("attention backward: dk is not rotated back", ATTENTION, "rotate_both(dq_heads, dk_heads, input, T{-1});", ""),
     ("cross backward: nothing for the memory", ATTENTION, "dkv, input.dmemory)", "dkv, Mat<T>())"),
     ("cached attention: sees later tokens", ATTENTION, "visible_keys(causal(), r, n, kv.rows)", "kv.rows"),
+    ("grouped heads: all read the first keys and values", "src/nn/attention.h", "return h * n_kv_heads / n_heads;", "return 0;"),
+    ("cached attention: neighbours do not share", KERNEL, "const int end = h + sharing", "const int end = h + 1"),
+    ("qk-norm backward: queries pass it by", ATTENTION, "q_norm->backward(pass, saved.q_norm.in, saved.q_norm.stats, dq_heads, dq);", "copy_rows(dq_heads, dq);"),
+    ("qk-norm: keys of the memory are cached without it", ATTENTION, "copy_rows(normed(pass, k_norm, kv.part(0, d_kv()), unused), to.part(0, d_kv()));", "copy_rows(kv.part(0, d_kv()), to.part(0, d_kv()));"),
+    ("gated: the gate is not applied", FEED_FORWARD, "if (gated) multiply_by(saved.u.part(1, d_ff), h);", ""),
+    ("gated backward: the gradient of what is gated", FEED_FORWARD, "multiply_by(d, both.part(1, d_ff));", ""),
+    ("gated backward: the gate's gradient without what it gates", FEED_FORWARD, "multiply_by(saved.u.part(1, d_ff), d);", ""),
+    ("zero_init: ignored", "src/nn/layer_init.h", "if (config.zero_init)", "if (false)"),
+    ("rotary: the base is ignored", EMBEDDING, "std::pow(base,", "std::pow(10000.0,"),
     ("feed-forward backward: slope of another function", FEED_FORWARD, "activate_with_slope(activation, u, h,", "activate_with_slope(Activation::relu, u, h,"),
     ("feed-forward backward: fc2 from u", FEED_FORWARD, "fc2.backward(pass, h,", "fc2.backward(pass, u,"),
     ("residual: the branch reads x, not norm(x)", RESIDUAL, "const Mat<T> y = branch(n.y);", "const Mat<T> y = branch(x);"),
@@ -66,7 +79,7 @@ MUTATIONS = [
     ("stack: no final norm", STACK, "return n.y;", "return x;"),
     ("stack backward: final norm adds to dy", STACK, "set_zero(d);", ""),
     ("stack backward: first block first", STACK, "for (std::size_t i = blocks.size(); i-- > 0;)", "for (std::size_t i = 0; i < blocks.size(); ++i)"),
-    ("stack: gpt2 start counts two branches only", STACK, "has_cross_attention(self_kind, config) ? 3 : 2", "2"),
+    ("stack: gpt2 start counts two branches only", STACK, "has_cross_attention(self_kind, config) ? 1 : 0", "0"),
     ("embedding: no sqrt(d)", EMBEDDING, "std::sqrt(static_cast<double>(config.d_model))", "1.0"),
     ("embedding backward: no scale", EMBEDDING, "to[c] += factor * from[c]", "to[c] += T{1} * from[c]"),
     ("embedding backward: overwrites positions", EMBEDDING, "position[c] += from[c]", "position[c] = from[c]"),

@@ -23,6 +23,7 @@ constexpr int kVocab = 11;
 ModelConfig shrunk(const ModelConfig& c) {
   ModelConfig small = c;
   small.n_heads = std::min(c.n_heads, 3);
+  small.n_kv_heads = kv_heads(c) == c.n_heads ? small.n_heads : 1;
   small.d_model = 4 * small.n_heads;
   small.d_ff = 10;
   small.encoder_layers = std::min(c.encoder_layers, 2);
@@ -63,8 +64,7 @@ Exit run_gradcheck(CommandLine& line) {
   const RunConfig config = load_config(path, sets);
   const ModelConfig small = shrunk(config.model);
   const Transformer model(small, kVocab, kVocab);
-  const Batch batch =
-      random_batch(model, config.seed, small.dropout > 0 || small.attention_dropout > 0);
+  const Batch batch = random_batch(model, config.seed, has_dropout(small));
 
   // Random values without special cases (zero biases, unit gains), and no relu input near 0.
   ParamVec<double> values(model.table.size());

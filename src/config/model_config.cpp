@@ -1,5 +1,6 @@
 #include "config/model_config.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "config/fields.h"
@@ -38,27 +39,62 @@ std::vector<Field> fields(ModelConfig& c) {
   return {
       {"d_model", &c.d_model, "width of the model", between(1, 65'536)},
       {"n_heads", &c.n_heads, "attention heads of a layer; divides d_model", between(1, 1'024)},
+      {"n_kv_heads", &c.n_kv_heads,
+       "heads of keys and values, each for n_heads / n_kv_heads heads of queries",
+       between(1, 1'024), OnResume::refused, "as model.n_heads"},
       {"d_ff", &c.d_ff, "width of the feed-forward layers", between(1, 1'000'000)},
       {"encoder_layers", &c.encoder_layers, "0 = decoder only", between(0, 1'000)},
       {"decoder_layers", &c.decoder_layers, "0 = encoder only", between(0, 1'000)},
       {"positions", choice(c.positions, {"sinusoidal", "learned", "rotary", "none"}),
        "how the model encodes the position of a token"},
+      {"rope_base", &c.rope_base,
+       "rotary positions: pair i of a head turns by position * rope_base^(-2i / d_head)",
+       between(1, 1e12)},
       {"norm", choice(c.norm, {"pre", "post"}),
-       "layer normalisation before each part of a layer, or after the residual sum"},
-      {"activation", choice(c.activation, {"relu", "gelu", "silu"}),
-       "activation of the feed-forward layers"},
-      {"dropout", &c.dropout, "on embeddings, residual branches and feed-forward layers",
-       kFraction},
+       "normalisation before each part of a layer, or after the residual sum"},
+      {"norm_type", choice(c.norm_type, {"layer", "rms"}),
+       "LayerNorm, or RMSNorm (without mean and bias)"},
+      {"norm_eps", &c.norm_eps, "added to the variance (rms: to the mean square)", above(0, 1)},
+      {"qk_norm", &c.qk_norm, "RMSNorm of each head's queries and keys, before rotary positions"},
+      {"feed_forward", choice(c.feed_forward, {"plain", "gated", "none"}),
+       "plain: fc2(f(fc1 x)); gated: fc2(f(fc_gate x) * fc1 x), three matrices of width d_ff; "
+       "none: layers of attention only"},
+      {"activation", choice(c.activation, {"relu", "gelu", "silu", "relu2", "gelu_tanh"}),
+       "f of the feed-forward layers; relu2: relu squared; gelu_tanh: gelu as in GPT-2"},
+      {"bias", &c.bias, "biases in linear layers and norms"},
+      {"dropout", &c.dropout, "on embeddings and residual branches", kFraction},
       {"attention_dropout", &c.attention_dropout, "on attention weights", kFraction,
        OnResume::refused, "as model.dropout"},
+      {"activation_dropout", &c.activation_dropout, "on the activations of feed-forward layers",
+       kFraction, OnResume::refused, "as model.dropout"},
       {"tie", choice(c.tie, {"all", "output", "none"}),
        "all: one table for source, target and output; output: the target table is the output "
        "layer; none: each its own"},
       {"attention", fields(c.attention), "ablations: remove a part of attention"},
       {"init", choice(c.init, {"xavier_uniform", "gpt2"}), "initial values of the weights"},
+      {"zero_init", &c.zero_init,
+       "the last matrix of each residual branch starts at 0: a new layer changes nothing"},
       {"max_length", &c.max_length, "the longest sequence of one side, in tokens",
        between(1, 10'000'000), OnResume::refused, "what the objective needs"},
   };
+}
+
+int kv_heads(const ModelConfig& c) {
+  return c.n_kv_heads > 0 ? c.n_kv_heads : c.n_heads;
+}
+
+int kv_width(const ModelConfig& c) {
+  return kv_heads(c) * (c.d_model / c.n_heads);
+}
+
+int feed_forward_matrices(const ModelConfig& c) {
+  return c.feed_forward == FeedForwardType::none    ? 0
+         : c.feed_forward == FeedForwardType::gated ? 3
+                                                    : 2;
+}
+
+bool has_dropout(const ModelConfig& c) {
+  return std::max({c.dropout, c.attention_dropout, c.activation_dropout}) > 0;
 }
 
 int most_positions(const ModelConfig& c) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "math/activation.h"
+#include "math/normalize.h"
 
 namespace heed {
 
@@ -12,6 +13,7 @@ struct Field;
 
 enum class Positions { sinusoidal, learned, rotary, none };
 enum class NormPlacement { pre, post };
+enum class FeedForwardType { plain, gated, none };
 // all: one table for source, target and output. output: the target table is the output layer.
 enum class Tie { all, output, none };
 enum class Init { xavier_uniform, gpt2 };
@@ -36,21 +38,36 @@ struct AttentionKinds {
 struct ModelConfig {
   int d_model = 128;
   int n_heads = 4;
+  int n_kv_heads = 0;  // key and value heads; 0 (not given): as n_heads. Read it with kv_heads().
   int d_ff = 512;
   int encoder_layers = 2;
   int decoder_layers = 2;
   Positions positions = Positions::sinusoidal;
+  double rope_base = 10000.0;  // rotary
   NormPlacement norm = NormPlacement::pre;
+  NormType norm_type = NormType::layer;
+  double norm_eps = 1e-5;
+  bool qk_norm = false;  // RMSNorm of queries and keys
+  FeedForwardType feed_forward = FeedForwardType::plain;
   Activation activation = Activation::gelu;
-  double dropout = 0.1;             // embeddings, residual branches, feed-forward
-  double attention_dropout = -1.0;  // attention weights; -1 (not given): as dropout
+  bool bias = true;                  // in linear layers and norms
+  double dropout = 0.1;              // embeddings, residual branches
+  double attention_dropout = -1.0;   // attention weights; -1 (not given): as dropout
+  double activation_dropout = -1.0;  // inside the feed-forward layers; the same
   Tie tie = Tie::all;
   AttentionKinds attention;
   Init init = Init::xavier_uniform;
-  int max_length = 0;  // longest sequence of one side; 0 (not given): as the objective needs
+  bool zero_init = false;  // the last matrix of each residual branch starts at 0
+  int max_length = 0;      // longest sequence of one side; 0 (not given): as the objective needs
 };
 
 std::vector<Field> fields(ModelConfig& c);
+
+int kv_heads(const ModelConfig& c);
+int kv_width(const ModelConfig& c);  // of all keys of a row: kv_heads x d_head
+// The [d_ff, d_model] matrices of a layer: 2, 3 if gated, 0 without feed-forward.
+int feed_forward_matrices(const ModelConfig& c);
+bool has_dropout(const ModelConfig& c);
 
 // The longest sequence that one side can read. Only learned positions have a limit.
 int most_positions(const ModelConfig& c);

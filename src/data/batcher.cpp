@@ -16,7 +16,7 @@ Batcher::Batcher(const Objective& objective, const Split& split, const RunConfig
     : objective_(objective), split_(split), config_(config) {}
 
 void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
-  const bool dropout = config_.model.dropout > 0 || config_.model.attention_dropout > 0;
+  const bool dropout = has_dropout(config_.model);
   const int shards = config_.train.shards, micro_batch = micro_batch_tokens(config_);
   const std::int64_t count = objective_.count(split_, cursor.epoch);
   std::size_t n = 0;

@@ -85,6 +85,9 @@ void check_model(const ModelConfig& m) {
   require(m.d_model % m.n_heads == 0,
           fmt::format("model.n_heads must divide model.d_model; found {} heads for a width of {}.",
                       m.n_heads, m.d_model));
+  require(m.n_heads % kv_heads(m) == 0,
+          fmt::format("model.n_kv_heads must divide model.n_heads; found {} for {} heads.",
+                      kv_heads(m), m.n_heads));
   const int d_head = m.d_model / m.n_heads;
   const AttentionKinds& a = m.attention;
   require(a.cross.positions,
@@ -98,6 +101,8 @@ void check_model(const ModelConfig& m) {
           fmt::format("rotary positions turn pairs of numbers: model.d_model / model.n_heads must "
                       "be even; found {}.",
                       d_head));
+  require(m.positions == Positions::rotary || m.rope_base == ModelConfig().rope_base,
+          "model.rope_base is for rotary positions.", "--set model.positions=rotary");
   require(m.positions != Positions::sinusoidal || m.d_model % 2 == 0,
           fmt::format("sinusoidal positions come in pairs: model.d_model must be even; found {}.",
                       m.d_model));
@@ -126,7 +131,9 @@ void check_training(const RunConfig& c, bool pairs) {
 }  // namespace
 
 RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
-  if (c.model.attention_dropout < 0) c.model.attention_dropout = c.model.dropout;
+  for (double* rate : {&c.model.attention_dropout, &c.model.activation_dropout})
+    if (*rate < 0) *rate = c.model.dropout;
+  c.model.n_kv_heads = kv_heads(c.model);
   if (c.optimizer.weight_decay < 0)
     c.optimizer.weight_decay =
         c.optimizer.type == OptimizerType::adamw || c.optimizer.type == OptimizerType::muon ? 0.01

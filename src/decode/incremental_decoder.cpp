@@ -33,7 +33,7 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<
     : model_(model),
       values_(values),
       pool_(pool),
-      cache_(model.config.decoder_layers, model.config.d_model, slots, capacity),
+      cache_(model.config.decoder_layers, kv_width(model.config), slots, capacity),
       lengths_(slots, 0),
       shares_(pool.threads()) {
   assert(model.has_decoder());

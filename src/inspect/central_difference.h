@@ -38,10 +38,10 @@ inline double largest_of(std::span<const double> x) {
   return m;
 }
 
-// Softmax ignores a constant added to every score of a query. So without rotary positions the
-// gradient of a key bias is exactly zero, and the numeric one is rounding noise.
-inline bool is_exactly_zero(std::string_view tensor, bool rotary) {
-  return tensor.ends_with("k_proj.bias") &&
+// Softmax ignores a constant added to every score of a query. So without rotary positions and norm
+// of keys the gradient of a key bias is exactly zero, and the numeric one is rounding noise.
+inline bool is_exactly_zero(std::string_view tensor, bool rotary, bool qk_norm) {
+  return tensor.ends_with("k_proj.bias") && !qk_norm &&
          (!rotary || tensor.find("cross") != std::string_view::npos);
 }
 

@@ -42,7 +42,8 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
     const std::span<const double> g(gradients.data() + info.param.offset, size);
     double* v = moved.data() + info.param.offset;
     const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
-    const double floor = gradient_floor(g, largest, is_exactly_zero(info.name, rotary));
+    const double floor =
+        gradient_floor(g, largest, is_exactly_zero(info.name, rotary, model.config.qk_norm));
     TensorCheck check{info.name, n};
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = k * size / n;
@@ -63,16 +64,17 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,
                            const Batch& batch) {
   double smallest = std::numeric_limits<double>::infinity();
-  if (model.config.activation != Activation::relu) return smallest;
+  if (!has_corner(model.config.activation)) return smallest;
   Workspace workspace;
   Pass<double> pass{.values = values, .workspace = workspace};
   TransformerSaved<double> saved;
   model.forward(pass, batch, saved);
   for (const StackSaved<double>* stack : {&saved.encoder, &saved.decoder})
     for (const BlockSaved<double>& block : stack->blocks) {
-      const Mat<double> u = block.feed_forward.u;
+      const Mat<double> u = block.feed_forward.u;  // with a gate: its input, then the gated part
       for (int r = 0; r < u.rows; ++r)
-        for (int c = 0; c < u.cols; ++c) smallest = std::min(smallest, std::abs(u(r, c)));
+        for (int c = 0; c < model.config.d_ff; ++c)
+          smallest = std::min(smallest, std::abs(u(r, c)));
     }
   return smallest;
 }

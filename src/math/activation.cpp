@@ -18,6 +18,15 @@ struct Relu {
   }
 };
 
+// relu2(u) = max(0, u)^2;  relu2'(u) = 2 max(0, u)
+struct SquaredRelu {
+  template <class T>
+  static ValueAndSlope<T> at(T u) {
+    const T positive = Relu::at(u).value;
+    return {positive * positive, T{2} * positive};
+  }
+};
+
 // gelu(u) = u Phi(u);  gelu'(u) = Phi(u) + u phi(u)
 struct Gelu {
   template <class T>
@@ -36,58 +45,66 @@ struct Silu {
   }
 };
 
-template <class F, class T>
-void activate_as(In<T> u, Mat<T> h, const Dropout& dropout) {
-  for_rows<T>(u.rows, dropout, [&](int r, auto mask) {
-    const T* __restrict p = u.row(r);
-    T* __restrict q = h.row(r);
-    for (int c = 0; c < u.cols; ++c) q[c] = mask(c) * F::at(p[c]).value;
-  });
-}
+// gelu_tanh(u) = u (1 + tanh z) / 2 = u s(2z),  z = sqrt(2/pi) (u + 0.044715 u^3)
+struct GeluTanh {
+  template <class T>
+  static ValueAndSlope<T> at(T u) {
+    constexpr T kTwice = static_cast<T>(1.5957691216057308), kCubic = static_cast<T>(0.044715);
+    const T s = T{1} / (T{1} + fast_exp(-kTwice * u * (T{1} + kCubic * u * u)));
+    const T slope = kTwice * (T{1} + T{3} * kCubic * u * u);  // of 2z
+    return {u * s, s * (T{1} + u * (T{1} - s) * slope)};
+  }
+};
 
-template <class F, class T>
-void activate_with_slope_as(Mat<T> u, Mat<T> h, const Dropout& dropout) {
-  for_rows<T>(u.rows, dropout, [&](int r, auto mask) {
-    T* __restrict p = u.row(r);
-    T* __restrict q = h.row(r);
-    for (int c = 0; c < u.cols; ++c) {
-      const auto f = F::at(p[c]);
-      const T k = mask(c);
-      q[c] = k * f.value;
-      p[c] = k * f.slope;
-    }
-  });
+// Calls body with the function as a type, so that loops have no branch.
+template <class Body>
+void with_function(Activation f, Body&& body) {
+  switch (f) {
+    case Activation::relu:
+      return body(Relu{});
+    case Activation::gelu:
+      return body(Gelu{});
+    case Activation::silu:
+      return body(Silu{});
+    case Activation::relu2:
+      return body(SquaredRelu{});
+    case Activation::gelu_tanh:
+      return body(GeluTanh{});
+  }
 }
 
 }  // namespace
 
 template <class T>
-void activate(Activation f, In<T> u, Mat<T> h, const Dropout& dropout) {
-  if (f == Activation::relu) return activate_as<Relu>(u, h, dropout);
-  if (f == Activation::gelu) return activate_as<Gelu>(u, h, dropout);
-  activate_as<Silu>(u, h, dropout);
+void activate(Activation function, In<T> u, Mat<T> h, const Dropout& dropout) {
+  with_function(function, [&](auto f) {
+    for_rows<T>(u.rows, dropout, [&](int r, auto mask) {
+      const T* __restrict p = u.row(r);
+      T* __restrict q = h.row(r);
+      for (int c = 0; c < u.cols; ++c) q[c] = mask(c) * f.at(p[c]).value;
+    });
+  });
 }
 
 template <class T>
-void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout) {
-  if (f == Activation::relu) return activate_with_slope_as<Relu>(u, h, dropout);
-  if (f == Activation::gelu) return activate_with_slope_as<Gelu>(u, h, dropout);
-  activate_with_slope_as<Silu>(u, h, dropout);
+void activate_with_slope(Activation function, Mat<T> u, Mat<T> h, const Dropout& dropout) {
+  with_function(function, [&](auto f) {
+    for_rows<T>(u.rows, dropout, [&](int r, auto mask) {
+      T* __restrict p = u.row(r);
+      T* __restrict q = h.row(r);
+      for (int c = 0; c < u.cols; ++c) {
+        const auto at = f.at(p[c]);
+        const T k = mask(c);
+        q[c] = k * at.value;
+        p[c] = k * at.slope;
+      }
+    });
+  });
 }
 
-template <class T>
-void activate_backward(In<T> slope, Mat<T> d) {
-  for (int r = 0; r < d.rows; ++r) {
-    const T* __restrict p = slope.row(r);
-    T* __restrict q = d.row(r);
-    for (int c = 0; c < d.cols; ++c) q[c] *= p[c];
-  }
-}
-
-#define HEED_INSTANTIATE(T)                                                      \
-  template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&);      \
-  template void activate_with_slope(Activation, Mat<T>, Mat<T>, const Dropout&); \
-  template void activate_backward(Mat<const T>, Mat<T>);
+#define HEED_INSTANTIATE(T)                                                 \
+  template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&); \
+  template void activate_with_slope(Activation, Mat<T>, Mat<T>, const Dropout&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

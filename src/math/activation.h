@@ -7,15 +7,17 @@
 namespace heed {
 
 // h = dropout(f(u)) with f one of relu, gelu (the exact form; Hendrycks and Gimpel 2016), silu
-// (Elfwing, Uchibe and Doya 2018).
-enum class Activation { relu, gelu, silu };
+// (Elfwing, Uchibe and Doya 2018), relu2 = relu squared (So et al. 2021, "Primer"), gelu_tanh (the
+// approximation of GPT-2).
+enum class Activation { relu, gelu, silu, relu2, gelu_tanh };
+// Is there a place that differences cannot see past?
+constexpr bool has_corner(Activation f) {
+  return f == Activation::relu || f == Activation::relu2;
+}
 template <class T>
 void activate(Activation f, In<T> u, Mat<T> h, const Dropout& dropout);
 // For backward: computes h again, with its slope. In place, u becomes dh/du.
 template <class T>
 void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout);
-// In place: d holds the gradient of h and becomes that of u, d * slope.
-template <class T>
-void activate_backward(In<T> slope, Mat<T> d);
 
 }  // namespace heed

@@ -110,22 +110,26 @@ void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
 // Reads keys and values row by row for all heads at once: a row of a cache is contiguous in memory,
 // the part of one head is not.
 template <class T>
-void batch_invariant_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
+void batch_invariant_attention(In<T> q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
                                T* out) {
-  const int m = k.rows, heads = weights.rows, d = k.cols / heads;
+  const int m = k.rows, heads = q.rows, d = q.cols, sharing = heads * d / k.cols;
+  // body(head, first column of its keys and values)
+  const auto for_heads = [&](auto&& body) {
+    for (int h = 0, kv = 0; h < heads; kv += d)
+      for (const int end = h + sharing; h < end; ++h) body(h, kv);
+  };
   constexpr int kKeys = 8, kValues = 4;
   if (uniform) {
     for (int h = 0; h < heads; ++h) std::fill_n(weights.row(h), m, T{1} / m);
   } else {
     int j = 0;
-    const auto scores = [&]<int J>(int h) {
-      dots<1, J, true, T>({q + h * d, 1, d}, {k.row(j) + h * d, J, d, k.stride}, nullptr,
+    const auto scores = [&]<int J>(int h, int kv) {
+      dots<1, J, true, T>({q.row(h), 1, d}, {k.row(j) + kv, J, d, k.stride}, nullptr,
                           {weights.row(h) + j, 1, J});
     };
     for (; j + kKeys <= m; j += kKeys)
-      for (int h = 0; h < heads; ++h) scores.template operator()<kKeys>(h);
-    for (; j < m; ++j)
-      for (int h = 0; h < heads; ++h) scores.template operator()<1>(h);
+      for_heads([&](int h, int kv) { scores.template operator()<kKeys>(h, kv); });
+    for (; j < m; ++j) for_heads([&](int h, int kv) { scores.template operator()<1>(h, kv); });
     for (int h = 0; h < heads; ++h) {
       T* w = weights.row(h);
       for (int i = 0; i < m; ++i) w[i] *= scale;
@@ -135,30 +139,30 @@ void batch_invariant_attention(const T* q, In<T> k, In<T> v, T scale, bool unifo
   std::fill_n(out, heads * d, T{0});
   int j = 0;
   for (; j + kValues <= m; j += kValues) {
-    for (int h = 0; h < heads; ++h) {
+    for_heads([&](int h, int kv) {
       const T* __restrict w = weights.row(h) + j;
-      const T* __restrict v0 = v.row(j) + h * d;
+      const T* __restrict v0 = v.row(j) + kv;
       const T* __restrict v1 = v0 + v.stride;
       const T* __restrict v2 = v1 + v.stride;
       const T* __restrict v3 = v2 + v.stride;
       T* __restrict o = out + h * d;
       for (int c = 0; c < d; ++c)
         o[c] = fuse(w[3], v3[c], fuse(w[2], v2[c], fuse(w[1], v1[c], fuse(w[0], v0[c], o[c]))));
-    }
+    });
   }
   for (; j < m; ++j) {
-    for (int h = 0; h < heads; ++h) {
-      const T* __restrict p = v.row(j) + h * d;
+    for_heads([&](int h, int kv) {
+      const T* __restrict p = v.row(j) + kv;
       const T w = weights.row(h)[j];
       T* __restrict o = out + h * d;
       for (int c = 0; c < d; ++c) o[c] = fuse(w, p[c], o[c]);
-    }
+    });
   }
 }
 
 #define HEED_INSTANTIATE(T)                                                 \
   template void batch_invariant_linear(In<T>, In<T>, In<T>, Mat<T>, Pool*); \
-  template void batch_invariant_attention(const T*, In<T>, In<T>, T, bool, Mat<T>, T*);
+  template void batch_invariant_attention(In<T>, In<T>, In<T>, T, bool, Mat<T>, T*);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

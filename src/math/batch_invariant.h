@@ -21,11 +21,11 @@ namespace heed {
 template <class T>
 void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool);
 
-// One query q [heads x d_head] against m keys and values [m, heads x d_head], head by head:
-// weights [heads, m] = softmax(scale k qᵀ), out [heads x d_head] = weights v. `uniform`: every key
-// weighs 1/m.
+// One query q [heads, d_head] against m keys and values [m, kv heads x d_head], head by head:
+// weights [heads, m] = softmax(scale k qᵀ), out [heads x d_head] = weights v. Neighbouring heads
+// share a key/value head if there are fewer of those. `uniform`: every key weighs 1/m.
 template <class T>
-void batch_invariant_attention(const T* q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
+void batch_invariant_attention(In<T> q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
                                T* out);
 
 }  // namespace heed

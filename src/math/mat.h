@@ -41,6 +41,8 @@ struct Mat {
     assert(0 <= begin && begin <= end && end <= cols);
     return {data + begin, rows, end - begin, stride};
   }
+  // The i-th part of `width` columns: q, k or v of a product, or one head.
+  Mat part(int i, int width) const { return col_range(i * width, (i + 1) * width); }
 };
 
 // A matrix that a function only reads. It accepts a Mat<T>; T is deduced from the other arguments.

@@ -28,6 +28,15 @@ void fill_rows(In<T> b, Mat<T> y) {
 }
 
 template <class T>
+void multiply_by(In<T> factors, Mat<T> x) {
+  for (int r = 0; r < x.rows; ++r) {
+    const T* __restrict p = factors.row(r);
+    T* __restrict q = x.row(r);
+    for (int c = 0; c < x.cols; ++c) q[c] *= p[c];
+  }
+}
+
+template <class T>
 void add_column_sums(In<T> x, Mat<T> sums) {
   T* __restrict s = sums.data;
   int r = 0;
@@ -46,6 +55,7 @@ void add_column_sums(In<T> x, Mat<T> sums) {
   template void copy_rows(Mat<const T>, Mat<T>);          \
   template void copy_row(Mat<const T>, int, Mat<T>, int); \
   template void fill_rows(Mat<const T>, Mat<T>);          \
+  template void multiply_by(Mat<const T>, Mat<T>);        \
   template void add_column_sums(Mat<const T>, Mat<T>);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

@@ -17,36 +17,31 @@ Initializer ablated(Initializer init, Projection projection) {
   return init;
 }
 
-// Columns [part * width, (part + 1) * width): q, k or v, or one head.
-template <class T>
-Mat<T> part_of(Mat<T> x, int part, int width) {
-  return x.col_range(part * width, (part + 1) * width);
-}
-
-// Calls body(head, sequence, head number, window) for every head of every sequence, in a fixed
-// order. `head` has the P_h stored in `saved`; window(x, rows) is the part of x of this sequence
-// and head, [length, d_head].
+// Calls body(head, sequence, head number, of_query, of_key) for every head of every sequence, in a
+// fixed order. `head` has the P_h stored in `saved`; of_query(x) and of_key(x) are the parts of x
+// of this sequence and head, [length, d_head].
 template <class T, class Body>
 void for_saved_heads(const Attention& a, const Packed& rows, const Packed& key_rows,
                      const AttentionSaved<T>& saved, Body&& body) {
   T* p = saved.weights;
   for (int i = 0; i < rows.sequences(); ++i)
     for (int h = 0; h < a.n_heads; ++h) {
-      const auto window = [&](auto x, const Packed& of_x) {
-        return part_of(of_x.sequence(x, i), h, a.d_head());
+      const auto of_query = [&](auto x) { return rows.sequence(x, i).part(h, a.d_head()); };
+      const auto of_key = [&](auto x) {
+        return key_rows.sequence(x, i).part(a.kv_head(h), a.d_head());
       };
       const Mat<T> weights{p, rows.length(i), padded_keys(key_rows.length(i))};
       const AttentionHead<T> head{
-          .q = window(saved.q, rows),
-          .k = window(saved.k, key_rows),
-          .v = window(saved.v, key_rows),
+          .q = of_query(saved.q),
+          .k = of_key(saved.k),
+          .v = of_key(saved.v),
           .p = weights,
           .scale = static_cast<T>(a.scale()),
           .causal = a.causal(),
           .uniform = a.ablation.uniform,
           .dropout = rows.dropout(a.dropout, combine(a.dropout_id, static_cast<std::uint64_t>(h)),
                                   rows.begin[i])};
-      body(head, i, h, window);
+      body(head, i, h, of_query, of_key);
       p += weights.rows * static_cast<std::ptrdiff_t>(weights.cols);
     }
 }
@@ -56,6 +51,15 @@ std::size_t weights_size(int n_heads, const Packed& rows, const Packed& key_rows
   for (int i = 0; i < rows.sequences(); ++i)
     sum += static_cast<std::size_t>(rows.length(i)) * padded_keys(key_rows.length(i));
   return sum * n_heads;
+}
+
+// The norm of all heads of x, or x itself without one.
+template <class T>
+Mat<T> normed(Pass<T>& pass, const std::optional<Norm>& norm, Mat<T> x, HeadNormSaved<T>& saved) {
+  if (!norm) return x;
+  const auto n = norm->forward(pass, x);
+  saved = {x, n.stats};
+  return n.y;
 }
 
 }  // namespace
@@ -70,22 +74,23 @@ Attention::Attention(ParamTable& table, const std::string& name, AttentionKind k
     : kind(kind_),
       layer(layer_),
       n_heads(config.n_heads),
+      n_kv_heads(kv_heads(config)),
       d_model(config.d_model),
       ablation(kind == AttentionKind::encoder_self   ? config.attention.encoder_self
                : kind == AttentionKind::decoder_self ? config.attention.decoder_self
                                                      : config.attention.cross),
       dropout(config.attention_dropout),
-      dropout_id(name_key(name)) {
-  const int d = d_model;
-  in.weight = table.add_matrix(name + ".q_proj.weight", d, d, ablated(init.weight, ablation.query));
-  table.add_matrix(name + ".k_proj.weight", d, d, ablated(init.weight, ablation.key));
-  table.add_matrix(name + ".v_proj.weight", d, d, ablated(init.weight, ablation.value));
-  in.weight.rows = 3 * d;
-  in.bias = table.add_vector(name + ".q_proj.bias", d, Initializer::zeros);
-  table.add_vector(name + ".k_proj.bias", d, Initializer::zeros);
-  table.add_vector(name + ".v_proj.bias", d, Initializer::zeros);
-  in.bias.cols = 3 * d;
-  out = Linear(table, name + ".out_proj", d, d, init.branch_output);
+      dropout_id(name_key(name)),
+      in(table, d_model,
+         {{name + ".q_proj", d_model, ablated(init.weight, ablation.query)},
+          {name + ".k_proj", d_kv(), ablated(init.weight, ablation.key)},
+          {name + ".v_proj", d_kv(), ablated(init.weight, ablation.value)}},
+         config.bias) {
+  if (config.qk_norm) {
+    q_norm.emplace(table, name + ".q_norm", d_head(), config.norm_eps);
+    k_norm.emplace(table, name + ".k_norm", d_head(), config.norm_eps);
+  }
+  out = Linear(table, name + ".out_proj", d_model, d_model, init.branch_output, config.bias);
 }
 
 double Attention::scale() const {
@@ -97,27 +102,29 @@ void Attention::rotate_both(Mat<T> q, Mat<T> k, const AttentionInput<T>& input, 
   if (cross() || !ablation.positions || input.rotary.table.empty()) return;
   const int* positions = input.rows->positions.data();
   rotate(q, n_heads, input.rotary, positions, direction);
-  rotate(k, n_heads, input.rotary, positions, direction);
+  rotate(k, n_kv_heads, input.rotary, positions, direction);
 }
 
-// [Q K V] = x [W_q W_k W_v]ᵀ + b,  y = [P_1 V_1 .. P_H V_H] W_oᵀ + b_o
+// [Q K V] = x [W_q W_k W_v]ᵀ + b,  Q_h, K_h = rotated(normed(Q_h, K_h)),
+// y = [P_1 V_1 .. P_H V_H] W_oᵀ + b_o
 template <class T>
 Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
                           AttentionSaved<T>& saved) const {
   Timed timed(pass.profile, Work::attention);
   const int d = d_model;
+  Mat<T> q, kv;
   if (!cross()) {
     const Mat<T> qkv = in.forward(pass, x);
-    saved.q = part_of(qkv, 0, d);
-    saved.k = part_of(qkv, 1, d);
-    saved.v = part_of(qkv, 2, d);
+    q = qkv.part(0, d);
+    kv = qkv.col_range(d, qkv.cols);
   } else {
-    saved.q = query().forward(pass, x);
-    if (!input.cache) {  // else k and v are in the cache
-      const Mat<T> kv = key_value().forward(pass, input.memory);
-      saved.k = part_of(kv, 0, d);
-      saved.v = part_of(kv, 1, d);
-    }
+    q = query().forward(pass, x);
+    if (!input.cache) kv = key_value().forward(pass, input.memory);  // else they are in the cache
+  }
+  saved.q = normed(pass, q_norm, q, saved.q_norm);
+  if (!kv.empty()) {
+    saved.k = normed(pass, k_norm, kv.part(0, d_kv()), saved.k_norm);
+    saved.v = kv.part(1, d_kv());
   }
   rotate_both(saved.q, saved.k, input, T{1});
   saved.context = pass.matrix(x.rows, d);
@@ -132,15 +139,16 @@ void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
   const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
   saved.weights = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
   for_saved_heads(
-      *this, rows, key_rows, saved, [&](const AttentionHead<T>& head, int i, int h, auto window) {
-        head_forward(head, window(saved.context, rows), pass.workspace);
+      *this, rows, key_rows, saved,
+      [&](const AttentionHead<T>& head, int i, int h, auto of_query, auto) {
+        head_forward(head, of_query(saved.context), pass.workspace);
         if (pass.observer)
           pass.observer->on_weights({kind, layer, h, i, head.p.col_range(0, head.k.rows), head.v});
       });
 }
 
-// dcontext = dy W_o;  dQ_h, dK_h, dV_h from dcontext_h (attention_head.h);
-// dx += [dQ dK dV] [W_q W_k W_v]; cross: dx += dQ W_q, dmemory += [dK dV] [W_k W_v]
+// dcontext = dy W_o;  dQ_h, dK_h, dV_h from dcontext_h (attention_head.h), back through rotation
+// and norm;  dx += [dQ dK dV] [W_q W_k W_v]; cross: dx += dQ W_q, dmemory += [dK dV] [W_k W_v]
 template <class T>
 void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
                          const AttentionSaved<T>& saved, In<T> dy, Mat<T> dx) const {
@@ -152,16 +160,23 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   const Mat<T> dcontext = pass.zeros(x.rows, d);
   out.backward(pass, saved.context, dy, dcontext);
 
-  // Self: one [rows, 3 d]. Cross: [rows, d] and [memory rows, 2 d].
-  const Mat<T> dqkv = pass.zeros(x.rows, cross() ? d : 3 * d);
-  const Mat<T> dkv = cross() ? pass.zeros(key_rows.count(), 2 * d) : dqkv.col_range(d, 3 * d);
-  const Mat<T> dq = part_of(dqkv, 0, d), dk = part_of(dkv, 0, d), dv = part_of(dkv, 1, d);
-  for_saved_heads(
-      *this, rows, key_rows, saved, [&](const AttentionHead<T>& head, int, int, auto window) {
-        const HeadGradients<T> to{window(dq, rows), window(dk, key_rows), window(dv, key_rows)};
-        head_backward(head, window(dcontext, rows), to, pass.workspace);
-      });
-  rotate_both(dq, dk, input, T{-1});
+  // Self: one [rows, d + 2 d_kv]. Cross: [rows, d] and [memory rows, 2 d_kv].
+  const int both = 2 * d_kv();
+  const Mat<T> dqkv = pass.zeros(x.rows, cross() ? d : d + both);
+  const Mat<T> dkv = cross() ? pass.zeros(key_rows.count(), both) : dqkv.col_range(d, d + both);
+  const Mat<T> dq = dqkv.part(0, d), dk = dkv.part(0, d_kv()), dv = dkv.part(1, d_kv());
+  const Mat<T> dq_heads = q_norm ? pass.zeros(dq.rows, dq.cols) : dq;
+  const Mat<T> dk_heads = k_norm ? pass.zeros(dk.rows, dk.cols) : dk;
+  for_saved_heads(*this, rows, key_rows, saved,
+                  [&](const AttentionHead<T>& head, int, int, auto of_query, auto of_key) {
+                    const HeadGradients<T> to{of_query(dq_heads), of_key(dk_heads), of_key(dv)};
+                    head_backward(head, of_query(dcontext), to, pass.workspace);
+                  });
+  rotate_both(dq_heads, dk_heads, input, T{-1});
+  if (q_norm) {
+    q_norm->backward(pass, saved.q_norm.in, saved.q_norm.stats, dq_heads, dq);
+    k_norm->backward(pass, saved.k_norm.in, saved.k_norm.stats, dk_heads, dk);
+  }
 
   if (!cross()) {
     in.backward(pass, x, dqkv, dx);
@@ -175,7 +190,7 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
 template <class T>
 void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
                               AttentionSaved<T>& saved) const {
-  const int d = d_model;
+  const int width = d_kv();
   const Packed& rows = *input.rows;
   Cache<T>& cache = *input.cache->cache;
   const int room = cross() ? cache.cross(layer).rows : cache.capacity();
@@ -183,20 +198,20 @@ void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
   const Mat<T> all_weights = pass.matrix(workers, n_heads * room);
   const auto attend_sequence = [&](int i, int worker) {
     const int n = rows.length(i), past = rows.positions[rows.begin[i]];
-    Mat<T> kv;  // [keys, 2 d]
+    Mat<T> kv;  // [keys, 2 d_kv]
     if (cross()) {
       kv = input.memory_rows->sequence(cache.cross(layer), input.cache->source_of[i]);
     } else {
       kv = cache.self(layer, input.cache->slot_of[i]).row_range(0, past + n);
-      copy_rows(rows.sequence(saved.k, i), part_of(kv.row_range(past, past + n), 0, d));
-      copy_rows(rows.sequence(saved.v, i), part_of(kv.row_range(past, past + n), 1, d));
+      copy_rows(rows.sequence(saved.k, i), kv.row_range(past, past + n).part(0, width));
+      copy_rows(rows.sequence(saved.v, i), kv.row_range(past, past + n).part(1, width));
     }
     for (int r = 0; r < n; ++r) {
       const Mat<T> seen = kv.row_range(0, visible_keys(causal(), r, n, kv.rows));
       const Mat<T> weights{all_weights.row(worker), n_heads, seen.rows};
-      batch_invariant_attention(saved.q.row(rows.begin[i] + r), part_of(seen, 0, d),
-                                part_of(seen, 1, d), static_cast<T>(scale()), ablation.uniform,
-                                weights, saved.context.row(rows.begin[i] + r));
+      batch_invariant_attention({saved.q.row(rows.begin[i] + r), n_heads, d_head()},
+                                seen.part(0, width), seen.part(1, width), static_cast<T>(scale()),
+                                ablation.uniform, weights, saved.context.row(rows.begin[i] + r));
     }
   };
   if (pass.pool && rows.sequences() > 1)
@@ -208,7 +223,10 @@ void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
 template <class T>
 void Attention::cache_memory(Pass<T>& pass, In<T> memory, Cache<T>& cache) const {
   WorkspaceScope scope(pass.workspace);
-  copy_rows(key_value().forward(pass, memory), cache.cross(layer));
+  const Mat<T> kv = key_value().forward(pass, memory), to = cache.cross(layer);
+  HeadNormSaved<T> unused;
+  copy_rows(normed(pass, k_norm, kv.part(0, d_kv()), unused), to.part(0, d_kv()));
+  copy_rows(kv.part(1, d_kv()), to.part(1, d_kv()));
 }
 
 #define HEED_INSTANTIATE(T)                                                         \

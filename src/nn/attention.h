@@ -4,6 +4,10 @@
 //   P_h = softmax(Q_h K_hᵀ / sqrt(d_head))
 //   y = [P_1 V_1 .. P_H V_H] W_oᵀ + b_o
 //
+// With fewer heads of keys and values, neighbouring heads share them: head h of H reads K and V of
+// head floor(h n_kv_heads / H) (Ainslie et al. 2023, "GQA"). With QK-norm, every Q_h and K_h is
+// first divided by its root mean square, with a gain (Henry et al. 2020; Dehghani et al. 2023).
+//
 // Q, K and V are one product. In cross-attention Q comes from x, K and V from the memory (the
 // output of the encoder). There is a P_h for every sequence and head. Causal: query i of n over m
 // keys sees the first m - n + i + 1 of them.
@@ -14,12 +18,14 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "math/rotary.h"
 #include "nn/cache.h"
 #include "nn/layer_init.h"
 #include "nn/linear.h"
+#include "nn/norm.h"
 
 namespace heed {
 
@@ -58,26 +64,38 @@ struct AttentionInput {
   const CacheSlots<T>* cache = nullptr;  // decoding
 };
 
+// What the norm of queries or keys read.
+template <class T>
+struct HeadNormSaved {
+  Mat<T> in, stats;
+};
+
 template <class T>
 struct AttentionSaved {
-  Mat<T> q, k, v;        // views of the projections, rotated
+  Mat<T> q;     // [rows, d_model], after QK-norm and rotary positions
+  Mat<T> k, v;  // [key rows, d_kv], the same
+  HeadNormSaved<T> q_norm, k_norm;
   T* weights = nullptr;  // the P_h of all sequences, one after the other
   Mat<T> context;        // [rows, d_model], the input of W_o
 };
 
 struct Attention {
   AttentionKind kind;
-  int layer, n_heads, d_model;
+  int layer, n_heads, n_kv_heads, d_model;
   AttentionConfig ablation;
   double dropout;
   std::uint64_t dropout_id;  // names this attention's dropout draws
-  Linear in;                 // [3 d, d]: q, k, v
-  Linear out;                // [d, d]
+  Linear in;                 // [d + 2 d_kv, d]: q, k, v
+  std::optional<Norm> q_norm, k_norm;
+  Linear out;  // [d, d]
 
   Attention(ParamTable& table, const std::string& name, AttentionKind kind, int layer,
             const ModelConfig& config, const LayerInit& init);
 
   int d_head() const { return d_model / n_heads; }
+  int d_kv() const { return n_kv_heads * d_head(); }
+  // The head of keys and values that head h reads.
+  int kv_head(int h) const { return h * n_kv_heads / n_heads; }
   bool causal() const { return kind == AttentionKind::decoder_self; }
   double scale() const;  // of the scores: 1 / sqrt(d_head)
 
@@ -96,7 +114,7 @@ struct Attention {
  private:
   bool cross() const { return kind == AttentionKind::cross; }
   Linear query() const { return in.slice(0, d_model); }
-  Linear key_value() const { return in.slice(d_model, 2 * d_model); }
+  Linear key_value() const { return in.slice(d_model, 2 * d_kv()); }
   // Rotary positions: rotates queries and keys, forward (+1) or back (-1).
   template <class T>
   void rotate_both(Mat<T> q, Mat<T> k, const AttentionInput<T>& input, T direction) const;

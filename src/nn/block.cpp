@@ -5,16 +5,17 @@ namespace heed {
 Block::Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, int layer,
              const ModelConfig& config, const LayerInit& init)
     : self_attention(table, prefix + ".self_attn", self_kind, layer, config, init),
-      self_residual(table, prefix + ".self_attn_norm", config),
-      cross_attention(has_cross_attention(self_kind, config)
-                          ? std::optional<Attention>(std::in_place, table, prefix + ".cross_attn",
-                                                     AttentionKind::cross, layer, config, init)
-                          : std::nullopt),
-      cross_residual(cross_attention ? std::optional<Residual>(std::in_place, table,
-                                                               prefix + ".cross_attn_norm", config)
-                                     : std::nullopt),
-      feed_forward(table, prefix, config, init),
-      feed_forward_residual(table, prefix + ".ffn_norm", config) {}
+      self_residual(table, prefix + ".self_attn_norm", config) {
+  if (has_cross_attention(self_kind, config)) {
+    cross_attention.emplace(table, prefix + ".cross_attn", AttentionKind::cross, layer, config,
+                            init);
+    cross_residual.emplace(table, prefix + ".cross_attn_norm", config);
+  }
+  if (config.feed_forward != FeedForwardType::none) {
+    feed_forward.emplace(table, prefix, config, init);
+    feed_forward_residual.emplace(table, prefix + ".ffn_norm", config);
+  }
+}
 
 // y = r_ffn(r_cross(r_self(x))), each r a residual branch
 template <class T>
@@ -28,9 +29,11 @@ Mat<T> Block::forward(Pass<T>& pass, Mat<T> x, const AttentionInput<T>& input,
     x = cross_residual->forward(pass, x, rows, saved.cross_residual, [&](In<T> h) {
       return cross_attention->forward(pass, h, input, saved.cross);
     });
-  return feed_forward_residual.forward(pass, x, rows, saved.feed_forward_residual, [&](In<T> h) {
-    return feed_forward.forward(pass, h, rows, saved.feed_forward);
-  });
+  if (feed_forward)
+    x = feed_forward_residual->forward(pass, x, rows, saved.feed_forward_residual, [&](In<T> h) {
+      return feed_forward->forward(pass, h, rows, saved.feed_forward);
+    });
+  return x;
 }
 
 // dx = r_self'(r_cross'(r_ffn'(dy)))
@@ -38,10 +41,11 @@ template <class T>
 void Block::backward(Pass<T>& pass, Mat<T> d, const AttentionInput<T>& input,
                      const BlockSaved<T>& saved) const {
   const Packed& rows = *input.rows;
-  feed_forward_residual.backward(pass, d, rows, saved.feed_forward_residual,
-                                 [&](In<T> h, In<T> dy, Mat<T> dh) {
-                                   feed_forward.backward(pass, h, rows, saved.feed_forward, dy, dh);
-                                 });
+  if (feed_forward)
+    feed_forward_residual->backward(
+        pass, d, rows, saved.feed_forward_residual, [&](In<T> h, In<T> dy, Mat<T> dh) {
+          feed_forward->backward(pass, h, rows, saved.feed_forward, dy, dh);
+        });
   if (cross_attention)
     cross_residual->backward(pass, d, rows, saved.cross_residual,
                              [&](In<T> h, In<T> dy, Mat<T> dh) {

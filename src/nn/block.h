@@ -1,5 +1,6 @@
 // One layer of a stack: self-attention, then cross-attention (in the decoder of an
-// encoder-decoder), then the feed-forward network. Each is a residual branch.
+// encoder-decoder), then the feed-forward network (unless there is none). Each is a residual
+// branch.
 #pragma once
 
 #include <optional>
@@ -23,8 +24,8 @@ struct Block {
   Residual self_residual;
   std::optional<Attention> cross_attention;
   std::optional<Residual> cross_residual;
-  FeedForward feed_forward;
-  Residual feed_forward_residual;
+  std::optional<FeedForward> feed_forward;
+  std::optional<Residual> feed_forward_residual;
 
   // `prefix`: "decoder.layers.0".
   Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, int layer,

@@ -6,13 +6,13 @@
 namespace heed {
 
 template <class T>
-Cache<T>::Cache(int layers, int d_model, int slots, int capacity)
+Cache<T>::Cache(int layers, int width, int slots, int capacity)
     : layers_(layers),
-      d_model_(d_model),
+      width_(width),
       slots_(slots),
       capacity_(capacity),
       self_(static_cast<T*>(
-          std::calloc(std::size_t{2} * layers * slots * capacity * d_model, sizeof(T)))) {
+          std::calloc(std::size_t{2} * layers * slots * capacity * width, sizeof(T)))) {
   if (!self_) throw std::bad_alloc();
 }
 
@@ -20,19 +20,19 @@ template <class T>
 Mat<T> Cache<T>::self(int layer, int slot) {
   assert(layer < layers_ && slot < slots_);
   const std::size_t index = static_cast<std::size_t>(layer) * slots_ + slot;
-  return {self_.get() + index * capacity_ * 2 * d_model_, capacity_, 2 * d_model_};
+  return {self_.get() + index * capacity_ * 2 * width_, capacity_, 2 * width_};
 }
 
 template <class T>
 Mat<T> Cache<T>::cross(int layer) {
-  return {cross_.data() + static_cast<std::size_t>(layer) * cross_rows_ * 2 * d_model_, cross_rows_,
-          2 * d_model_};
+  return {cross_.data() + static_cast<std::size_t>(layer) * cross_rows_ * 2 * width_, cross_rows_,
+          2 * width_};
 }
 
 template <class T>
 void Cache<T>::resize_cross(int rows) {
   cross_rows_ = rows;
-  cross_.resize(std::size_t{2} * layers_ * rows * d_model_);
+  cross_.resize(std::size_t{2} * layers_ * rows * width_);
 }
 
 template <class T>

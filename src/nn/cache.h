@@ -14,19 +14,20 @@ namespace heed {
 template <class T>
 class Cache {
  public:
-  Cache(int layers, int d_model, int slots, int capacity);
+  // `width`: of all keys of a token (kv_width).
+  Cache(int layers, int width, int slots, int capacity);
 
   int capacity() const { return capacity_; }
-  // [capacity, 2 d_model]: keys, then values, of self-attention.
+  // [capacity, 2 width]: keys, then values, of self-attention.
   Mat<T> self(int layer, int slot);
-  // [memory rows, 2 d_model]: keys, then values, of cross-attention. Empty until resize_cross().
+  // [memory rows, 2 width]: keys, then values, of cross-attention. Empty until resize_cross().
   Mat<T> cross(int layer);
   void resize_cross(int rows);
   // Copies the first `tokens` rows of every layer from one slot to another.
   void copy(int from, int to, int tokens);
 
  private:
-  int layers_, d_model_, slots_, capacity_;
+  int layers_, width_, slots_, capacity_;
   int cross_rows_ = 0;
   // From calloc: pages take memory only once they are written to, and most sequences end long
   // before the capacity.

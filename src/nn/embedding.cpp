@@ -30,10 +30,11 @@ PositionRange position_range(const Packed& rows) {
 }
 
 template <class T>
-Angles<T> position_angles(Workspace& workspace, PositionRange range, int d, bool cos_first) {
+Angles<T> position_angles(Workspace& workspace, PositionRange range, const AngleTable& kind) {
+  const auto [d, base, cos_first] = kind;
   const Mat<T> table = workspace.matrix<T>(range.count, d);
   for (int c = 0; c < d; c += 2) {
-    const double frequency = std::pow(10000.0, -static_cast<double>(c) / d);
+    const double frequency = std::pow(base, -static_cast<double>(c) / d);
     for (int p = 0; p < range.count; ++p) {
       const double angle = (range.first + p) * frequency;
       table(p, c + (cos_first ? 1 : 0)) = static_cast<T>(std::sin(angle));
@@ -52,7 +53,7 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
   Angles<T> position;
   if (kind == Positions::learned) position.table = pass[positions];
   if (kind == Positions::sinusoidal)
-    position = position_angles<T>(pass.workspace, position_range(rows), table.cols, false);
+    position = position_angles<T>(pass.workspace, position_range(rows), {.width = table.cols});
   const T factor = static_cast<T>(scale);
   for (int r = 0; r < y.rows; ++r) {
     const T* __restrict from = table.row(rows.ids[r]);
@@ -86,9 +87,9 @@ void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                 \
-  template Angles<T> position_angles(Workspace&, PositionRange, int, bool); \
-  template Mat<T> Embedding::forward(Pass<T>&, const Packed&) const;        \
+#define HEED_INSTANTIATE(T)                                                         \
+  template Angles<T> position_angles(Workspace&, PositionRange, const AngleTable&); \
+  template Mat<T> Embedding::forward(Pass<T>&, const Packed&) const;                \
   template void Embedding::backward(Pass<T>&, const Packed&, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

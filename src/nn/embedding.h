@@ -40,9 +40,14 @@ struct PositionRange {
 };
 PositionRange position_range(const Packed& rows);
 
-// Row p: sin(p / 10000^(2i/d)) at 2i, cos of the same at 2i + 1; `cos_first` swaps the two (rotary
-// positions).
+// Row p: sin(p / base^(2i/width)) at 2i, cos of the same at 2i + 1; `cos_first` swaps the two
+// (rotary positions).
+struct AngleTable {
+  int width = 0;
+  double base = 10000.0;
+  bool cos_first = false;
+};
 template <class T>
-Angles<T> position_angles(Workspace& workspace, PositionRange range, int d, bool cos_first);
+Angles<T> position_angles(Workspace& workspace, PositionRange range, const AngleTable& kind);
 
 }  // namespace heed

@@ -3,42 +3,67 @@
 #include "base/noise.h"
 #include "math/activation.h"
 #include "math/dropout.h"
+#include "math/row_ops.h"
 
 namespace heed {
+namespace {
+
+std::vector<LinearPart> first_parts(const std::string& prefix, const ModelConfig& config,
+                                    const LayerInit& init) {
+  const LinearPart fc1{prefix + ".fc1", config.d_ff, init.weight};
+  if (config.feed_forward != FeedForwardType::gated) return {fc1};
+  return {{prefix + ".fc_gate", config.d_ff, init.weight}, fc1};
+}
+
+}  // namespace
 
 FeedForward::FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
                          const LayerInit& init)
-    : fc1(table, prefix + ".fc1", config.d_model, config.d_ff, init.weight),
-      fc2(table, prefix + ".fc2", config.d_ff, config.d_model, init.branch_output),
+    : gated(config.feed_forward == FeedForwardType::gated),
+      in(table, config.d_model, first_parts(prefix, config, init), config.bias),
+      fc2(table, prefix + ".fc2", config.d_ff, config.d_model, init.branch_output, config.bias),
       activation(config.activation),
-      rate(config.dropout),
+      rate(config.activation_dropout),
       dropout_id(name_key(prefix + ".fc1")) {}
 
-// u = x W_1ᵀ + b_1,  h = drop(f(u)),  y = h W_2ᵀ + b_2
+// [u v] = x [W_g W_1]ᵀ + [b_g b_1],  h = drop(f(u)) ⊙ v,  y = h W_2ᵀ + b_2
+// plain: u = x W_1ᵀ + b_1, without v
 template <class T>
 Mat<T> FeedForward::forward(Pass<T>& pass, In<T> x, const Packed& rows,
                             FeedForwardSaved<T>& saved) const {
   Timed timed(pass.profile, Work::norms_activations);
-  saved.u = fc1.forward(pass, x);
+  const int d_ff = fc2.weight.cols;
+  saved.u = in.forward(pass, x);
   const Mat<T> y = pass.matrix(x.rows, fc2.weight.rows);
   WorkspaceScope scope(pass.workspace);
-  const Mat<T> h = pass.matrix(saved.u.rows, saved.u.cols);
-  activate(activation, saved.u, h, rows.dropout(rate, dropout_id));
+  const Mat<T> h = pass.matrix(x.rows, d_ff);
+  activate(activation, saved.u.part(0, d_ff), h, rows.dropout(rate, dropout_id));
+  if (gated) multiply_by(saved.u.part(1, d_ff), h);
   fc2.forward_into(pass, h, y);
   return y;
 }
 
-// dh = dy W_2,  du = drop(dh) f'(u),  dx += du W_1
+// dh = dy W_2,  dv = dh ⊙ drop(f(u)),  du = drop(dh ⊙ v) f'(u),  dx += [du dv] [W_g W_1]
 template <class T>
 void FeedForward::backward(Pass<T>& pass, In<T> x, const Packed& rows,
                            const FeedForwardSaved<T>& saved, In<T> dy, Mat<T> dx) const {
   Timed timed(pass.profile, Work::norms_activations);
   WorkspaceScope scope(pass.workspace);
-  const Mat<T> u = saved.u, h = pass.matrix(u.rows, u.cols), d = pass.zeros(u.rows, u.cols);
-  activate_with_slope(activation, u, h, rows.dropout(rate, dropout_id));  // u becomes dh/du
-  fc2.backward(pass, h, dy, d);
-  activate_backward(u, d);
-  fc1.backward(pass, x, d, dx);
+  const int d_ff = fc2.weight.cols;
+  const Mat<T> u = saved.u.part(0, d_ff), h = pass.matrix(x.rows, d_ff);
+  const Mat<T> both = pass.zeros(x.rows, saved.u.cols), d = both.part(0, d_ff);  // [du dv], du
+  activate_with_slope(activation, u, h, rows.dropout(rate, dropout_id));         // u becomes dh/du
+  if (gated) {
+    copy_rows(h, both.part(1, d_ff));
+    multiply_by(saved.u.part(1, d_ff), h);
+  }
+  fc2.backward(pass, h, dy, d);  // d is dh
+  if (gated) {
+    multiply_by(d, both.part(1, d_ff));
+    multiply_by(saved.u.part(1, d_ff), d);
+  }
+  multiply_by(u, d);
+  in.backward(pass, x, both, dx);
 }
 
 #define HEED_INSTANTIATE(T)                                                                       \

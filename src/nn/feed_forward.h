@@ -1,6 +1,8 @@
-// The position-wise network (Vaswani et al. 2017, section 3.3):
+// The position-wise network (Vaswani et al. 2017, section 3.3), plain or gated (Shazeer 2020, "GLU
+// Variants Improve Transformer"; with silu: SwiGLU):
 //
-//   y = drop(f(x W_1ᵀ + b_1)) W_2ᵀ + b_2          f one of relu, gelu, silu
+//   plain: y = drop(f(x W_1ᵀ + b_1)) W_2ᵀ + b_2
+//   gated: y = drop(f(x W_gᵀ + b_g) ⊙ (x W_1ᵀ + b_1)) W_2ᵀ + b_2
 #pragma once
 
 #include <string>
@@ -12,13 +14,15 @@ namespace heed {
 
 template <class T>
 struct FeedForwardSaved {
-  // [rows, d_ff], the input of f. drop(f(u)) is cheaper to compute again than to keep. Backward
-  // overwrites u with the slope.
+  // [rows, d_ff], the input of f; gated: [rows, 2 d_ff], then what is gated. drop(f(u)) is cheaper
+  // to compute again than to keep. Backward overwrites the input of f with the slope.
   Mat<T> u;
 };
 
 struct FeedForward {
-  Linear fc1, fc2;
+  bool gated;
+  Linear in;   // [d_ff, d]: fc1; gated: [2 d_ff, d]: fc_gate, fc1
+  Linear fc2;  // [d, d_ff]
   Activation activation;
   double rate;
   std::uint64_t dropout_id;

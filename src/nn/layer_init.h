@@ -1,4 +1,4 @@
-// The initial weights of a layer (model.init). One value for a whole stack.
+// The initial weights of a layer (model.init, model.zero_init). One value for a whole stack.
 #pragma once
 
 #include <cmath>
@@ -14,11 +14,14 @@ struct LayerInit {
 
   LayerInit() = default;
   // xavier_uniform: Glorot and Bengio 2010. gpt2: normal, and the outputs of the branches scaled by
-  // 1 / sqrt(number of residual branches) (Radford et al. 2019, section 2.3).
-  LayerInit(Init init, int residual_branches) {
-    if (init != Init::gpt2) return;
-    weight = {Initializer::normal, 0.02};
-    branch_output = {Initializer::normal, 0.02 / std::sqrt(residual_branches)};
+  // 1 / sqrt(number of residual branches) (Radford et al. 2019, section 2.3). zero_init: those are
+  // 0, so that every branch starts as nothing (Zhang, Dauphin and Ma 2019, "Fixup").
+  LayerInit(const ModelConfig& config, int residual_branches) {
+    if (config.init == Init::gpt2) {
+      weight = {Initializer::normal, 0.02};
+      branch_output = {Initializer::normal, 0.02 / std::sqrt(residual_branches)};
+    }
+    if (config.zero_init) branch_output = {Initializer::zeros};
   }
 };
 

@@ -8,8 +8,17 @@ namespace heed {
 
 Linear::Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init,
                bool with_bias)
-    : weight(table.add_matrix(name + ".weight", out, in, init)),
-      bias(with_bias ? table.add_vector(name + ".bias", out, Initializer::zeros) : Param{}) {}
+    : Linear(table, in, {{name, out, init}}, with_bias) {}
+
+Linear::Linear(ParamTable& table, int in, const std::vector<LinearPart>& parts, bool with_bias)
+    : weight{table.size(), 0, in} {
+  for (const LinearPart& part : parts)
+    weight.rows += table.add_matrix(part.name + ".weight", part.out, in, part.init).rows;
+  if (!with_bias) return;
+  bias = {table.size(), 1, 0};
+  for (const LinearPart& part : parts)
+    bias.cols += table.add_vector(part.name + ".bias", part.out, Initializer::zeros).cols;
+}
 
 Linear Linear::slice(int first, int n) const {
   assert(first >= 0 && first + n <= weight.rows);

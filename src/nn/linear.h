@@ -11,6 +11,12 @@
 
 namespace heed {
 
+struct LinearPart {
+  std::string name;
+  int out;
+  Initializer init;
+};
+
 struct Linear {
   Param weight;  // [out, in]
   Param bias;    // [1, out], or empty
@@ -18,7 +24,8 @@ struct Linear {
   Linear() = default;
   // On parameters that exist, without a bias by default.
   explicit Linear(Param weight_, Param bias_ = {}) : weight(weight_), bias(bias_) {}
-  // Adds NAME.weight, and NAME.bias if `with_bias`.
+  // Adds NAME.weight of each part, then NAME.bias of each if `with_bias`: one product for all.
+  Linear(ParamTable& table, int in, const std::vector<LinearPart>& parts, bool with_bias);
   Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init,
          bool with_bias = true);
   // The outputs [first, first + n) only.

@@ -1,25 +1,39 @@
 #include "nn/norm.h"
 
-#include "math/layer_norm.h"
-
 namespace heed {
 
-Norm::Norm(ParamTable& table, const std::string& name, int d)
-    : weight(table.add_vector(name + ".weight", d, Initializer::ones)),
-      bias(table.add_vector(name + ".bias", d, Initializer::zeros)) {}
+Norm::Norm(ParamTable& table, const std::string& name, const ModelConfig& config)
+    : kind{config.norm_type, config.norm_eps},
+      weight(table.add_vector(name + ".weight", config.d_model, Initializer::ones)) {
+  if (config.bias && kind.type == NormType::layer)
+    bias = table.add_vector(name + ".bias", config.d_model, Initializer::zeros);
+}
 
+Norm::Norm(ParamTable& table, const std::string& name, int d, double eps)
+    : kind{NormType::rms, eps}, weight(table.add_vector(name + ".weight", d, Initializer::ones)) {}
+
+// A norm without a bias reads zeros and throws its gradient away: one row, against a second kernel.
 template <class T>
 Norm::Forward<T> Norm::forward(Pass<T>& pass, In<T> x) const {
   Timed timed(pass.profile, Work::norms_activations);
-  Forward<T> f{pass.matrix(x.rows, x.cols), pass.matrix(x.rows, 2)};
-  layer_norm(x, pass[weight], pass[bias], f.y, f.stats);
+  const int d = weight.cols, parts = x.cols / d;
+  const Forward<T> f{pass.matrix(x.rows, x.cols), pass.matrix(x.rows, 2 * parts)};
+  WorkspaceScope scope(pass.workspace);
+  const Mat<const T> b = bias.size() > 0 ? pass[bias] : pass.zeros(1, d);
+  for (int i = 0; i < parts; ++i)
+    normalize(kind, x.part(i, d), pass[weight], b, f.y.part(i, d), f.stats.part(i, 2));
   return f;
 }
 
 template <class T>
 void Norm::backward(Pass<T>& pass, In<T> x, In<T> stats, In<T> dy, Mat<T> dx) const {
   Timed timed(pass.profile, Work::norms_activations);
-  layer_norm_backward(x, pass[weight], stats, dy, dx, pass.gradient(weight), pass.gradient(bias));
+  WorkspaceScope scope(pass.workspace);
+  const int d = weight.cols;
+  const Mat<T> db = bias.size() > 0 ? pass.gradient(bias) : pass.zeros(1, d);
+  for (int i = 0; i < x.cols / d; ++i)
+    normalize_backward<T>(kind.type, x.part(i, d), pass[weight], stats.part(i, 2), dy.part(i, d),
+                          {dx.part(i, d), pass.gradient(weight), db});
 }
 
 #define HEED_INSTANTIATE(T)                                              \

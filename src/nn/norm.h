@@ -1,20 +1,26 @@
-// LayerNorm over the columns of each row (Ba, Kiros and Hinton 2016), with gain and bias.
+// LayerNorm or RMSNorm over the columns of each row (math/normalize.h), with a gain and, in
+// LayerNorm, a bias.
 #pragma once
 
 #include <string>
 
+#include "config/model_config.h"
 #include "nn/pass.h"
 
 namespace heed {
 
 struct Norm {
+  NormKind kind;
   Param weight;  // gain [1, d]
-  Param bias;    // [1, d]
+  Param bias;    // [1, d], or empty
 
-  Norm() = default;
-  Norm(ParamTable& table, const std::string& name, int d);
+  // Of rows of d_model numbers, as the config says.
+  Norm(ParamTable& table, const std::string& name, const ModelConfig& config);
+  // QK-norm: RMSNorm over d. If x is wider, each d of its columns (a head) are normalised by
+  // themselves, all with the same gain.
+  Norm(ParamTable& table, const std::string& name, int d, double eps);
 
-  // y = (x - mean) / sqrt(var + 1e-5) * gain + bias. stats [rows, 2] is kept for backward.
+  // stats [rows, 2 for each d columns] is kept for backward.
   template <class T>
   struct Forward {
     Mat<T> y, stats;

@@ -31,7 +31,7 @@ struct Residual {
 
   Residual(ParamTable& table, const std::string& norm_name, const ModelConfig& config)
       : placement(config.norm),
-        norm(table, norm_name, config.d_model),
+        norm(table, norm_name, config),
         rate(config.dropout),
         dropout_id(name_key(norm_name)) {}
 

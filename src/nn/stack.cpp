@@ -8,14 +8,16 @@ namespace heed {
 
 Stack::Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind,
              const ModelConfig& config) {
-  const int branches = has_cross_attention(self_kind, config) ? 3 : 2;
-  const LayerInit init(config.init, branches * std::max(1, layers));
+  const int branches = 1 + (has_cross_attention(self_kind, config) ? 1 : 0) +
+                       (config.feed_forward != FeedForwardType::none ? 1 : 0);
+  const LayerInit init(config, branches * std::max(1, layers));
   blocks.reserve(layers);
   for (int i = 0; i < layers; ++i)
     blocks.emplace_back(table, name + ".layers." + std::to_string(i), self_kind, i, config, init);
-  if (config.norm == NormPlacement::pre && layers > 0)
-    norm.emplace(table, name + ".norm", config.d_model);
-  if (config.positions == Positions::rotary) rotary_width = config.d_model / config.n_heads;
+  if (config.norm == NormPlacement::pre && layers > 0) norm.emplace(table, name + ".norm", config);
+  if (config.positions == Positions::rotary)
+    rotary = {
+        .width = config.d_model / config.n_heads, .base = config.rope_base, .cos_first = true};
 }
 
 // y = norm(block_n(.. block_1(x)))
@@ -24,9 +26,8 @@ Mat<T> Stack::forward(Pass<T>& pass, Mat<T> x, AttentionInput<T> input,
                       StackSaved<T>& saved) const {
   saved.blocks.resize(blocks.size());
   saved.rotary = {};
-  if (rotary_width > 0)
-    saved.rotary =
-        position_angles<T>(pass.workspace, position_range(*input.rows), rotary_width, true);
+  if (rotary.width > 0)
+    saved.rotary = position_angles<T>(pass.workspace, position_range(*input.rows), rotary);
   input.rotary = saved.rotary;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Workspace::Mark mark = pass.workspace.mark();

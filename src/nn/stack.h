@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/block.h"
+#include "nn/embedding.h"
 
 namespace heed {
 
@@ -19,7 +20,7 @@ struct StackSaved {
 struct Stack {
   std::vector<Block> blocks;
   std::optional<Norm> norm;
-  int rotary_width = 0;  // d_head with rotary positions, else 0
+  AngleTable rotary;  // of width d_head, or 0 without rotary positions
 
   // `name` is "encoder" or "decoder".
   Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind,

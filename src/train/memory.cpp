@@ -18,10 +18,11 @@ namespace {
 
 // Numbers kept per row of one block: what the Saved structs of its layers hold.
 double block_row(const ModelConfig& c, bool cross, double keys) {
-  const double d = c.d_model, weights = c.n_heads * keys;
+  const double d = c.d_model, kv = kv_width(c), weights = c.n_heads * keys;
   const double norm = d + 2;
-  const double attention = 5 * d + weights;  // q k v, context, output
-  double sum = norm + attention + norm + 2.0 * c.d_ff + d;
+  double attention = 3 * d + 2 * kv + weights;  // q, context, output; k v
+  if (c.qk_norm) attention += d + kv + 2.0 * (c.n_heads + kv_heads(c));
+  double sum = norm + attention + norm + 1.0 * feed_forward_matrices(c) * c.d_ff + d;
   if (cross) sum += norm + attention;
   return sum;
 }
@@ -44,7 +45,8 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   double floats = 2.0 * kLossRows * std::max(model.target_vocab, c.d_model);
   floats += side * c.encoder_layers * block_row(c, false, keys);
   floats += side * c.decoder_layers * block_row(c, both, keys);
-  floats += rows * (8.0 * c.d_model + 2.0 * c.d_ff);  // embeddings, gradients in flight
+  floats += rows * (8.0 * c.d_model +
+                    1.0 * feed_forward_matrices(c) * c.d_ff);  // embeddings, gradients in flight
   const int workers = std::min(threads, config.train.shards);
   plan.activations = 4.0 * floats * workers;
   plan.data = ids;

@@ -9,7 +9,7 @@
 #include "math/batch_invariant.h"
 #include "math/blas.h"
 #include "math/dropout.h"
-#include "math/layer_norm.h"
+#include "math/normalize.h"
 #include "math/softmax.h"
 #include "nn/attention_head.h"
 #include "train/optimizer.h"
@@ -42,7 +42,7 @@ void bytes(benchmark::State& state, double per_iteration) {
 void layer_norm_forward(benchmark::State& state) {
   const int d = static_cast<int>(state.range(0));
   Numbers x(kRows, d), gain(1, d), bias(1, d), y(kRows, d), stats(kRows, 2);
-  for (auto _ : state) layer_norm<float>(x.mat, gain.mat, bias.mat, y.mat, stats.mat);
+  for (auto _ : state) normalize<float>({}, x.mat, gain.mat, bias.mat, y.mat, stats.mat);
   bytes(state, 8.0 * kRows * d);
 }
 BENCHMARK(layer_norm_forward)->Arg(128)->Arg(512);
@@ -51,9 +51,10 @@ void layer_norm_backwards(benchmark::State& state) {
   const int d = static_cast<int>(state.range(0));
   Numbers x(kRows, d), gain(1, d), bias(1, d), y(kRows, d), stats(kRows, 2), dx(kRows, d),
       dgain(1, d), dbias(1, d);
-  layer_norm<float>(x.mat, gain.mat, bias.mat, y.mat, stats.mat);
+  normalize<float>({}, x.mat, gain.mat, bias.mat, y.mat, stats.mat);
   for (auto _ : state)
-    layer_norm_backward<float>(x.mat, gain.mat, stats.mat, y.mat, dx.mat, dgain.mat, dbias.mat);
+    normalize_backward<float>(NormType::layer, x.mat, gain.mat, stats.mat, y.mat,
+                              {dx.mat, dgain.mat, dbias.mat});
   bytes(state, 16.0 * kRows * d);
 }
 BENCHMARK(layer_norm_backwards)->Arg(128)->Arg(512);
@@ -67,7 +68,7 @@ void activation(benchmark::State& state) {
     activate<float>(static_cast<Activation>(state.range(0)), u.mat, h.mat, dropout);
   bytes(state, 8.0 * kRows * d);
 }
-BENCHMARK(activation)->ArgsProduct({{0, 1, 2}, {0, 1}})->ArgNames({"relu_gelu_silu", "dropout"});
+BENCHMARK(activation)->ArgsProduct({{0, 1, 2, 3, 4}, {0, 1}})->ArgNames({"function", "dropout"});
 
 void dropout_residual(benchmark::State& state) {
   const int d = 512;

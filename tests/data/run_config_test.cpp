@@ -125,6 +125,9 @@ TEST(RunConfig, RulesBetweenKeys) {
        "exclude each other"},
       {kText, {"data.valid=b", "data.valid_fraction=0.2"}, "data.valid_fraction exclude"},
       {kText, {"model.n_heads=3"}, "model.n_heads must divide model.d_model; found 3 heads"},
+      {kText, {"model.n_kv_heads=3"}, "model.n_kv_heads must divide model.n_heads; found 3 for 4"},
+      {kText, {"model.n_kv_heads=8"}, "model.n_kv_heads must divide model.n_heads; found 8 for 4"},
+      {kText, {"model.rope_base=500"}, "model.rope_base is for rotary positions"},
       {kText, {"model.d_model=12", "model.positions=rotary"}, "must be even; found 3"},
       {kText, {"model.attention.decoder_self.positions=false"}, "takes rotary positions away"},
       {kText, {"model.attention.cross.positions=false"}, "cross-attention never has positions"},
@@ -181,10 +184,13 @@ TEST(RunConfig, RulesBetweenKeys) {
 TEST(RunConfig, WhatWasLeftOpenFollowsFromTheRest) {
   const RunConfig c = config({"model.dropout=0.3", "train.max_steps=77"});
   EXPECT_EQ(c.model.attention_dropout, 0.3);
+  EXPECT_EQ(c.model.activation_dropout, 0.3);
+  EXPECT_EQ(c.model.n_kv_heads, 4);
   EXPECT_EQ(c.optimizer.decay_steps, 77);
   EXPECT_EQ(c.optimizer.weight_decay, 0.01);
   EXPECT_EQ(c.model.max_length, 64);
   EXPECT_EQ(config({"model.attention_dropout=0"}).model.attention_dropout, 0.0);
+  EXPECT_EQ(config({"model.activation_dropout=0"}).model.activation_dropout, 0.0);
   EXPECT_EQ(config({"optimizer.type=sgd"}).optimizer.weight_decay, 0.0);
   EXPECT_EQ(config({"optimizer.type=sgd"}).optimizer.momentum, 0.0);
   EXPECT_EQ(config({"optimizer.type=muon"}).optimizer.weight_decay, 0.01);
@@ -253,15 +259,16 @@ TEST(RunConfig, ResumingMayChangeWhatLeavesThePastAlone) {
   const auto changes =
       changed_keys(config({}), config({"train.max_steps=2000", "model.dropout=0.2",
                                        "train.threads=2", "optimizer.decay_steps=1000"}));
-  ASSERT_EQ(changes.size(), 4u);
+  ASSERT_EQ(changes.size(), 5u);
   EXPECT_EQ(changes[0].key, "model.dropout");
   EXPECT_EQ(changes[0].before, "0.1");
   EXPECT_EQ(changes[0].after, "0.2");
   EXPECT_EQ(changes[0].on_resume, OnResume::refused);
   EXPECT_EQ(changes[1].key, "model.attention_dropout");
-  EXPECT_EQ(changes[2].key, "train.max_steps");
-  EXPECT_EQ(changes[2].on_resume, OnResume::allowed);
-  EXPECT_EQ(changes[3].key, "train.threads");
+  EXPECT_EQ(changes[2].key, "model.activation_dropout");
+  EXPECT_EQ(changes[3].key, "train.max_steps");
+  EXPECT_EQ(changes[3].on_resume, OnResume::allowed);
+  EXPECT_EQ(changes[4].key, "train.threads");
   // The schedule was fixed when the run started.
   const RunConfig run = parse_config(dump_config(config({})), "config.json", {"train.max_steps=9"});
   EXPECT_EQ(run.optimizer.decay_steps, 1000);

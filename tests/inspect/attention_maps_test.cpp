@@ -106,6 +106,7 @@ class Twin {
     Matrix q = linear(name + ".q_proj", x), k = linear(name + ".k_proj", memory);
     const Matrix v = linear(name + ".v_proj", memory);
     const int d = config_.d_model, d_head = d / config_.n_heads;
+    const int sharing = config_.n_heads / kv_heads(config_);
     if (config_.positions == Positions::rotary && !cross) {
       turn(q, d_head);
       turn(k, d_head);
@@ -113,13 +114,14 @@ class Twin {
     Matrix context(x.size(), Row(d, 0.0));
     for (int h = 0; h < config_.n_heads; ++h) {
       Head& head = heads[label + " " + std::to_string(h)];
+      const int first = h * d_head, kv = h / sharing * d_head;
       for (std::size_t i = 0; i < x.size(); ++i) {
         Row p(memory.size(), 0.0), contribution(memory.size(), 0.0);
         const std::size_t visible = causal ? i + 1 : memory.size();
         double sum = 0;
         for (std::size_t j = 0; j < visible; ++j) {
           double dot = 0;
-          for (int c = h * d_head; c < (h + 1) * d_head; ++c) dot += q[i][c] * k[j][c];
+          for (int c = 0; c < d_head; ++c) dot += q[i][first + c] * k[j][kv + c];
           sum += p[j] = std::exp(dot / std::sqrt(d_head));
         }
         for (std::size_t j = 0; j < visible; ++j) {
@@ -127,12 +129,12 @@ class Twin {
           double squares = 0;
           for (int o = 0; o < d; ++o) {
             double moved = 0;
-            for (int c = h * d_head; c < (h + 1) * d_head; ++c)
-              moved += p[j] * v[j][c] * tensor(name + ".out_proj.weight")[o][c];
+            for (int c = 0; c < d_head; ++c)
+              moved += p[j] * v[j][kv + c] * tensor(name + ".out_proj.weight")[o][first + c];
             squares += moved * moved;
           }
           contribution[j] = std::sqrt(squares);
-          for (int c = h * d_head; c < (h + 1) * d_head; ++c) context[i][c] += p[j] * v[j][c];
+          for (int c = 0; c < d_head; ++c) context[i][first + c] += p[j] * v[j][kv + c];
         }
         head.weights.push_back(p);
         head.contributions.push_back(contribution);
@@ -178,13 +180,16 @@ double scored(const std::vector<ScoredToken>& tokens, int id) {
   return std::ranges::find(tokens, id, &ScoredToken::id)->log_probability;
 }
 
-class Maps : public testing::TestWithParam<std::tuple<test::Family, NormPlacement, Positions>> {};
+// The last: heads of keys and values.
+class Maps
+    : public testing::TestWithParam<std::tuple<test::Family, NormPlacement, Positions, int>> {};
 
 TEST_P(Maps, EqualAnIndependentRecomputation) {
-  const auto [family, norm, positions] = GetParam();
+  const auto [family, norm, positions, kv_heads] = GetParam();
   ModelConfig config = test::tiny_config(family);
   config.norm = norm;
   config.positions = positions;
+  config.n_kv_heads = kv_heads;
   const Transformer model(config, 11, 11);
   const ParamVec<float> values = test::lively_values<float>(model, 3);
   Example input;
@@ -268,13 +273,13 @@ TEST(NextTokens, AreTheMostProbableOnesAfterEachTokenOfTheDecoder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Maps,
-                         testing::Combine(testing::Values(test::Family::encoder_decoder,
-                                                          test::Family::decoder_only,
-                                                          test::Family::encoder_only),
-                                          testing::Values(NormPlacement::pre, NormPlacement::post),
-                                          testing::Values(Positions::sinusoidal, Positions::learned,
-                                                          Positions::rotary)));
+INSTANTIATE_TEST_SUITE_P(
+    All, Maps,
+    testing::Combine(testing::Values(test::Family::encoder_decoder, test::Family::decoder_only,
+                                     test::Family::encoder_only),
+                     testing::Values(NormPlacement::pre, NormPlacement::post),
+                     testing::Values(Positions::sinusoidal, Positions::learned, Positions::rotary),
+                     testing::Values(2, 1)));
 
 }  // namespace
 }  // namespace heed

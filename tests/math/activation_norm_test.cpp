@@ -1,8 +1,12 @@
-// Activations and LayerNorm against formulas in double and against differences.
+// Activations and norms against formulas in double and against differences.
 #include "math/activation.h"
+
+#include <numbers>
+
 #include "math/buffer.h"
 #include "math/dropout.h"
-#include "math/layer_norm.h"
+#include "math/normalize.h"
+#include "math/row_ops.h"
 
 namespace heed {
 namespace {
@@ -18,18 +22,25 @@ double value(Activation f, double u) {
       return 0.5 * u * (1 + std::erf(u / std::sqrt(2.0)));
     case Activation::silu:
       return u / (1 + std::exp(-u));
+    case Activation::relu2:
+      return std::max(0.0, u) * std::max(0.0, u);
+    case Activation::gelu_tanh:
+      return 0.5 * u *
+             (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (u + 0.044715 * u * u * u)));
   }
   return 0;
 }
 
 double slope(Activation f, double u) {
   if (f == Activation::relu) return u > 0;
+  if (f == Activation::relu2) return 2 * std::max(0.0, u);
   const double h = 1e-3;
   const auto at = [&](double step) { return value(f, u + step); };
   return (at(-2 * h) - at(2 * h) + 8 * (at(h) - at(-h))) / (12 * h);
 }
 
-constexpr Activation kAll[] = {Activation::relu, Activation::gelu, Activation::silu};
+constexpr Activation kAll[] = {Activation::relu, Activation::gelu, Activation::silu,
+                               Activation::relu2, Activation::gelu_tanh};
 
 template <class T>
 class Activations : public testing::Test {};
@@ -49,17 +60,18 @@ TYPED_TEST(Activations, ForwardAndBackwardWithAndWithoutDropout) {
       drop_in_place(keep.mat(), d);
       const auto u = Buffer<T>::random(rows, cols, 1, 6), dh = Buffer<T>::random(rows, cols, 2);
       activate(f, u.view(), h.mat(), d);
-      // gelu in float: the error function's bound, 1.5e-7 / 2, times u.
+      // gelu in float: the error function's bound, 1.5e-7 / 2, times u. relu2: numbers up to 50.
+      const double tolerance = (f == Activation::relu2 ? 50 : 3) * kRounding<T>;
       test::expect_near(
-          h, [&](int r, int c) { return keep(r, c) * value(f, u(r, c)); }, 3 * kRounding<T>);
+          h, [&](int r, int c) { return keep(r, c) * value(f, u(r, c)); }, tolerance);
       Buffer<T> du = dh, again(rows, cols), slopes = u;
       activate_with_slope(f, slopes.mat(), again.mat(), d);
       test::expect_near(
-          again, [&](int r, int c) { return h(r, c); }, kRounding<T>);
-      activate_backward(slopes.view(), du.mat());
+          again, [&](int r, int c) { return h(r, c); }, tolerance / 3);
+      multiply_by(slopes.view(), du.mat());
       test::expect_near(
           du, [&](int r, int c) { return keep(r, c) * dh(r, c) * slope(f, u(r, c)); },
-          std::max(3 * kRounding<T>, 1e-10));
+          std::max(tolerance, 1e-10));
     }
 }
 
@@ -73,77 +85,88 @@ TYPED_TEST(Activations, NanStaysNanAndFarOutIsFinite) {
     u(0, 3) = T{0};
     activate(f, u.view(), h.mat(), {});
     EXPECT_TRUE(std::isnan(h(0, 0)));
-    EXPECT_EQ(h(0, 1), T{1e4});
+    EXPECT_EQ(h(0, 1), f == Activation::relu2 ? T{1e8} : T{1e4});
     EXPECT_NEAR(h(0, 2), 0, 1e-30);
     EXPECT_EQ(h(0, 3), 0);
     Buffer<T> d(1, 4), again(1, 4);
     d.fill(T{1});
     activate_with_slope(f, u.mat(), again.mat(), {});
     EXPECT_TRUE(std::isnan(again(0, 0)));
-    activate_backward(u.view(), d.mat());
-    EXPECT_NEAR(d(0, 1), 1, 1e-6);
-    EXPECT_NEAR(d(0, 2), 0, 1e-30);
+    multiply_by(u.view(), d.mat());
+    EXPECT_NEAR(d(0, 1), slope(f, 1e4), 1e-6);
+    EXPECT_NEAR(d(0, 2), 0, 1e-25);
   }
 }
 
 template <class T>
-class LayerNorm : public testing::Test {};
-TYPED_TEST_SUITE(LayerNorm, Types);
+class Norms : public testing::Test {};
+TYPED_TEST_SUITE(Norms, Types);
 
-double normed(const double* x, int n, int c, double gain, double bias) {
+constexpr NormKind kLayer,
+    kKinds[] = {kLayer, {NormType::rms}, {NormType::layer, 0.1}, {NormType::rms, 0.1}};
+
+// RMSNorm: x / sqrt(mean(x^2) + eps) * gain
+double normed(NormKind kind, const double* x, int n, int c, double gain, double bias) {
   double mean = 0, variance = 0;
-  for (int i = 0; i < n; ++i) mean += x[i] / n;
+  if (kind.type == NormType::layer)
+    for (int i = 0; i < n; ++i) mean += x[i] / n;
   for (int i = 0; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean) / n;
-  return (x[c] - mean) / std::sqrt(variance + 1e-5) * gain + bias;
+  return (x[c] - mean) / std::sqrt(variance + kind.eps) * gain + bias;
 }
 
-TYPED_TEST(LayerNorm, ForwardEqualsTheFormula) {
+TYPED_TEST(Norms, ForwardEqualsTheFormula) {
   using T = TypeParam;
-  for (int n : {2, 3, 8, 13, 130})
-    for (double offset : {0.0, 10.0}) {
+  for (const NormKind kind : kKinds)
+    for (const auto& [n, offset] :
+         {std::pair{2, 0.0}, {3, 10.0}, {8, 0.0}, {8, 10.0}, {13, 0.0}, {130, 0.0}, {130, 10.0}}) {
       auto x = Buffer<T>::random(5, n, 1, 2);
       for (int r = 0; r < 5; ++r)
         for (int c = 0; c < n; ++c) x(r, c) += static_cast<T>(offset);
       const auto gain = Buffer<T>::random(1, n, 2), bias = Buffer<T>::random(1, n, 3);
       Buffer<T> y(5, n), stats(5, 2);
-      layer_norm(x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
+      normalize(kind, x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
       test::expect_near(
           y,
           [&](int r, int c) {
             const std::vector<double> row(x.view().row(r), x.view().row(r) + n);
-            return normed(row.data(), n, c, gain(0, c), bias(0, c));
+            return normed(kind, row.data(), x.cols(), c, gain(0, c), bias(0, c));
           },
           kRounding<T> * (4 + 4 * offset));
       EXPECT_TRUE(stats.padding_untouched());
-      layer_norm(x.view(), gain.view(), bias.view(), x.mat(), stats.mat());  // y may be x
+      normalize(kind, x.view(), gain.view(), bias.view(), x.mat(), stats.mat());  // y may be x
       test::expect_near(
           x, [&](int r, int c) { return y(r, c); }, 0);
     }
 }
 
 // A row of equal numbers has no deviation: eps keeps it finite, and the bias comes out.
-TYPED_TEST(LayerNorm, OfAConstantRowIsTheBias) {
+TYPED_TEST(Norms, LayerNormOfAConstantRowIsTheBias) {
   using T = TypeParam;
   Buffer<T> x(1, 8), gain(1, 8), y(1, 8), stats(1, 2);
   x.fill(T{3});
   gain.fill(T{1});
   const auto bias = Buffer<T>::random(1, 8, 1);
-  layer_norm(x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
+  normalize(kLayer, x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
   test::expect_near(
       y, [&](int, int c) { return bias(0, c); }, 1e-6);
 }
 
-TYPED_TEST(LayerNorm, BackwardAddsTheGradient) {
+TYPED_TEST(Norms, BackwardAddsTheGradient) {
   using T = TypeParam;
-  for (int n : {3, 8, 21}) {
+  for (const auto& [type, n] : {std::pair{NormType::layer, 3},
+                                {NormType::layer, 8},
+                                {NormType::layer, 21},
+                                {NormType::rms, 3},
+                                {NormType::rms, 21}}) {
+    const NormKind kind{type};
     const auto x = Buffer<T>::random(4, n, 1, 2), dy = Buffer<T>::random(4, n, 4);
     const auto gain = Buffer<T>::random(1, n, 2), bias = Buffer<T>::random(1, n, 3);
     const auto dx0 = Buffer<T>::random(4, n, 5), dg0 = Buffer<T>::random(1, n, 6);
     const auto db0 = Buffer<T>::random(1, n, 7);
     Buffer<T> y(4, n), stats(4, 2), dx = dx0, dg = dg0, db = db0;
-    layer_norm(x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
-    layer_norm_backward(x.view(), gain.view(), stats.view(), dy.view(), dx.mat(), dg.mat(),
-                        db.mat());
+    normalize(kind, x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
+    normalize_backward<T>(type, x.view(), gain.view(), stats.view(), dy.view(),
+                          {dx.mat(), dg.mat(), db.mat()});
     const double tolerance = std::max(1e-8, 20 * kRounding<T>);
     test::expect_near(
         dx,
@@ -153,7 +176,7 @@ TYPED_TEST(LayerNorm, BackwardAddsTheGradient) {
             row[c] = x(r, c) + step;
             double sum = 0;
             for (int j = 0; j < n; ++j)
-              sum += dy(r, j) * normed(row.data(), n, j, gain(0, j), bias(0, j));
+              sum += dy(r, j) * normed(kind, row.data(), x.cols(), j, gain(0, j), bias(0, j));
             return sum;
           };
           const double h = 1e-3;
@@ -166,7 +189,7 @@ TYPED_TEST(LayerNorm, BackwardAddsTheGradient) {
       double sum = 0;
       for (int r = 0; r < 4; ++r) {
         const std::vector<double> row(x.view().row(r), x.view().row(r) + n);
-        sum += dy(r, c) * (times_h ? normed(row.data(), n, c, 1, 0) : 1);
+        sum += dy(r, c) * (times_h ? normed(kind, row.data(), x.cols(), c, 1, 0) : 1);
       }
       return sum;
     };
@@ -177,13 +200,13 @@ TYPED_TEST(LayerNorm, BackwardAddsTheGradient) {
   }
 }
 
-TYPED_TEST(LayerNorm, NanPoisonsItsRowOnly) {
+TYPED_TEST(Norms, NanPoisonsItsRowOnly) {
   using T = TypeParam;
   auto x = Buffer<T>::random(3, 9, 1);
   x(1, 4) = std::numeric_limits<T>::quiet_NaN();
   const auto gain = Buffer<T>::random(1, 9, 2), bias = Buffer<T>::random(1, 9, 3);
   Buffer<T> y(3, 9), stats(3, 2);
-  layer_norm(x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
+  normalize(kLayer, x.view(), gain.view(), bias.view(), y.mat(), stats.mat());
   for (int c = 0; c < 9; ++c) {
     EXPECT_FALSE(std::isnan(y(0, c)));
     EXPECT_TRUE(std::isnan(y(1, c)));

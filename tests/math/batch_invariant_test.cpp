@@ -71,16 +71,16 @@ TYPED_TEST(RowKernel, AttentionIsSoftmaxTimesValues) {
   using T = TypeParam;
   for (int keys : {1, 2, 5, 8, 40})
     for (int d : {1, 4, 6, 16})
-      for (int heads : {1, 3})
+      for (const auto& [heads, kv_heads] : {std::pair{1, 1}, {3, 3}, {4, 2}, {3, 1}})
         for (bool uniform : {false, true}) {
-          const auto q = Buffer<T>::random(1, heads * d, 1, 2);
-          const auto k = Buffer<T>::random(keys, heads * d, 2, 2);
-          const auto v = Buffer<T>::random(keys, heads * d, 3);
+          const auto q = Buffer<T>::random(heads, d, 1, 2);
+          const auto k = Buffer<T>::random(keys, kv_heads * d, 2, 2);
+          const auto v = Buffer<T>::random(keys, kv_heads * d, 3);
           const double scale = 0.7;
+          const auto first = [&, n = heads, kv = kv_heads](int h) { return h * kv / n * d; };
           const auto weight = [&](int h, int j) {
             double score = 0;
-            for (int c = h * d; c < (h + 1) * d; ++c)
-              score += static_cast<double>(q(0, c)) * k(j, c);
+            for (int c = 0; c < d; ++c) score += static_cast<double>(q(h, c)) * k(j, first(h) + c);
             return uniform ? 1.0 : std::exp(scale * score);
           };
           const auto share = [&](int h, int j) {
@@ -89,15 +89,15 @@ TYPED_TEST(RowKernel, AttentionIsSoftmaxTimesValues) {
             return weight(h, j) / sum;
           };
           Buffer<T> weights(heads, keys), out(1, heads * d);
-          batch_invariant_attention<T>(q.view().data, k.view(), v.view(), static_cast<T>(scale),
-                                       uniform, weights.mat(), out.mat().data);
+          batch_invariant_attention<T>(q.view(), k.view(), v.view(), static_cast<T>(scale), uniform,
+                                       weights.mat(), out.mat().data);
           const double tolerance = 20 * test::kRounding<T>;
           test::expect_near(weights, share, tolerance);
           test::expect_near(
               out,
               [&](int, int c) {
                 double o = 0;
-                for (int j = 0; j < keys; ++j) o += share(c / d, j) * v(j, c);
+                for (int j = 0; j < keys; ++j) o += share(c / d, j) * v(j, first(c / d) + c % d);
                 return o;
               },
               tolerance);
@@ -114,7 +114,7 @@ TYPED_TEST(RowKernel, AttentionHasTheSameBitsAtAnyAddress) {
   std::vector<T> memory(keys + d + 64);
   for (int shift = 0; shift < 16; ++shift) {
     T *weights = memory.data() + shift, *out = weights + keys + shift;
-    batch_invariant_attention<T>(q.view().data, k.view(), v.view(), T{0.5}, false,
+    batch_invariant_attention<T>(q.view(), k.view(), v.view(), T{0.5}, false,
                                  Mat<T>{weights, 1, keys}, out);
     if (shift == 0) first.assign(out, out + d);
     EXPECT_EQ(first, std::vector<T>(out, out + d)) << "shift " << shift;

@@ -6,7 +6,7 @@
 #include "math/activation.h"
 #include "math/buffer.h"
 #include "math/dropout.h"
-#include "math/layer_norm.h"
+#include "math/normalize.h"
 #include "math/rotary.h"
 #include "math/softmax.h"
 
@@ -50,11 +50,13 @@ TYPED_TEST(SameBits, WhereverARowLies) {
   using T = TypeParam;
   for (int n : {4, 8, 12, 24, 36, 64, 100}) {
     const auto gain = Buffer<T>::random(1, n, 1), bias = Buffer<T>::random(1, n, 2);
-    expect_same_bits<T>("layer_norm", n, [&](Mat<const T> x, Mat<T> y) {
-      Buffer<T> stats(x.rows, 2);
-      layer_norm(x, gain.view(), bias.view(), y, stats.mat());
-    });
-    for (const Activation f : {Activation::relu, Activation::gelu, Activation::silu})
+    for (const NormType type : {NormType::layer, NormType::rms})
+      expect_same_bits<T>("normalize", n, [&](Mat<const T> x, Mat<T> y) {
+        Buffer<T> stats(x.rows, 2);
+        normalize({type}, x, gain.view(), bias.view(), y, stats.mat());
+      });
+    for (const Activation f : {Activation::relu, Activation::gelu, Activation::silu,
+                               Activation::relu2, Activation::gelu_tanh})
       expect_same_bits<T>("activate", n,
                           [&](Mat<const T> x, Mat<T> y) { activate(f, x, y, Dropout{}); });
     expect_same_bits<T>("drop_add", n,

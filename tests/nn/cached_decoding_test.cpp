@@ -16,7 +16,7 @@ struct DecodingCase {
   Family family;
   Positions positions;
   NormPlacement norm;
-  AttentionConfig attention = {};
+  test::Change change = test::no_change;
 };
 
 void PrintTo(const DecodingCase& c, std::ostream* out) {
@@ -32,7 +32,7 @@ Transformer model_of(const DecodingCase& c) {
   ModelConfig config = test::tiny_config(c.family);
   config.positions = c.positions;
   config.norm = c.norm;
-  config.attention = {c.attention, c.attention, c.attention};
+  c.change(config);
   return Transformer(config, kVocab, kVocab);
 }
 
@@ -44,7 +44,7 @@ class Decoder {
           Pool* pool = nullptr)
       : model_(model),
         values_(test::lively_values<T>(model, 3)),
-        cache_(model.config.decoder_layers, model.config.d_model, slots, 10),
+        cache_(model.config.decoder_layers, kv_width(model.config), slots, 10),
         pass_{.values = values_, .workspace = workspace_, .batch_invariant = true, .pool = pool} {
     for (const Ids& s : sources) source_.add_sequence(s.data(), static_cast<int>(s.size()));
     if (!model.has_encoder()) return;
@@ -191,14 +191,15 @@ std::vector<DecodingCase> cases() {
            {std::pair{NormPlacement::pre, "pre"}, {NormPlacement::post, "post"}})
         all.push_back({std::string(family_name) + "_" + positions_name + "_" + norm_name, family,
                        positions, norm});
-  AttentionConfig uniform, unscaled;
-  uniform.uniform = true;
-  unscaled.scaled = false;
-  const auto add = [&](const char* name, const AttentionConfig& a) {
-    all.push_back({name, Family::encoder_decoder, Positions::sinusoidal, NormPlacement::pre, a});
+  const auto add = [&](const std::string& name, const test::Change& change) {
+    all.push_back(
+        {"encdec_" + name, Family::encoder_decoder, Positions::rotary, NormPlacement::pre, change});
   };
-  add("encdec_uniform", uniform);
-  add("encdec_unscaled", unscaled);
+  add("uniform",
+      [](ModelConfig& c) { c.attention.decoder_self.uniform = c.attention.cross.uniform = true; });
+  add("unscaled",
+      [](ModelConfig& c) { c.attention.decoder_self.scaled = c.attention.cross.scaled = false; });
+  for (const auto& [name, change] : test::block_variants()) add(name, change);
   return all;
 }
 

@@ -1,12 +1,48 @@
 // Small models and batches that the tests share.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
+
 #include "base/noise.h"
 #include "nn/transformer.h"
 
 namespace heed::test {
 
 enum class Family { encoder_decoder, decoder_only, encoder_only };
+
+// What a test changes in a config.
+using Change = std::function<void(ModelConfig&)>;
+inline void no_change(ModelConfig&) {}
+
+// Blocks unlike the plain ones. Widths are multiples of 4.
+inline std::map<std::string, Change> block_variants() {
+  const auto grouped = [](ModelConfig& c) {
+    c.n_heads = 4;
+    c.n_kv_heads = 2;
+  };
+  return {
+      {"rms", [](ModelConfig& c) { c.norm_type = NormType::rms; }},
+      {"gated", [](ModelConfig& c) { c.feed_forward = FeedForwardType::gated; }},
+      {"attention_only", [](ModelConfig& c) { c.feed_forward = FeedForwardType::none; }},
+      {"grouped", grouped},
+      {"qk_norm", [](ModelConfig& c) { c.qk_norm = true; }},
+      {"no_bias", [](ModelConfig& c) { c.bias = false; }},
+      {"modern_rotary",
+       [=](ModelConfig& c) {
+         grouped(c);
+         c.norm_type = NormType::rms;
+         c.norm_eps = 1e-3;
+         c.feed_forward = FeedForwardType::gated;
+         c.activation = Activation::silu;
+         c.qk_norm = true;
+         c.bias = false;
+         c.positions = Positions::rotary;
+         c.rope_base = 100;
+       }},
+  };
+}
 
 inline ModelConfig tiny_config(Family family) {
   ModelConfig c;
@@ -15,8 +51,7 @@ inline ModelConfig tiny_config(Family family) {
   c.d_ff = 12;
   c.encoder_layers = family == Family::decoder_only ? 0 : 2;
   c.decoder_layers = family == Family::encoder_only ? 0 : 2;
-  c.dropout = 0.0;
-  c.attention_dropout = 0.0;
+  c.dropout = c.attention_dropout = c.activation_dropout = 0.0;
   c.max_length = 16;
   return c;
 }

@@ -76,10 +76,31 @@ TEST(InitialValues, Gpt2ScalesTheEndsOfBranches) {
   EXPECT_NEAR(deviation(t.at("decoder.layers.1.self_attn.out_proj.weight")), small, 0.0005);
   EXPECT_NEAR(deviation(t.at("embed_tokens.weight")), 0.02, 0.001);
   EXPECT_NEAR(deviation(t.at("positions.weight")), 0.02, 0.002);
+  config.feed_forward = FeedForwardType::none;  // two layers of one branch
+  EXPECT_NEAR(
+      deviation(
+          initial(Transformer(config, 50, 50), 1).at("decoder.layers.1.self_attn.out_proj.weight")),
+      0.02 / std::sqrt(2.0), 0.0005);
+  config.feed_forward = FeedForwardType::plain;
   config.encoder_layers = 1;  // a decoder with an encoder has three branches per layer
   const auto both = initial(Transformer(config, 50, 50), 1);
   EXPECT_NEAR(deviation(both.at("decoder.layers.1.fc2.weight")), 0.02 / std::sqrt(6.0), 0.0004);
   EXPECT_NEAR(deviation(both.at("encoder.layers.0.fc2.weight")), 0.02 / std::sqrt(2.0), 0.0006);
+}
+
+TEST(InitialValues, ZeroInitMakesEveryBranchStartAsNothing) {
+  for (const Init init : {Init::xavier_uniform, Init::gpt2}) {
+    ModelConfig config = test::tiny_config(test::Family::encoder_decoder);
+    config.init = init;
+    config.zero_init = true;
+    const auto t = initial(Transformer(config, 9, 9), 1);
+    for (const auto& [name, values] : t)
+      if (name.ends_with("out_proj.weight") || name.ends_with("fc2.weight")) {
+        EXPECT_EQ(deviation(values), 0) << name;
+      } else if (name.ends_with("proj.weight") || name.ends_with("fc1.weight")) {
+        EXPECT_GT(deviation(values), 0) << name;
+      }
+  }
 }
 
 TEST(InitialValues, AblatedProjectionsAreFrozenWhereTheyStart) {

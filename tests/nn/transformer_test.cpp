@@ -23,6 +23,7 @@ struct ModelCase {
   double dropout;
   double smoothing;
   AttentionKinds attention = {};
+  test::Change change = test::no_change;
 };
 
 void PrintTo(const ModelCase& c, std::ostream* out) {
@@ -39,7 +40,8 @@ TEST_P(WholeModelGradient, EqualsCentralDifferences) {
   config.positions = c.positions;
   config.tie = c.tie;
   config.attention = c.attention;
-  config.dropout = config.attention_dropout = c.dropout;
+  config.dropout = config.attention_dropout = config.activation_dropout = c.dropout;
+  c.change(config);
   const Transformer model(config, c.tie == Tie::all ? 7 : 6, 7);
   const Batch batch = test::tiny_batch(model, c.dropout > 0);
   std::uint64_t seed = 1;
@@ -89,6 +91,26 @@ INSTANTIATE_TEST_SUITE_P(
                     ModelCase{"encoder_post_relu_sin", Family::encoder_only, kPost,
                               Activation::relu, Positions::sinusoidal, Tie::none, 0.0, 0.0}),
     [](const auto& test) { return test.param.name; });
+
+std::vector<ModelCase> block_cases() {
+  std::vector<ModelCase> cases;
+  for (const auto& [name, change] : test::block_variants())
+    for (const Activation f : {Activation::relu2, Activation::gelu_tanh})
+      cases.push_back({name + (f == Activation::relu2 ? "_relu2" : "_gelu_tanh"),
+                       f == Activation::relu2 ? Family::encoder_decoder : Family::decoder_only,
+                       f == Activation::relu2 ? kPre : kPost,
+                       f,
+                       Positions::learned,
+                       Tie::all,
+                       0.3,
+                       0.1,
+                       {},
+                       change});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, WholeModelGradient, testing::ValuesIn(block_cases()),
+                         [](const auto& test) { return test.param.name; });
 
 // One ablation per kind of attention, each kind another.
 AttentionKinds ablated(int turn) {
@@ -202,7 +224,7 @@ TEST(WholeModel, ForwardOnlyGivesTheSameBitsInLessRoom) {
 TEST(WholeModel, PackedIsTheSumOfAlone) {
   for (Family family : {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
     ModelConfig config = test::tiny_config(family);
-    config.dropout = config.attention_dropout = 0.3;
+    config.dropout = config.attention_dropout = config.activation_dropout = 0.3;
     const Transformer model(config, 7, 7);
     const ParamVec<double> values = test::lively_values<double>(model, 2);
     ParamVec<double> packed(model.table.size()), alone(model.table.size());

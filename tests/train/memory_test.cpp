@@ -38,6 +38,18 @@ TEST(Memory, GrowsWithLengthsThreadsAndData) {
   EXPECT_GT(total(64, 100, 0), total(4, 100, 0));  // but all of them validate
 }
 
+TEST(Memory, KnowsTheBlocks) {
+  const auto activations = [](const std::string& set) {
+    const RunConfig c = text_config({set});
+    return predict_memory(Transformer(c.model, 100, 100), c, 1, 10, 0).activations;
+  };
+  const double plain = activations("model.feed_forward=plain");
+  EXPECT_GT(activations("model.feed_forward=gated"), plain);
+  EXPECT_LT(activations("model.feed_forward=none"), plain);
+  EXPECT_LT(activations("model.n_kv_heads=1"), plain);
+  EXPECT_GT(activations("model.qk_norm=true"), plain);
+}
+
 TEST(Memory, CountsTheLearningRecord) {
   const RunConfig c = text_config({});
   const Transformer model(c.model, 100, 100), large(c.model, 100000, 100000);

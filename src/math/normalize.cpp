@@ -1,12 +1,13 @@
-#include "math/layer_norm.h"
+#include "math/normalize.h"
 
 #include <cmath>
 
 namespace heed {
 
 template <class T>
-void layer_norm(In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> stats) {
+void normalize(NormKind kind, In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> stats) {
   const int n = x.cols;
+  const T eps = static_cast<T>(kind.eps);
   const T* __restrict g = gain.data;
   const T* __restrict b = bias.data;
   for (int r = 0; r < x.rows; ++r) {
@@ -14,10 +15,10 @@ void layer_norm(In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> stats) {
     T sum = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
     for (int c = 0; c < n; ++c) sum += p[c];
-    const T mean = sum / n;
+    const T mean = kind.type == NormType::rms ? T{0} : sum / n;
 #pragma omp simd reduction(+ : squares)
     for (int c = 0; c < n; ++c) squares += (p[c] - mean) * (p[c] - mean);
-    const T inverse = T{1} / std::sqrt(squares / n + T{1e-5});
+    const T inverse = T{1} / std::sqrt(squares / n + eps);
     T* q = y.row(r);
 #pragma omp simd
     for (int c = 0; c < n; ++c) q[c] = (p[c] - mean) * inverse * g[c] + b[c];
@@ -26,18 +27,19 @@ void layer_norm(In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> stats) {
   }
 }
 
-// With h = (x - mean) / sigma and e = dy gain:  dx = (e - mean(e) - h mean(e h)) / sigma
+// With h = (x - mean) / sigma and e = dy gain:  dx = (e - mean(e) - h mean(e h)) / sigma.
+// RMSNorm: without mean(e).
 template <class T>
-void layer_norm_backward(In<T> x, In<T> gain, In<T> stats, In<T> dy, Mat<T> dx, Mat<T> dgain,
-                         Mat<T> dbias) {
+void normalize_backward(NormType type, In<T> x, In<T> gain, In<T> stats, In<T> dy,
+                        const NormGradients<T>& to) {
   const int n = x.cols;
   const T* __restrict g = gain.data;
-  T* __restrict dg = dgain.data;
-  T* __restrict db = dbias.data;
+  T* __restrict dg = to.dgain.data;
+  T* __restrict db = to.dbias.data;
   for (int r = 0; r < x.rows; ++r) {
     const T* __restrict p = x.row(r);
     const T* __restrict d = dy.row(r);
-    T* __restrict q = dx.row(r);
+    T* __restrict q = to.dx.row(r);
     const T mean = stats(r, 0), inverse = stats(r, 1);
     T e_sum = 0, eh_sum = 0;
 #pragma omp simd reduction(+ : e_sum, eh_sum)
@@ -48,7 +50,7 @@ void layer_norm_backward(In<T> x, In<T> gain, In<T> stats, In<T> dy, Mat<T> dx, 
       e_sum += e;
       eh_sum += e * h;
     }
-    const T e_mean = e_sum / n, eh_mean = eh_sum / n;
+    const T e_mean = type == NormType::rms ? T{0} : e_sum / n, eh_mean = eh_sum / n;
     for (int c = 0; c < n; ++c) {
       const T h = (p[c] - mean) * inverse;
       q[c] += inverse * (d[c] * g[c] - e_mean - h * eh_mean);
@@ -56,10 +58,10 @@ void layer_norm_backward(In<T> x, In<T> gain, In<T> stats, In<T> dy, Mat<T> dx, 
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                                 \
-  template void layer_norm(Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>);       \
-  template void layer_norm_backward(Mat<const T>, Mat<const T>, Mat<const T>, Mat<const T>, \
-                                    Mat<T>, Mat<T>, Mat<T>);
+#define HEED_INSTANTIATE(T)                                                                    \
+  template void normalize(NormKind, Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>); \
+  template void normalize_backward(NormType, Mat<const T>, Mat<const T>, Mat<const T>,         \
+                                   Mat<const T>, const NormGradients<T>&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE
