@@ -38,13 +38,14 @@ void show_first_results(const std::string& run, const std::string& reason, Log& 
   const Report report = make_report(run);
   const ObjectiveTraits traits = make_objective(parse_config(report.config, run))->traits();
   std::string prompt;
-  if (!report.steps.empty() && !report.prompts.empty()) {
+  if (!report.film.frames.empty() && !report.film.probe["prompts"].empty()) {
+    const auto asked = report.film.probe["prompts"][0].get<std::string>();
     log.info(traits.fills_masks ? "a held-out text, and what the model puts in its masks:"
                                 : "a held-out text, and how the model continues it:");
-    log_lines(report.prompts[0], log);
+    log_lines(asked, log);
     log.info("becomes");
-    log_lines(report.steps.back().written[0], log);
-    if (!traits.fills_masks) prompt = beginning(report.prompts[0]);
+    log_lines(report.film.frames.back()["written"][0].get<std::string>(), log);
+    if (!traits.fills_masks) prompt = beginning(asked);
   }
   const std::string page = (std::filesystem::path(run) / "report.html").string();
   write_result(page, report_page(report, read_metrics(report.folder, report.last_step)));
