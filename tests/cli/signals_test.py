@@ -144,6 +144,12 @@ class Divergence(RunsTest):
         self.resume(run, "--set", "optimizer.learning_rate=0.001")
         self.assertEqual(self.link("last", run), 20)
 
+    def test_a_validation_of_ruined_weights_is_no_new_best(self):
+        config = self.config(optimizer={"type": "sgd", "learning_rate": 300, "clip_norm": 0, "schedule": "constant",
+                                        "warmup_steps": 0}, train__eval_every=1)
+        r = self.train(config, status=5, words=["| far worse than untrained weights\n", "diverged at step 1"])
+        self.assertNotIn("new best", r.err)
+
     def test_ruined_weights_are_never_saved(self):
         # Finite for some steps, but useless: training can continue from every checkpoint.
         config = self.config(optimizer={"type": "sgd", "learning_rate": 20, "clip_norm": 0,

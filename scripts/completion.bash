@@ -1,0 +1,16 @@
+# Completion of heed's commands, options and config keys for bash. It asks heed itself, so it is never out of date.
+# cmake --install puts it where bash finds it; without that: source scripts/completion.bash
+_heed() {
+  local heed=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} words=''
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    words=$("$heed" --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')
+  elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --set ]]; then
+    words=$("$heed" config --docs | sed -n 's/^| `\([a-z_.]*\)`.*/\1=/p')
+    compopt -o nospace 2>/dev/null
+  elif [[ $word == -* ]]; then
+    words=$("$heed" "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z-]+')
+  fi
+  [[ -z $words ]] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o default -F _heed heed
