@@ -5,7 +5,6 @@
 #include <sentencepiece_trainer.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "base/error_of.h"
 #include "base/temporary_folder.h"
@@ -24,7 +23,8 @@ class VocabularyFile : public testing::Test {
   TrainedTokenizer read(Type type, std::string_view bytes, bool mask = false,
                         Punctuation punctuation = Punctuation::keep) const {
     std::ofstream(path_, std::ios::binary) << bytes;
-    TokenizerConfig config{.type = type};
+    TokenizerConfig config;
+    config.type = type;
     config.punctuation = punctuation;
     return read_vocabulary(
         config, mask ? std::vector<std::string>{"[MASK]"} : std::vector<std::string>{}, path_);
@@ -34,16 +34,14 @@ class VocabularyFile : public testing::Test {
   }
   // A model of the SentencePiece library with its own settings: <pad> is 0, text is normalised and
   // begins with a space, there are no bytes.
-  static std::string foreign_model(const std::string& type) {
-    std::istringstream lines(training_text());
+  std::string foreign_model(const std::string& type) const {
+    std::ofstream(path_) << training_text();
     std::string bytes;
-    std::vector<std::string> sentences;
-    for (std::string line; std::getline(lines, line);) sentences.push_back(line);
     const auto status = sentencepiece::SentencePieceTrainer::Train(
-        "--model_type=" + type +
+        "--input=" + path_ + " --model_type=" + type +
             " --vocab_size=60 --hard_vocab_limit=false --pad_id=0 --eos_id=1 --unk_id=2 --bos_id=-1"
             " --user_defined_symbols=<sep> --minloglevel=3",
-        sentences, &bytes);
+        nullptr, &bytes);
     EXPECT_TRUE(status.ok()) << status.ToString();
     return bytes;
   }
