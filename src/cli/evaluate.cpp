@@ -40,7 +40,7 @@ constexpr const char* kEvaluateNotes =
     "Yardsticks score the same tokens: all ids equally likely (uniform), by their frequency in\n"
     "training (unigram), an interpolated Kneser-Ney n-gram model of the training tokens, and what\n"
     "xz needs for the text after the training text. Of pairs they see the target side only. Of a\n"
-    "long training text they see the last 5,000,000 tokens, xz the last 16 MB.\n"
+    "long training text they see the last 5,000,000 tokens, xz the last 8 MiB.\n"
     "BLEU is of translations by beam search (--beam-size); the \"bleu\" in a log of training is "
     "of\n"
     "greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"

@@ -43,7 +43,8 @@ void print_evaluation(const Json& r, bool pseudo) {
   line("tokens", format_count(r["tokens"].get<std::int64_t>()));
   line("loss", number("loss", 4) + " nats per token");
   line(pseudo ? "pseudo-perplexity" : "perplexity", number("perplexity", 3) + " per token");
-  line(pseudo ? "masked accuracy" : "accuracy", number("accuracy", 4) + " of the tokens");
+  line(pseudo ? "masked accuracy" : "accuracy",
+       number("accuracy", 4) + (pseudo ? " of the masked tokens" : " of the tokens"));
   if (r.contains("bits_per_byte"))
     line("bits per byte", number("bits_per_byte", 4) +
                               " (compares models with different tokenizers; perplexity does not)");

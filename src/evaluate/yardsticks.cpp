@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr double kMostXzBytes = 16e6;  // of training text
+constexpr double kMostXzBytes = 8 << 20;  // of training text: as far as xz looks back
 
 template <class Use>
 void each_label(const ExampleList& list, std::int64_t first, Use&& use) {

@@ -8,8 +8,8 @@
 // Each is measured on exactly the labels that a validation scores, so all figures compare with the
 // model's. Of pairs these are the lines of the target side, each from <s> to </s>; the source side
 // is not looked at. Masked models are asked for some of the tokens only: they have the first two.
-// A long training text counts with its last 5 million labels, for xz with its last 16 MB (xz looks
-// back 8 MiB).
+// A long training text counts with its last 5 million labels, for xz with its last 8 MiB: it does
+// not look back further.
 #pragma once
 
 #include <optional>

@@ -19,21 +19,21 @@ constexpr StopNames kStops[] = {{"finished", "finished"},
                                 {"signal", "stopped and saved"},
                                 {"time", "time is up"}};
 
-// "1.8231 nats per token is better than uniform (4.29) and 6-gram (2.01), but not than xz (1.75)"
+// "1.8231 nats per token: better than uniform (4.29) and 6-gram (2.01), not better than xz
+// (1.75)"
 std::string compared(double loss, const Yardsticks& yardsticks) {
-  std::vector<std::string> lists[2];  // beaten, not beaten
+  std::vector<std::string> names[2], parts;  // beaten, not beaten
   for (const Yardstick& y : yardsticks)
-    lists[loss < y.nats_per_token ? 0 : 1].push_back(
+    names[loss < y.nats_per_token ? 0 : 1].push_back(
         fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
-  const auto list = [](const std::vector<std::string>& names) {
-    const std::vector<std::string> first(names.begin(), names.end() - 1);
-    return first.empty() ? names.back() : joined(first) + " and " + names.back();
-  };
-  std::string text = fmt::format("{:.4f} nats per token is ", loss);
-  if (!lists[0].empty()) text += "better than " + list(lists[0]);
-  if (!lists[1].empty())
-    text += (lists[0].empty() ? "not better than " : ", but not than ") + list(lists[1]);
-  return text;
+  for (const bool beaten : {true, false})
+    if (auto& list = names[beaten ? 0 : 1]; !list.empty()) {
+      const std::string last = list.back();
+      list.pop_back();
+      parts.push_back((beaten ? "better than " : "not better than ") + joined(list) +
+                      (list.empty() ? "" : " and ") + last);
+    }
+  return fmt::format("{:.4f} nats per token: {}", loss, joined(parts));
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void say_yardsticks(Log& log, const Yardsticks& yardsticks, const Split& train) 
   log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
   if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
   if (train.target.size() > kYardstickLabels)
-    log.info(fmt::format("(measured with the last {} training tokens, xz with the last 16 MB)",
+    log.info(fmt::format("(measured with the last {} training tokens, xz with the last 8 MiB)",
                          format_count(kYardstickLabels)));
 }
 

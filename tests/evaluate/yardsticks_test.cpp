@@ -120,8 +120,8 @@ TEST(Yardsticks, ScoreTheLabelsOfTheValidationForEveryObjective) {
   }
 }
 
-TEST(Yardsticks, OfARegularTextAnNgramIsBestAndUniformWorst) {
-  const Yardsticks y = Corpus(causal_config()).measured();
+TEST(Yardsticks, OnTextLikeTheTrainingTextNeighboursHelpAndSoDoFrequencies) {
+  const Yardsticks y = Corpus(causal_config(), text_of(200, 3), text_of(40, 3)).measured();
   EXPECT_LT(y[1].nats_per_token, y[0].nats_per_token);
   EXPECT_LT(y[2].nats_per_token, y[1].nats_per_token);
 }
