@@ -16,8 +16,9 @@ Exit run_report(CommandLine& line) {
   line.add_run(run);
   line.add_file("--output,--html", output, "the file to write (default: standard output)", "FILE");
   line.app().footer(
-      "One self-contained HTML page: curves, texts written and where the heads look at steps 0, 1,\n"
-      "2, 4, 8, ... and at validations, the learning record, parameters and config. The text is\n"
+      "One self-contained HTML page: curves, texts written and where the heads look at steps 0, "
+      "1,\n"
+      "2, 4, ... and at validations, the learning record, parameters and config. The text is of\n"
       "the beginning of the held-out data.");
   if (!line.parse()) return Exit::ok;
   if (output.empty()) output = "-";
