@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <limits>
-
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
@@ -42,8 +40,7 @@ void look_through_training(const fs::path& run, TrainedModel& last, Report& repo
     report.notes.push_back("Nothing was held out: the texts are training data.");
   const Json probe = Json::parse(probing->probe());
   const auto frame = [&](std::int64_t step, const ParamVec<float>& values) {
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    return Json::parse(probing->frame({step, values, none, none}).line);
+    return Json::parse(probing->frame({step, values}).line);
   };
   FilmFile& film = report.film;
   if (!film.frames.empty()) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "base/log.h"
@@ -20,10 +21,12 @@ namespace heed {
 template <class T>
 class ParamVec;
 
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
 struct Moment {
   std::int64_t step = 0;
   const ParamVec<float>& values;
-  double train_loss, valid_loss;  // NaN: not measured
+  double train_loss = kNotMeasured, valid_loss = kNotMeasured;
 };
 
 struct Frame {

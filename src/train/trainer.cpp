@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -86,7 +85,7 @@ Stop Trainer::run(std::int64_t stop_at) {
   last_line_time_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
-    if (!state_.validation_due) add_frame(true);
+    add_frame(true);
     save();
   }
   if (state_.step == 0) add_frame(false);
@@ -107,8 +106,7 @@ Stop Trainer::run(std::int64_t stop_at) {
     bool save_now = is_due(config_.train.save_every, end);
     const bool validation = validation_ && is_due(config_.train.eval_every, end);
     if (validation && validate(true)) save_now = true;
-    // An interrupted validation is made up for, and then there is a frame too.
-    if (!state_.validation_due) add_frame(validation);
+    add_frame(validation);
     stop = reason_to_stop(stop_at);
     if (save_now && !stop) save();
     show_progress();
@@ -188,12 +186,10 @@ void Trainer::show_progress() {
 // Whether this is a new best, which must be saved. `counts`: may it be one?
 bool Trainer::validate(bool counts) {
   if (!validation_) return false;
-  valid_loss_ = std::numeric_limits<double>::quiet_NaN();
   const double begin = seconds_now();
   const bool at_the_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [at_the_end] { return !at_the_end && stop_signal() != 0; };
-  std::optional<ValidLine> line =
-      validation_->measure(state_.step, stepper_.best_values(), pool_, signalled);
+  auto line = validation_->measure(state_.step, stepper_.best_values(), pool_, signalled);
   if (!line && signalled()) {
     if (counts) state_.validation_due = true;
     return false;
@@ -230,16 +226,14 @@ bool Trainer::validate(bool counts) {
   return best;
 }
 
-// The training loss is left out where a resumed run may have to make the frame: there it is
-// unknown.
+// A resume makes up for an interrupted validation and its frame; it knows no training loss.
 void Trainer::add_frame(bool validated) {
-  if (!film_) return;
-  const double begin = seconds_now(), none = std::numeric_limits<double>::quiet_NaN();
-  film_->add({.step = state_.step,
-              .values = stepper_.best_values(),
-              .train_loss = validated || state_.step == 0 ? none : last_.loss(),
-              .valid_loss = validated ? valid_loss_ : none},
-             validated);
+  if (!film_ || state_.validation_due) return;
+  const double begin = seconds_now();
+  Moment moment{state_.step, stepper_.best_values()};
+  if (validated) moment.valid_loss = valid_loss_;
+  if (!validated && state_.step > 0) moment.train_loss = last_.loss();
+  film_->add(moment, validated);
   last_line_time_ += seconds_now() - begin;
 }
 

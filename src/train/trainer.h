@@ -73,7 +73,7 @@ class Trainer {
 
   Cursor previous_;                           // before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
-  double valid_loss_ = 0;                     // of the last validation
+  double valid_loss_ = kNotMeasured;          // of the last validation
   StepResult last_;
   std::optional<Learning> learning_;  // of the last step, if it is recorded
   LossCurves curves_;                 // of this process

@@ -170,8 +170,10 @@ TEST_F(AddedObjective, IsLookedIntoAndReported) {
   EXPECT_EQ(j["source_tokens"], json({"[BACK]", "b", "e", "d", "a"}));
   EXPECT_EQ(j["target_tokens"], json({"<s>", "a", "d", "e", "b"}));
   const Report report = make_report(at("run"));
-  EXPECT_EQ(report.expected[0], std::string(report.prompts[0].rbegin(), report.prompts[0].rend()));
-  EXPECT_EQ(report.steps.back().written[0], report.expected[0]);
+  const std::string prompt = report.film.probe["prompts"][0],
+                    right = report.film.probe["expected"][0];
+  EXPECT_EQ(right, std::string(prompt.rbegin(), prompt.rend()));
+  EXPECT_EQ(report.film.frames.back()["written"][0], right);
 }
 
 }  // namespace
