@@ -7,6 +7,8 @@ const kind = () => data.kinds[at.kind];
 const queries = () => kind().queries;
 const keys = () => kind().keys;
 const visible = (q) => (kind().name === "decoder" ? q + 1 : keys().length);  // how many keys row q sees
+// [layer, head] of the head that looks most at single tokens, as heed found it.
+const sharpest = () => frame().sharpest?.[at.kind] ?? kind().sharpest ?? [0, 0];
 const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
 
 // "un → homme": in a decoder, the row of a token predicts the next one. After the last token stands
@@ -127,8 +129,9 @@ function radios(place, name, labels, chosen, use) {
 function startMaps(draw) {
   drawChosen = draw;
   radios($("kinds"), "kind", data.kinds.map((k) => names[k.name]), at.kind, (i) => {
-    const { sharpest: [layer, head], queries: rows } = data.kinds[i];
-    choose({ kind: i, layer, head, query: rows.length - 1 });
+    at.kind = i;
+    const [layer, head] = sharpest();
+    choose({ kind: i, layer, head, query: queries().length - 1 });
   });
   arrows($("heads"), true, () => kind().heads);
   for (const media of ["(prefers-color-scheme: dark)", "print"])
