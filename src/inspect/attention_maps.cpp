@@ -135,4 +135,12 @@ SharpestHead sharpest_head(const AttentionMap& map) {
   return {best / map.heads, best % map.heads, sums[best] / rows};
 }
 
+std::vector<std::array<int, 2>> sharpest_heads(const AttentionMaps& maps) {
+  std::vector<std::array<int, 2>> heads;
+  for (const AttentionMap& map : maps)
+    if (const SharpestHead at = sharpest_head(map); !map.empty())
+      heads.push_back({at.layer, at.head});
+  return heads;
+}
+
 }  // namespace heed

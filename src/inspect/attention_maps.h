@@ -66,5 +66,7 @@ struct SharpestHead {
 // The head that looks most at single keys, the first among equals. Rows that see only one key have
 // no choice and do not count.
 SharpestHead sharpest_head(const AttentionMap& map);
+// {layer, head} of the sharpest head of each kind that the model has.
+std::vector<std::array<int, 2>> sharpest_heads(const AttentionMaps& maps);
 
 }  // namespace heed

@@ -45,7 +45,9 @@ std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
   data["source"] = tokens.source_text;
   data["target"] = tokens.target_text;
   data["start"] = {{"kind", attention_name(page.kind)}, {"layer", page.layer}, {"head", page.head}};
-  data["frames"].push_back(ShortJson{{"weights", packed_weights(pass.maps)}, {"lengths", lengths}});
+  data["frames"].push_back(ShortJson{{"weights", packed_weights(pass.maps)},
+                                     {"lengths", lengths},
+                                     {"sharpest", sharpest_heads(pass.maps)}});
   if (!pass.next.empty()) data["next"] = json_of(pass.next, target);
   return page_with(attention_html, data);
 }

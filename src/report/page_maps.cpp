@@ -20,15 +20,12 @@ std::string base64(const std::vector<unsigned char>& bytes) {
 ShortJson page_of_maps(const InputTokens& tokens, const AttentionMaps& maps) {
   ShortJson kinds = ShortJson::array();
   for (const AttentionKind kind : kAttentionKinds)
-    if (const AttentionMap& map = map_of(maps, kind); !map.empty()) {
-      const SharpestHead sharpest = sharpest_head(map);
+    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
       kinds.push_back(ShortJson{{"name", attention_name(kind)},
                                 {"layers", map.layers},
                                 {"heads", map.heads},
                                 {"queries", query_tokens(tokens, kind)},
-                                {"keys", key_tokens(tokens, kind)},
-                                {"sharpest", {sharpest.layer, sharpest.head}}});
-    }
+                                {"keys", key_tokens(tokens, kind)}});
   return {{"kinds", kinds}, {"frames", ShortJson::array()}};
 }
 

@@ -25,11 +25,12 @@ ShortJson held_out_loss(const Curves& valid, std::int64_t step) {
 }  // namespace
 
 std::string report_page(const Report& r, const RunMetrics& metrics) {
-  ShortJson data = page_of_maps(r.tokens, r.steps.empty() ? AttentionMaps{} : r.steps.back().maps);
+  ShortJson data = page_of_maps(r.tokens, r.steps.empty() ? AttentionMaps{} : r.steps.front().maps);
   for (const ReportStep& step : r.steps)
     data["frames"].push_back(ShortJson{{"step", step.step},
                                        {"loss", held_out_loss(metrics.valid, step.step)},
                                        {"weights", packed_weights(step.maps)},
+                                       {"sharpest", sharpest_heads(step.maps)},
                                        {"written", step.written}});
   data["run"] = r.run;
   data["last_step"] = r.last_step;

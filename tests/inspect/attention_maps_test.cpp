@@ -237,6 +237,8 @@ TEST(SharpestHead, HasTheLargestMeanOfRowMaxima) {
   const SharpestHead sharpest = sharpest_head(map);
   EXPECT_EQ(sharpest.head, 1);  // the first of two equals
   EXPECT_NEAR(sharpest.largest, 0.85, 1e-7);
+  using Heads = std::vector<std::array<int, 2>>;
+  EXPECT_EQ(sharpest_heads({AttentionMap{}, map, map}), (Heads{{0, 1}, {0, 1}}));  // of two kinds
 }
 
 TEST(SharpestHead, DoesNotCountRowsThatSeeOneKey) {

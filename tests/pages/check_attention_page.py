@@ -122,7 +122,7 @@ def check_patterns(browser, page):
     browser.open(page, 1440)
     browser.value("""(() => {
       globalThis.told = (name, queries, row) => {
-        const n = queries.length, kind = { name, layers: 1, heads: 1, queries, keys: queries, sharpest: [0, 0] };
+        const n = queries.length, kind = { name, layers: 1, heads: 1, queries, keys: queries };
         const bytes = new Uint8Array(n * n);
         for (let q = 0; q < n; ++q) for (let k = 0; k < n; ++k) bytes[q * n + k] = Math.round(255 * Math.sqrt(row(q, k)));
         data.bits = 8;
