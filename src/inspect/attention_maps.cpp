@@ -114,7 +114,7 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
   return maps_and_next(model, values, input, workspace, 0).maps;
 }
 
-SharpestHead sharpest_head(const AttentionMap& map) {
+std::vector<double> sharpness(const AttentionMap& map) {
   const std::size_t heads = static_cast<std::size_t>(map.layers) * map.heads;
   std::vector<double> sums(heads);
   int rows = 0;  // with a choice
@@ -130,16 +130,23 @@ SharpestHead sharpest_head(const AttentionMap& map) {
     ++rows;
     std::transform(sums.begin(), sums.end(), largest.begin(), sums.begin(), std::plus<>());
   }
-  if (rows == 0) return {};
-  const int best = static_cast<int>(std::ranges::max_element(sums) - sums.begin());
-  return {best / map.heads, best % map.heads, sums[best] / rows};
+  for (double& sum : sums) sum = rows == 0 ? 1 : sum / rows;
+  return sums;
+}
+
+SharpestHead sharpest_head(const AttentionMap& map) {
+  const std::vector<double> all = sharpness(map);
+  const int best = static_cast<int>(std::ranges::max_element(all) - all.begin());
+  return {best / map.heads, best % map.heads, all[best]};
 }
 
 std::vector<std::array<int, 2>> sharpest_heads(const AttentionMaps& maps) {
   std::vector<std::array<int, 2>> heads;
-  for (const AttentionMap& map : maps)
-    if (const SharpestHead at = sharpest_head(map); !map.empty())
-      heads.push_back({at.layer, at.head});
+  for (const AttentionMap& map : maps) {
+    if (map.empty()) continue;
+    const SharpestHead sharpest = sharpest_head(map);
+    heads.push_back({sharpest.layer, sharpest.head});
+  }
   return heads;
 }
 
