@@ -7,8 +7,8 @@
 
 namespace heed {
 
-// {"kinds": [{"name", "layers", "heads", "queries", "keys", "sharpest"}], "frames": []}, where
-// queries and keys are tokens and "sharpest" is [layer, head]. `maps`: those of the last frame.
+// {"kinds": [{"name", "layers", "heads", "queries", "keys"}], "frames": []}, where queries and keys
+// are tokens. `maps`: those of any frame.
 ShortJson page_of_maps(const InputTokens& tokens, const AttentionMaps& maps);
 
 // The weights of a frame: for each kind, [layer][head][query][key] in ten-thousandths, 16 bits

@@ -7,6 +7,7 @@ const kind = () => data.kinds[at.kind];
 const queries = () => kind().queries;
 const keys = () => kind().keys;
 const visible = (q) => (kind().name === "decoder" ? q + 1 : keys().length);  // how many keys row q sees
+// [layer, head] of the head that looks most at single tokens, as heed found it for the frame.
 const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
 
 // "un → homme": in a decoder, the row of a token predicts the next one. After the last token stands

@@ -24,23 +24,6 @@ const line = (name, curves, key, of = same) =>
   ({ name, points: curves.steps.map((step, i) => [step, of(curves[key][i])]) });
 const both = (key, of) => [line("training", train, key, of), line("held out", valid, key, of)];
 
-// Why the curves of training and of held-out text differ.
-function whyTheyDiffer() {
-  let config;
-  try {
-    config = JSON.parse(data.config);
-  } catch {
-    return "";
-  }
-  if (train.steps.length === 0 || valid.steps.length === 0) return "";
-  const dropout = Math.max(...["dropout", "attention_dropout", "activation_dropout"].map((key) => config.model?.[key] ?? 0));
-  const averaged = config.train?.ema_decay > 0 ? ", with the averaged weights" : "";
-  return "The two losses are not measured in the same way. Training loss is measured while learning" +
-    (dropout > 0 ? `, with dropout (${dropout})` : "") + ", and is the average over the steps since the last line. " +
-    `Held-out loss is measured after the step${dropout > 0 ? ", without dropout" : ""}${averaged}. ` +
-    "So held-out loss may lie below training loss.";
-}
-
 // What other ways of guessing reach on the same text: lines of the loss chart and a table.
 
 const yardsticks = data.yardsticks ?? [];
@@ -75,8 +58,8 @@ function drawCurves() {
     chart("Learning rate", [line("", train, "learning_rate")], fromZero),
     chart("Gradient norm", [line("", train, "gradient_norm")], fromZero),
     chart("Speed (tokens per second)", [line("", train, "tokens_per_second")], fromZero)));
-  for (const text of [data.overfitting, whyTheyDiffer()])
-    if (text) $("remarks").append(element("p", {}, text));
+  for (const text of [data.overfitting, data.training_loss_note])
+    if (text) $("remarks").append(element("p", {}, text[0].toUpperCase() + text.slice(1).replace(/[^.]$/, "$&.")));
   drawYardsticks();
   const rows = (name, curves) => spread(curves.steps.length, 60).map((i) => [name, curves.steps[i],
     ...[curves.loss[i], perplexity(curves.loss[i]), curves.accuracy?.[i] ?? null, curves.learning_rate?.[i] ?? null,
