@@ -39,8 +39,8 @@ void show_first_results(const std::string& run, const std::string& reason, Log& 
   const ObjectiveTraits traits = make_objective(parse_config(report.config, run))->traits();
   std::string prompt;
   if (!report.steps.empty() && !report.prompts.empty()) {
-    log.info(traits.fills_masks ? "a held-out text, and what the model puts in its masks:"
-                                : "a held-out text, and how the model continues it:");
+    log.info(traits.fills_masks ? "a text, and what the model puts in its masks:"
+                                : "a text, and how the model continues it:");
     log_lines(report.prompts[0], log);
     log.info("becomes");
     log_lines(report.steps.back().written[0], log);
