@@ -40,8 +40,8 @@ void show_first_results(const std::string& run, const std::string& reason, Log& 
   std::string prompt;
   if (!report.film.frames.empty() && !report.film.probe["prompts"].empty()) {
     const auto asked = report.film.probe["prompts"][0].get<std::string>();
-    log.info(traits.fills_masks ? "a held-out text, and what the model puts in its masks:"
-                                : "a held-out text, and how the model continues it:");
+    log.info(traits.fills_masks ? "a text, and what the model puts in its masks:"
+                                : "a text, and how the model continues it:");
     log_lines(asked, log);
     log.info("becomes");
     log_lines(report.film.frames.back()["written"][0].get<std::string>(), log);

@@ -90,8 +90,8 @@ Exit run_train(CommandLine& line) {
   request.config = config_path(*config);
   if (request.texts.size() > 1)
     throw Error(Exit::usage,
-                fmt::format("{} is a config, which stands alone; found {} arguments.", *config,
-                            request.texts.size()),
+                fmt::format("{} is a config, which stands alone; found {} beside it.", *config,
+                            request.texts[config == request.texts.begin() ? 1 : 0]),
                 "the texts alone; or the config, with --set data.train=...");
   for (const CLI::Option* option : {like, minutes})
     if (option->count() > 0)

@@ -50,9 +50,10 @@ Lines describe_choices(const OwnText& text, const Suggestion& suggestion, const 
                               format_bytes(bytes), text.minutes,
                               own ? " (other kinds: --like prefix_lm, bert, t5)" : ""));
   if (bytes < kLittleText)
-    lines.push_back(
-        "so little text is soon known by heart: the loss on the held-out part will turn up, and "
-        "the best checkpoint is the one before that");
+    lines.push_back(run.config.data.has_validation()
+                        ? "so little text is soon known by heart: the loss on the held-out part "
+                          "will turn up, and the best checkpoint is the one before that"
+                        : "so little text is soon known by heart; nothing is held out of it");
   return lines;
 }
 

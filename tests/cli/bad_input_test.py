@@ -108,7 +108,8 @@ class BadConfigs(RunsTest):
                 if content is not None:
                     (f / name).write_bytes(content)
                 self.train(f / name, status=USAGE, words=words)
-        self.train(f, status=USAGE)
+        (f / "folder.json").mkdir()
+        self.train(f / "folder.json", status=USAGE)
         self.assertFalse((f / "run").exists())
 
     def test_a_bad_key_or_value_is_named_with_what_is_allowed(self):
