@@ -94,7 +94,7 @@ TEST(FittingFields, LeaveOutTheLeastImportantFromTheRight) {
       {kTrainLine, 60, "step     10/60 | ep 5.0 | loss 7.4043 | ppl 1643.08 | eta 6s"},
       {kTrainLine, 45, "step     10/60 | loss 7.4043 | eta 6s"},
       {kTrainLine, 10, "step     10/60 | loss 7.4043 | eta 6s"},
-      {kValidLine, 60, "valid    20 | loss 6.6769 | ppl 793.88 | bpb 2.826 | new best"},
+      {kValidLine, 61, "valid    20 | loss 6.6769 | ppl 793.88 | bpb 2.826 | new best"},
       {kValidLine, 40, "valid    20 | loss 6.6769 | new best"},
       {"a line without fields", 5, "a line without fields"},
       {"two | fields", 5, "two | fields"},
