@@ -21,7 +21,7 @@ struct PieceModel {
     std::string text;  // U+2581 stands for a space, only as the first character
     float score;       // bpe: minus the rank of the merge; unigram: log probability
   };
-  bool unigram = false;               // else bpe
+  bool unigram = false;                    // else bpe
   std::vector<std::string> specials = {};  // names of the further special tokens
   std::vector<Piece> pieces = {};
 

@@ -119,9 +119,9 @@ TEST_F(DatasetTest, PackedTextsAndFoldersAreTheSameData) {
 }
 
 TEST_F(DatasetTest, NormalisedTextIsOtherData) {
-  file("a.txt", "e\u0301e\u0301e\u0301e\u0301");
+  file("a.txt", "e\u0301ae\u0301a");
   const Dataset d = load(text_config({"data.normalize=nfc", "data.valid_fraction=0"}));
-  EXPECT_EQ(decoded(d.train), "éééé");
+  EXPECT_EQ(decoded(d.train), "éaéa");
   EXPECT_TRUE(d.train.lossy);
   EXPECT_NE(d.hash, load(text_config({"data.valid_fraction=0"})).hash);
   file("b.txt", "é");
