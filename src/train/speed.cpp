@@ -17,14 +17,18 @@ Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds) {
   State state;
   Speed speed;
   const double begin = seconds_now();
-  double warm = begin;
-  int steps = 0;
-  for (bool go = true; go && steps < kWarmUp + kSteps;) {
-    go = stepper.step(state).finite && stop_signal() == 0 && seconds_now() - begin < seconds;
-    if (++steps <= kWarmUp && go) warm = seconds_now();
+  double from = begin;
+  int counted = 0;
+  for (int i = 0; i < kWarmUp + kSteps; ++i) {
+    if (i == kWarmUp) {
+      from = seconds_now();
+      counted = 0;
+    }
+    if (!stepper.step(state).finite) break;
+    ++counted;
+    if (stop_signal() != 0 || seconds_now() - begin > seconds) break;
   }
-  const int counted = steps > kWarmUp ? steps - kWarmUp : steps;
-  speed.step = (seconds_now() - (steps > kWarmUp ? warm : begin)) / counted;
+  speed.step = (seconds_now() - from) / std::max(1, counted);
   const double index = static_cast<double>(state.cursor.index);
   const auto count = static_cast<double>(objective->count(split, state.cursor.epoch));
   speed.epochs = (static_cast<double>(state.cursor.epoch) + index / std::max(1.0, count)) /
