@@ -62,7 +62,7 @@ MUTATIONS = [
     ("attention backward: dk is not rotated back", ATTENTION, "rotate_both(dq_heads, dk_heads, input, T{-1});", ""),
     ("cross backward: nothing for the memory", ATTENTION, "dkv, input.dmemory)", "dkv, Mat<T>())"),
     ("cached attention: sees later tokens", ATTENTION, "visible_keys(causal(), r, n, kv.rows)", "kv.rows"),
-    ("grouped heads: all read the first keys and values", "src/nn/attention.h", "return h * n_kv_heads / n_heads;", "return 0;"),
+    ("grouped heads: share keys and values in turn", "src/nn/attention.h", "return h * n_kv_heads / n_heads;", "return h % n_kv_heads;"),
     ("cached attention: neighbours do not share", KERNEL, "const int end = h + sharing", "const int end = h + 1"),
     ("qk-norm backward: queries pass it by", ATTENTION, "q_norm->backward(pass, saved.q_norm.in, saved.q_norm.stats, dq_heads, dq);", "copy_rows(dq_heads, dq);"),
     ("qk-norm: keys of the memory are cached without it", ATTENTION, "copy_rows(normed(pass, k_norm, kv.part(0, d_kv()), unused), to.part(0, d_kv()));", "copy_rows(kv.part(0, d_kv()), to.part(0, d_kv()));"),

@@ -73,7 +73,7 @@ std::vector<Field> fields(ModelConfig& c) {
       {"attention", fields(c.attention), "ablations: remove a part of attention"},
       {"init", choice(c.init, {"xavier_uniform", "gpt2"}), "initial values of the weights"},
       {"zero_init", &c.zero_init,
-       "the last matrix of each residual branch starts at 0: a new layer changes nothing"},
+       "the last matrix of each residual branch starts at 0, so that the branch adds nothing yet"},
       {"max_length", &c.max_length, "the longest sequence of one side, in tokens",
        between(1, 10'000'000), OnResume::refused, "what the objective needs"},
   };

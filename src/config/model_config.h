@@ -63,7 +63,7 @@ struct ModelConfig {
 
 std::vector<Field> fields(ModelConfig& c);
 
-int kv_heads(const ModelConfig& c);
+int kv_heads(const ModelConfig& c);  // n_kv_heads, or n_heads if that is not given
 int kv_width(const ModelConfig& c);  // of all keys of a row: kv_heads x d_head
 // The [d_ff, d_model] matrices of a layer: 2, 3 if gated, 0 without feed-forward.
 int feed_forward_matrices(const ModelConfig& c);

@@ -16,6 +16,9 @@ KINDS = {
     "bpe": {"tokenizer": {"type": "bpe", "vocab_size": 300}},
     "unshared": {"family": "seq2seq", "tokenizer": {"type": "word", "shared": False},
                  "model__tie": "none"},
+    "blocks": {"model__norm_type": "rms", "model__feed_forward": "gated", "model__activation": "relu2",
+               "model__n_kv_heads": 1, "model__qk_norm": True, "model__bias": False, "model__zero_init": True,
+               "model__positions": "rotary", "model__rope_base": 500, "model__activation_dropout": 0.3},
     "epochs": {"train__eval_every": "1 epoch", "train__save_every": "2 epochs",
                "train__log_every": "1 epoch", "train__batch_tokens": 300},
 }
