@@ -64,6 +64,7 @@ Exit run_train(CommandLine& line) {
                   "a config (.json, or the name of one that comes with heed); or the text to train "
                   "on: files, folders, or - (standard input)")
       ->type_name("PATH")
+      ->default_str("")
       ->required();
   line.app().add_option("--run", request.run,
                         "run folder (default: runs/<name of config or text>)");
