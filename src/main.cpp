@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -16,7 +15,6 @@
 
 #include "base/error.h"
 #include "base/pool.h"
-#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -50,7 +48,7 @@ void keep_standard_streams() {
 }
 
 heed::Exit report(heed::Exit exit, const char* what) {
-  std::fprintf(stderr, "heed: error: %s\n", heed::printable_lines(what).c_str());
+  heed::print_error(what);
   return exit;
 }
 

@@ -1,4 +1,4 @@
-// heed attend RUN
+// heed attend RUN [TEXT]
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -11,12 +11,16 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/prompt.h"
 #include "data/user_text.h"
+#include "decode/text_stream.h"
+#include "evaluate/translation.h"
 #include "inspect/generate.h"
 #include "inspect/scores_text.h"
 #include "math/blas.h"
 #include "report/attention_json.h"
 #include "report/attention_page.h"
+#include "report/attention_summary.h"
 #include "report/heat_map.h"
 #include "store/initial_weights.h"
 #include "store/origin.h"
@@ -27,115 +31,153 @@ namespace heed {
 namespace {
 
 struct AttendOptions {
-  std::string run, checkpoint, html, kind, gold;
-  std::optional<std::string> source, target;
-  std::optional<int> layer, head;
+  std::string run, checkpoint, html, gold;
+  std::optional<std::string> text, source, target;
+  std::optional<int> max_tokens;
+  HeadChoice heads;  // to draw
   std::size_t limit = 0;
   bool json = false, contributions = false;
+
+  bool draws() const { return !json && html.empty(); }
 };
+
+constexpr int kDrawnTokens = 16;  // that a model writes, for maps in a terminal
+
+constexpr const char* kAttendNotes =
+    "Prints a line about each head, and the map of the head that looks most at single tokens;\n"
+    "--kind, --layer and --head draw the maps of the heads they choose. Without a text, on a\n"
+    "terminal, heed asks for one after the other. What a model of pairs writes is what heed\n"
+    "translate prints; other models take the most probable token each time.";
 
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
   line.add_model(r.run, r.checkpoint);
-  app.add_option("--source", r.source, "text for the encoder; for a decoder-only model, its text");
+  auto* text = line.add_text(r.text, "text for the encoder; for a decoder-only model, its text");
+  app.add_option("--source", r.source, "the same as TEXT")->excludes(text);
   app.add_option("--target", r.target, "text for the decoder (default: what the model writes)");
-  app.add_option("--kind", r.kind, "only this attention")
+  app.add_option("--max-tokens", r.max_tokens,
+                 "most tokens of what the model writes (default: 16; with --json and --html all)")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--kind", r.heads.kind, "only this attention")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  app.add_option("--layer", r.layer, "only this layer, from 0")->check(CLI::NonNegativeNumber);
-  app.add_option("--head", r.head, "only this head, from 0")->check(CLI::NonNegativeNumber);
+  app.add_option("--layer", r.heads.layer, "only this layer, from 0")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--head", r.heads.head, "only this head, from 0")->check(CLI::NonNegativeNumber);
   line.add_json(r.json);
   app.add_flag("--contributions", r.contributions,
                "with --json: also the length of the vector each head takes from each token");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
-  auto* gold = line.add_file(
-      "--gold", r.gold, "score every head against this file; --source and --target are then files",
-      "FILE");
+  auto* gold =
+      line.add_file("--gold", r.gold,
+                    "score every head against this file; --source and --target are then files",
+                    "FILE")
+          ->excludes(text);
   app.add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
       ->check(CLI::NonNegativeNumber)
       ->needs(gold);
+  app.footer(kAttendNotes);
 }
 
 void check_selection(const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
-  if (r.json && (r.layer || r.head || !r.kind.empty()))
+  if (r.json && r.heads.any())
     refuse("--kind, --layer and --head choose what is drawn; --json always has everything.");
   if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
   if (r.contributions && !r.json) refuse("--contributions needs --json; pages show them anyway.");
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
-  if ((r.kind == "encoder" && !encoder) || (r.kind == "decoder" && !decoder) ||
-      (r.kind == "cross" && !(encoder && decoder)))
-    refuse(fmt::format("--kind {}: this model has no such attention.", r.kind));
+  if ((r.heads.kind == "encoder" && !encoder) || (r.heads.kind == "decoder" && !decoder) ||
+      (r.heads.kind == "cross" && !(encoder && decoder)))
+    refuse(fmt::format("--kind {}: this model has no such attention.", r.heads.kind));
   const auto check_number = [&](const char* name, const std::optional<int>& given, int count) {
     if (given && *given >= count)
       refuse(
           fmt::format("--{0} {1}: the {0}s of this model are 0 to {2}.", name, *given, count - 1));
   };
-  check_number("head", r.head, model.n_heads);
-  check_number("layer", r.layer, std::max(model.encoder_layers, model.decoder_layers));
+  check_number("head", r.heads.head, model.n_heads);
+  check_number("layer", r.heads.layer, std::max(model.encoder_layers, model.decoder_layers));
 }
 
-Example read_input(const AttendOptions& r, const TrainedModel& t) {
+struct AttendInput {
+  Example read;
+  std::string written;  // by the model, as the target; empty: by the user
+};
+
+// The target that the model itself writes, cut to what is looked into.
+void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source,
+                  AttendInput& input) {
+  const int room = t.objective->traits().longest_target - 1;  // <s> too
+  const int most = std::min(room, r.max_tokens.value_or(r.draws() ? kDrawnTokens : room));
+  TokenIds ids;
+  if (t.objective->traits().pairs) {
+    Pool pool(1);
+    const auto found =
+        translate(t, pool, {normalized(*r.source, t.config, t.tokenizers.source())}, {});
+    if (!found.front().empty()) ids = found.front().front().ids;
+  } else {
+    ids = generate(t, std::move(source), most);
+  }
+  input.written = to_valid_utf8(t.tokenizers.target->decode(ids));
+  if (static_cast<int>(ids.size()) > most) {
+    ids.resize(most);
+    input.written += fmt::format("\n  (below, its first {} tokens; --max-tokens for more)", most);
+  }
+  input.read.target = Objective::framed_target(std::move(ids));
+}
+
+AttendInput read_input(const AttendOptions& r, const TrainedModel& t) {
   const Objective& objective = *t.objective;
+  const std::string name = r.text ? "the text" : "--source";
   const auto source = [&] {
     return source_tokens(objective, t.config, t.tokenizers, objective.with_mask_tokens(*r.source),
-                         "--source");
+                         name);
   };
-  const auto target = [&](const std::string& text, const char* name) {
-    return Objective::framed_target(target_tokens(objective, t.config, t.tokenizers, text, name));
+  const auto target = [&](const std::string& text, const std::string& called) {
+    return Objective::framed_target(target_tokens(objective, t.config, t.tokenizers, text, called));
   };
-  if (!r.source && !r.target) throw Error(Exit::usage, "expected a text.", "--source \"...\"");
   if (!objective.traits().encoder()) {  // one text, wherever it was given
     const std::string text = r.source.value_or("") + r.target.value_or("");
     if (text.empty()) throw Error(Exit::data, "the text is empty: there is nothing to attend to.");
-    return {{}, target(text, r.source ? "--source" : "--target")};
+    return {{{}, target(text, r.source ? name : "--target")}, ""};
   }
   if (!objective.traits().decoder()) {
     if (r.target)
       throw Error(Exit::usage, "--target: this model has no decoder; its text is --source.");
-    return {objective.framed_source(source()), {}};
+    return {{objective.framed_source(source()), {}}, ""};
   }
   if (!r.source && objective.traits().prompt_is_source)
     throw Error(Exit::usage, "--target needs its --source.");
   const TokenIds prompt = r.source ? source() : TokenIds{};
-  return {objective.framed_source(prompt),
-          r.target ? target(*r.target, "--target")
-                   : Objective::framed_target(  // <s> too
-                         generate(t, prompt, objective.traits().longest_target - 1))};
+  AttendInput input{{objective.framed_source(prompt), {}}, ""};
+  if (r.target)
+    input.read.target = target(*r.target, "--target");
+  else
+    write_target(r, t, prompt, input);
+  return input;
 }
 
-void draw(const AttendOptions& r, const InputTokens& tokens, const AttentionMaps& maps) {
+HeatMapStyle terminal_style() {
   const char* no_color = std::getenv("NO_COLOR");
   const bool plain = no_color != nullptr && *no_color != '\0';
-  const HeatMapStyle style{.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
-  print_coloured(heat_map_legend(style));
-  for (const AttentionKind kind : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, kind);
-    if (!r.kind.empty() && r.kind != attention_name(kind)) continue;
-    for (int layer = 0; layer < map.layers; ++layer)
-      for (int head = 0; head < map.heads; ++head) {
-        if (layer != r.layer.value_or(layer) || head != r.head.value_or(head)) continue;
-        print(fmt::format("\n{}, layer {}, head {}\n", attention_name(kind), layer, head));
-        print_coloured(draw_heat_map(map.head(layer, head), query_tokens(tokens, kind),
-                                     key_tokens(tokens, kind), style));
-      }
-  }
+  return {.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
 }
 
 void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens& tokens,
-                const MapsAndNext& pass) {
+                const MapsAndNext& pass, Log& log) {
   AttentionPage page{fmt::format("{}, step {}", r.run, t.state.step), AttentionKind::cross};
   for (const AttentionKind kind : kAttentionKinds)
-    if (!map_of(pass.maps, kind).empty() && (r.kind.empty() || r.kind == attention_name(kind)))
+    if (!map_of(pass.maps, kind).empty() &&
+        (r.heads.kind.empty() || r.heads.kind == attention_name(kind)))
       page.kind = kind;
   const AttentionMap& map = map_of(pass.maps, page.kind);
   const SharpestHead sharpest = sharpest_head(map);
-  page.layer = std::min(r.layer.value_or(sharpest.layer), map.layers - 1);
-  page.head = r.head.value_or(sharpest.head);
+  page.layer = std::min(r.heads.layer.value_or(sharpest.layer), map.layers - 1);
+  page.head = r.heads.head.value_or(sharpest.head);
   write_output(r.html, attention_page(page, tokens, pass, *t.tokenizers.target));
+  if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
 }
 
 void score(const AttendOptions& r, const TrainedModel& t) {
-  if (r.layer || r.head || !r.kind.empty() || !r.html.empty() || r.contributions)
+  if (r.heads.any() || !r.html.empty() || r.contributions || r.max_tokens)
     throw Error(Exit::usage,
                 "--gold scores all heads; it takes only --source, --target, --limit and --json.");
   if (!r.source) throw Error(Exit::usage, "--gold needs --source, the file it describes.");
@@ -153,31 +195,49 @@ void score(const AttendOptions& r, const TrainedModel& t) {
   print(r.json ? scores_json(scores) : scores_table(scores));
 }
 
+void answer_attention(const AttendOptions& r, const TrainedModel& t, Log& log) {
+  const AttendInput input = read_input(r, t);
+  const InputTokens tokens = input_tokens(input.read, t.tokenizers);
+  Workspace workspace;
+  const MapsAndNext pass =
+      maps_and_next(t.model, t.values, input.read, workspace, r.html.empty() ? 0 : kNextTokens);
+  if (!r.html.empty()) write_page(r, t, tokens, pass, log);
+  if (r.json) return print(attention_json(input.read, tokens, pass.maps, r.contributions));
+  if (!r.draws()) return;
+  if (!input.written.empty())
+    print("the model writes (--target for another):\n  " + input.written + "\n\n");
+  print_coloured(r.heads.any() ? draw_heads(r.heads, tokens, pass.maps, terminal_style())
+                               : attention_summary(tokens, pass.maps, terminal_style()));
+}
+
 }  // namespace
 
 Exit run_attend(CommandLine& line) {
-  AttendOptions request;
-  add_options(line, request);
+  AttendOptions r;
+  add_options(line, r);
   if (!line.parse()) return Exit::ok;
+  if (r.text) r.source = r.text;
+  const bool given = r.source || r.target || !r.gold.empty();
+  const bool prompts = !given && r.html.empty() && can_prompt();
+  if (!given && !prompts)
+    throw Error(Exit::usage, "expected a text.", "heed attend " + r.run + " \"...\"");
   prepare_blas();
-  const TrainedModel trained = load_trained_model(request.run, request.checkpoint);
-  if (!request.gold.empty()) {
-    score(request, trained);
+  const TrainedModel trained = load_trained_model(r.run, r.checkpoint);
+  if (!r.gold.empty()) {
+    score(r, trained);
     return Exit::ok;
   }
-  check_selection(request, trained.config.model);
-  const Example input = read_input(request, trained);
-  const InputTokens tokens = input_tokens(input, trained.tokenizers);
-  Workspace workspace;
-  const MapsAndNext pass = maps_and_next(trained.model, trained.values, input, workspace,
-                                         request.html.empty() ? 0 : kNextTokens);
-  const AttentionMaps& maps = pass.maps;
-  if (!request.html.empty()) write_page(request, trained, tokens, pass);
-  if (request.json)
-    print(attention_json(input, tokens, maps, request.contributions));
-  else if (request.html.empty())
-    draw(request, tokens, maps);
-  return Exit::ok;
+  check_selection(r, trained.config.model);
+  Log log({.quiet = line.quiet()});
+  if (!prompts) {
+    answer_attention(r, trained, log);
+    return Exit::ok;
+  }
+  return answer_typed("attend", "Type a text to see where each head looks.", log,
+                      [&](const std::string& typed) {
+                        r.text = r.source = typed;
+                        answer_attention(r, trained, log);
+                      });
 }
 
 }  // namespace heed

@@ -38,6 +38,12 @@ void CommandLine::add_model(std::string& run, std::string& checkpoint) {
                    "last, best, step-N or a path (default: best, else last)");
 }
 
+CLI::Option* CommandLine::add_text(std::optional<std::string>& text, const std::string& what) {
+  text_ = &text;
+  app_->allow_extras();
+  return app_->add_option("TEXT", text, what + "; its words need no quotes");
+}
+
 void CommandLine::add_config(std::string& config) {
   add_file("CONFIG", config, "config file (JSON)")->required();
 }
@@ -80,17 +86,30 @@ bool CommandLine::parse() {
     print(app_->help());
     return false;
   } catch (const CLI::ExtrasError& e) {
-    throw Error(Exit::usage, unexpected(), name_ + " --help");
+    std::vector<std::string> left = app_->remaining();
+    std::erase(left, "--");
+    throw Error(Exit::usage, unexpected(left.front()), name_ + " --help");
   } catch (const CLI::ParseError& e) {
     throw Error(Exit::usage, std::string(e.what()) + ".", name_ + " --help");
   }
+  if (text_ != nullptr) join_words();
   return true;
 }
 
-std::string CommandLine::unexpected() const {
-  std::vector<std::string> left = app_->remaining();
-  std::erase(left, "--");
-  const std::string first = left.front();
+void CommandLine::join_words() {
+  bool options_end = false;  // after "--"
+  for (const std::string& word : app_->remaining()) {
+    if (!options_end && word == "--") {
+      options_end = true;
+      continue;
+    }
+    if (!options_end && word.size() > 1 && word.starts_with('-'))
+      throw Error(Exit::usage, unexpected(word), name_ + " --help");
+    *text_ = text_->value_or("") + (*text_ ? " " : "") + word;
+  }
+}
+
+std::string CommandLine::unexpected(const std::string& first) const {
   if (!first.starts_with('-')) return fmt::format("unexpected argument \"{}\".", first);
   std::vector<std::string> names;
   for (const CLI::Option* option : app_->get_options())

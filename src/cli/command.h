@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,6 +52,8 @@ class CommandLine {
   void add_run(std::string& run);  // RUN, required: a run or a checkpoint
   // RUN and --checkpoint last|best|step-N|PATH
   void add_model(std::string& run, std::string& checkpoint);
+  // TEXT: its words need no quotes, and options may stand among them.
+  CLI::Option* add_text(std::optional<std::string>& text, const std::string& what);
   void add_config(std::string& config);           // CONFIG, required
   void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number
   void add_threads(int& threads);                 // --threads N; 0: as in the config
@@ -70,11 +73,14 @@ class CommandLine {
   std::string as_typed() const;
 
  private:
-  std::string unexpected() const;  // names the argument that parse() does not know
+  // The message about an argument that parse() does not know.
+  std::string unexpected(const std::string& argument) const;
+  void join_words();  // what CLI11 has left over is more of TEXT
 
   std::string name_;
   std::vector<std::string> args_;
   bool quiet_ = false;
+  std::optional<std::string>* text_ = nullptr;  // of add_text()
   std::unique_ptr<CLI::App> app_;
 };
 

@@ -1,4 +1,4 @@
-// heed fill RUN TEXT
+// heed fill RUN [TEXT]
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/prompt.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "inspect/fill.h"
@@ -42,36 +43,18 @@ std::string as_text(const Filling& f, const Tokenizer& tokenizer, bool span) {
   return printable(text.starts_with(' ') ? text.substr(1) : text);
 }
 
-}  // namespace
-
-Exit run_fill(CommandLine& line) {
-  std::string run, checkpoint, text;
+struct FillOptions {
+  std::string run, checkpoint;
+  std::optional<std::string> text;
   int top_k = 5;
   bool json = false;
-  line.add_model(run, checkpoint);
-  CLI::App& app = line.app();
-  app.add_option("TEXT", text, "a text with one [MASK] or more")->required();
-  app.add_option("--top-k", top_k, "how many answers to list for each [MASK]")
-      ->check(CLI::Range(1, 1'000'000));
-  line.add_json(json);
-  app.footer(
-      "With --json, one object: text, ids (what the model reads), masks: for each its position in\n"
-      "ids and the candidates (token, id, probability). A model with a decoder answers with spans\n"
-      "of one token or more (text, tokens, ids, probability, log_probability), at most 32 for a\n"
-      "mask, each given its best answers to the masks before.");
-  if (!line.parse()) return Exit::ok;
+};
 
-  prepare_blas();
-  const TrainedModel m = load_trained_model(run, checkpoint);
+void answer_gaps(const FillOptions& o, const TrainedModel& m, const std::string& text) {
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  if (!m.objective->traits().fills_masks)
-    throw Error(Exit::usage,
-                "this model was not trained on masked words (" +
-                    objectives_with(&ObjectiveTraits::fills_masks) + ").",
-                "heed sample " + run);
   if (text.find(kMaskText) == std::string::npos)
-    throw Error(Exit::data, "the text has no [MASK].",
-                "heed fill " + run + " \"the [MASK] barked\"");
+    throw Error(Exit::data, "the text has no [MASK] (in capitals and square brackets).",
+                "heed fill " + o.run + " \"the [MASK] barked\"");
   const TokenIds tokens =
       encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, "the text");
   const TokenIds ids = m.objective->framed_source(tokens);
@@ -86,19 +69,53 @@ Exit run_fill(CommandLine& line) {
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
   const bool span = m.objective->traits().decoder();
-  for (const std::vector<Filling>& best : fill(m, ids, rows, top_k)) {
+  for (const std::vector<Filling>& best : fill(m, ids, rows, o.top_k)) {
     const std::size_t i = masks.size();
     nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
-    if (!json) print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
+    if (!o.json) print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
     for (const Filling& f : best) {
       candidates.push_back(as_json(f, tokenizer, span));
-      if (!json)
+      if (!o.json)
         print("  " + shown_probability(f, span) + "  " + as_text(f, tokenizer, span) + "\n");
     }
     masks.push_back({{"position", rows[i]}, {"candidates", candidates}});
   }
-  if (json) print_line({{"text", text}, {"ids", ids}, {"masks", masks}});
-  return Exit::ok;
+  if (o.json) print_line({{"text", text}, {"ids", ids}, {"masks", masks}});
+}
+
+}  // namespace
+
+Exit run_fill(CommandLine& line) {
+  FillOptions o;
+  line.add_model(o.run, o.checkpoint);
+  CLI::App& app = line.app();
+  line.add_text(o.text, "a text with one [MASK] or more; on a terminal heed asks for it");
+  app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
+      ->check(CLI::Range(1, 1'000'000));
+  line.add_json(o.json);
+  app.footer(
+      "With --json, one object: text, ids (what the model reads), masks: for each its position in\n"
+      "ids and the candidates (token, id, probability). A model with a decoder answers with spans\n"
+      "of one token or more (text, tokens, ids, probability, log_probability), at most 32 for a\n"
+      "mask, each given its best answers to the masks before.");
+  if (!line.parse()) return Exit::ok;
+
+  if (!o.text && !can_prompt())
+    throw Error(Exit::usage, "expected a text.", "heed fill " + o.run + " \"the [MASK] barked\"");
+  prepare_blas();
+  const TrainedModel m = load_trained_model(o.run, o.checkpoint);
+  if (!m.objective->traits().fills_masks)
+    throw Error(Exit::usage,
+                "this model was not trained on masked words (" +
+                    objectives_with(&ObjectiveTraits::fills_masks) + ").",
+                "heed sample " + o.run);
+  if (o.text) {
+    answer_gaps(o, m, *o.text);
+    return Exit::ok;
+  }
+  Log log({.quiet = line.quiet()});
+  return answer_typed("fill", "Type a text with a [MASK] or more.", log,
+                      [&](const std::string& text) { answer_gaps(o, m, text); });
 }
 
 }  // namespace heed

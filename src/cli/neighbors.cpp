@@ -1,14 +1,17 @@
-// heed neighbors RUN WORD...
+// heed neighbors RUN [WORD...]
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/prompt.h"
 #include "inspect/context_vectors.h"
 #include "math/blas.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -57,8 +60,9 @@ Json json_of(const EmbeddingView& e, const ContextResult& r) {
 // A note on a word of several tokens.
 std::string split_note(const EmbeddingView& e, const WordVector& w) {
   if (w.ids.size() < 2) return "";
-  return fmt::format("\"{}\" is {} tokens ({}): their mean is used\n", w.word, w.ids.size(),
-                     joined(e.tokenizer.pieces(w.ids), " "));
+  return fmt::format(
+      "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used\n", w.word,
+      w.ids.size(), joined(e.tokenizer.pieces(w.ids), " "));
 }
 
 std::string table(const EmbeddingView& e, const QueryResult& r) {
@@ -83,8 +87,9 @@ std::string table(const EmbeddingView& e, const ContextResult& r, const std::str
   return text;
 }
 
-void answer(const NeighborsOptions& r, const TrainedModel& t, const EmbeddingView& e) {
-  const std::vector<Query> queries = parse_queries(r.words);
+void answer_words(const NeighborsOptions& r, const TrainedModel& t, const EmbeddingView& e,
+                  const std::vector<std::string>& words) {
+  const std::vector<Query> queries = parse_queries(words);
   Json json{{"queries", Json::array()}};
   std::string text;
   for (const Query& query : queries) {
@@ -106,7 +111,8 @@ Exit run_neighbors(CommandLine& line) {
   NeighborsOptions r;
   line.add_model(r.run, r.checkpoint);
   CLI::App& app = line.app();
-  app.add_option("WORD", r.words, "words, or an analogy: king - man + woman");
+  app.add_option("WORD", r.words,
+                 "words, or an analogy: king - man + woman; on a terminal heed asks for them");
   app.add_option("--top-k", r.top_k, "how many neighbours")->check(CLI::Range(1, 100000));
   app.add_option("--context", r.context,
                  "a text with the words: also show their vectors after each layer");
@@ -118,9 +124,10 @@ Exit run_neighbors(CommandLine& line) {
                 "FILE.vec");
   line.add_json(r.json);
   if (!line.parse()) return Exit::ok;
-  if (r.words.empty() && r.export_to.empty())
+  const bool prompts = r.words.empty() && r.export_to.empty() && can_prompt();
+  if (r.words.empty() && r.export_to.empty() && !prompts)
     throw Error(Exit::usage, "expected a word, or --export.", "heed neighbors --help");
-  if (r.words.empty() && !r.context.empty())
+  if (r.words.empty() && !r.context.empty() && !prompts)
     throw Error(Exit::usage, "--context needs a word that occurs in it.");
   prepare_blas();
   const TrainedModel trained = load_trained_model(r.run, r.checkpoint);
@@ -130,7 +137,16 @@ Exit run_neighbors(CommandLine& line) {
   if (!source && !r.context.empty() && trained.model.has_encoder())
     throw Error(Exit::usage, "--side target: the encoder reads --context.");
   const EmbeddingView e = embedding_of(trained, source ? Side::source : Side::target);
-  if (!r.words.empty()) answer(r, trained, e);
+  if (prompts) {
+    Log log({.quiet = line.quiet()});
+    return answer_typed("neighbors", "Type words, or an analogy: king - man + woman.", log,
+                        [&](const std::string& text) {
+                          const std::vector<std::string_view> words = split_words(text);
+                          if (!words.empty())
+                            answer_words(r, trained, e, {words.begin(), words.end()});
+                        });
+  }
+  if (!r.words.empty()) answer_words(r, trained, e, r.words);
   if (!r.export_to.empty()) write_output(r.export_to, word2vec_text(e));
   return Exit::ok;
 }

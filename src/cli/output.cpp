@@ -35,6 +35,10 @@ void write_output(const std::string& path, std::string_view text) {
   path == "-" ? print(text) : write_result(path, text);
 }
 
+void print_error(const char* what) {
+  std::fprintf(stderr, "heed: error: %s\n", printable_lines(what).c_str());
+}
+
 void flush_output() {
   if (std::fflush(stdout) != 0) failed(errno);
 }

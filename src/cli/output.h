@@ -20,6 +20,7 @@ void print_coloured(std::string_view drawing);  // as it is: its escapes are hee
 void print_line(const nlohmann::ordered_json& json);
 // Writes a file as write_result() does; "-" is standard output.
 void write_output(const std::string& path, std::string_view text);
-void flush_output();  // makes the output visible now; main() does it at the end
+void print_error(const char* what);  // "heed: error: ..." on standard error
+void flush_output();                 // makes the output visible now; main() does it at the end
 
 }  // namespace heed

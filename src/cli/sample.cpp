@@ -1,4 +1,4 @@
-// heed sample RUN
+// heed sample RUN [TEXT]
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,16 +6,16 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/input_file.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/long_text.h"
 #include "cli/output.h"
+#include "cli/prompt.h"
+#include "cli/sample_printer.h"
 #include "data/user_text.h"
-#include "decode/sampling.h"
-#include "decode/text_stream.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
 
@@ -24,10 +24,13 @@ namespace {
 
 constexpr const char* kSampleNotes =
     "Plain output is the prompt and its continuation. A blank line separates samples; samples may\n"
-    "contain blank lines too, so use --json to tell them apart.\n"
+    "contain blank lines too, so use --json to tell them apart. A single sample is written as it\n"
+    "is drawn. On a terminal without a text, heed asks for one after the other; every answer adds\n"
+    "1 to the seed, so that the same line is answered differently.\n"
     "With --json, a line per sample: sample, prompt, text (the continuation), ids, tokens. ids "
     "and\n"
-    "tokens include the text of --stop, but no </s>.\n"
+    "tokens include the text of --stop, but no </s>. Before a single sample, a line per token as\n"
+    "it is drawn: sample, id, token, text (what can be shown so far beyond the lines before).\n"
     "Sample i depends only on the seed, i and the options, not on the number of samples.\n"
     "The prompt of a translation model is a line to translate. An encoder-decoder for text reads\n"
     "the last source_length tokens and starts again after every target_length tokens. A decoder-\n"
@@ -36,7 +39,7 @@ constexpr const char* kSampleNotes =
     "the last half of them.";
 
 struct SampleOptions {
-  std::optional<std::string> prompt, prompt_file;
+  std::optional<std::string> text, prompt, prompt_file;
   bool json = false;
   std::vector<std::string> stops;
   SampleRequest request;
@@ -64,8 +67,9 @@ std::string prompt_from(const std::string& path) {
   return text;
 }
 
-// Where no option gives it: standard input if it is a pipe or a file, else "".
+// Where it is not given: standard input if it is a pipe or a file, else "".
 std::string read_prompt(const SampleOptions& o) {
+  if (o.text) return *o.text;
   if (o.prompt) return *o.prompt;
   if (o.prompt_file) return prompt_from(*o.prompt_file);
   struct stat status = {};
@@ -79,6 +83,7 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
   const ObjectiveTraits& traits = m.objective->traits();
   r.prompt = encode_known(prompt, m.tokenizers.source(), m.config, "the prompt");
   r.banned = m.objective->never_written(*m.tokenizers.target);
+  warn_if_long(m, m.tokenizers.source(), prompt, "the prompt", log);
   if (!traits.prompt_is_source) return;
   if (traits.pairs && prompt.find('\n') != std::string::npos)
     throw Error(Exit::data, "the prompt has several lines; this model translates one line.",
@@ -91,82 +96,6 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
   r.max_tokens = std::min(r.max_tokens, longest);
 }
 
-// Prints samples in order, each as soon as it and the ones before it are complete. A single plain
-// sample is printed token by token.
-class Printer {
- public:
-  Printer(const TrainedModel& m, const SampleOptions& o, std::string prompt)
-      : tokenizer_(*m.tokenizers.target), options_(o), prompt_(std::move(prompt)) {
-    const SampleRequest& r = o.request;
-    shows_prompt_ = !m.objective->traits().prompt_is_source;
-    streams_ = !o.json && r.num_samples == 1 && ::isatty(STDOUT_FILENO) == 1;
-    const int previous = !shows_prompt_ || r.prompt.empty() ? -1 : r.prompt.back();
-    for (int i = 0; i < r.num_samples; ++i)
-      samples_.push_back({TextStream(tokenizer_, previous, o.stops), "", {}, false});
-    if (streams_ && shows_prompt_) {
-      print(to_valid_utf8(prompt_));
-      flush_output();
-    }
-  }
-
-  bool add(int i, int id) {
-    Sample& s = samples_[i];
-    s.ids.push_back(id);
-    const std::string text = s.stream.push(id);
-    s.text += text;
-    if (streams_ && !text.empty()) {
-      print(text);
-      flush_output();
-    }
-    return !s.stream.stopped();
-  }
-
-  void complete(int i) {
-    Sample& s = samples_[i];
-    const std::string rest = s.stream.finish();
-    s.text += rest;
-    if (streams_) print(rest);
-    s.complete = true;
-    for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
-      options_.json ? print_json(next_) : print_plain(next_);
-      samples_[next_].text.clear();
-    }
-    flush_output();
-  }
-
- private:
-  struct Sample {
-    TextStream stream;
-    std::string text;
-    std::vector<int> ids;
-    bool complete;
-  };
-
-  void print_plain(std::size_t i) {
-    const std::string shown =
-        (shows_prompt_ ? to_valid_utf8(prompt_) : std::string()) + samples_[i].text;
-    if (i > 0) print("\n");
-    if (!streams_) print(shown);
-    if (!shown.ends_with('\n')) print("\n");
-  }
-
-  void print_json(std::size_t i) {
-    const Sample& s = samples_[i];
-    print_line({{"sample", i},
-                {"prompt", to_valid_utf8(prompt_)},
-                {"text", s.text},
-                {"ids", s.ids},
-                {"tokens", tokenizer_.pieces(s.ids)}});
-  }
-
-  const Tokenizer& tokenizer_;
-  const SampleOptions& options_;
-  std::string prompt_;
-  bool shows_prompt_, streams_;
-  std::vector<Sample> samples_;
-  std::size_t next_ = 0;
-};
-
 }  // namespace
 
 Exit run_sample(CommandLine& line) {
@@ -177,12 +106,14 @@ Exit run_sample(CommandLine& line) {
   r.rules.temperature = 0.8;
   CLI::App& app = line.app();
   line.add_model(run, checkpoint);
-  auto* prompt_option = app.add_option("--prompt", o.prompt,
-                                       "text to continue (default: standard input if it is a pipe "
-                                       "or a file, else empty)");
-  app.add_option("--prompt-file", o.prompt_file, "file with the prompt; - is standard input")
+  auto* text = line.add_text(o.text,
+                             "text to continue (default: standard input if it is a pipe or a "
+                             "file; on a terminal heed asks for it)");
+  auto* prompt = app.add_option("--prompt", o.prompt, "the same as TEXT")->excludes(text);
+  app.add_option("--prompt-file", o.prompt_file, "file with the text; - is standard input")
       ->type_name("PATH")
-      ->excludes(prompt_option);
+      ->excludes(prompt)
+      ->excludes(text);
   app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
       ->check(CLI::Range(1, 100'000'000));
   app.add_option("--num-samples,-n", r.num_samples, "how many samples")
@@ -216,14 +147,24 @@ Exit run_sample(CommandLine& line) {
   if (!traits.no_samples.empty())
     throw Error(Exit::usage, traits.no_samples,
                 traits.fills_masks ? "heed fill " + run + " \"the [MASK] barked\"" : "");
-  const std::string prompt = read_prompt(o);
-  complete_request(m, prompt, log, r);
-  Printer printer(m, o, prompt);
   Pool pool(thread_count(threads, m.config));
   prepare_blas(pool.threads());
-  draw_samples(
-      m.model, m.values, *m.objective, pool, r, [&](int i, int id) { return printer.add(i, id); },
-      [&](int i) { printer.complete(i); });
+  const auto answer = [&](const std::string& to) {
+    complete_request(m, to, log, r);
+    SamplePrinter printer(m, r, o.stops, o.json, to);
+    draw_samples(
+        m.model, m.values, *m.objective, pool, r,
+        [&](int i, int id) { return printer.add(i, id) && !interrupted(); },
+        [&](int i) { printer.complete(i); });
+    ++r.seed;
+  };
+  if (!o.text && !o.prompt && !o.prompt_file && can_prompt())
+    return answer_typed("sample",
+                        traits.prompt_is_source
+                            ? "Type a text for the model to answer."
+                            : "Type how a text begins; an empty line: with anything.",
+                        log, answer);
+  answer(read_prompt(o));
   return Exit::ok;
 }
 

@@ -1,4 +1,4 @@
-// heed tokenize RUN
+// heed tokenize RUN [TEXT]
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/line_reader.h"
 #include "cli/output.h"
+#include "cli/prompt.h"
 #include "data/user_text.h"
 #include "store/open_checkpoint.h"
 #include "store/trained_model.h"
@@ -16,16 +17,17 @@ namespace heed {
 Exit run_tokenize(CommandLine& line) {
   std::string run, checkpoint;
   bool ids = false, json = false, source = false;
+  std::optional<std::string> given;
   line.add_model(run, checkpoint);
+  line.add_text(given, "one line");
   line.app().add_flag("--ids", ids, "numbers instead of pieces");
   line.app().add_flag("--source", source,
                       "use the source vocabulary, if source and target have their own");
   line.add_json(json);
   line.app().footer(
-      "Reads lines from standard input and prints the tokens of each, separated by spaces. A "
-      "space\n"
-      "in a token is shown as U+2581. For masked models [MASK] is one token. With --json, an\n"
-      "object per line: ids, tokens.");
+      "Reads TEXT, else the lines of standard input; on a terminal heed asks for them. Prints the\n"
+      "tokens of each, separated by spaces. A space in a token is shown as U+2581. For masked\n"
+      "models [MASK] is one token. With --json, an object per line: ids, tokens.");
   if (!line.parse()) return Exit::ok;
 
   Log log({.quiet = line.quiet()});
@@ -33,7 +35,7 @@ Exit run_tokenize(CommandLine& line) {
   const RunConfig config = checkpoint_config(opened);
   const Tokenizers tokenizers = Tokenizers::load(opened.tokenizers(), opened.folder());
   const Tokenizer& tokenizer = source ? tokenizers.source() : *tokenizers.target;
-  LineReader reader("-", {.any_bytes = tokenizer.type() == TokenizerConfig::byte});
+  const bool any_bytes = tokenizer.type() == TokenizerConfig::byte;
   Unknown unknown;
   const auto answer = [&](const std::string& read) {
     const std::string text = normalized(read, config, tokenizer);
@@ -48,11 +50,27 @@ Exit run_tokenize(CommandLine& line) {
     }
     print(joined(shown, " ") + "\n");
   };
+  const auto tell_unknown = [&] {
+    if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
+    unknown = {};
+  };
+  const auto answer_one = [&](const std::string& text) {
+    if (!any_bytes) check_utf8(text, "the text");
+    answer(text);
+    tell_unknown();
+  };
+  if (given) {
+    answer_one(*given);
+    return Exit::ok;
+  }
+  if (can_prompt())
+    return answer_typed("tokenize", "Type a text to see its tokens.", log, answer_one);
+  LineReader reader("-", {.any_bytes = any_bytes});
   for (std::vector<std::string> lines; !(lines = reader.read(512)).empty();) {
     for (const std::string& text : lines) answer(text);
     flush_output();
   }
-  if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
+  tell_unknown();
   return Exit::ok;
 }
 

@@ -1,4 +1,4 @@
-// heed translate RUN
+// heed translate RUN [TEXT]
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -7,8 +7,11 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/line_reader.h"
+#include "cli/long_text.h"
 #include "cli/output.h"
+#include "cli/prompt.h"
 #include "data/data_files.h"
+#include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "math/blas.h"
@@ -20,6 +23,7 @@ namespace {
 constexpr std::size_t kTranslatedLines = 512;  // read, translated and written at a time
 
 constexpr const char* kTranslateNotes =
+    "Without TEXT, standard input; on a terminal heed asks for one line after the other.\n"
     "Prints one line for every line of the input, in order; an empty line for an empty one. With\n"
     "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are ranked\n"
     "by log-probability / length^length-penalty; the length counts </s>. With --json, an object\n"
@@ -53,35 +57,20 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
     print(fmt::format("{} ||| {} ||| {:.6f}\n", number, to_valid_utf8(t.text), t.score));
 }
 
-// Warns about the first line that is longer than any training pair.
-bool warn_of_long_line(const TrainedModel& m, const std::vector<std::string>& lines,
-                       std::size_t number, Log& log) {
-  const auto most = static_cast<std::size_t>(m.config.data.max_length);
-  for (const std::string& text : lines) {
-    ++number;
-    if (text.size() <= most) continue;  // no more tokens than bytes
-    const std::size_t tokens = m.tokenizers.source().encode(text).size();
-    if (tokens <= most) continue;
-    if (m.config.model.positions == Positions::learned) return true;  // too long is an error there
-    log.warn(
-        fmt::format("line {} has {} tokens, training pairs have at most {}: the translation "
-                    "may be poor and slow",
-                    number, tokens, most));
-    return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Exit run_translate(CommandLine& line) {
   std::string run, checkpoint, input = "-";
+  std::optional<std::string> text;
   int threads = 0;
   bool json = false;
   BeamOptions beam;
   CLI::App& app = line.app();
   line.add_model(run, checkpoint);
-  line.add_file("--input", input, "file of lines to translate; - is standard input");
+  auto* text_option = line.add_text(text, "one line to translate");
+  auto* input_option =
+      line.add_file("--input", input, "file of lines to translate; - is standard input")
+          ->excludes(text_option);
   app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
       ->check(CLI::Range(1, 1000));
   app.add_option("--length-penalty", beam.length_penalty,
@@ -108,23 +97,43 @@ Exit run_translate(CommandLine& line) {
   if (!m.objective->traits().pairs)
     throw Error(Exit::usage, "this model was trained on text and does not translate.",
                 "heed sample " + run);
-  LineReader reader(input, read_options(m.config));
   Pool pool(thread_count(threads, m.config));
   prepare_blas(pool.threads());
-  Unknown unknown;
+  beam.stopped = interrupted;
   std::size_t number = 0;
   bool warned = false;
-  for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();) {
-    warned = warned || warn_of_long_line(m, lines, number, log);
+  Unknown unknown;
+  const auto answer = [&](const std::vector<std::string>& lines) {
+    const Tokenizer& source = m.tokenizers.source();
+    for (std::size_t i = 0; i < lines.size() && !warned; ++i)
+      warned = warn_if_long(m, source, lines[i], fmt::format("line {}", number + i + 1), log);
     const auto found = translate(m, pool, lines, beam, number + 1);
     for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
-      unknown += m.tokenizers.source().unknown(lines[i]);
+      unknown += source.unknown(lines[i]);
       json ? print_json(number, lines[i], found[i], n_best->count() > 0)
            : print_plain(number, found[i], n_best->count() > 0);
     }
     flush_output();
+  };
+  const auto tell_unknown = [&] {
+    if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
+    unknown = {};
+  };
+  const auto answer_one = [&](const std::string& to) {
+    if (m.tokenizers.source().type() != TokenizerConfig::byte) check_utf8(to, "the text");
+    answer({normalized(to, m.config, m.tokenizers.source())});
+    tell_unknown();
+  };
+  if (text) {
+    answer_one(*text);
+    return Exit::ok;
   }
-  if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
+  if (input_option->empty() && can_prompt())
+    return answer_typed("translate", "Type a line to translate.", log, answer_one);
+  LineReader reader(input, read_options(m.config));
+  for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();)
+    answer(lines);
+  tell_unknown();
   return Exit::ok;
 }
 

@@ -148,7 +148,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
         const std::span<const int> ids(a.ids);
         tokens.push_back({a.slot, s.source(), ids.empty() ? options.prefix : ids.last(1)});
       }
-    if (rows.empty()) break;
+    if (rows.empty() || (options.stopped && options.stopped())) break;
     const Mat<float> logits = decoder.step(tokens);
     pool.run(static_cast<int>(rows.size()), [&](int i, int) {
       const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));

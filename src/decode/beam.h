@@ -32,6 +32,7 @@ struct BeamOptions {
   std::vector<int> banned;                      // ids that are never produced
   std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
   int end = Tokenizer::kEos;                    // the id that ends a target
+  bool (*stopped)() = nullptr;                  // asked at each step: leave it at what is found
 };
 
 struct Hypothesis {

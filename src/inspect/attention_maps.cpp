@@ -114,7 +114,7 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
   return maps_and_next(model, values, input, workspace, 0).maps;
 }
 
-SharpestHead sharpest_head(const AttentionMap& map) {
+std::vector<double> sharpness(const AttentionMap& map) {
   const std::size_t heads = static_cast<std::size_t>(map.layers) * map.heads;
   std::vector<double> sums(heads);
   int rows = 0;  // with a choice
@@ -130,9 +130,14 @@ SharpestHead sharpest_head(const AttentionMap& map) {
     ++rows;
     std::transform(sums.begin(), sums.end(), largest.begin(), sums.begin(), std::plus<>());
   }
-  if (rows == 0) return {};
-  const int best = static_cast<int>(std::ranges::max_element(sums) - sums.begin());
-  return {best / map.heads, best % map.heads, sums[best] / rows};
+  for (double& sum : sums) sum = rows == 0 ? 1 : sum / rows;
+  return sums;
+}
+
+SharpestHead sharpest_head(const AttentionMap& map) {
+  const std::vector<double> all = sharpness(map);
+  const int best = static_cast<int>(std::ranges::max_element(all) - all.begin());
+  return {best / map.heads, best % map.heads, all[best]};
 }
 
 }  // namespace heed

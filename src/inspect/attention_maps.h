@@ -59,12 +59,14 @@ struct MapsAndNext {
 MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
                           const Example& input, Workspace& workspace, int n);
 
+// How much each head looks at single keys: the mean of its rows' largest weights. Rows that see
+// only one key have no choice and do not count. Indexed by AttentionMap::number().
+std::vector<double> sharpness(const AttentionMap& map);
 struct SharpestHead {
   int layer = 0, head = 0;
-  double largest = 1;  // the mean of its rows' largest weights
+  double largest = 1;  // its sharpness
 };
-// The head that looks most at single keys, the first among equals. Rows that see only one key have
-// no choice and do not count.
+// The first among equals.
 SharpestHead sharpest_head(const AttentionMap& map);
 
 }  // namespace heed

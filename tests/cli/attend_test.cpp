@@ -66,6 +66,36 @@ TEST_F(Attend, DrawsTheChosenHead) {
   EXPECT_THAT(out, Not(HasSubstr("\x1b")));  // no terminal
 }
 
+TEST_F(Attend, WithoutAChoiceAHeadHasALineAndTheSharpestItsMap) {
+  const std::string out = attend("a b --target b").out;
+  for (const char* line : {"encoder, layer 0, head 0: ", "decoder, layer 0, head 1: ",
+                           "cross, layer 0, head 1: ", "the sharpest: cross, layer 0, head "})
+    EXPECT_THAT(out, HasSubstr("\n" + std::string(line)));
+  EXPECT_LT(std::count(out.begin(), out.end(), '\n'), 24);
+  EXPECT_THAT(out, Not(HasSubstr("the model writes")));
+}
+
+TEST_F(Attend, WhatTheModelWritesIsItsTranslation) {
+  for (const std::string text : {"a b", "c", "a a a b c"}) {
+    const std::string translation = heed("translate " + at("run") + " " + text).out;
+    EXPECT_THAT(attend(text).out, HasSubstr("the model writes (--target for another):\n  " +
+                                            translation.substr(0, translation.find('\n'))));
+    const auto json = nlohmann::json::parse(attend(text + " --json").out);
+    std::string written;
+    for (std::size_t i = 1; i < json["target_tokens"].size(); ++i)
+      written += (i > 1 ? " " : "") + json["target_tokens"][i].get<std::string>();
+    EXPECT_EQ(written + "\n", translation);
+    EXPECT_LE(
+        nlohmann::json::parse(attend(text + " --json --max-tokens 1").out)["target_ids"].size(),
+        2u);
+  }
+}
+
+TEST_F(Attend, SaysWhereThePageIs) {
+  EXPECT_THAT(attend("a b --target b --html " + at("page.html")).out, HasSubstr(at("page.html")));
+  EXPECT_EQ(attend("a b --target b --quiet --html " + at("page.html")).out, "");
+}
+
 TEST_F(Attend, PageMayGoToStandardOutput) {
   EXPECT_EQ(attend("--source 'a b' --target b --html -").out.find("<!doctype html>"), 0u);
 }

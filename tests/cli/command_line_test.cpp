@@ -51,7 +51,7 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"sample run --temprature 0.3",
        "unknown option \"--temprature\"; did you mean \"--temperature\"?"},
       {"sample run --top=3", "unknown option \"--top=3\"; did you mean \"--top-"},
-      {"sample run another", "unexpected argument \"another\"."},
+      {"evaluate run another", "unexpected argument \"another\"."},
       {"evaluate run -- --foo", "\"--foo\""},
   };
   for (const auto& [args, message] : cases) {

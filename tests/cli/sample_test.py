@@ -14,16 +14,38 @@ class Sample(RunsTest):
     def test_a_sample_is_the_same_however_many_are_drawn_on_however_many_threads(self):
         three = self.json(*ARGS, "--num-samples", 3)
         self.assertEqual([s["sample"] for s in three], [0, 1, 2])
-        self.assertEqual(self.json(*ARGS, "--num-samples", 1), three[:1])
+        self.assertEqual(self.json(*ARGS, "--num-samples", 1)[-1:], three[:1])
         self.assertEqual(self.json(*ARGS, "--num-samples", 3, "--threads", 2), three)
 
     def test_the_seed_decides(self):
         self.assertNotEqual(self.json(*ARGS, "--seed", 2), self.json(*ARGS))
 
     def test_the_text_is_the_prompt_and_what_json_says(self):
-        one, = self.json(*ARGS)
+        *_, one = self.json(*ARGS)
         self.assertEqual(list(one), ["sample", "prompt", "text", "ids", "tokens"])
         self.assertEqual(self.out(*ARGS).rstrip("\n"), ("the " + one["text"]).rstrip("\n"))
+
+    def test_a_single_sample_has_an_object_per_token_before_its_own(self):
+        *tokens, one = self.json(*ARGS)
+        self.assertEqual([list(t) for t in tokens], [["sample", "id", "token", "text"]] * 20)
+        for key, whole in (("id", "ids"), ("token", "tokens")):
+            self.assertEqual([t[key] for t in tokens], one[whole])
+        self.assertEqual("".join(t["text"] for t in tokens), one["text"])
+
+    def test_a_single_sample_arrives_in_a_pipe_while_it_is_written(self):
+        for options in ([], ["--json"]):
+            p = self.spawn("sample", "run", "--prompt", "the ", "--max-tokens", 100_000_000, *options)
+            seen = b""
+            while len(seen) < 2000:
+                seen += os.read(p.stdout.fileno(), 1 << 16)
+            self.assertIsNone(p.poll())
+            p.kill()
+            self.assertTrue(seen.startswith(b'{"sample":0,"id":' if options else b"the "), seen)
+
+    def test_a_prompt_of_which_only_the_end_is_read_is_warned_of(self):
+        self.assertIn("the prompt has 400 tokens; the model reads only the last 8",
+                      self.check("sample", "run", "the " * 100, "--max-tokens", 2).err)
+        self.assertEqual(self.check("sample", "run", "the", "--max-tokens", 2).err, "")
 
     def test_a_prompt_may_be_piped(self):
         piped = self.json("sample", "run", "--prompt-file", "-", "--max-tokens", 20,

@@ -41,6 +41,20 @@ class Score(RunsTest):
                                  [f"{x:.6f}" for line in found for x in line["token_logprobs"]])
 
 
+class ScorePairs(RunsTest):
+    RUNS = {"run": {"family": "seq2seq", **SMALL}}
+
+    def test_a_side_longer_than_all_training_pairs_is_warned_of(self):
+        words = "training pairs have at most 256"
+        self.assertIn("line 1 has 300 tokens, " + words, self.check("score", "run", "the ||| " + "the " * 300).err)
+        self.assertIn("line 1 has 300 tokens, " + words, self.check("score", "run", "the " * 300 + " ||| the").err)
+        self.assertNotIn(words, self.check("score", "run", "the ||| the").err)
+
+    def test_unequal_files_are_named(self):
+        self.check("score", "run", "--source", "a.source", "--target", "-", stdin="the\n", status=3,
+                   words="a.source has 120 lines, standard input has 1.")
+
+
 class Tokenize(RunsTest):
     RUNS = {"masked": {"family": "masked_lm", **SMALL}, "words": {"tokenizer": {"type": "word"}, **SMALL}}
 

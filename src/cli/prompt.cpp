@@ -1,0 +1,171 @@
+#include "cli/prompt.h"
+
+#include <histedit.h>
+#include <langinfo.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <cwchar>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "base/signals.h"
+#include "cli/output.h"
+
+namespace heed {
+namespace {
+
+// What the signal handler knows.
+volatile std::sig_atomic_t prompt_stop = 0;  // a signal to stop that is not yet obeyed, or 0
+int prompt_wake = -1;                        // an eventfd that the prompt waits for
+termios prompt_terminal;                     // as it was before lines were edited
+
+extern "C" void note_prompt_signal(int signal) {
+  const int error = errno;
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
+    if (prompt_stop != 0) {
+      ::tcsetattr(STDIN_FILENO, TCSANOW, &prompt_terminal);
+      ::_exit(static_cast<int>(exit_of_signal(signal)));
+    }
+    prompt_stop = signal;
+  }
+  (void)::eventfd_write(prompt_wake, 1);
+  errno = error;
+}
+
+// libedit and the terminal must agree about what a character is.
+void use_utf8() {
+  if (!std::setlocale(LC_CTYPE, "") || std::string_view(::nl_langinfo(CODESET)) != "UTF-8")
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+class Prompt {
+ public:
+  explicit Prompt(const std::string& name) : text_(name + "> ") {
+    use_utf8();
+    ::tcgetattr(STDIN_FILENO, &prompt_terminal);
+    prompt_wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    // SIGWINCH and SIGCONT change what the terminal shows.
+    struct sigaction action = {};
+    action.sa_handler = note_prompt_signal;
+    action.sa_flags = SA_RESTART;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT})
+      ::sigaction(signal, &action, nullptr);
+    edit_.reset(::el_init("heed", stdin, stdout, stderr));
+    history_.reset(::history_init());
+    if (!edit_ || !history_) throw std::bad_alloc();
+    EditLine* edit = edit_.get();
+    HistEvent event;
+    ::history(history_.get(), &event, H_SETSIZE, 1000);
+    ::history(history_.get(), &event, H_SETUNIQUE, 1);
+    ::el_set(edit, EL_CLIENTDATA, this);
+    ::el_set(edit, EL_EDITOR, "emacs");
+    ::el_set(edit, EL_PROMPT, prompt_of);
+    ::el_set(edit, EL_GETCFN, read_character);
+    ::el_set(edit, EL_HIST, ::history, history_.get());
+    // As other programs have it; a pasted tab is a tab.
+    ::el_set(edit, EL_BIND, "^W", "ed-delete-prev-word", nullptr);
+    ::el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    ::el_set(edit, EL_BIND, "^I", "ed-insert", nullptr);
+  }
+
+  // Waits for a line; nothing at the end.
+  std::optional<std::string> next() {
+    while (prompt_stop == 0 || prompt_stop == SIGINT) {  // one SIGINT ended the last answer
+      prompt_stop = 0;
+      ::el_set(edit_.get(), EL_PREP_TERM, 1);  // before the prompt is seen: no key is echoed twice
+      int length = 0;
+      if (const char* read = ::el_gets(edit_.get(), &length); read != nullptr && length > 0) {
+        std::string line(read, length);
+        if (line.ends_with('\n')) line.pop_back();
+        HistEvent event;
+        if (!line.empty()) ::history(history_.get(), &event, H_ENTER, line.c_str());
+        return line;
+      }
+      print("\n");  // below what was typed
+      flush_output();
+      if (prompt_stop == 0 || empty_) break;
+    }
+    return std::nullopt;
+  }
+
+  Exit exit() const { return prompt_stop == 0 ? Exit::ok : exit_of_signal(prompt_stop); }
+
+ private:
+  static Prompt& of(EditLine* edit) {
+    Prompt* prompt = nullptr;
+    ::el_get(edit, EL_CLIENTDATA, &prompt);
+    return *prompt;
+  }
+  static char* prompt_of(EditLine* edit) { return of(edit).text_.data(); }
+
+  // libedit reads through this: 1 for a character, 0 at the end, -1 to give up the line. A signal
+  // that comes just before the wait is not missed.
+  static int read_character(EditLine* edit, wchar_t* character) {
+    for (std::mbstate_t state = {};;) {
+      pollfd ready[] = {{STDIN_FILENO, POLLIN, 0}, {prompt_wake, POLLIN, 0}};
+      if (::poll(ready, 2, -1) < 0) {
+        if (errno == EINTR) continue;
+        return -1;
+      }
+      if (eventfd_t count; ready[1].revents != 0 && ::eventfd_read(prompt_wake, &count) == 0) {
+        const LineInfo* line = ::el_line(edit);
+        of(edit).empty_ = line->lastchar == line->buffer;
+        if (prompt_stop != 0) return -1;
+        ::el_set(edit, EL_PREP_TERM, 0);
+        ::el_set(edit, EL_PREP_TERM, 1);
+        ::el_resize(edit);
+        ::el_set(edit, EL_REFRESH);
+        continue;
+      }
+      char byte = 0;
+      const ssize_t n = ::read(STDIN_FILENO, &byte, 1);
+      if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (n <= 0) return static_cast<int>(n);
+      const std::size_t used = std::mbrtowc(character, &byte, 1, &state);
+      if (used == static_cast<std::size_t>(-2)) continue;  // not yet whole
+      if (used == static_cast<std::size_t>(-1)) *character = L'\uFFFD';
+      return 1;
+    }
+  }
+
+  std::string text_;
+  bool empty_ = true;  // there was nothing on the line when a signal came
+  std::unique_ptr<EditLine, decltype(&::el_end)> edit_{nullptr, ::el_end};
+  std::unique_ptr<History, decltype(&::history_end)> history_{nullptr, ::history_end};
+};
+
+}  // namespace
+
+bool can_prompt() {
+  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+}
+
+bool interrupted() {
+  return prompt_stop != 0;
+}
+
+Exit answer_typed(const std::string& name, const std::string& what, Log& log,
+                  const std::function<void(const std::string&)>& answer) {
+  Prompt prompt(name);
+  log.info(what + " Ctrl-C stops an answer, Ctrl-D ends.");
+  while (const std::optional<std::string> line = prompt.next()) {
+    try {
+      answer(*line);
+      flush_output();
+    } catch (const Error& e) {
+      if (e.exit() != Exit::data && e.exit() != Exit::usage) throw;  // not of the text
+      flush_output();
+      print_error(e.what());
+    }
+  }
+  return prompt.exit();
+}
+
+}  // namespace heed

@@ -1,0 +1,28 @@
+// A prompt: where a command is given no text and both its standard streams are terminals, it asks
+// for one text after the other, and the model stays loaded.
+//
+// Lines can be edited and are remembered (libedit; the memory ends with the program). Ctrl-D ends
+// with exit code 0. Ctrl-C ends an answer that is being written, or empties the line; on an empty
+// line it ends with exit code 130. An error in a text is printed, and the next text is asked for.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace heed {
+
+// Both standard input and standard output are terminals.
+bool can_prompt();
+
+// Prompts "NAME> " and answers every line until the end, first saying `what` to type. Returns the
+// exit code. To be called once.
+Exit answer_typed(const std::string& name, const std::string& what, Log& log,
+                  const std::function<void(const std::string& line)>& answer);
+
+// The answer that is being written is to end: there was a signal. Always false without a prompt.
+bool interrupted();
+
+}  // namespace heed

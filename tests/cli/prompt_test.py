@@ -1,0 +1,172 @@
+"""Prompts: commands without a text on a terminal ask for one after the other; keys, signals and errors there."""
+import os
+import pty
+import signal
+import subprocess
+import unittest
+
+from runs import HEED, SMALL, RunsTest
+from terminal import BACKSPACE, CTRL_A, CTRL_C, CTRL_D, UP, Terminal
+
+WORD = {"tokenizer": {"type": "word"}, **SMALL}
+TEXT = {"family": "causal_lm", "objective__target_length": 16, **SMALL}
+PAIRS = {"family": "seq2seq", **SMALL}
+
+
+class Prompt(RunsTest):
+    RUNS = {"text": TEXT, "masked": {"family": "masked_lm", **WORD}, "pairs": PAIRS}
+
+    def terminal(self, *args, **kw):
+        terminal = Terminal(*args, cwd=self.folder, **kw)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def ends(self, terminal, status=0):
+        self.assertEqual(terminal.end()[0], status, terminal.end()[1])
+
+    def test_every_answer_is_that_of_the_same_text_as_an_argument(self):
+        for command, run, options, lines in (
+                ("sample", "text", ["--max-tokens", 30], ["the old"]),
+                ("translate", "pairs", [], ["the old miller", "the mill"]),
+                ("fill", "masked", ["--top-k", 2], ["the [MASK] saw", "[MASK]"]),
+                ("attend", "masked", [], ["the old [MASK]", "mill"]),
+                ("attend", "text", ["--layer", 0], ["the mill"]),
+                ("neighbors", "masked", ["--top-k", 3], ["the - old + mill", "river"]),
+                ("score", "text", ["--tokens"], ["the old", "he saw"]),
+                ("score", "pairs", [], ["the old ||| old the"]),
+                ("tokenize", "masked", [], ["the [MASK] old", "mill"]),
+                ("tokenize", "text", ["--json"], ["the"])):
+            with self.subTest(f"{command} {run}"):
+                prompt = command + "> "
+                t = self.terminal(command, run, *options, env={"NO_COLOR": "1"})
+                self.assertIn("Ctrl-D ends", t.until(prompt))
+                for line in lines:
+                    alone = self.check(command, run, *options, *([line] if command != "neighbors" else line.split()))
+                    self.assertEqual(t.answer(line, prompt), alone.out + alone.err)
+                t.type(CTRL_D)
+                self.ends(t)
+
+    def test_the_same_line_is_continued_in_another_way_with_the_next_seed(self):
+        t = self.terminal("sample", "text", "--max-tokens", 30, "--seed", 5)
+        t.until("sample> ")
+        for seed in (5, 6, 7):
+            self.assertEqual(t.answer("the", "sample> "), self.out("sample", "text", "the", "--max-tokens", 30, "--seed", seed))
+        self.assertEqual(t.answer("", "sample> "), self.out("sample", "text", "", "--max-tokens", 30, "--seed", 8))
+
+    def test_an_error_in_a_text_is_printed_and_the_next_text_is_asked_for(self):
+        for command, run, wrong, words in (("sample", "text", "z\u00e9", "\u00e9"),
+                                           ("fill", "masked", "the old", "no [MASK]"),
+                                           ("attend", "pairs", "", "empty"),
+                                           ("neighbors", "masked", "the +", "analogy"),
+                                           ("score", "pairs", "the old", "|||")):
+            with self.subTest(command):
+                t = self.terminal(command, run)
+                t.until(command + "> ")
+                answer = t.answer(wrong, command + "> ")
+                self.assertIn("heed: error: ", answer)
+                self.assertIn(words, answer)
+                t.type(CTRL_D)
+                self.ends(t)
+
+    def test_a_line_can_be_edited_and_is_remembered(self):
+        for env in ({}, {"LC_ALL": "C", "LANG": "C"}):
+            t = self.terminal("tokenize", "text", env=env)
+            t.until("tokenize> ")
+            self.assertEqual(t.answer("mull" + BACKSPACE * 3 + "ill" + CTRL_A + "a ", "tokenize> "), "a \u2581 m i l l\n")
+            self.assertEqual(t.answer("old", "tokenize> "), "o l d\n")
+            self.assertEqual(t.answer(UP + UP, "tokenize> "), "a \u2581 m i l l\n")
+            # Whole characters, in whatever language the system runs.
+            self.assertEqual(t.answer("\u00e9\u6f22" + BACKSPACE * 2 + "he", "tokenize> "), "h e\n")
+            self.assertIn("1 unknown token: '\u6f22'", t.answer("\u6f22", "tokenize> "))
+
+    def test_a_line_wider_than_the_terminal_is_read_whole(self):
+        t = self.terminal("tokenize", "masked", columns=40)
+        t.until("tokenize> ")
+        line = "the old miller walked " * 8 + "home"
+        t.type(line + "\r")
+        self.assertTrue(t.until("unknown token: 'home'").endswith(line.replace("home", "<unk>") + "\nread as <unk>: 1 "))
+
+    def test_ctrl_c_ends_an_answer_then_empties_a_line_then_ends(self):
+        t = self.terminal("sample", "text", "--max-tokens", 100_000_000)
+        t.until("sample> ")
+        t.type("the old mill\r")
+        self.assertNotIn("sample> ", t.until("the old mill\nthe old mill"))
+        t.type(CTRL_C)
+        t.until("sample> ")
+        t.type("the mill" + CTRL_C)
+        t.until("sample> ")
+        t.type(CTRL_C)
+        self.ends(t, 130)
+
+    def test_a_terminating_signal_ends_it(self):
+        t = self.terminal("tokenize", "text")
+        t.until("tokenize> ")
+        os.kill(t.pid, signal.SIGTERM)
+        self.ends(t, 143)
+
+    def test_the_terminal_may_change_its_size_while_a_line_is_typed(self):
+        t = self.terminal("tokenize", "masked")
+        t.until("tokenize> ")
+        t.type("the ")
+        t.until("the ")
+        os.kill(t.pid, signal.SIGWINCH)
+        t.until("the ")  # shown anew
+        self.assertEqual(t.answer("mill", "tokenize> "), "the mill\n")
+
+    def test_there_is_no_prompt_where_one_side_is_a_pipe(self):
+        leader, follower = pty.openpty()
+        self.addCleanup(os.close, leader)
+        self.addCleanup(os.close, follower)
+        piped = subprocess.run([HEED, "sample", "text", "--max-tokens", "5"], stdin=follower, capture_output=True,
+                               text=True, cwd=self.folder, timeout=60)
+        self.assertEqual((piped.returncode, piped.stdout), (0, self.out("sample", "text", "", "--max-tokens", 5)))
+        read = subprocess.run([HEED, "tokenize", "text"], stdin=subprocess.DEVNULL, stdout=follower, cwd=self.folder)
+        self.assertEqual(read.returncode, 0)
+        for command, run in (("fill", "masked"), ("attend", "text"), ("neighbors", "text"), ("score", "text")):
+            self.check(command, run, status=2, words="expected a ")
+
+
+class TextArgument(RunsTest):
+    RUNS = {"text": TEXT, "masked": {"family": "masked_lm", **WORD}, "pairs": PAIRS}
+
+    def test_words_need_no_quotes_and_options_may_stand_among_them(self):
+        for command, run, text, *options in (("sample", "text", "the old mill", "--max-tokens", 9),
+                                             ("translate", "pairs", "the old mill", "--beam-size", 2),
+                                             ("tokenize", "text", "the old mill", "--ids"),
+                                             ("score", "text", "the old mill", "--tokens"),
+                                             ("attend", "text", "the old mill", "--layer", 0),
+                                             ("fill", "masked", "[MASK] old [MASK]", "--top-k", 2)):
+            with self.subTest(command):
+                quoted = self.out(command, run, text, *options)
+                first, *others = text.split()
+                self.assertEqual(self.out(command, run, first, *options, *others), quoted)
+                self.assertEqual(self.out(command, *options, run, "--", first, *others), quoted)
+
+    def test_it_is_what_the_older_options_give(self):
+        (self.folder / "line").write_text("the old\n")
+        line = {"stdin": "the old\n"}
+        for new, old, kw in ((("sample", "text", "the old"), ("sample", "text", "--prompt", "the old"), {}),
+                             (("translate", "pairs", "the old"), ("translate", "pairs", "--input", "line"), {}),
+                             (("attend", "text", "the old"), ("attend", "text", "--source", "the old"), {}),
+                             (("score", "text", "the old"), ("score", "text", "--target", "line"), {}),
+                             (("tokenize", "text", "the old"), ("tokenize", "text"), line)):
+            with self.subTest(" ".join(old)):
+                self.assertEqual(self.out(*new), self.out(*old, **kw))
+                if not kw:
+                    self.check(*new, *old[2:], status=2, words=old[2])
+
+    def test_a_pair_is_scored_as_from_files(self):
+        (self.folder / "s").write_text("the old\n")
+        (self.folder / "t").write_text("old the\n")
+        self.assertEqual(self.json("score", "pairs", "the old ||| old the"),
+                         self.json("score", "pairs", "--source", "s", "--target", "t"))
+        self.check("score", "pairs", "the old", status=3, words="|||")
+
+    def test_what_looks_like_an_option_is_one(self):
+        self.check("sample", "text", "the", "old", "--max-token", "--top", status=2, words="--max-token")
+        self.check("tokenize", "text", "the", "-x", status=2, words="-x")
+        self.assertEqual(self.out("tokenize", "masked", "the", "--", "-x").split(), ["the", "<unk>"])
+
+
+if __name__ == "__main__":
+    unittest.main()
