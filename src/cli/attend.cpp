@@ -216,10 +216,8 @@ Exit run_attend(CommandLine& line) {
   AttendOptions r;
   add_options(line, r);
   if (!line.parse()) return Exit::ok;
-  if (r.text) r.source = r.text;
-  const bool given = r.source || r.target || !r.gold.empty();
-  const bool prompts = !given && r.html.empty() && can_prompt();
-  if (!given && !prompts)
+  const bool given = r.text || r.source || r.target || !r.gold.empty();
+  if (!given && !(r.html.empty() && can_prompt()))
     throw Error(Exit::usage, "expected a text.", "heed attend " + r.run + " \"...\"");
   prepare_blas();
   const TrainedModel trained = load_trained_model(r.run, r.checkpoint);
@@ -229,13 +227,13 @@ Exit run_attend(CommandLine& line) {
   }
   check_selection(r, trained.config.model);
   Log log({.quiet = line.quiet()});
-  if (!prompts) {
+  if (given && !r.text) {
     answer_attention(r, trained, log);
     return Exit::ok;
   }
-  return answer_typed("attend", "Type a text to see where each head looks.", log,
-                      [&](const std::string& typed) {
-                        r.text = r.source = typed;
+  return answer_texts(r.text, "attend", "Type a text to see where each head looks.", log,
+                      [&](const std::string& text) {
+                        r.text = r.source = text;
                         answer_attention(r, trained, log);
                       });
 }

@@ -109,12 +109,8 @@ Exit run_fill(CommandLine& line) {
                 "this model was not trained on masked words (" +
                     objectives_with(&ObjectiveTraits::fills_masks) + ").",
                 "heed sample " + o.run);
-  if (o.text) {
-    answer_gaps(o, m, *o.text);
-    return Exit::ok;
-  }
   Log log({.quiet = line.quiet()});
-  return answer_typed("fill", "Type a text with a [MASK] or more.", log,
+  return answer_texts(o.text, "fill", "Type a text with a [MASK] or more.", log,
                       [&](const std::string& text) { answer_gaps(o, m, text); });
 }
 

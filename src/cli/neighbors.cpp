@@ -139,8 +139,8 @@ Exit run_neighbors(CommandLine& line) {
   const EmbeddingView e = embedding_of(trained, source ? Side::source : Side::target);
   if (prompts) {
     Log log({.quiet = line.quiet()});
-    return answer_typed("neighbors", "Type words, or an analogy: king - man + woman.", log,
-                        [&](const std::string& text) {
+    return answer_texts(std::nullopt, "neighbors", "Type words, or an analogy: king - man + woman.",
+                        log, [&](const std::string& text) {
                           const std::vector<std::string_view> words = split_words(text);
                           if (!words.empty())
                             answer_words(r, trained, e, {words.begin(), words.end()});

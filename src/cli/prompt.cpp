@@ -13,7 +13,6 @@
 #include <cwchar>
 #include <memory>
 #include <new>
-#include <optional>
 
 #include "base/signals.h"
 #include "cli/output.h"
@@ -151,10 +150,16 @@ bool interrupted() {
   return prompt_stop != 0;
 }
 
-Exit answer_typed(const std::string& name, const std::string& what, Log& log,
+Exit answer_texts(const std::optional<std::string>& given, const std::string& name,
+                  const std::string& what, Log& log,
                   const std::function<void(const std::string&)>& answer) {
+  if (given) {
+    answer(*given);
+    return Exit::ok;
+  }
   Prompt prompt(name);
-  log.info(what + " Ctrl-C stops an answer, Ctrl-D ends.");
+  log.info(what);
+  log.info("Ctrl-C stops an answer, Ctrl-D ends.");
   while (const std::optional<std::string> line = prompt.next()) {
     try {
       answer(*line);

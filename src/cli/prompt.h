@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -17,10 +18,11 @@ namespace heed {
 // Both standard input and standard output are terminals.
 bool can_prompt();
 
-// Prompts "NAME> " and answers every line until the end, first saying `what` to type. Returns the
-// exit code. To be called once.
-Exit answer_typed(const std::string& name, const std::string& what, Log& log,
-                  const std::function<void(const std::string& line)>& answer);
+// Answers the text that was given. Without one: says `what` to type, prompts "NAME> " and answers
+// every line until the end. Returns the exit code.
+Exit answer_texts(const std::optional<std::string>& given, const std::string& name,
+                  const std::string& what, Log& log,
+                  const std::function<void(const std::string& text)>& answer);
 
 // The answer that is being written is to end: there was a signal. Always false without a prompt.
 bool interrupted();

@@ -158,14 +158,12 @@ Exit run_sample(CommandLine& line) {
         [&](int i) { printer.complete(i); });
     ++r.seed;
   };
-  if (!o.text && !o.prompt && !o.prompt_file && can_prompt())
-    return answer_typed("sample",
-                        traits.prompt_is_source
-                            ? "Type a text for the model to answer."
-                            : "Type how a text begins; an empty line: with anything.",
-                        log, answer);
-  answer(read_prompt(o));
-  return Exit::ok;
+  const bool asks = !o.text && !o.prompt && !o.prompt_file && can_prompt();
+  return answer_texts(asks ? std::nullopt : std::optional(read_prompt(o)), "sample",
+                      traits.prompt_is_source
+                          ? "Type a text for the model to answer."
+                          : "Type how a text begins; an empty line: with anything.",
+                      log, answer);
 }
 
 }  // namespace heed

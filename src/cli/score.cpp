@@ -106,8 +106,8 @@ class TextScorer {
     flush_output();
   }
 
-  // A line that is typed; of a model of pairs "source ||| target".
-  void answer_typed_line(std::string_view text) {
+  // One line; of a model of pairs "source ||| target".
+  void answer_one(std::string_view text) {
     std::string source;
     if (model_.tokenizers.target->type() != TokenizerConfig::byte) check_utf8(text, "the text");
     if (model_.objective->traits().pairs) {
@@ -187,15 +187,12 @@ Exit run_score(CommandLine& line) {
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(o.run, o.checkpoint);
   TextScorer scorer(o, m, log);
-  if (prompts)
-    return answer_typed("score",
+  if (o.text || prompts)
+    return answer_texts(o.text, "score",
                         m.objective->traits().pairs ? "Type a source ||| its target."
                                                     : "Type a text to see its log-probability.",
-                        log, [&](const std::string& typed) { scorer.answer_typed_line(typed); });
-  if (o.text)
-    scorer.answer_typed_line(*o.text);
-  else
-    score_files(o, m, scorer);
+                        log, [&](const std::string& typed) { scorer.answer_one(typed); });
+  score_files(o, m, scorer);
   return Exit::ok;
 }
 

@@ -59,12 +59,8 @@ Exit run_tokenize(CommandLine& line) {
     answer(text);
     tell_unknown();
   };
-  if (given) {
-    answer_one(*given);
-    return Exit::ok;
-  }
-  if (can_prompt())
-    return answer_typed("tokenize", "Type a text to see its tokens.", log, answer_one);
+  if (given || can_prompt())
+    return answer_texts(given, "tokenize", "Type a text to see its tokens.", log, answer_one);
   LineReader reader("-", {.any_bytes = any_bytes});
   for (std::vector<std::string> lines; !(lines = reader.read(512)).empty();) {
     for (const std::string& text : lines) answer(text);

@@ -124,12 +124,8 @@ Exit run_translate(CommandLine& line) {
     answer({normalized(to, m.config, m.tokenizers.source())});
     tell_unknown();
   };
-  if (text) {
-    answer_one(*text);
-    return Exit::ok;
-  }
-  if (input_option->empty() && can_prompt())
-    return answer_typed("translate", "Type a line to translate.", log, answer_one);
+  if (text || (input_option->empty() && can_prompt()))
+    return answer_texts(text, "translate", "Type a line to translate.", log, answer_one);
   LineReader reader(input, read_options(m.config));
   for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();)
     answer(lines);

@@ -40,6 +40,7 @@ class Sample(RunsTest):
                 seen += os.read(p.stdout.fileno(), 1 << 16)
             self.assertIsNone(p.poll())
             p.kill()
+            p.communicate()
             self.assertTrue(seen.startswith(b'{"sample":0,"id":' if options else b"the "), seen)
 
     def test_a_prompt_of_which_only_the_end_is_read_is_warned_of(self):
