@@ -66,7 +66,7 @@ struct SharpestHead {
   int layer = 0, head = 0;
   double largest = 1;  // its sharpness
 };
-// The first among equals.
+// The first among equals. The map is not empty.
 SharpestHead sharpest_head(const AttentionMap& map);
 
 }  // namespace heed
