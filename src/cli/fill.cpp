@@ -53,7 +53,7 @@ struct FillOptions {
 void answer_gaps(const FillOptions& o, const TrainedModel& m, const std::string& text) {
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (text.find(kMaskText) == std::string::npos)
-    throw Error(Exit::data, "the text has no [MASK] (in capitals and square brackets).",
+    throw Error(Exit::data, "the text has no [MASK], in capitals and square brackets.",
                 "heed fill " + o.run + " \"the [MASK] barked\"");
   const TokenIds tokens =
       encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, "the text");
