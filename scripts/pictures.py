@@ -214,7 +214,7 @@ def report(heed, run, out):
     with Browser() as browser:
         for look in ("light", "dark"):
             browser.open(page, WIDTH, dark=look == "dark")
-            browser.value("[...document.querySelectorAll('#curves figure')].slice(3).forEach((f) => f.remove())")
+            browser.value("[...document.querySelectorAll('#curves figure')].slice(2).forEach((f) => f.remove())")
             bottom = browser.value("Math.ceil(document.getElementById('samples-title').closest('section')"
                                    ".getBoundingClientRect().bottom)")
             (out / f"report-{look}.png").write_bytes(small_png(browser.picture(WIDTH, bottom + 12)))

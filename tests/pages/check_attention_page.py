@@ -135,7 +135,8 @@ def check_patterns(browser, page):
     letters = "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']"
     for kind, row, words in (
             ("decoder", "k === Math.max(0, q - 1) ? 1 : 0", "mostly the previous token: 1.00 of the weight"),
-            ("decoder", "k === q ? 1 : 0", "mostly itself: 1.00"), ("encoder", "k === 0 ? 0.64 : 0.05", "mostly the first token, “a”: 0.64"),
+            ("decoder", "k === q ? 1 : 0", "mostly itself: 1.00"),
+            ("encoder", "k === 0 ? 0.64 : 0.05", "mostly the first token, “a”: 0.64"),
             ("decoder", "k <= q ? 1 / (q + 1) : 0", "spread widely: on average the largest weight of a row is 0.25"),
             ("cross", "k === q + 1 || (q === 7 && k === 0) ? 1 : 0", "mostly the token that comes next: 1.00"),
             ("encoder", "k === (3 * q + 5) % 8 ? 0.9 : 0.1 / 7", "no simple pattern: ")):
@@ -176,4 +177,5 @@ def check_large(browser, _):
 
 
 if __name__ == "__main__":
-    check_page("attention", make_page, check_keyboard, check_opening, check_lines, check_patterns, check_unpacking, check_large)
+    check_page("attention", make_page, check_keyboard, check_opening, check_lines, check_patterns, check_unpacking,
+               check_large)
