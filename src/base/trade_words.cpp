@@ -132,6 +132,7 @@ constexpr TradeWord kCommands[] = {
     {"logprob logprobs rescore scorer", "score"},
     {"mask unmask mlm fill_mask", "fill"},
     {"encode tokens tokenise bpe spm", "tokenize"},
+    {"init_config new create template", "init"},
     {"prepare preprocess binarize vocab", "",
      "there is nothing to prepare: heed train reads the text and learns its tokens"},
     {"attention attn heads heatmap", "attend"},
