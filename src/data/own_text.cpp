@@ -1,7 +1,6 @@
 #include "data/own_text.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 
 #include "base/error.h"
@@ -12,23 +11,10 @@
 namespace heed {
 
 std::vector<std::string> text_paths(const std::vector<std::string>& named) {
-  namespace fs = std::filesystem;
   std::vector<std::string> files;
   for (const std::string& name : named) {
     if (!path_exists(name)) throw Error(Exit::data, name + ": no such file.", "check the path");
-    std::error_code none;
-    if (!fs::is_directory(name, none)) {
-      files.push_back(name);
-      continue;
-    }
-    const std::size_t before = files.size();
-    for (const std::string& file : names_in(name)) {
-      const fs::path path = fs::path(name) / file;
-      if (!file.starts_with('.') && fs::is_regular_file(path, none)) files.push_back(path.string());
-    }
-    if (files.size() == before)
-      throw Error(Exit::data, name + ": this folder has no files (folders in it do not count).",
-                  "a folder of texts, or the texts themselves");
+    for (std::string& file : text_files(name)) files.push_back(std::move(file));
   }
   for (const std::string& file : files)
     if (find_invalid_utf8(file) != std::string::npos)

@@ -1,8 +1,12 @@
 #include "train/learning_record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "store/initial_weights.h"
 
 namespace heed {
 namespace {
@@ -108,6 +112,17 @@ std::vector<std::vector<float>> LearningRecord::watched(const ParamVec<float>& v
     copies.emplace_back(from, from + info->param.size());
   }
   return copies;
+}
+
+void LearningRecord::began_as(const std::filesystem::path& run, Log& log) {
+  try {
+    if (const auto kept = kept_initial_weights(*model_, run)) began_with(*kept);
+  } catch (const Error& e) {
+    if (e.exit() != Exit::store) throw;
+    log.warn(fmt::format(
+        "the learning record continues without the cosine to the first weights: {}", e.what()));
+    initial_.clear();
+  }
 }
 
 void LearningRecord::before_update(const ParamVec<float>& values,

@@ -11,10 +11,12 @@
 // values and those before the update.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "data/objective.h"
 #include "nn/transformer.h"
 
@@ -45,7 +47,9 @@ class LearningRecord {
   LearningRecord(const Transformer& model, const ExampleList& probe);
   // The weights of step 0, for the cosine to them; not known before this call.
   void began_with(const ParamVec<float>& initial) { initial_ = watched(initial); }
-  void initial_is_not_known() { initial_.clear(); }
+  // Where the run has kept other weights than those of the seed. It warns if they are damaged: then
+  // they are not known.
+  void began_as(const std::filesystem::path& run, Log& log);
 
   void before_update(const ParamVec<float>& values, const ParamVec<float>& gradients);
   // The record of the update since before_update(), or nothing if that was not called.

@@ -69,6 +69,7 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
     RunConfig c = parse_config(suggested_config(text, suggestion, name), "the config for " + name,
                                request.sets);
     for (std::string& path : c.data.valid.paths) path = absolute_path(path);
+    if (!c.tokenizer.file.empty()) c.tokenizer.file = absolute_path(c.tokenizer.file);
     return c;
   };
   // The run folder is where the config's paths start, once it is there.

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "store/initial_weights.h"
 #include "train/intervals.h"
 
 namespace heed {
@@ -54,14 +53,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
   state_ = checkpoint.state();
   validated_ = saved_ = state_.step;
   previous_ = state_.cursor;
-  try {
-    if (const auto kept = kept_initial_weights(model_, run_.path())) record_.began_with(*kept);
-  } catch (const Error& e) {
-    if (e.exit() != Exit::store) throw;
-    log_.warn(fmt::format(
-        "the learning record continues without the cosine to the first weights: {}", e.what()));
-    record_.initial_is_not_known();
-  }
+  record_.began_as(run_.path(), log_);
 }
 
 double Trainer::epoch() const {
@@ -216,11 +208,10 @@ bool Trainer::validate(bool counts) {
         fmt::format("step {} is better than step {}, but commands still use that one: use "
                     "--checkpoint last for this one",
                     state_.step, state_.best_step));
-  curves_.held_out.push_back({state_.step, line->evaluation.loss()});
-  if (const std::string risen = overfitting(curves_); !overfitting_said_ && !risen.empty()) {
-    log_.info(risen);
-    overfitting_said_ = true;
-  }
+  curves_.held_out.push_back({state_.step, valid_loss_});
+  const std::string risen = overfitting_said_ ? "" : overfitting(curves_);
+  if (!risen.empty()) log_.info(risen);
+  overfitting_said_ = overfitting_said_ || !risen.empty();
   run_.append_metrics(valid_metrics(*line));
   last_line_time_ += seconds_now() - begin;
   return best;
