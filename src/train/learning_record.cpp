@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.h"
 #include "store/initial_weights.h"
 
 namespace heed {
