@@ -54,10 +54,9 @@ void show_first_results(const std::string& run, const std::string& reason, Log& 
   // A model that fills in masks has shown tokens, which are not what one types.
   const std::string name = shell_word(run), text = prompt.empty() ? "TEXT" : shell_word(prompt);
   log.info("try next:");
-  log.info(traits.fills_masks ? fmt::format("  heed fill {} \"TEXT with a [MASK]\"", name)
-                              : fmt::format("  heed sample {} --prompt {}", name, text));
-  log.info(fmt::format("  heed attend {} --{} {} --html attention.html", name,
-                       traits.encoder() ? "source" : "target", text));
+  log.info(fmt::format("  heed {} {}, which asks for {}", traits.fills_masks ? "fill" : "sample",
+                       name, traits.fills_masks ? "texts with a [MASK]" : "texts to continue"));
+  log.info(fmt::format("  heed attend {} --source {} --html attention.html", name, text));
   log.info(reason == "finished" ? fmt::format("  heed resume {} --more 1000", name)
                                 : fmt::format("  heed evaluate {}", name));
 }
