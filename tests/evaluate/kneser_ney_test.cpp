@@ -12,9 +12,9 @@ namespace heed {
 namespace {
 
 using Gram = std::vector<int>;
-using Lines = std::vector<Gram>;
+using Texts = std::vector<Gram>;
 
-KneserNey learnt(const Lines& lines, int order, int ids) {
+KneserNey learnt(const Texts& lines, int order, int ids) {
   KneserNey model(order, ids);
   for (const Gram& line : lines) {
     auto context = model.start();
@@ -56,10 +56,10 @@ TEST(KneserNey, IsUniformBeforeItHasSeenAnything) {
 // The definition, with no thought for speed.
 struct SlowKneserNey {
   int order, ids;
-  Lines lines;  // <s> before each
+  Texts lines;  // <s> before each
   std::map<Gram, double> a;
 
-  SlowKneserNey(const Lines& text, int n, int possible) : order(n), ids(possible), lines(text) {
+  SlowKneserNey(const Texts& text, int n, int possible) : order(n), ids(possible), lines(text) {
     std::map<Gram, std::set<int>> before;
     for (Gram& line : lines) {
       line.insert(line.begin(), Tokenizer::kBos);
@@ -108,7 +108,7 @@ TEST(KneserNey, EqualsItsDefinitionAndSumsToOneAfterAnything) {
   std::mt19937 random(7);
   const auto draw = [&](int n) { return static_cast<int>(random() % n); };
   for (const int order : {1, 2, 3, 6}) {
-    Lines lines(4);
+    Texts lines(4);
     for (Gram& line : lines) {
       for (int i = 40 + draw(40); i > 0; --i) line.push_back(3 + std::min(draw(6), draw(6)));
       line.push_back(Tokenizer::kEos);
