@@ -37,7 +37,7 @@ std::string overfitting(const LossCurves& curves) {
 }
 
 std::string training_loss_note(const RunConfig& c) {
-  std::string note = c.model.dropout > 0 || c.model.attention_dropout > 0
+  std::string note = has_dropout(c.model)
                          ? "Training losses are measured with dropout, as means of the steps since "
                            "the last point; "
                            "held-out losses are measured without it, so they can be lower."
