@@ -12,8 +12,8 @@
 #include "cli/config_path.h"
 #include "cli/first_results.h"
 #include "cli/output.h"
-#include "inspect/run_film.h"
 #include "cli/text_options.h"
+#include "inspect/run_film.h"
 #include "train/resume.h"
 #include "train/text_start.h"
 

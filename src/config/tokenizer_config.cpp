@@ -13,10 +13,10 @@ std::vector<Field> fields(TokenizerConfig& c) {
        "the kind of token: a character, a byte, a word, or a learnt piece of text"},
       {"file", &c.file,
        "a vocabulary that exists: tokenizer.json or tokenizer.model of a run, a SentencePiece "
-       "model "
-       "(bpe, unigram), or a list of tokens, one per line (char, word); empty = learn one",
+       "model (bpe, unigram), or a list of tokens, one per line (char, word); empty = learn one",
        kAny, OnResume::allowed, "",
-       c.type == TokenizerConfig::byte ? type_is + ", which needs no vocabulary" : ""},
+       c.type == TokenizerConfig::byte && !c.file.empty() ? type_is + ", which needs no vocabulary"
+                                                          : ""},
       {"vocab_size", &c.vocab_size,
        "number of ids, with special ones; 0 = as many as the text has (char, byte, word), 4000 "
        "(bpe, unigram)",

@@ -51,7 +51,7 @@ class ReportTest(RunsTest):
             del frame["weights"]
         data["run"] = "run"
         self.assertEqual(shown, data)
-        self.assertEqual(self.steps_of(shown), [0, 10, 20])
+        self.assertEqual(self.steps_of(shown), [0, 1, 2, 4, 8, 10, 16, 20])
         self.check("report", "run", "--json", "--html", "page.html", status=2, words="--json prints to standard output")
 
     def test_it_says_where_the_page_is(self):

@@ -235,8 +235,8 @@ TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
     const std::string dump = dump_config(config(sets));
     EXPECT_EQ(dump_config(parse_config(dump, "config.json")), dump);
   }
-  const Sets spans = {"objective.type=span_corruption",
-                      "tokenizer.type=word"};  // all keys mean something
+  const Sets spans = {"objective.type=span_corruption", "tokenizer.type=word",
+                      "optimizer.type=muon", "optimizer.schedule=wsd"};  // all keys mean something
   const Json dump = Json::parse(dump_config(config(spans)));
   EXPECT_FALSE(Json::parse(dump_config(config({})))["objective"].contains("mean_span"));
   const Json schema = Json::parse(config_schema());

@@ -12,9 +12,8 @@ TEST(PageMaps, WeightsAreTenThousandthsOfSixteenBits) {
   // 0x2710, 0, 2 or 3, 0x1d4c
   EXPECT_EQ(packed_weights(maps), ShortJson::array({"ECcAAAMATB0="}));
   const ShortJson page = page_of_maps({{}, {"a", "b"}}, maps);
-  EXPECT_EQ(
-      page["kinds"].dump(),
-      R"([{"name":"decoder","layers":1,"heads":1,"queries":["a","b"],"keys":["a","b"]}])");
+  EXPECT_EQ(page["kinds"].dump(),
+            R"([{"name":"decoder","layers":1,"heads":1,"queries":["a","b"],"keys":["a","b"]}])");
   EXPECT_EQ(packed_size(9), 24u);  // of nine weights: 18 bytes, 24 letters
 }
 
