@@ -95,7 +95,7 @@ MUTATIONS = [
     ("parameters: identity is not the identity", "src/nn/param.cpp", "i / info.param.cols == i % info.param.cols ?", "i % info.param.cols == 0 ?"),
     ("adam: eps under the root", OPTIMIZER, "(std::sqrt(v[i]) * root + eps)", "(std::sqrt(v[i] + eps) * root)"),
     ("adam: no bias correction", OPTIMIZER, "rate / (1.0 - std::pow(config_.betas[0], t))", "rate"),
-    ("adamw: decays vectors too", OPTIMIZER, "&& !info.vector", ""),
+    ("adamw: decays vectors too", OPTIMIZER, "weight_decay > 0 && !info.vector", "weight_decay > 0"),
     ("span_corruption: short spans are likelier", SPANS, "* places < runs", "* 2 < 1"),
     ("span_corruption: no span begins or ends a tile", SPANS, "kept.next() - (i == 0) - (i == noise.spans)", "kept.next() - 2 * (i == noise.spans)"),
     ("span_corruption: all tiles have the same noise", SPANS, "epoch, tile.begin)", "epoch)"),
