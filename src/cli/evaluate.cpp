@@ -40,15 +40,16 @@ constexpr const char* kEvaluateNotes =
     "Yardsticks score the same tokens: all ids equally likely (uniform), by their frequency in\n"
     "training (unigram), an interpolated Kneser-Ney n-gram model of the training tokens, and what\n"
     "xz needs for the text after the training text. Of pairs they see the target side only. Of a\n"
-    "long training text they see the last 5,000,000 tokens, xz the last 8 MiB.\n"
-    "BLEU is of translations by beam search (--beam-size); the \"bleu\" in a log of training is "
-    "of\n"
-    "greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
+    "long training text they see the last 5,000,000 tokens, of which the n-gram model learns "
+    "until\n"
+    "it has 4 million n-grams, xz the last 8 MiB. They are left out where the training text has\n"
+    "changed.\n"
+    "BLEU is of translations by beam search (--beam-size); the \"bleu\" in a log of training is\n"
+    "of greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
     "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
-    "bytes, unknown_tokens if there are any, yardsticks (name, nats_per_token, bits_per_byte), "
-    "and\n"
-    "with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match (percent),\n"
-    "signature, chrf_signature, beam_size, length_penalty.";
+    "bytes, unknown_tokens if there are any, yardsticks (name, nats_per_token, bits_per_byte),\n"
+    "and with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match\n"
+    "(percent), signature, chrf_signature, beam_size, length_penalty.";
 
 struct EvaluateOptions {
   std::vector<std::string> data;
@@ -83,7 +84,7 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
 struct Scored {
   Split split;
   std::optional<Split> train;  // if it was read, too
-  bool as_logged = false;      // the split is what training validated with
+  bool changed = false;        // what was read is not the data that the run was trained on
 };
 
 // `given`: the pairs that the options name. They may come from a pipe, so they are read once.
@@ -96,8 +97,8 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
     s.split = load_pairs(*given, m.config, m.tokenizers);
   } else {
     Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
-    s.as_logged = data.hash.all() == m.state.data_hash;
-    if (!s.as_logged) log.warn("the data files have changed since the run was trained");
+    s.changed = data.hash.all() != m.state.data_hash;
+    if (s.changed) log.warn("the data files have changed since the run was trained");
     s.train = std::move(data.train);
     s.split = std::move(data.valid);
   }
@@ -108,14 +109,22 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
 // As logged by training, if that was on the same data, else measured.
 Yardsticks yardsticks_on(Scored& s, TrainedModel& m, Pool& pool, Log& log) {
   try {
-    if (s.as_logged)
+    if (s.train && !s.changed)
       if (Yardsticks y = logged_yardsticks(run_of_checkpoint(m.folder)); !y.empty()) return y;
   } catch (const Error&) {  // a damaged metrics.jsonl
   }
   try {
-    if (!s.train) s.train = load_dataset(m.config, data_folder(m), m.tokenizers).train;
+    if (!s.train) {
+      Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
+      s.changed = data.hash.all() != m.state.data_hash;
+      s.train = std::move(data.train);
+    }
   } catch (const Error& e) {
     log.info(fmt::format("no yardsticks, because the training data cannot be read: {}", e.what()));
+    return {};
+  }
+  if (s.changed) {
+    log.info("no yardsticks, because the data files have changed since the run was trained");
     return {};
   }
   return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, pool);

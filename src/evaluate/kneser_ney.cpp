@@ -1,6 +1,5 @@
 #include "evaluate/kneser_ney.h"
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 

@@ -11,10 +11,11 @@
 // that are counted once and twice, or 0.5 where one of them is 0. So the probabilities of all ids
 // sum to 1 after any h.
 //
-// All n-grams are a tree, each the child of the ids before its last. Learning is for one thread;
-// any number may read.
+// All n-grams are a tree, each the child of the ids before its last. A model is full at some four
+// million of them, 134 MB. Learning is for one thread; any number may read.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -35,10 +36,17 @@ class KneserNey {
   };
   Context start() const;  // <s> has been read
 
+  bool full() const { return nodes_.size() + kMaxOrder > kMostNodes; }
   void learn(Context& context, int id);         // counts the next id
   double read(Context& context, int id) const;  // the probability that it had
 
+  // Bytes that it takes, at most, to learn so many ids.
+  static double memory(double learnt) {
+    return 32 * std::min<double>(kMostNodes, kMaxOrder * learnt);  // a node and two slots
+  }
+
  private:
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 22;
   struct Node {
     std::uint64_t key = 0;                        // parent and id
     std::uint32_t count = 0, sum = 0, kinds = 0;  // a(h w); with itself as h: a(h .), N(h .)

@@ -4,6 +4,7 @@
 
 #include <lzma.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -11,6 +12,8 @@ namespace heed {
 
 class XzSize {
  public:
+  static constexpr double kLookBack = 8 << 20;  // bytes: what is further back does not matter
+
   XzSize();  // std::bad_alloc if there is no room for the 100 MB that xz needs
   ~XzSize() { lzma_end(&stream_); }
   XzSize(const XzSize&) = delete;
@@ -18,6 +21,9 @@ class XzSize {
 
   void add(std::string_view text) { encode(text, LZMA_RUN); }
   std::uint64_t finish();
+
+  // Bytes that it takes for so much text, at most: a hash table, and the text with a tree over it.
+  static double memory(double bytes) { return 17e6 + 9 * std::min(bytes, kLookBack); }
 
  private:
   void encode(std::string_view text, lzma_action action);

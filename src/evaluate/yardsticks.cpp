@@ -1,25 +1,33 @@
 #include "evaluate/yardsticks.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <new>
 #include <numbers>
 
+#include "base/format.h"
 #include "evaluate/kneser_ney.h"
 #include "evaluate/xz_size.h"
 
 namespace heed {
 namespace {
 
-constexpr double kMostXzBytes = 8 << 20;  // of training text: as far as xz looks back
+constexpr std::int64_t kMostLabels = 5'000'000;  // of training text
+
+using StopAsked = std::function<bool()>;  // never empty
 
 template <class Use>
-void each_label(const ExampleList& list, std::int64_t first, Use&& use) {
+void each_label(const ExampleList& list, std::int64_t first, const StopAsked& stop, Use&& use) {
   Example e;
   for (std::int64_t i = first; i < list.count; ++i) {
     list.get(i, e);
-    for (const int label : e.labels)
-      if (label >= 0) use(label);
+    for (const int label : e.labels) {
+      if (label < 0) continue;
+      if (stop()) return;
+      use(label);
+    }
   }
 }
 
@@ -35,6 +43,7 @@ std::int64_t tail_begin(const ExampleList& list, double labels) {
 }
 
 struct Labels {
+  StopAsked stop;
   ExampleList train, held_out;
   std::int64_t tail;                      // the first example of `train` that counts
   std::vector<std::int64_t> seen;         // how often each id is in that tail
@@ -44,18 +53,18 @@ struct Labels {
 };
 
 Labels read_labels(const Objective& objective, const Tokenizer& target, const Split& train,
-                   const Split& held_out) {
-  Labels l{objective.evaluation(train), objective.evaluation(held_out), 0, {}};
-  l.tail = tail_begin(l.train, kYardstickLabels);
+                   const Split& held_out, const StopAsked& stop) {
+  Labels l{stop, objective.evaluation(train), objective.evaluation(held_out), 0, {}};
+  l.tail = tail_begin(l.train, kMostLabels);
   l.seen.resize(target.size());
   std::vector<bool> possible(target.size(), true);
   for (const int id : objective.never_written(target)) possible[id] = false;
-  each_label(l.train, l.tail, [&](int id) {
+  each_label(l.train, l.tail, l.stop, [&](int id) {
     ++l.in_train;
     ++l.seen[id];
     possible[id] = true;
   });
-  each_label(l.held_out, 0, [&](int id) {
+  each_label(l.held_out, 0, l.stop, [&](int id) {
     ++l.scored;
     possible[id] = true;
   });
@@ -67,34 +76,42 @@ Labels read_labels(const Objective& objective, const Tokenizer& target, const Sp
 double unigram_nats(const Labels& l) {
   double nats = 0;
   const double all = static_cast<double>(l.in_train + l.ids);
-  each_label(l.held_out, 0, [&](int id) { nats -= std::log((l.seen[id] + 1.0) / all); });
+  each_label(l.held_out, 0, l.stop, [&](int id) { nats -= std::log((l.seen[id] + 1.0) / all); });
   return nats;
 }
 
-double ngram_nats(const Labels& l, int order) {
+struct Ngram {
+  double nats = 0;
+  std::int64_t learnt = 0;  // labels
+};
+
+Ngram measure_ngram(const Labels& l, int order) {
   KneserNey model(order, l.ids);
+  Ngram result;
   auto context = model.start();
   const auto begin_line_after = [&](int id) {
     if (id == Tokenizer::kEos) context = model.start();
   };
-  each_label(l.train, l.tail, [&](int id) {
+  const auto enough = [&] { return l.stop() || model.full(); };
+  each_label(l.train, l.tail, enough, [&](int id) {
     model.learn(context, id);
+    ++result.learnt;
     begin_line_after(id);
   });
   context = model.start();
-  double nats = 0;
-  each_label(l.held_out, 0, [&](int id) {
-    nats -= std::log(model.read(context, id));
+  each_label(l.held_out, 0, l.stop, [&](int id) {
+    result.nats -= std::log(model.read(context, id));
     begin_line_after(id);
   });
-  return nats;
+  return result;
 }
 
 // Of the text that labels spell; </s> ends a line.
-void add_text(const ExampleList& list, std::int64_t first, const Tokenizer& tokenizer, XzSize& xz) {
+void add_text(const ExampleList& list, std::int64_t first, const StopAsked& stop,
+              const Tokenizer& tokenizer, XzSize& xz) {
   std::string text;
   int previous = -1;
-  each_label(list, first, [&](int id) {
+  each_label(list, first, stop, [&](int id) {
     text += id == Tokenizer::kEos ? "\n" : tokenizer.text_after(previous, id);
     previous = id == Tokenizer::kEos ? -1 : id;
     if (text.size() < 1 << 16) return;
@@ -107,52 +124,68 @@ void add_text(const ExampleList& list, std::int64_t first, const Tokenizer& toke
 }  // namespace
 
 Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& target,
-                              const Split& train, const Split& held_out, Pool& pool) {
-  const Labels l = read_labels(objective, target, train, held_out);
+                              const Split& train, const Split& held_out, Pool& pool,
+                              const std::function<bool()>& stop) {
+  const Labels l = read_labels(objective, target, train, held_out,
+                               stop ? stop : StopAsked([] { return false; }));
   const auto tokens = static_cast<double>(l.scored),
              bytes = static_cast<double>(held_out.target_bytes);
   Yardsticks yardsticks;
-  if (l.scored == 0) return yardsticks;
+  if (l.scored == 0 || l.stop()) return yardsticks;
   const bool whole_text = objective.traits().bits_per_byte;
-  const auto add = [&](const std::string& name, double nats) {
-    Yardstick y{name, nats / tokens, {}};
+  const auto add = [&](const std::string& name, double nats, const std::string& part = "") {
+    Yardstick y{name, nats / tokens, {}, part};
     if (whole_text && !held_out.lossy && bytes > 0)
       y.bits_per_byte = nats / (std::numbers::ln2 * bytes);
     yardsticks.push_back(y);
   };
   add("uniform", tokens * std::log(l.ids));
-  add("unigram", unigram_nats(l));
+  const std::string tail =
+      l.tail > 0 ? fmt::format("the last {} tokens", format_count(l.in_train)) : "";
+  add("unigram", unigram_nats(l), tail);
   if (!whole_text) return yardsticks;
 
   const auto type = target.type();
   const int order = type == TokenizerConfig::char_ || type == TokenizerConfig::byte ? 6 : 3;
   const double of_train = static_cast<double>(train.target_bytes);
   const std::int64_t text_begin =
-      of_train <= kMostXzBytes
+      of_train <= XzSize::kLookBack
           ? 0
-          : tail_begin(l.train, kMostXzBytes / of_train * static_cast<double>(train.target.size()));
-  double nats = 0;
+          : tail_begin(l.train,
+                       XzSize::kLookBack / of_train * static_cast<double>(train.target.size()));
+  Ngram ngram;
   std::uint64_t both = 0, alone = 0;  // of training and held-out text as .xz; of the training text
   const auto xz_size = [&](bool with_held_out) {
     XzSize xz;
-    add_text(l.train, text_begin, target, xz);
-    if (with_held_out) add_text(l.held_out, 0, target, xz);
+    add_text(l.train, text_begin, l.stop, target, xz);
+    if (with_held_out) add_text(l.held_out, 0, l.stop, target, xz);
     return xz.finish();
   };
   try {
     pool.run(l.unknown ? 1 : 3, [&](int task, int) {
       if (task == 0)
-        nats = ngram_nats(l, order);
+        ngram = measure_ngram(l, order);
       else
         (task == 1 ? both : alone) = xz_size(task == 1);
     });
   } catch (const std::bad_alloc&) {
     return yardsticks;
   }
-  add(std::to_string(order) + "-gram", nats);
+  if (l.stop()) return {};
+  add(std::to_string(order) + "-gram", ngram.nats,
+      ngram.learnt < l.in_train ? format_count(ngram.learnt) + " tokens" : tail);
   if (!l.unknown)
-    add("xz", 8 * std::numbers::ln2 * (static_cast<double>(both) - static_cast<double>(alone)));
+    add("xz", 8 * std::numbers::ln2 * (static_cast<double>(both) - static_cast<double>(alone)),
+        text_begin > 0 ? "the last 8 MiB" : "");
   return yardsticks;
+}
+
+double yardsticks_memory(const Objective& objective, const Split& train, int threads) {
+  if (!objective.traits().bits_per_byte) return 0;
+  const double ngram = KneserNey::memory(std::min<double>(
+                   kMostLabels, static_cast<double>(train.target.size() + train.sentences()))),
+               xz = XzSize::memory(static_cast<double>(train.target_bytes));
+  return std::max(ngram, xz) + std::min(2, threads - 1) * xz;
 }
 
 }  // namespace heed

@@ -47,7 +47,7 @@ ShortJson data_of(const Report& r, const RunMetrics& metrics) {
   data["train"] = json_of(metrics.train);
   data["valid"] = json_of(metrics.valid);
   data["yardsticks"] = ShortJson(json_of(metrics.yardsticks));
-  data["overfitting"] = overfitting(metrics.losses());
+  data["overfitting"] = overfitting(metrics.losses);
   data["training_loss_note"] = training_loss_note(parse_config(r.config, "config.json"));
   data["learning"] = ShortJson::array();
   for (const std::size_t i : spread_indices(metrics.learning.size(), kRecords))

@@ -1,7 +1,6 @@
 #include "report/run_metrics.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -14,8 +13,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void add(Curves& curves, const Json& event, std::initializer_list<const char*> names) {
+void add(Curves& curves, std::vector<LossPoint>& losses, const Json& event,
+         std::initializer_list<const char*> names) {
   curves.steps.push_back(event["step"].get<std::int64_t>());
+  if (const Json loss = event.value("loss", Json()); loss.is_number())
+    losses.push_back({curves.steps.back(), loss.get<double>()});
   for (const char* name : names) {
     const Json x = event.value(name, Json());
     curves.numbers[name].push_back(x.is_number() ? x.get<float>()
@@ -42,25 +44,16 @@ Json json_of(const LearningStep& record) {
   return json;
 }
 
-LossCurves RunMetrics::losses() const {
-  const auto points = [](const Curves& curves) {
-    std::vector<LossPoint> list;
-    for (std::size_t i = 0; i < curves.steps.size(); ++i)
-      if (const float loss = curves.numbers.at("loss")[i]; std::isfinite(loss))
-        list.push_back({curves.steps[i], loss});
-    return list;
-  };
-  return {points(train), points(valid)};
-}
-
 RunMetrics read_metrics(const std::filesystem::path& run, std::int64_t step) {
   RunMetrics m;
   for_each_event(run, [&](Json& event) {
     if (event["step"] > step) return;
     if (m.yardsticks.empty()) m.yardsticks = yardsticks_of_event(event);
-    if (event["kind"] == "valid") add(m.valid, event, {"loss", "accuracy", "bleu"});
+    if (event["kind"] == "valid")
+      add(m.valid, m.losses.held_out, event, {"loss", "accuracy", "bleu"});
     if (event["kind"] != "train") return;
-    add(m.train, event, {"loss", "learning_rate", "gradient_norm", "tokens_per_second"});
+    add(m.train, m.losses.train, event,
+        {"loss", "learning_rate", "gradient_norm", "tokens_per_second"});
     if (auto learning = learning_from_json(event.value("learning", Json())))
       m.learning.push_back({m.train.steps.back(), event.value("learning_rate", Json()) != 0.0,
                             std::move(*learning)});

@@ -33,7 +33,7 @@ struct RunMetrics {
   Curves valid;                        // loss, accuracy, bleu
   std::vector<LearningStep> learning;  // records with the same matrices and heads as the last one
   Yardsticks yardsticks;
-  LossCurves losses() const;  // those that are numbers
+  LossCurves losses;  // those that are numbers
 };
 
 // The events up to `step`, oldest first; empty if there is no such file.

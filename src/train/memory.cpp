@@ -12,6 +12,7 @@
 #include "data/batcher.h"
 #include "evaluate/scorer.h"
 #include "train/learning_record.h"
+#include "train/optimizer.h"
 
 namespace heed {
 namespace {
@@ -27,6 +28,16 @@ double block_row(const ModelConfig& c, bool cross, double keys) {
   return sum;
 }
 
+// Numbers that one thread needs for the largest matrix that muon moves (train/newton_schulz.h).
+double muon_workspace(const ParamTable& table, const OptimizerConfig& config) {
+  double most = 0;
+  for (const ParamInfo& info : table.infos()) {
+    const auto [shorter, longer] = std::minmax({1.0 * info.param.rows, 1.0 * info.param.cols});
+    if (moved_by_muon(config, info)) most = std::max(most, 2 * shorter * (shorter + longer));
+  }
+  return most;
+}
+
 }  // namespace
 
 MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
@@ -35,7 +46,8 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   MemoryPlan plan;
   const int moments = moments_of(config.optimizer);
   const double copies = 1 + moments + config.train.shards + (config.train.ema_decay > 0 ? 1 : 0);
-  plan.parameters = 4.0 * static_cast<double>(model.table.size()) * copies;
+  plan.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
+                           muon_workspace(model.table, config.optimizer) * threads);
 
   const double rows =
       std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));
@@ -80,12 +92,12 @@ double available_memory() {
 
 void check_memory(const MemoryPlan& plan) {
   const double available = available_memory();
-  if (plan.total() <= available) return;
+  if (plan.training() <= available) return;
   throw Error(
       Exit::memory,
       fmt::format("training needs about {} of memory (parameters, moments and gradients {}, "
                   "activations {}, validation {}), but {} are available.",
-                  format_bytes(plan.total()), format_bytes(plan.parameters),
+                  format_bytes(plan.training()), format_bytes(plan.parameters),
                   format_bytes(plan.activations), format_bytes(plan.scoring),
                   format_bytes(available)),
       "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "

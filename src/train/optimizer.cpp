@@ -17,9 +17,8 @@ double clip_factor(double clip_norm, double gradient_norm) {
   return clip_norm > 0 ? std::min(1.0, clip_norm / (gradient_norm + 1e-6)) : 1.0;
 }
 
-template <class T>
-bool Optimizer<T>::by_muon(const ParamInfo& info) const {
-  return config_.type == OptimizerType::muon && !info.vector && !info.init.frozen &&
+bool moved_by_muon(const OptimizerConfig& config, const ParamInfo& info) {
+  return config.type == OptimizerType::muon && !info.vector && !info.init.frozen &&
          info.name.find(".layers.") != std::string::npos;
 }
 
@@ -27,7 +26,7 @@ template <class T>
 Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config) : config_(config) {
   for (const ParamInfo& info : table.infos()) {
     const bool decay = config.weight_decay > 0 && !info.vector && !info.init.frozen;
-    const bool muon = by_muon(info);
+    const bool muon = moved_by_muon(config, info);
     if (muon) matrices_.push_back(info.param);
     const std::size_t end = info.param.offset + info.param.size();
     if (!stretches_.empty() && stretches_.back().decay == decay && stretches_.back().muon == muon) {

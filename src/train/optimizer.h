@@ -32,6 +32,9 @@ namespace heed {
 // Factor on the gradient; clip_norm 0 is no clipping.
 double clip_factor(double clip_norm, double gradient_norm);
 
+// Does muon move this tensor?
+bool moved_by_muon(const OptimizerConfig& config, const ParamInfo& info);
+
 // What one step needs besides the numbers.
 struct Update {
   std::int64_t step;       // from 1
@@ -51,8 +54,6 @@ class Optimizer {
             ParamVec<T>* averaged = nullptr, const std::vector<Profile*>& profiles = {});
 
   const OptimizerConfig& config() const { return config_; }
-  // Does muon move this tensor?
-  bool by_muon(const ParamInfo& info) const;
   ParamVec<T>& m() { return m_; }  // empty where there is none
   ParamVec<T>& v() { return v_; }  // of what muon moves, unused
 

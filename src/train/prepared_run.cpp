@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/objective.h"
+#include "evaluate/yardsticks.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
 
@@ -33,10 +34,11 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
   Dataset data = load_dataset(config, folder, tokenizers);
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(asked_threads, config);
-  const MemoryPlan memory =
-      predict_memory(model, config, threads, longest_example(config, data.train),
-                     id_bytes(data.train) + id_bytes(data.valid));
+  MemoryPlan memory = predict_memory(model, config, threads, longest_example(config, data.train),
+                                     id_bytes(data.train) + id_bytes(data.valid));
   check_memory(memory);
+  if (config.data.has_validation())
+    memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_blas(threads);
   return {config, std::move(tokenizers), std::move(data), std::move(model), threads, memory};
 }

@@ -59,17 +59,17 @@ void say_start(Log& log, const PreparedRun& run) {
                        format_bytes(run.memory.total())));
 }
 
-void say_yardsticks(Log& log, const Yardsticks& yardsticks, const Split& train) {
-  std::vector<std::string> nats, bits;
+void say_yardsticks(Log& log, const Yardsticks& yardsticks) {
+  std::vector<std::string> nats, bits, parts;
   for (const Yardstick& y : yardsticks) {
     nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
     if (y.bits_per_byte) bits.push_back(fmt::format("{} {:.3f}", y.name, *y.bits_per_byte));
+    if (!y.part.empty()) parts.push_back(y.name + " with " + y.part);
   }
   log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
   if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
-  if (train.target.size() > kYardstickLabels)
-    log.info(fmt::format("(measured with the last {} training tokens, xz with the last 8 MiB)",
-                         format_count(kYardstickLabels)));
+  if (!parts.empty())
+    log.info("(measured with a part of the training text: " + joined(parts) + ")");
 }
 
 void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,

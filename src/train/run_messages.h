@@ -12,8 +12,7 @@ void say_start(Log& log, const PreparedRun& run);
 
 const char* reason_name(Stop stop);  // for RunResult
 
-// `train`: what they are measured with.
-void say_yardsticks(Log& log, const Yardsticks& yardsticks, const Split& train);
+void say_yardsticks(Log& log, const Yardsticks& yardsticks);
 
 // Why training ended, the best so far, which yardsticks it beats, and how to continue.
 void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,

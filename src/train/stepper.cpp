@@ -78,8 +78,8 @@ std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>
       if (is_kept(table.infos()[i])) all.push_back(std::move(slots[i]));
   };
   const auto every = [](const ParamInfo&) { return true; };
-  const auto muon = [&](const ParamInfo& info) { return optimizer.by_muon(info); };
-  const auto adam = [&](const ParamInfo& info) { return !optimizer.by_muon(info); };
+  const auto muon = [&](const ParamInfo& info) { return moved_by_muon(optimizer.config(), info); };
+  const auto adam = [&](const ParamInfo& info) { return !muon(info); };
   const int moments = moments_of(optimizer.config());
   if (moments == 2) append(optimizer.m(), "muon.m.", muon);
   if (moments == 1) append(optimizer.m(), "sgd.m.", every);

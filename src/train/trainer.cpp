@@ -74,7 +74,7 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 }
 
 Stop Trainer::run(std::int64_t stop_at) {
-  last_line_time_ = seconds_now();
+  started_ = last_line_time_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
     add_frame(true);

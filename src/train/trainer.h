@@ -80,7 +80,7 @@ class Trainer {
   bool overfitting_said_ = false;
 
   // Speed, for people only: wall time never enters the state.
-  double started_ = seconds_now(), last_line_time_ = started_, loop_seconds_ = 0;
+  double started_ = 0, last_line_time_ = 0, loop_seconds_ = 0;  // started_: when run() began
   std::int64_t tokens_since_line_ = 0, steps_done_ = 0;
 };
 

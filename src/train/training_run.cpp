@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/signals.h"
 #include "evaluate/yardsticks_json.h"
 #include "store/origin.h"
@@ -16,11 +17,16 @@ Yardsticks yardsticks_of(const PreparedRun& p, Pool& pool, RunWriter& run, Log& 
   if (!p.config.data.has_validation()) return {};
   Yardsticks yardsticks = logged_yardsticks(run.path());
   if (!yardsticks.empty()) return yardsticks;
+  if (const double available = available_memory(); p.memory.yardsticks > available) {
+    log.info(fmt::format("no yardsticks: they may take {} of memory, {} are available",
+                         format_bytes(p.memory.yardsticks), format_bytes(available)));
+    return {};
+  }
   yardsticks = measure_yardsticks(*make_objective(p.config), *p.tokenizers.target, p.data.train,
-                                  p.data.valid, pool);
+                                  p.data.valid, pool, [] { return stop_signal() != 0; });
   if (yardsticks.empty()) return yardsticks;
   run.append_metrics(yardsticks_metrics(yardsticks));
-  say_yardsticks(log, yardsticks, p.data.train);
+  say_yardsticks(log, yardsticks);
   return yardsticks;
 }
 

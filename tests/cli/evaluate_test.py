@@ -112,6 +112,10 @@ class YardsticksOfEvaluate(RunsTest):
         self.train(self.config(**SMALL))
         _, y = self.yardsticks("run", "--data", "b.txt")
         self.assertEqual(list(y), ["uniform", "unigram", "6-gram", "xz"])
+        (self.folder / "a.txt").write_text(text(300, 8))
+        for data in (["--data", "b.txt"], []):
+            r = self.check("evaluate", "run", *data, "--json", words=["no yardsticks", "have changed"])
+            self.assertNotIn("yardsticks", json.loads(r.out))
         (self.folder / "a.txt").unlink()
         r = self.check("evaluate", "run", "--data", "b.txt", "--json", words=["no yardsticks", "a.txt"])
         self.assertNotIn("yardsticks", json.loads(r.out))

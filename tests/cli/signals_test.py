@@ -1,6 +1,7 @@
 """Ctrl-C and its kin, two processes on one run, divergence, pipes and logs."""
 import json
 import os
+import random
 import re
 import shlex
 import signal
@@ -54,6 +55,22 @@ class Signals(RunsTest):
         self.resume("run", "--stop-at", at + 5)
         self.train(config, "whole", "--stop-at", at + 5, "--threads", 1)
         self.same_checkpoint("run", "whole", at + 5)
+
+    def test_a_signal_interrupts_yardsticks_which_resume_measures_outside_of_max_minutes(self):
+        noise = random.Random(1)
+        (self.folder / "a.txt").write_text("".join(noise.choices("abcdefghijklmnopqrst", k=1000000)))
+        config = self.config(**{**LONG, "train__max_minutes": 0.01},
+                             data={"train": "a.txt", "valid_fraction": 0.002})
+        p = self.spawn("train", config, "--run", self.folder / "run")
+        self.wait_for('"start"', self.folder / "run" / "metrics.jsonl", p)
+        p.send_signal(signal.SIGINT)
+        _, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 130, err)
+        self.assertIn("stopped and saved at step 0", err)
+        self.assertEqual(self.metrics(kind="yardsticks"), [])
+        self.assertIn("time is up", self.resume("run").err)
+        self.assertEqual(len(self.metrics(kind="yardsticks")), 1)
+        self.assertGreater(len(self.metrics(kind="train")), 0)
 
     def test_a_signal_interrupts_a_long_validation_which_resume_repeats(self):
         (self.folder / "a.txt").write_text(text(30000))

@@ -49,6 +49,18 @@ TEST(KneserNey, GivesWhatIsWorkedOutByHand) {
   for (const auto& [id, p] : one) EXPECT_NEAR(probability(model, {d}, id), p, 1e-15);
 }
 
+TEST(KneserNey, IsFullBeforeItTakesMoreThanItSays) {
+  KneserNey model(6, 65536);
+  auto context = model.start();
+  std::uint32_t x = 1;
+  int learnt = 0;
+  for (; !model.full(); ++learnt) model.learn(context, static_cast<int>((x = 69069 * x + 1) >> 16));
+  EXPECT_GT(learnt, 600'000);
+  EXPECT_LT(learnt, 1'000'000);
+  EXPECT_EQ(KneserNey::memory(learnt), KneserNey::memory(1e9));
+  EXPECT_LT(KneserNey::memory(1000), 1e6);
+}
+
 TEST(KneserNey, IsUniformBeforeItHasSeenAnything) {
   for (const int id : {3, 7}) EXPECT_EQ(probability(KneserNey(6, 5), {3, 3}, id), 0.2);
 }

@@ -1,5 +1,6 @@
 #include "evaluate/yardsticks.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -129,6 +130,35 @@ TEST(Yardsticks, OnTextLikeTheTrainingTextNeighboursHelpAndSoDoFrequencies) {
 TEST(Yardsticks, AreTheSameForAnyNumberOfThreads) {
   const Corpus c(causal_config());
   EXPECT_EQ(json_of(c.measured(1)), json_of(c.measured(3)));
+}
+
+TEST(Yardsticks, AreNoneIfTheyAreStopped) {
+  const Corpus c(causal_config());
+  Pool pool(1);
+  int asked = 0, last = 0;
+  const auto measured = [&] {
+    asked = 0;
+    return measure_yardsticks(*c.objective, *c.tokenizer, c.train, c.held_out, pool,
+                              [&] { return ++asked > last; });
+  };
+  for (last = 0; last < 100'000 && measured().empty();) last = last * 2 + 1;
+  EXPECT_GT(last, 5 * static_cast<int>(c.labels(c.train).size()));  // it is asked all the time
+  EXPECT_EQ(measured().size(), 4u);
+}
+
+TEST(Yardsticks, SayWhichPartOfALongTextTheyKnow) {
+  Corpus c(causal_config());
+  for (const Yardstick& y : c.measured()) EXPECT_EQ(y.part, "") << y.name;
+  const double little = yardsticks_memory(*c.objective, c.train, 2);
+  const std::vector<int> ids = c.labels(c.train);
+  for (int i = 0; i < 5'100'000; ++i) c.train.target.push_back(ids[i % ids.size()]);
+  c.train.target_bytes = c.train.target.size();
+  std::vector<std::string> parts;
+  for (const Yardstick& y : c.measured()) parts.push_back(y.part);
+  EXPECT_THAT(parts, testing::ElementsAre("", testing::StartsWith("the last 5,000,"),
+                                          testing::StartsWith("the last 5,000,"), ""));
+  EXPECT_LT(little, 50e6);
+  EXPECT_GT(yardsticks_memory(*c.objective, c.train, 2), 150e6);
 }
 
 TEST(Yardsticks, OfHardlyAnyTextAreNumbersToo) {

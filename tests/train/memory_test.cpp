@@ -22,6 +22,16 @@ TEST(Memory, CountsEveryCopyOfTheParameters) {
   EXPECT_DOUBLE_EQ(parameters({"train.shards=2", "optimizer.type=sgd"}), 1 + 2);
 }
 
+TEST(Memory, KnowsWhatMuonNeedsForItsLargestMatrix) {
+  const auto parameters = [](const char* type, int threads) {
+    const RunConfig c = text_config({"model.d_model=8", "model.d_ff=16", type});
+    return predict_memory(Transformer(c.model, 100, 100), c, threads, 10, 0).parameters;
+  };
+  const double one = parameters("optimizer.type=muon", 1) - parameters("optimizer.type=adamw", 1);
+  EXPECT_EQ(one, 4 * 2 * 8 * (8 + 16));
+  EXPECT_EQ(parameters("optimizer.type=muon", 3) - parameters("optimizer.type=adamw", 3), 3 * one);
+}
+
 TEST(Memory, GrowsWithLengthsThreadsAndData) {
   const RunConfig c = text_config({});
   const Transformer model(c.model, 100, 100);
@@ -67,10 +77,20 @@ TEST(Memory, CountsTheLearningRecord) {
   EXPECT_DOUBLE_EQ(record(deeper) - record(model), copies);
 }
 
+TEST(Memory, YardsticksAreMeasuredBeforeTrainingTakesIts) {
+  const MemoryPlan plan{.parameters = 5e6, .activations = 9e6};
+  MemoryPlan with = plan;
+  with.yardsticks = 8e6;
+  EXPECT_EQ(with.total(), plan.total());
+  with.yardsticks = 10e6;
+  EXPECT_EQ(with.total(), plan.total() + 1e6);
+}
+
 TEST(Memory, APlanThatDoesNotFitIsAnError) {
   EXPECT_GT(available_memory(), 1e6);
   EXPECT_LT(available_memory(), 1e15);
   check_memory({.parameters = 1e6});
+  check_memory({.parameters = 1e6, .yardsticks = 1e15});  // then there are none
   try {
     check_memory({.parameters = 1e15, .activations = 5e9});
     FAIL();
