@@ -14,8 +14,7 @@ constexpr std::string_view kGzipMagic = "\x1F\x8B\x08";              // RFC 1952
 constexpr std::string_view kXzMagic("\xFD\x37\x7A\x58\x5A\x00", 6);  // xz-file-format.txt
 constexpr std::uint64_t kMostXzMemory = 1 << 30;                     // xz -9 needs 65 MiB
 
-// z_stream and lzma_stream have the same members. Both begin anew after the end of a member, so a
-// total_in of 0 means that the file may end here.
+// z_stream and lzma_stream have the same members.
 template <class Stream>
 class StreamDecompressor : public Decompressor {
  public:
@@ -30,7 +29,6 @@ class StreamDecompressor : public Decompressor {
     while (!fault && stream_.avail_in > 0 && stream_.avail_out == out.size());
     return {packed.size() - stream_.avail_in, out.size() - stream_.avail_out, fault};
   }
-  bool complete() const final { return stream_.total_in == 0; }
 
  protected:
   virtual const char* advance() = 0;  // a fault or nullptr
@@ -45,10 +43,14 @@ class Gzip final : public StreamDecompressor<z_stream> {
     if (inflateInit2(&stream_, kGzipOnly + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   ~Gzip() override { inflateEnd(&stream_); }
+  bool complete() override { return stream_.total_in == 0; }
   const char* program() const override { return "gzip"; }
 
  private:
+  // A member ends with a reset. Zeros after it are padding: `gzip -t` takes them, zlib does not.
   const char* advance() override {
+    while (complete() && stream_.avail_in > 0 && *stream_.next_in == 0)
+      ++stream_.next_in, --stream_.avail_in;
     const int status = inflate(&stream_, Z_NO_FLUSH);
     if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status == Z_STREAM_END) inflateReset(&stream_);
@@ -59,21 +61,24 @@ class Gzip final : public StreamDecompressor<z_stream> {
 
 class Xz final : public StreamDecompressor<lzma_stream> {
  public:
-  Xz() { begin(); }
+  Xz() {
+    if (lzma_stream_decoder(&stream_, kMostXzMemory, LZMA_CONCATENATED) != LZMA_OK)
+      throw std::bad_alloc();
+  }
   ~Xz() override { lzma_end(&stream_); }
+  bool complete() override {
+    stream_.avail_in = stream_.avail_out = 0;
+    return lzma_code(&stream_, LZMA_FINISH) == LZMA_STREAM_END;
+  }
   const char* program() const override { return "xz"; }
 
  private:
-  void begin() {
-    if (lzma_stream_decoder(&stream_, kMostXzMemory, 0) != LZMA_OK) throw std::bad_alloc();
-  }
   const char* advance() override {
     const lzma_ret status = lzma_code(&stream_, LZMA_RUN);
     if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
     if (status == LZMA_MEMLIMIT_ERROR) return "it needs more than 1 GiB of memory";
-    if (status == LZMA_STREAM_END) begin();
-    const bool good = status == LZMA_OK || status == LZMA_STREAM_END || status == LZMA_BUF_ERROR;
-    return good ? nullptr : "damaged data";
+    const bool ended = status == LZMA_STREAM_END && stream_.avail_in == 0;
+    return ended || status == LZMA_OK || status == LZMA_BUF_ERROR ? nullptr : "damaged data";
   }
 };
 

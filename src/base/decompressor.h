@@ -1,6 +1,7 @@
 // Unpacking gzip (.gz) and xz (.xz) a piece at a time. A file is recognised by its first bytes, not
 // by its name. Every checksum is verified, as `gzip -t` and `xz -t` do (libarchive would not: it
-// reads past gzip's). Several members in one file are read one after the other.
+// reads past gzip's). Several members in one file are read one after the other, padding with zeros
+// is passed over.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ class Decompressor {
   // Unpacks the front of `packed` into `out`. Unless it writes anything, it has read all of
   // `packed` and needs more.
   virtual Step unpack(std::string_view packed, std::span<std::byte> out) = 0;
-  virtual bool complete() const = 0;        // the file may end here
+  virtual bool complete() = 0;              // asked when there is no more: may the file end here?
   virtual const char* program() const = 0;  // "gzip", "xz"
 };
 

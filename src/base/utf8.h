@@ -9,6 +9,8 @@
 
 namespace heed {
 
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // The offset of the first byte that does not belong to a valid character; std::string_view::npos if
 // the whole text is valid.
 std::size_t find_invalid_utf8(std::string_view text);

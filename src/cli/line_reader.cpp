@@ -1,5 +1,7 @@
 #include "cli/line_reader.h"
 
+#include "base/utf8.h"
+
 namespace heed {
 
 std::string LineReader::checked(std::string line) {

@@ -18,8 +18,6 @@
 
 namespace heed {
 
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 struct ReadOptions {
   bool any_bytes = false;                 // tokenizer `byte`: invalid UTF-8 is data
   bool lowercase = false;                 // data.lowercase

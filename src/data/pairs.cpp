@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "data/corpus.h"
 #include "text/utf8.h"
 

@@ -28,6 +28,11 @@ std::vector<std::string> resolved(const std::vector<std::string>& paths, const s
   return files_of(r);
 }
 
+// The tokenizers with an id for each character; the others give far fewer ids than bytes.
+bool has_an_id_per_character(const RunConfig& c) {
+  return c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte;
+}
+
 // Bytes [0, training) of a text are trained on, those from held_out on are held out. data.limit
 // does not move held_out, so that what is measured stays the same.
 struct Cuts {
@@ -36,6 +41,8 @@ struct Cuts {
 enum class Part { training, left_out, held_out };
 
 Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
+  if (c.data.valid_fraction == 0 && c.data.limit == 0 && !has_an_id_per_character(c))
+    return {~std::uint64_t{0}, ~std::uint64_t{0}};  // nothing needs the size, which may take a pass
   const std::uint64_t size = text_size(paths, read_options(c));
   Cuts cuts{size, size};
   if (c.data.valid_fraction > 0)
@@ -44,6 +51,14 @@ Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
   const auto limit = static_cast<std::uint64_t>(c.data.limit);
   cuts.training = limit > 0 ? std::min(limit, cuts.held_out) : cuts.held_out;
   return cuts;
+}
+
+[[noreturn]] void throw_too_short(const Cuts& cuts, std::size_t tokens) {
+  const bool limited = cuts.training < cuts.held_out;
+  throw Error(Exit::data,
+              fmt::format("the training text is too short: {} tokens {}.", tokens,
+                          limited ? "within data.limit" : "after holding out the validation part"),
+              limited ? "a larger data.limit" : "more text");
 }
 
 // Calls use(text, part) for the text in pieces, cut between the parts (before a character).
@@ -99,12 +114,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
       trainer.add(s);
       any = true;
     });
-    if (!any)
-      throw Error(Exit::data,
-                  c.data.limit > 0 ? "no character of the text is within data.limit."
-                                   : "the text is too short: data.valid_fraction holds all of it "
-                                     "out.",
-                  c.data.limit > 0 ? "a larger data.limit" : "more text");
+    if (!any) throw_too_short(cuts, 0);
     TrainedTokenizer t = trainer.finish();
     tokenizers.target = std::move(t.tokenizer);
     d.notes.push_back(t.note);
@@ -112,8 +122,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const int vocab = tokenizers.target->size();
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
-  if (c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte)
-    d.train.target.reserve(cuts.training);  // other tokenizers give far fewer tokens than bytes
+  if (has_an_id_per_character(c)) d.train.target.reserve(cuts.training);
   Sha256 hash;
   scan_parts(c, paths, cuts, [&](std::string_view s, Part part) {
     hash.update(s);
@@ -126,11 +135,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   if (c.data.has_valid_files())
     d.valid = load_text(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers);
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.changes_text() || s->unknown.count > 0;
-  if (d.train.target.size() < 2)
-    throw Error(Exit::data,
-                fmt::format("the training text is too short: {} tokens after holding out the "
-                            "validation part.",
-                            d.train.target.size()));
+  if (d.train.target.size() < 2) throw_too_short(cuts, d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
     throw Error(Exit::data,
                 "the validation part is empty: the text is too short for data.valid_fraction.",

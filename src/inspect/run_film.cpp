@@ -18,17 +18,25 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kMostTokens = 28, kFewestTokens = 6;  // shown, on each side
 constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
+constexpr int kMostFrameWeights = 48 << 10;         // 64 KB in base64
 constexpr int kMostWritten = 60, kFewestWritten = 24;
 constexpr double kTemperature = 0.7;
 // A token that is written reads all weights for itself and takes about as long as this many in a
-// batch that is trained on. A text of the length below then takes at most half a step, unless steps
-// are very short.
+// batch that is trained on. A text of the length below then takes at most half a step of one
+// thread, unless steps are very short.
 constexpr int kWrittenCost = 8;
+// A frame is made by one thread, a step by up to as many as it has shards. How many there are must
+// not matter: this many, as a laptop has.
+constexpr int kThreads = 4;
+
+int frame_weights(const ModelConfig& c, int tokens) {
+  const int kinds = c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
+  return kinds * c.n_heads * tokens * tokens;
+}
 
 int tokens_shown(const ModelConfig& c) {
-  const int kinds = c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
   int n = kMostTokens;
-  while (n > kFewestTokens && kinds * c.n_heads * n * n > kFrameWeights) --n;
+  while (n > kFewestTokens && frame_weights(c, n) > kFrameWeights) --n;
   return n;
 }
 
@@ -65,6 +73,7 @@ RunFilm::RunFilm(const RunConfig& config, const Transformer& model, const Tokeni
     : model_(model),
       tokenizers_(tokenizers),
       batch_tokens_(config.train.batch_tokens),
+      threads_(std::min(config.train.shards, kThreads)),
       written_(std::clamp(batch_tokens_ / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
       objective_(make_objective(config)) {
   const int n = tokens_shown(config.model);
@@ -86,8 +95,8 @@ int RunFilm::most_written(std::size_t prompt) const {
 double RunFilm::cost() const {
   double tokens = 2.0 * question_.read.tokens();
   for (std::size_t i = 0; i < question_.prompts.size(); ++i)
-    tokens += kWrittenCost * most_written(i);
-  return tokens / batch_tokens_;
+    tokens += static_cast<double>(question_.prompts[i].size()) + kWrittenCost * most_written(i);
+  return threads_ * tokens / batch_tokens_;
 }
 
 // Token by token, special ones too, where masks are filled in.
@@ -148,7 +157,9 @@ Frame RunFilm::frame(const Moment& moment) const {
 std::unique_ptr<Film> make_film(const RunConfig& config, const Transformer& model,
                                 const Tokenizers& tokenizers, const Dataset& data) {
   const Split& split = config.data.has_validation() ? data.valid : data.train;
-  if (make_objective(config)->evaluation(split).count == 0) return nullptr;
+  if (frame_weights(config.model, kFewestTokens) > kMostFrameWeights ||
+      make_objective(config)->evaluation(split).count == 0)
+    return nullptr;
   return std::make_unique<RunFilm>(config, model, tokenizers, split);
 }
 

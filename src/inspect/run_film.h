@@ -37,12 +37,13 @@ class RunFilm final : public Film {
 
   const Transformer& model_;
   const Tokenizers& tokenizers_;
-  const int batch_tokens_, written_;
+  const int batch_tokens_, threads_, written_;
   std::unique_ptr<const Objective> objective_;
   Question question_;
 };
 
-// Null if there is no example to show.
+// Null if there is no example to show, or if a frame would be too large: from some 1,400 heads
+// on, in all layers together.
 std::unique_ptr<Film> make_film(const RunConfig& config, const Transformer& model,
                                 const Tokenizers& tokenizers, const Dataset& data);
 inline std::unique_ptr<Film> film_of(const PreparedRun& run) {

@@ -9,7 +9,8 @@ namespace heed {
 
 namespace {
 
-// One step's record of a model of a thousand matrices has some 100 KB; a whole film some more.
+// One step's record of a model of a thousand matrices has some 100 KB. A film has at most a hundred
+// frames (train/film.h) of less than 100 KB each (inspect/run_film.h).
 constexpr std::size_t kLongest = 16u << 20;
 
 }  // namespace

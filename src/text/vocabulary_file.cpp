@@ -34,9 +34,9 @@ TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& conf
   return {std::make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
 }
 
-// One token per line.
+// One token per line; names of special tokens are passed over.
 TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
-                        const std::string& path) {
+                        const std::vector<std::string>& specials, const std::string& path) {
   if (type != TokenizerConfig::char_ && type != TokenizerConfig::word)
     throw Error(Exit::usage,
                 fmt::format("tokenizer.type is {}, but tokenizer.file {} is a list of tokens.",
@@ -44,16 +44,16 @@ TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
                 "--set tokenizer.type=word");
   if (find_invalid_utf8(text) != std::string_view::npos)
     throw Error(Exit::data, path + ": not valid UTF-8.");
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // a byte order mark
-  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   TokenList list{.type = type};
   while (!text.empty()) {
     const std::size_t newline = text.find('\n');
     std::string_view token = text.substr(0, newline);
     text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
     if (token.ends_with('\r')) token.remove_suffix(1);
-    const bool special = std::ranges::count(Tokenizer::kFirstSpecials, token) > 0;
-    if (!special) list.tokens.emplace_back(token == "\\n" ? "\n" : token);
+    const auto special =
+        std::ranges::count(Tokenizer::kFirstSpecials, token) + std::ranges::count(specials, token);
+    if (special == 0) list.tokens.emplace_back(token == "\\n" ? "\n" : token);
   }
   return list;
 }
@@ -62,7 +62,8 @@ TrainedTokenizer tokens_from(std::string_view bytes, const TokenizerConfig& conf
                              const std::vector<std::string>& specials, const std::string& path) {
   const bool json = bytes.starts_with('{') &&
                     bytes.substr(0, 100).find("heed-tokenizer") != std::string_view::npos;
-  TokenList list = json ? read_token_list(bytes, path) : list_of_lines(bytes, config.type, path);
+  TokenList list =
+      json ? read_token_list(bytes, path) : list_of_lines(bytes, config.type, specials, path);
   require_same("type", type_name(list.type), type_name(config.type), path);
   const auto name = [](Punctuation p) { return p == Punctuation::split ? "split" : "keep"; };
   if (json) require_same("punctuation", name(list.punctuation), name(config.punctuation), path);

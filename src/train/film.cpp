@@ -25,30 +25,29 @@ std::string sample_line(std::int64_t step, const std::string& sample) {
 
 bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost) {
   if (step <= film.last) return false;
-  if (step == 0 || std::has_single_bit(static_cast<std::uint64_t>(step))) return true;
   const double frames = static_cast<double>(film.frames), now = static_cast<double>(step);
-  return validated && (film.frames < kFreeFrames || frames * cost <= kShare * now) &&
-         now >= static_cast<double>(film.last) * (1 + frames / kSparser);
+  if (film.frames >= kFreeFrames && (frames + 1) * cost > kShare * now) return false;
+  return step == 0 || std::has_single_bit(static_cast<std::uint64_t>(step)) ||
+         (validated && now >= static_cast<double>(film.last) * (1 + frames / kSparser));
 }
 
 FilmWriter::FilmWriter(const Film& film, std::int64_t step, RunWriter& run, Log& log)
     : film_(film), run_(run), log_(log) {
   if (!has_film(run.path())) return;
   const std::string probe = film.probe();
-  std::string first;
-  const auto keep_first = [&](const std::string& line, bool) {
-    if (first.empty()) first = line;
-  };
-  for_each_metrics_line(run.path(), keep_first, kFilm);
-  if (first.empty() && step == 0) run.append_film(first = probe);
-  on_ = first == probe;
-  if (!on_) log.info("film.jsonl does not begin with this run's probe: it gets no frames");
+  bool begun = false;
   const auto count = [&](const nlohmann::ordered_json& event) {
-    if (event["kind"] != "frame") return;
-    length_.frames += 1;
-    length_.last = event["step"].get<std::int64_t>();
+    if (!begun) on_ = event.dump() == probe;
+    if (begun && event["kind"] == "frame")
+      length_ = {length_.frames + 1, event["step"].get<std::int64_t>()};
+    begun = true;
   };
   for_each_event(run.path(), count, kFilm);
+  if (!begun && step == 0) {
+    run.append_film(probe);
+    on_ = true;
+  }
+  if (!on_) log.info("film.jsonl does not begin with this run's probe: it gets no frames");
 }
 
 void FilmWriter::add(const Moment& moment, bool validated) {

@@ -48,8 +48,10 @@ struct FilmLength {
   std::int64_t frames = 0, last = -1;  // step of the last one
 };
 
-// Is there a frame at this step, after these? At 0, 1, 2, 4, 8, ... always. At validations ever
-// more sparsely, and unless the film would take more than 2 % of the time; the first 16 frames may.
+// Is there a frame at this step, after these? At 0, 1, 2, 4, 8, ... and at validations, there ever
+// more sparsely: fewer than a hundred in millions of steps. None that would let the film take more
+// than 2 % of the time. But the first 16 frames are always made: of a run of a few hundred steps
+// they may take a larger share.
 bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost);
 
 // Continues film.jsonl of a run. A film that has not begun begins at step 0. One that has another

@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "math/blas.h"
+#include "math/row_ops.h"
 
 namespace heed {
 namespace {
 
 constexpr int kSteps = 5;
+constexpr double kSmallestNorm = 1e-30;  // 1 / norm must be a float
 constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 
 template <class T>
@@ -19,17 +21,12 @@ double frobenius_norm(Mat<const T> x) {
   return std::sqrt(squares);
 }
 
-template <class T>
-void copy(Mat<const T> from, Mat<T> to) {
-  for (int r = 0; r < to.rows; ++r) std::copy_n(from.row(r), to.cols, to.row(r));
-}
-
 }  // namespace
 
 template <class T>
 void orthogonalize(Mat<T> x, Workspace& workspace) {
   const double norm = frobenius_norm<T>(x);
-  if (norm == 0) return;
+  if (norm < kSmallestNorm) return set_zero(x);
   const T scale = static_cast<T>(1.0 / norm);
   for (int r = 0; r < x.rows; ++r)
     for (int c = 0; c < x.cols; ++c) x(r, c) *= scale;
@@ -45,14 +42,14 @@ void orthogonalize(Mat<T> x, Workspace& workspace) {
       gemm<T>(1, transposed(x), as_is(x), 0, a);
     else
       gemm<T>(1, as_is(x), transposed(x), 0, a);
-    copy<T>(a, polynomial);
+    copy_rows<T>(a, polynomial);
     gemm<T>(static_cast<T>(kC), as_is(a), as_is(a), static_cast<T>(kB), polynomial);  // b A + c A²
-    copy<T>(x, next);
+    copy_rows<T>(x, next);
     if (tall)
       gemm<T>(1, as_is(x), as_is(polynomial), static_cast<T>(kA), next);
     else
       gemm<T>(1, as_is(polynomial), as_is(x), static_cast<T>(kA), next);
-    copy<T>(next, x);
+    copy_rows<T>(next, x);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/error_of.h"
 #include "base/packed.h"
 #include "base/temporary_folder.h"
 #include "data/splits.h"
@@ -89,6 +90,9 @@ TEST_F(DatasetTest, ALimitCutsTheTrainingTextAlone) {
   EXPECT_THAT(error(text_config({"data.limit=1"})), HasSubstr("within data.limit"));
   load(text_config({"data.limit=3"}));  // the vocabulary is that of what is trained on
   EXPECT_EQ(tokenizers_.target->size(), 5);
+  EXPECT_THAT(error_of([&] { load_dataset(text_config({"data.limit=2"}), folder_, tokenizers_); },
+                       Exit::data),
+              HasSubstr("1 tokens within data.limit"));  // of a vocabulary that is given
 }
 
 TEST_F(DatasetTest, ALimitCountsPairs) {

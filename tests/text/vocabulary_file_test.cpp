@@ -72,6 +72,8 @@ TEST_F(VocabularyFile, AListGivesTheTokensInItsOrder) {
   EXPECT_THAT(words.note, AllOf(HasSubstr("tokenizer word: 7 ids from"), HasSubstr(path_)));
   const auto characters = read(TokenizerConfig::char_, " \né\n\\n\nb\n", true).tokenizer;
   EXPECT_EQ(characters->encode(" éa\nb"), (IdList{4, 5, 0, 6, 7}));
+  const auto masked = read(TokenizerConfig::word, "[MASK]\nthe\ncat\n", true).tokenizer;
+  EXPECT_EQ(masked->encode("the cat"), (IdList{4, 5}));
   const auto split = read(TokenizerConfig::word, "a\n.\n", false, Punctuation::split).tokenizer;
   EXPECT_EQ(split->encode("a."), (IdList{3, 4}));
 }

@@ -29,8 +29,13 @@ TEST(FilmFrames, AreFewInALongRun) {
 }
 
 TEST(FilmFrames, TakeTwoPercentOfTheTimeAtMost) {
-  for (const double cost : {0.1, 0.5, 1.0})
+  for (const double cost : {0.1, 0.5, 1.0, 2.4})
     EXPECT_LE(cost * static_cast<double>(frames(2000, 1, cost).size()), 0.02 * 2000);
+}
+
+TEST(FilmFrames, AreTheFirstSixteenWhateverTheyCost) {
+  EXPECT_EQ(frames(2000, 1, 1e6).size(), 16u);
+  EXPECT_EQ(frames(1 << 20, 1 << 21, 1e6).size(), 16u);
 }
 
 TEST(FilmFrames, AreNotMadeTwice) {

@@ -64,11 +64,13 @@ TEST(NewtonSchulz, DoesNotDependOnTheLengthOfTheGradient) {
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-12);
 }
 
-TEST(NewtonSchulz, ZerosStayZeros) {
+TEST(NewtonSchulz, ZerosAndWhatIsNearlyZeroBecomeZeros) {
   Workspace workspace;
-  std::vector<float> x(12);
-  orthogonalize(Mat<float>(x.data(), 3, 4), workspace);
-  EXPECT_EQ(x, std::vector<float>(12));
+  for (const float tiny : {0.0f, 1e-42f, 1e-39f}) {
+    std::vector<float> x(12, tiny);
+    orthogonalize(Mat<float>(x.data(), 3, 4), workspace);
+    EXPECT_EQ(x, std::vector<float>(12)) << tiny;
+  }
 }
 
 TEST(NewtonSchulz, FloatAgreesWithDouble) {

@@ -1,0 +1,52 @@
+// What a frame costs, and when there is no film. tests/cli/film_test.py checks the films of runs.
+#include "inspect/run_film.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/splits.h"
+
+namespace heed {
+namespace {
+
+constexpr int kVocab = 400;
+
+class RunFilmTest : public testing::Test {
+ protected:
+  RunFilmTest() { data_.train = counting_text(kVocab - 10); }
+
+  // Of a frame; nothing if there is no film.
+  std::optional<double> cost(std::vector<std::string> sets) const {
+    sets.insert(sets.end(), {"model.d_model=32", "model.d_ff=32", "data.valid_fraction=0"});
+    const RunConfig config = causal_config(sets);
+    const Transformer model(config.model, kVocab, kVocab);
+    const auto film = make_film(config, model, tokenizers_, data_);
+    return film ? std::optional(film->cost()) : std::nullopt;
+  }
+
+  const Tokenizers tokenizers_;
+  Dataset data_;
+};
+
+TEST_F(RunFilmTest, AFrameCostsTheLessTheLargerABatchIs) {
+  const double small = cost({"train.batch_tokens=1024"}).value();
+  EXPECT_GT(small, 0);
+  EXPECT_DOUBLE_EQ(cost({"train.batch_tokens=2048"}).value(), small / 2);
+}
+
+TEST_F(RunFilmTest, AFrameCostsTheMoreTheMoreThreadsAStepMayHave) {
+  const double one = cost({"train.shards=1"}).value();
+  EXPECT_DOUBLE_EQ(cost({"train.shards=2"}).value(), 2 * one);
+  EXPECT_DOUBLE_EQ(cost({"train.shards=16"}).value(), 4 * one);
+}
+
+TEST_F(RunFilmTest, ThereIsNoneOfTooManyHeads) {
+  EXPECT_TRUE(cost({"model.n_heads=32", "model.decoder_layers=42"}));
+  EXPECT_FALSE(cost({"model.n_heads=32", "model.decoder_layers=43"}));
+}
+
+}  // namespace
+}  // namespace heed
