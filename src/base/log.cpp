@@ -105,12 +105,18 @@ struct Log::Outputs {
     write_file(line);
   }
   void write_file(std::string_view line) {
-    if (file) file->info(spdlog::string_view_t(printable_lines(line)));
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (file)
+      file->info(spdlog::string_view_t(printable_lines(line)));
+    else
+      earlier += printable_lines(line) + "\n";
   }
 
   Terminal terminal;
   std::unique_ptr<spdlog::logger> file;  // a full disk under it does not stop the terminal
   std::atomic<bool> warned = false;
+  std::mutex mutex;
+  std::string earlier;  // the lines before there was a file
 };
 
 Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options)) {}
@@ -132,6 +138,10 @@ void Log::open_file(const std::string& path) {
       outputs_->terminal.show(printable_lines("warning: the log file: " + what),
                               Terminal::Look::warning);
     });
+    std::string& earlier = outputs_->earlier;
+    if (!earlier.empty()) earlier.pop_back();  // the file adds the last newline
+    if (!earlier.empty()) file->info(spdlog::string_view_t(earlier));
+    earlier.clear();
     outputs_->file = std::move(file);
   } catch (const spdlog::spdlog_ex& e) {
     throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
