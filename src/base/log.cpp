@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -109,14 +111,14 @@ struct Log::Outputs {
     if (file)
       file->info(spdlog::string_view_t(printable_lines(line)));
     else
-      earlier += printable_lines(line) + "\n";
+      earlier.push_back(printable_lines(line));
   }
 
   Terminal terminal;
   std::unique_ptr<spdlog::logger> file;  // a full disk under it does not stop the terminal
   std::atomic<bool> warned = false;
   std::mutex mutex;
-  std::string earlier;  // the lines before there was a file
+  std::vector<std::string> earlier;  // the lines before there was a file
 };
 
 Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options)) {}
@@ -138,10 +140,8 @@ void Log::open_file(const std::string& path) {
       outputs_->terminal.show(printable_lines("warning: the log file: " + what),
                               Terminal::Look::warning);
     });
-    std::string& earlier = outputs_->earlier;
-    if (!earlier.empty()) earlier.pop_back();  // the file adds the last newline
-    if (!earlier.empty()) file->info(spdlog::string_view_t(earlier));
-    earlier.clear();
+    for (const std::string& line : std::exchange(outputs_->earlier, {}))
+      file->info(spdlog::string_view_t(line));
     outputs_->file = std::move(file);
   } catch (const spdlog::spdlog_ex& e) {
     throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
