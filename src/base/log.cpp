@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -105,12 +107,18 @@ struct Log::Outputs {
     write_file(line);
   }
   void write_file(std::string_view line) {
-    if (file) file->info(spdlog::string_view_t(printable_lines(line)));
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (file)
+      file->info(spdlog::string_view_t(printable_lines(line)));
+    else
+      earlier.push_back(printable_lines(line));
   }
 
   Terminal terminal;
   std::unique_ptr<spdlog::logger> file;  // a full disk under it does not stop the terminal
   std::atomic<bool> warned = false;
+  std::mutex mutex;
+  std::vector<std::string> earlier;  // the lines before there was a file
 };
 
 Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options)) {}
@@ -132,6 +140,8 @@ void Log::open_file(const std::string& path) {
       outputs_->terminal.show(printable_lines("warning: the log file: " + what),
                               Terminal::Look::warning);
     });
+    for (const std::string& line : std::exchange(outputs_->earlier, {}))
+      file->info(spdlog::string_view_t(line));
     outputs_->file = std::move(file);
   } catch (const spdlog::spdlog_ex& e) {
     throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));

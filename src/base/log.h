@@ -25,8 +25,8 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // Appends all further lines to this file too. Error (Exit::store) if it cannot be opened. Later
-  // failures to write give one warning and do not stop the run.
+  // Appends all lines to this file too, those logged before as well. Error (Exit::store) if it
+  // cannot be opened. Later failures to write give one warning and do not stop the run.
   void open_file(const std::string& path);
 
   void info(std::string_view line);

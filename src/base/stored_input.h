@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "base/files.h"
+
 namespace heed {
 
 class StoredInput {
@@ -15,10 +17,13 @@ class StoredInput {
   StoredInput& operator=(const StoredInput&) = delete;
 
   std::string path() const;  // as long as this object lives
-  std::string bytes() const;
+  void write_to(OutputFile& file) const;
 
  private:
   int fd_;
 };
+
+// The name of an input in messages: "standard input" for the path() of a StoredInput.
+std::string shown_path(const std::string& path);
 
 }  // namespace heed

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/text_options.h"
+#include "data/corpus.h"
 #include "train/text_start.h"
 
 namespace heed {
@@ -25,7 +26,10 @@ constexpr const char* kInitNotes =
 
 // As a config in `folder` names it.
 std::string as_written(const std::string& path, const fs::path& folder) {
-  return fs::path(path).is_absolute() ? path : fs::proximate(path, folder).string();
+  const std::string written =
+      fs::path(path).is_absolute() ? path : fs::proximate(path, folder).string();
+  check_writable(written);
+  return written;
 }
 
 }  // namespace
@@ -55,7 +59,7 @@ Exit run_init(CommandLine& line) {
     text.files = {shown};
     text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
   } else {
-    text.files = text_paths(texts);
+    text.files = text_files(texts);
     text.facts = text_facts(text.files);
     text.pairs = text.files.size() == 1 && shown.ends_with(".tsv") && like->count() == 0;
     for (std::string& file : text.files)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/input_file.h"
+#include "base/stored_input.h"
 #include "text/normalize.h"
 #include "text/utf8.h"
 
@@ -69,16 +70,9 @@ std::size_t chunk_end(std::string_view text, std::size_t end, Normalize normaliz
   return end == text.size() && end > 0 ? utf8_floor(text, end - 1) : utf8_floor(text, end);
 }
 
-}  // namespace
-
-std::string as_read(std::string_view text, const ReadOptions& options) {
-  std::string read = normalize(text, options.normalize);
-  return options.lowercase ? to_lower(read) : read;
-}
-
-std::vector<std::string> text_files(const std::string& path) {
+// The visible files of a folder.
+std::vector<std::string> files_in(const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return {path};
   std::vector<std::string> files;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error))
@@ -89,6 +83,23 @@ std::vector<std::string> text_files(const std::string& path) {
   if (files.empty())
     throw Error(Exit::data, path + ": is a folder without files; expected texts directly in it.");
   std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+std::string as_read(std::string_view text, const ReadOptions& options) {
+  std::string read = normalize(text, options.normalize);
+  return options.lowercase ? to_lower(read) : read;
+}
+
+std::vector<std::string> text_files(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths)
+    if (std::error_code none; !fs::is_directory(path, none))
+      files.push_back(path);
+    else
+      std::ranges::move(files_in(path), std::back_inserter(files));
   return files;
 }
 
@@ -120,7 +131,7 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
   };
   for (const std::string& path : paths) {
     InputFile file = open_text(path);
-    Utf8Checker checker(path);
+    Utf8Checker checker(shown_path(path));
     std::size_t valid = buffer.size();  // what an earlier file left is checked
     bool empty = true;
     while (true) {

@@ -27,9 +27,9 @@ struct ReadOptions {
 // A text as it is read: normalised, then lower-cased.
 std::string as_read(std::string_view text, const ReadOptions& options);
 
-// What a path names as a text: the file; or the regular files directly in a folder, sorted by name,
-// without hidden ones. Error if the folder has none.
-std::vector<std::string> text_files(const std::string& path);
+// What paths name as texts: files; a folder stands for the regular files directly in it, sorted by
+// name, without hidden ones. Error if it has none.
+std::vector<std::string> text_files(const std::vector<std::string>& paths);
 
 // How many bytes scan_text() gives. Takes a pass over files that are not read as they stand.
 std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options);

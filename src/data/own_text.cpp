@@ -4,24 +4,16 @@
 #include <functional>
 
 #include "base/error.h"
-#include "base/folders.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
 
 namespace heed {
 
-std::vector<std::string> text_paths(const std::vector<std::string>& named) {
-  std::vector<std::string> files;
-  for (const std::string& name : named) {
-    if (!path_exists(name)) throw Error(Exit::data, name + ": no such file.", "check the path");
-    for (std::string& file : text_files(name)) files.push_back(std::move(file));
-  }
-  for (const std::string& file : files)
-    if (find_invalid_utf8(file) != std::string::npos)
-      throw Error(Exit::usage,
-                  printable(file) + ": this name is not valid UTF-8, which a config is written in.",
-                  "rename the file, or make a link to it");
-  return files;
+void check_writable(const std::string& path) {
+  if (find_invalid_utf8(path) != std::string::npos)
+    throw Error(Exit::usage,
+                printable(path) + ": this path is not valid UTF-8, which a config is written in.",
+                "another name for the file or folder; or a link elsewhere");
 }
 
 TextFacts text_facts(std::span<const std::string> files) {

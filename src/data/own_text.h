@@ -1,5 +1,5 @@
-// The texts that a user names on the command line, before there is a config: which files they are,
-// and what is in them.
+// The texts that a user names on the command line, before there is a config: whether one can name
+// them, and what is in them.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,8 @@
 
 namespace heed {
 
-// Every folder is replaced by the regular files in it, hidden ones left out, by name. Error (data)
-// if there is no such file or folder, or nothing in a folder; Error (usage) if a config cannot
-// write a name.
-std::vector<std::string> text_paths(const std::vector<std::string>& named);
+// Error (usage) if a config cannot write this path, because it is not UTF-8.
+void check_writable(const std::string& path);
 
 struct TextFacts {
   std::uint64_t bytes = 0;

@@ -12,12 +12,17 @@
 namespace heed {
 namespace {
 
+GivenKeys read_keys(JsonText& text, const std::vector<std::string>& sets) {
+  GivenKeys given;
+  for (const std::string& set : sets) apply_set(text, fields(given.values), set);
+  given.keys = read_fields(text, fields(given.values));
+  return given;
+}
+
 RunConfig read(JsonText text, const std::vector<std::string>& sets) {
-  RunConfig c;
-  for (const std::string& set : sets) apply_set(text, fields(c), set);
-  const std::set<std::string> given = read_fields(text, fields(c));
-  check_applicable(text, fields(c), given);
-  return resolve(c, given);
+  GivenKeys given = read_keys(text, sets);
+  check_applicable(text, fields(given.values), given.keys);
+  return resolve(given.values, given.keys);
 }
 
 std::vector<ObjectiveDoc> objective_docs() {
@@ -49,6 +54,11 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& s
 RunConfig parse_config(std::string_view text, const std::string& name,
                        const std::vector<std::string>& sets) {
   return read(parse_json(text, name), sets);
+}
+
+GivenKeys read_sets(const std::vector<std::string>& sets) {
+  JsonText text = parse_json("{}", "--set");
+  return read_keys(text, sets);
 }
 
 std::string resolve_path(const std::string& folder, const std::string& written) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,14 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& s
 // The same from memory; `name` stands for the file in messages.
 RunConfig parse_config(std::string_view text, const std::string& name,
                        const std::vector<std::string>& sets = {});
+
+// What `sets` say before there is a config: the keys, and their values. Each is checked by itself,
+// the rules between keys are not.
+struct GivenKeys {
+  std::set<std::string> keys;  // "model.d_model"
+  RunConfig values;
+};
+GivenKeys read_sets(const std::vector<std::string>& sets);
 
 // Where a path written in a config lies: `folder` is the config file's.
 std::string resolve_path(const std::string& folder, const std::string& written);

@@ -14,18 +14,11 @@
 namespace heed {
 namespace {
 
-std::vector<std::string> files_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths)
-    for (std::string& file : text_files(path)) files.push_back(std::move(file));
-  return files;
-}
-
 std::vector<std::string> resolved(const std::vector<std::string>& paths, const std::string& folder,
                                   const char* key) {
   std::vector<std::string> r;
   for (const std::string& p : paths) r.push_back(data_path(folder, key, p));
-  return files_of(r);
+  return text_files(r);
 }
 
 // The tokenizers with an id for each character; the others give far fewer ids than bytes.
@@ -146,7 +139,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 Split load_text(const std::vector<std::string>& paths, const RunConfig& c,
                 const Tokenizers& tokenizers) {
   Split s(1, tokenizers.target->size());
-  scan_text(files_of(paths), read_options(c), [&](std::string_view text) {
+  scan_text(text_files(paths), read_options(c), [&](std::string_view text) {
     encode_text(text, *tokenizers.target, s, s.target);
     s.target_bytes += text.size();
   });

@@ -57,7 +57,9 @@ Origin read_origin(const std::string& run) {
         JsonObject::parse(read_file(path, kMaxFile),
                           {.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy});
     const std::string written = text_of(json, "folder");
-    return {written.empty() ? "" : (folder / written).lexically_normal().string(),
+    // canonical: behind a link to a checkpoint, ".." is not the folder that the link is in.
+    const fs::path real = fs::canonical(folder, ignored);
+    return {written.empty() ? "" : (real / written).lexically_normal().string(),
             {text_of(json, "data_sha256"), text_of(json, "valid_sha256")},
             text_of(json, "init_from"),
             text_of(json, "command"),

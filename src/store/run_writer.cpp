@@ -136,9 +136,14 @@ void RunWriter::write_config(std::string_view json) {
   replace_file(run_ / "config.json", json, *calls_);
 }
 
-void RunWriter::describe(std::string_view origin, std::string_view config, std::string_view text) {
+void RunWriter::describe(std::string_view origin, std::string_view config,
+                         const StoredInput* text) {
   try {
-    if (!text.empty()) replace_file(run_ / "text.txt", text, *calls_);
+    if (text) {
+      OutputFile file(run_ / "text.txt", *calls_);
+      text->write_to(file);
+      file.finish();
+    }
     replace_file(run_ / "origin.json", origin, *calls_);
     write_config(config);
   } catch (...) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "base/stored_input.h"
 #include "store/checkpoint.h"
 #include "store/run_lock.h"
 
@@ -44,7 +45,8 @@ class RunWriter {
   // Of a new run: text.txt (if it came from standard input), origin.json, then config.json, with
   // which it can be resumed. If that fails the folder goes again, which would be in the way of the
   // next start, and an old run gets its name back.
-  void describe(std::string_view origin, std::string_view config, std::string_view text = {});
+  void describe(std::string_view origin, std::string_view config,
+                const StoredInput* text = nullptr);
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
   // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics and

@@ -37,8 +37,13 @@ Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds) {
   const double before = seconds_now();
   const Validation validation{prepared.config, prepared.model, *objective, prepared.data.valid,
                               prepared.tokenizers};
-  validation.measure(0, stepper.best_values(), pool, [] { return stop_signal() != 0; });
+  const auto late = [&] { return stop_signal() != 0 || seconds_now() - before > seconds; };
+  const bool whole = validation.measure(0, stepper.best_values(), pool, late).has_value();
   speed.validation = seconds_now() - before;
+  if (!whole)  // training on as many tokens takes longer than scoring them
+    speed.validation = std::max(
+        speed.validation, speed.step * static_cast<double>(prepared.data.valid.target.size()) /
+                              prepared.config.train.batch_tokens);
   return speed;
 }
 

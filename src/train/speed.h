@@ -12,7 +12,8 @@ struct Speed {
   double epochs = 0;                // of one step
 };
 
-// From 20 steps after two of warm-up; from fewer, if they take longer than `seconds`.
+// From 20 steps after two of warm-up and one validation; from less, if one of the two takes longer
+// than `seconds`.
 Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds);
 
 }  // namespace heed

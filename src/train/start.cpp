@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <utility>
 
 #include "base/signals.h"
 #include "math/blas.h"
@@ -33,7 +32,6 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
 
 PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
                             const std::string& folder, const std::string& run) {
-  RunWriter::require_free(run, request.force);
   std::optional<Checkpoint> initial;
   Tokenizers tokenizers;
   if (!request.init_from.empty()) {
@@ -53,7 +51,7 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
   }
   const int threads = prepared.threads;
   // Threads may fail to start, and would leave a folder in the way of the next start.
-  return {std::move(prepared), Pool(threads), std::move(weights), run, folder, "", {}};
+  return {std::move(prepared), Pool(threads), std::move(weights), run, folder, nullptr};
 }
 
 RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log) {
@@ -61,11 +59,11 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
   RunWriter run = RunWriter::create(start.run, request.force);
   const Origin origin{start.folder, prepared.data.hash, request.init_from, request.command,
                       blas_core_type()};
-  run.describe(origin_json(origin), dump_config(prepared.config), std::exchange(start.text, {}));
+  run.describe(origin_json(origin), dump_config(prepared.config), start.text.get());
+  start.text.reset();
 
   log.open_file((run.path() / "train.log").string());
   return with_errors_in_log(log, [&] {
-    for (const std::string& line : start.said) log.only_file(line);
     return train_to_the_end(prepared, request, start.pool, run, log, [&](Trainer& trainer) {
       run.append_metrics(event_metrics(0, "start", request.command, origin.core_type));
       if (start.weights) trainer.start_from(*start.weights);
@@ -79,6 +77,7 @@ RunResult train_run(const TrainRequest& request, Log& log) {
   const fs::path path = fs::absolute(request.config).lexically_normal();
   const std::string run =
       request.run.empty() ? (fs::path("runs") / path.stem()).string() : request.run;
+  RunWriter::require_free(run, request.force);
   PreparedStart start = prepare_start(request, config, path.parent_path().string(), run);
   watch_signals();
   return begin_run(start, request, log);

@@ -2,8 +2,10 @@
 // a start on a text of one's own (train/text_start) plans how long it trains.
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "base/stored_input.h"
 #include "train/training_run.h"
 
 namespace heed {
@@ -21,11 +23,11 @@ struct PreparedStart {
   Pool pool;
   std::optional<ParamVec<float>> weights;  // of --init-from
   std::string run;                         // folder, to be made
-  std::string folder;             // for origin.json: where the relative paths of the data start
-  std::string text;               // becomes RUN/text.txt, if it is not empty
-  std::vector<std::string> said;  // lines that the log file is to have too
+  std::string folder;                 // for origin.json: where the relative paths of the data start
+  std::unique_ptr<StoredInput> text;  // if there is one, it becomes RUN/text.txt
 };
 
+// `run` is free: the caller has checked it, before a text is read.
 PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
                             const std::string& folder, const std::string& run);
 

@@ -29,7 +29,6 @@ constexpr Size kSizes[] = {{0, 0, 64, 2, 3e-3},
                            {600e3, 60, 256, 6, 1e-3}};
 
 constexpr double kFewBytes = 50e3;         // pieces of words need more to be learnt from
-constexpr double kHeldOut = 100e3;         // tokens at most: scoring them takes time
 constexpr double kFlopsPerSecond = 120e9;  // for a guess
 constexpr int kBatchTokens = 2048;
 
@@ -87,6 +86,11 @@ double bytes_per_token(const Suggestion& s) {
   return s.tokenizer == TokenizerConfig::bpe ? 3.3 : 1;
 }
 
+// Few enough that scoring them takes a small part of the minutes.
+double held_out_tokens(double minutes) {
+  return std::clamp(20e3 * minutes, 1e3, 100e3);
+}
+
 double steps_of_epoch(const OwnText& text, const Suggestion& s) {
   return static_cast<double>(text.facts.bytes) / bytes_per_token(s) / kBatchTokens;
 }
@@ -138,7 +142,8 @@ Suggestion suggest(const OwnText& text) {
   s.decoder_layers = layers.decoder;
   s.d_model = size->d_model;
   s.learning_rate = size->learning_rate;
-  s.valid_fraction = bytes < 500 ? 0 : std::min(0.1, kHeldOut * bytes_per_token(s) / bytes);
+  s.valid_fraction =
+      bytes < 500 ? 0 : std::min(0.1, held_out_tokens(text.minutes) * bytes_per_token(s) / bytes);
   s.steps = guessed_steps(text, s);
   const double passes = static_cast<double>(s.steps) / steps_of_epoch(text, s);
   s.dropout = passes < 20 ? 0.1 : passes < 40 ? 0.2 : 0.3;
@@ -150,9 +155,7 @@ std::string suggested_config(const OwnText& text, const Suggestion& s, const std
   std::string tokenizer = fmt::format(R"("{}")", type_name(s.tokenizer));
   if (s.tokenizer == TokenizerConfig::bpe)
     tokenizer += fmt::format(R"(, "vocab_size": {}, "sample_bytes": 1000000)", s.vocab_size);
-  // Where the user has set another end than steps, these are the intervals of an ordinary run.
-  const std::int64_t span = s.steps > 0 ? s.steps : 1000;
-  const auto every = [&](int times) { return std::max<std::int64_t>(1, span / times); };
+  const auto every = [&](int times) { return std::max<std::int64_t>(1, s.steps / times); };
   return fmt::format(
       R"(// {name}. Train it: heed train THIS_FILE; every key: heed config --docs
 // Change first: d_model and the number of layers (larger learns more, and slower), max_steps.

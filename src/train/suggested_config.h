@@ -26,7 +26,7 @@ struct Suggestion {
   int vocab_size = 0;  // bpe
   int d_model = 128, encoder_layers = 0, decoder_layers = 4;
   double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
-  std::int64_t steps = 0;  // a guess of what fits into the minutes; 0: training ends otherwise
+  std::int64_t steps = 0;  // a guess of what fits into the minutes
 };
 
 inline constexpr int kValidations = 12;  // of a training

@@ -1,24 +1,27 @@
 // What a start on a text of one's own says before it trains: what was chosen, and why.
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <vector>
 
+#include "base/log.h"
 #include "train/prepared_run.h"
 #include "train/suggested_config.h"
 
 namespace heed {
 
-using Lines = std::vector<std::string>;  // of the log
-
 struct Plan {
-  bool chosen = true;  // false: the user has set the steps
+  std::int64_t steps = 0;
+  bool chosen = true;  // false: the user has set when training ends
   double passes = 0;   // through the text
   double seconds = 0;
 };
 
-Lines describe_text(const OwnText& text, const std::string& name);
-Lines describe_choices(const OwnText& text, const Suggestion& suggestion, const PreparedRun& run);
-Lines describe_plan(const Suggestion& suggestion, const Plan& plan, const std::string& run);
+void say_text(Log& log, const OwnText& text, const std::string& name);
+// Why these tokens; not said of a tokenizer that the user has chosen.
+void say_tokens(Log& log, TokenizerConfig::Type type);
+void say_model(Log& log, const OwnText& text, const PreparedRun& run);
+// `init_from` as typed, or empty.
+void say_plan(Log& log, const Plan& plan, const std::string& run, const std::string& init_from);
 
 }  // namespace heed

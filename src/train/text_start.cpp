@@ -1,11 +1,13 @@
 #include "train/text_start.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <optional>
+#include <limits>
+#include <memory>
 
 #include "base/signals.h"
-#include "base/stored_input.h"
+#include "data/corpus.h"
 #include "train/speed.h"
 #include "train/text_messages.h"
 
@@ -22,8 +24,38 @@ double seconds_of(double steps, const Speed& speed) {
   return steps * speed.step + (kValidations + 1) * speed.validation;
 }
 
+// For what comes beside the training: the page, and the yardsticks, which are measured with the
+// last of the text.
+double seconds_beside(const OwnText& text) {
+  return 1 + 2e-6 * std::min(static_cast<double>(text.facts.bytes), 3e6);
+}
+
+// After how many steps an end comes that the user has set beside max_steps.
+double steps_to_other_ends(const TrainConfig& train, const Speed& speed) {
+  double steps = std::numeric_limits<double>::infinity();
+  if (train.max_epochs > 0) steps = train.max_epochs / speed.epochs;
+  if (train.max_minutes > 0) steps = std::min(steps, 60 * train.max_minutes / speed.step);
+  return steps;
+}
+
 std::string absolute_path(const std::string& path) {
-  return fs::absolute(path).lexically_normal().string();
+  const std::string whole = fs::absolute(path).lexically_normal().string();
+  check_writable(whole);
+  return whole;
+}
+
+// Error (usage) on what contradicts a text that is planned for.
+GivenKeys checked_sets(const std::vector<std::string>& sets) {
+  GivenKeys given = read_sets(sets);
+  if (given.keys.contains("data.train"))
+    throw Error(Exit::usage, "--set data.train: the texts stand on the command line already.",
+                "all texts there; or a config, with this --set");
+  if (given.keys.contains("train.max_steps") && given.values.train.max_steps == 0)
+    throw Error(Exit::usage,
+                "--set train.max_steps=0: training on a text is planned in steps; expected at "
+                "least 1.",
+                "without it, --set train.max_epochs or train.max_minutes may end it earlier");
+  return given;
 }
 
 }  // namespace
@@ -45,25 +77,18 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   const std::string run =
       request.run.empty() ? (fs::path("runs") / name_of_text(first)).string() : request.run;
   RunWriter::require_free(run, request.force);
+  const GivenKeys given = checked_sets(request.sets);
 
-  std::optional<StoredInput> input;
-  if (piped) input.emplace();
+  auto input = piped ? std::make_unique<StoredInput>() : nullptr;
   OwnText text;
   text.like = request.like;
   text.minutes = request.minutes;
-  text.files = piped ? Lines{input->path()} : text_paths(request.texts);
+  text.files = piped ? std::vector{input->path()} : text_files(request.texts);
   std::ranges::transform(text.files, text.files.begin(), absolute_path);
   text.facts = text_facts(text.files);
 
-  Lines said;
-  const auto say = [&](const Lines& lines) {
-    for (const std::string& line : lines) {
-      log.info(line);
-      said.push_back(line);
-    }
-  };
   const std::string name = piped ? "standard input" : first;
-  say(describe_text(text, name));
+  say_text(log, text, name);
   Suggestion suggestion = suggest(text);
   const auto config = [&] {
     RunConfig c = parse_config(suggested_config(text, suggestion, name), "the config for " + name,
@@ -74,24 +99,30 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   };
   // The run folder is where the config's paths start, once it is there.
   PreparedStart start = prepare_start(request, config(), ".", run);
+  RunConfig& c = start.prepared.config;
   watch_signals();
-  say(describe_choices(text, suggestion, start.prepared));
+  if (request.init_from.empty() && c.tokenizer.file.empty() &&
+      !given.keys.contains("tokenizer.type"))
+    say_tokens(log, c.tokenizer.type);
+  say_model(log, text, start.prepared);
 
   const Speed speed = measure_speed(start.prepared, start.pool, kMeasured * 60 * request.minutes);
-  const std::int64_t guessed = start.prepared.config.train.max_steps;
-  const bool chosen = guessed == suggestion.steps;  // and not set by the user
-  const double left = kUsed * (60 * request.minutes - (seconds_now() - request.begin));
+  const double most = steps_to_other_ends(c.train, speed);
+  const double left = kUsed * (60 * request.minutes - (seconds_now() - request.begin)) -
+                      seconds_beside(text) - seconds_of(0, speed);
+  const bool chosen = !given.keys.contains("train.max_steps");
   suggestion.steps =
-      chosen ? useful_steps((left - seconds_of(0, speed)) / speed.step, speed.epochs) : guessed;
+      chosen ? useful_steps(std::min(most, left / speed.step), speed.epochs) : c.train.max_steps;
   if (piped) {
     text.files = {"text.txt"};
-    start.text = input->bytes();
-    input.reset();
+    start.text = std::move(input);
   }
-  start.prepared.config = config();
-  const auto steps = static_cast<double>(suggestion.steps);
-  say(describe_plan(suggestion, {chosen, steps * speed.epochs, seconds_of(steps, speed)}, run));
-  start.said = std::move(said);
+  c = config();
+  const double steps = std::min(most, static_cast<double>(c.train.max_steps));
+  say_plan(
+      log,
+      {std::llround(steps), chosen && steps < most, steps * speed.epochs, seconds_of(steps, speed)},
+      run, request.init_from);
   return begin_run(start, request, log);
 }
 

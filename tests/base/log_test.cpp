@@ -160,6 +160,17 @@ TEST(Log, PipedLinesArePlainAndTheFileIsAppendedTo) {
   EXPECT_EQ(contents(file.path), expected + expected);
 }
 
+TEST(Log, TheFileHasTheLinesFromBeforeItWasOpened) {
+  const TemporaryFile file;
+  const Terminal terminal(80);
+  Log log({.fd = terminal.slave});
+  log.info("one");
+  log.info("two");
+  log.open_file(file.path);
+  log.info("three");
+  EXPECT_EQ(contents(file.path), "one\ntwo\nthree\n");
+}
+
 TEST(Log, QuietLeavesWarningsOnTheTerminalAndAllInTheFile) {
   const TemporaryFile file;
   const Terminal terminal(80);

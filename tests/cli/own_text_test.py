@@ -69,6 +69,11 @@ class OwnText(RunsTest):
         (self.folder / "runs/stdin").rename(self.folder / "moved")
         self.resume("moved", words="resuming at step 5")
         self.check("verify", "moved")
+        (self.folder / "best_model").symlink_to("moved/checkpoints/last")
+        self.check("evaluate", "best_model")
+        r = subprocess.run([HEED, "train", "-", "--run", "bad", "--set", "tokenizer.type=char"],
+                           input=b"caf\xe9", capture_output=True, cwd=self.folder)
+        self.assertIn(b"standard input:1: not valid UTF-8", r.stderr)
         self.check("train", "-", status=DATA, words="standard input is empty")
         self.check("train", "-", "a.txt", status=USAGE, words="stands alone")
 
@@ -113,6 +118,26 @@ class OwnText(RunsTest):
                 self.check("train", *TINY, "--stop-at", 1, "--run", f"run{i}", "--", name)
                 self.assertEqual(self.run_config(f"run{i}")["data"]["train"], str(self.folder / name))
 
+    def test_a_path_that_a_config_cannot_write_is_refused(self):
+        os.mkdir(os.fsencode(self.folder) + b"/caf\xe9")
+        self.write("caf\udce9/mine.txt", text(300))
+        for command in (["train", "mine.txt"], ["init", "mine.txt", "--output", "../c.json"]):
+            r = subprocess.run([HEED, *command], cwd=os.fsencode(self.folder) + b"/caf\xe9",
+                               capture_output=True, text=True)
+            self.assertEqual(r.returncode, USAGE, r.stderr)
+            self.assertIn("not valid UTF-8", r.stderr)
+
+    def test_a_plan_counts_with_what_the_user_has_set(self):
+        self.write("mine.txt", text(2000))
+        r = self.start("mine.txt", "--set", "train.max_epochs=1", "--run", "first")
+        self.assertIn("1 times through the text", r.err)
+        self.start("mine.txt", "--init-from", "first", "--stop-at", 1, words="--run runs/mine-again --init-from first")
+        self.assertNotIn("tokens: ", (self.folder / "runs/mine/train.log").read_text())
+        for change, words in (("data.train=a.txt", "command line"), ("train.max_steps=0", "at least 1"),
+                              ("model.d_modle=8", "d_model")):
+            # Before the (empty) text is read.
+            self.check("train", "-", "--set", change, status=USAGE, words=words)
+
     def test_what_cannot_be_trained_on_is_named_and_no_run_is_made(self):
         self.write("empty.txt", "")
         (self.folder / "hollow").mkdir()
@@ -121,7 +146,7 @@ class OwnText(RunsTest):
         config = self.config()
         for args, status, words in [
             (["empty.txt"], DATA, ["empty.txt", "empty"]),
-            (["hollow"], DATA, ["hollow", "no files"]),
+            (["hollow"], DATA, ["hollow", "folder without files"]),
             (["none.txt"], DATA, ["none.txt", "no such file"]),
             (["quikstart.txt"], DATA, ["no such file", "quickstart"]),
             ([str(config)[:-5]], DATA, ["no such file", "c.json"]),

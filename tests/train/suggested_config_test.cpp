@@ -71,7 +71,10 @@ TEST(SuggestedConfig, HoldsOutEnoughToMeasureAndNoMoreThanScoringAllows) {
   EXPECT_EQ(config_for(text_of(50, 20)).data.valid_fraction, 0);
   EXPECT_EQ(config_for(text_of(50, 20)).train.patience, 0);
   EXPECT_EQ(config_for(text_of(100'000, 60)).data.valid_fraction, 0.1);
-  EXPECT_LT(1e8 * config_for(text_of(100'000'000, 90)).data.valid_fraction, 1e6);
+  OwnText large = text_of(100'000'000, 90);
+  EXPECT_LT(1e8 * config_for(large).data.valid_fraction, 1e6);
+  large.minutes = 0.2;
+  EXPECT_LT(1e8 * config_for(large).data.valid_fraction, 20e3);
 }
 
 TEST(SuggestedConfig, KeepsAStrangeNameOutOfItsText) {
