@@ -21,14 +21,13 @@ Exit run_report(CommandLine& line) {
   line.add_file("--output,--html", output, "the file to write (default: standard output)", "FILE");
   line.add_json(json);
   line.app().footer(
-      "One self-contained HTML page: curves, texts written and where the heads look at steps 0, "
-      "1,\n"
-      "2, 4, 8, ... and at validations, the learning record, parameters and config. The text is\n"
-      "the beginning of the held-out data. --json prints what the page shows, but the maps (heed\n"
-      "attend --json has them): run, last_step, parameter_count, best, notes, prompts, expected,\n"
-      "frames (step, loss, train_loss, probe_loss, written), train and valid (steps and a list "
-      "per\n"
-      "figure), learning, parameters, config.");
+      "One self-contained HTML page: curves, texts written and where the heads look at steps\n"
+      "0, 1, 2, 4, 8, ... and at validations, the learning record, parameters and config. The\n"
+      "text is the beginning of the held-out data. --json prints what the page shows, but the\n"
+      "maps (heed attend --json has them): run, last_step, parameter_count, best, notes,\n"
+      "prompts, expected, frames (step, loss, train_loss, probe_loss, written), train and valid\n"
+      "(steps and a list per figure), yardsticks, overfitting, training_loss_note, learning,\n"
+      "parameters, config.");
   if (!line.parse()) return Exit::ok;
   if (output.empty()) output = "-";
   if (json && line.app().count("--output") > 0)

@@ -30,22 +30,20 @@ std::vector<std::int64_t> steps_to_show(const fs::path& run, std::int64_t last, 
   return chosen;
 }
 
+// Adds the frames that the run's film lacks.
 void look_through_training(const fs::path& run, TrainedModel& last, Report& report) {
   const Dataset data = load_dataset(last.config, data_folder(last), last.tokenizers);
   if (data.hash.all() != last.state.data_hash)
     report.notes.push_back("The data has changed since the run was trained.");
   const auto probing = make_film(last.config, last.model, last.tokenizers, data);
   if (!probing) return;
-  if (!last.config.data.has_validation())
-    report.notes.push_back("Nothing was held out: the texts are training data.");
   const Json probe = Json::parse(probing->probe());
   const auto frame = [&](std::int64_t step, const ParamVec<float>& values) {
     return Json::parse(probing->frame({step, values}).line);
   };
   FilmFile& film = report.film;
   if (!film.frames.empty()) {
-    if (film.last_step() < last.state.step && film.probe == probe)
-      film.frames.push_back(frame(last.state.step, last.values));
+    if (film.probe == probe) film.frames.push_back(frame(last.state.step, last.values));
     return;
   }
   film.probe = probe;
@@ -94,7 +92,8 @@ Report make_report(const std::string& run) {
                                       initial_weights(last.model, last.config.seed, folder));
   report.film = read_film(folder, report.last_step);
   try {
-    look_through_training(folder, last, report);
+    // A whole film needs no data.
+    if (report.film.last_step() < report.last_step) look_through_training(folder, last, report);
   } catch (const Error& e) {
     if (e.exit() != Exit::data) throw;
     report.notes.push_back(fmt::format("{}, because the data cannot be read: {}",
@@ -103,6 +102,8 @@ Report make_report(const std::string& run) {
                                            : "Samples and maps as they were recorded",
                                        e.what()));
   }
+  if (!report.film.frames.empty() && !last.config.data.has_validation())
+    report.notes.push_back("Nothing was held out: the texts are training data.");
   return report;
 }
 

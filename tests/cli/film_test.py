@@ -165,6 +165,14 @@ class FilmTest(RunsTest):
         self.assertEqual([f["step"] for f in data["frames"]], [0, 1, 2, 4, 8, 10, 16])
         self.assertIn("the data cannot be read", data["notes"][0])
 
+    def test_the_report_of_a_whole_film_reads_no_data(self):
+        self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}, train__max_steps=16))
+        data = self.report()
+        self.assertEqual(data["frames"][-1]["step"], 16)
+        (self.folder / "a.txt").unlink()
+        self.assertEqual(self.report(), data)
+        self.assertEqual(data["notes"], ["Nothing was held out: the texts are training data."])
+
     def test_the_frames_of_a_film_are_those_of_the_checkpoints(self):
         self.train(self.config(train__save_every=1, train__keep_last=0, train__ema_decay=0.9))
         filmed = {f["step"]: f for f in self.report()["frames"]}

@@ -24,6 +24,10 @@ CONFIG = {
 WORDS = "the quick <b>brown</b> fox jumps over lazy dogs and </script> a sleeping & snoring cat".split()
 
 
+def events_of(page):
+    return [json.loads(line) for line in (page.parent / "run" / "metrics.jsonl").read_text().splitlines()]
+
+
 def make_page(heed, folder):
     (folder / "text").write_text("".join(" ".join(WORDS[(i * i + 3 * j) % len(WORDS)] for j in range(9)) + ".\n"
                                          for i in range(400)))
@@ -47,7 +51,7 @@ def check_charts(browser, page):
                   "Entropy (nats): cross-attention, layer 1"):
         check(any(x.startswith(title) for x in words), f"no chart of {title}")
     check(not any("BLEU" in x for x in words), "a chart of BLEU, which was not measured")
-    events = [json.loads(x) for x in (page.parent / "run" / "metrics.jsonl").read_text().splitlines()]
+    events = events_of(page)
     for name, kind in (("training", "train"), ("held out", "valid")):
         first, *_, last = (e for e in events if e["kind"] == kind)
         expected = (f"{name} from {first['loss']:.3g} at step {first['step']} to {last['loss']:.3g} at step 60, "
@@ -92,7 +96,7 @@ def check_lines(browser, page):
 def check_reading(browser, page):
     """Values are read by keyboard and by pointing; the horizontal axis begins at 0; a chart can be saved."""
     browser.open(page, 1440)
-    events = [json.loads(x) for x in (page.parent / "run" / "metrics.jsonl").read_text().splitlines()]
+    events = events_of(page)
     loss = {kind: {e["step"]: e["loss"] for e in events if e["kind"] == kind} for kind in ("train", "valid")}
     reading = "document.querySelector('#curves .reading').textContent"
     browser.value("document.querySelector('#curves svg.chart').focus()")
@@ -120,26 +124,36 @@ def check_reading(browser, page):
 def check_yardsticks(browser, page):
     """Lines near the losses and a table; nothing without them. Why the losses differ, and a sentence about overfitting."""
     browser.open(page, 1440)
-    check(browser.value("document.getElementById('yardsticks').childElementCount") == 0, "yardsticks from nowhere")
     remarks = "document.getElementById('remarks').textContent"
+    names = "[...document.querySelectorAll('#yardsticks tbody tr')].map((r) => r.cells[0].textContent)"
+    measured = next(e for e in events_of(page) if e["kind"] == "yardsticks")["values"]
+    check(sorted(browser.value(names)) == sorted(["this model", *(y["name"] for y in measured)]),
+          f"the run's yardsticks are shown as {browser.value(names)}")
     text = page.read_text(encoding="utf-8")
     begin = text.index('id="data">') + len('id="data">')
     end = text.index("</script>", begin)
     data = json.loads(text[begin:end])
     best = data["valid"]["loss"][data["valid"]["steps"].index(data["best"]["step"])]
+    other = page.parent / "other.html"
+
+    def open_other():
+        other.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+        browser.open(other, 1440)
+        check(not browser.errors, f"yardsticks: {browser.errors}")
+
+    data["yardsticks"] = []
+    open_other()
+    check(browser.value("document.getElementById('yardsticks').childElementCount") == 0, "yardsticks from nowhere")
     data["overfitting"] = "held-out loss turned at step 40"
     data["training_loss_note"] = "Training losses are measured with dropout."
     data["yardsticks"] = [{"name": "far", "nats_per_token": 900, "bits_per_byte": 450},
                           {"name": "unigram", "nats_per_token": best + 0.01, "bits_per_byte": (best + 0.01) / 2},
                           {"name": "xz", "nats_per_token": None, "bits_per_byte": 0.1}]
-    other = page.parent / "other.html"
-    other.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
-    browser.open(other, 1440)
-    check(not browser.errors, f"yardsticks: {browser.errors}")
+    open_other()
     check(browser.value(remarks) == "Held-out loss turned at step 40." + data["training_loss_note"], "remarks on the losses")
     levels = browser.value("[...document.querySelectorAll('text.level')].map((e) => e.textContent)")
     check(len(levels) == 1 and levels[0].startswith("unigram "), f"lines of {levels}")
-    rows = browser.value("[...document.querySelectorAll('#yardsticks tbody tr')].map((r) => r.cells[0].textContent)")
+    rows = browser.value(names)
     check(rows == ["far", "unigram", "this model", "xz"], f"rows of {rows}")
     check("beats far, unigram; it does not beat xz." in browser.value("document.getElementById('yardsticks').textContent"),
           "no verdict")
@@ -150,11 +164,15 @@ def check_yardsticks(browser, page):
 def check_film(browser, page):
     """It plays from the first frame to the last, stops at a press, and shows the text of its frame."""
     browser.open(page, 1440)
-    at = "at.frame"
+    at, last = "at.frame", browser.value("data.frames.length - 1")
     name = "document.getElementById('step-name').textContent"
     text = "document.querySelector('.now .chosen').textContent"
-    check(browser.value(at) == 6, "the last frame isn't shown first")
-    check(browser.value(text) == browser.value("data.frames[6].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
+    held_out, training = (next(e["loss"] for e in events_of(page) if (e["kind"], e["step"]) == (kind, 60))
+                    for kind in ("valid", "train"))
+    check(browser.value(name).startswith(f"step 60: loss {held_out:.3g} held out, {training:.3g} training, "),
+          f"losses of {browser.value(name)}")
+    check(browser.value(at) == last, "the last frame isn't shown first")
+    check(browser.value(text) == browser.value(f"data.frames[{last}].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
     go_to(browser, "play", 60)
     browser.press(" ")
     check(browser.value(at) == 0 and browser.value(name).startswith("before training"), "doesn't play from the start")
@@ -167,22 +185,23 @@ def check_film(browser, page):
     check(browser.value(at) == there, "doesn't stop")
     browser.press("Enter")
     for _ in range(100):
-        if browser.value(at) == 6 and "Play" in browser.value("document.getElementById('play').textContent"):
+        if browser.value(at) == last and "Play" in browser.value("document.getElementById('play').textContent"):
             break
         time.sleep(0.1)
-    check(browser.value("playing === undefined && at.frame === 6"), "doesn't end")
-    browser.value("Object.assign(data.frames[6], { train_loss: 1.5, probe_loss: 2.5 }); choose({})")
-    check(browser.value(name).endswith(" held out, 1.5 training, 2.5 on this text"), f"losses of {browser.value(name)}")
+    check(browser.value(f"playing === undefined && at.frame === {last}"), "doesn't end")
+    browser.value("Object.assign(frame(), { train_loss: null, probe_loss: 2.5 }); choose({})")
+    check(browser.value(name) == f"step 60: loss {held_out:.3g} held out, 2.5 on this text",
+          f"losses of {browser.value(name)}")
 
 
 def check_texts(browser, page):
     browser.open(page, 1440)
     terms = browser.value("[...document.querySelectorAll('dt')].map((e) => e.textContent)")
-    check(terms == ["before training", *(f"step {n}" for n in range(10, 61, 10)), "reference"], f"texts of {terms}")
+    check(terms == ["before training", "step 4", "step 20", "step 60", "reference"], f"texts of {terms}")
     body = browser.value("document.body.innerText")
     for part in ("What it wrote", "Parameters", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
         check(part in body, f"there is no “{part}”")
-    rows = browser.value("document.querySelectorAll('#curves tbody tr').length")
+    rows = browser.value("document.querySelectorAll('#data-of-curves tbody tr').length")
     check(rows == 6 + 3, f"{rows} rows of numbers")
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     browser.open(page, 1440)
@@ -200,9 +219,9 @@ def check_keyboard(browser, page):
         check(place in stops, f"{place} can't be reached; tab stops are {stops}")
     check(sum(place == "heads" for place, _ in stops) == 1, "the heads are more than one stop of the tab key")
 
-    caption = "document.querySelector('#weights caption').textContent"
+    caption = "document.querySelector('#map caption').textContent"
     pattern = "document.getElementById('pattern').textContent"
-    cells = "[...document.querySelectorAll('#weights td')].map((c) => c.textContent).join()"
+    cells = "[...document.querySelectorAll('#map td')].map((c) => c.textContent).join()"
     browser.open(page, 1440)
     check("step 60" in browser.value(caption), "the last checkpoint isn't shown first")
     go_to(browser, "step", 60)

@@ -73,27 +73,8 @@ function drawToken() {
   [...($("map").tBodies[0]?.rows ?? [])].forEach((row, q) => row.classList.toggle("chosen", q === at.query));
 }
 
-// Views of the chosen head; "lines" is the last one.
-const views = [["Weights", "--weight", weights], ["Contributions", "--share", shares], ["Lines between words"]];
-
-function drawView() {
-  const [title, colour, row] = views[at.view];
-  $("map").replaceChildren();
-  $("lines").replaceChildren();
-  $("lines").toggleAttribute("hidden", Boolean(row));
-  if (row) drawMap($("map"), `${title} in percent of each row`, colour, row);
-  else drawLines($("lines"), chooseToken);
-}
-
-function saveView() {
-  const [, colour, row] = views[at.view];
-  if (row) saveMap(row, colour);
-  else saveLines();
-}
-
 function draw() {
-  $("save").replaceChildren(saveButton("the chosen head", saveView));
-  drawView();
+  drawView(chooseToken);
   drawQueries();
   drawToken();
 }
@@ -110,12 +91,8 @@ drawTexts();
 const { kind: first, layer, head } = data.start;
 Object.assign(at, { kind: data.kinds.findIndex((k) => k.name === first), layer, head });
 at.query = queries().length - 1;
-radios($("views"), "view", views.map(([title]) => title), 0, (i) => {
-  at.view = i;
-  drawView();
-  drawToken();
-});
-startMaps(draw);
+startMaps(draw, [{ name: "Weights", colour: "--weight", row: weights },
+  { name: "Contributions", colour: "--share", row: shares }]);
 arrows($("queries"), false);
 $("map").addEventListener("pointerover", (event) => {
   const row = event.target.closest("tbody tr");

@@ -3,13 +3,14 @@
 // it with the arrow keys, leaves its own lines only.
 
 const least = 0.02;  // weights below have no line
-const letter = 7.9;  // the width of a letter
-const cut = (token) => shown(token).replace(/^(.{13}).{2,}/s, "$1…");
+const cut = (token) => shown(token).replace(/^(.{13}).{2,}/su, "$1…");
 const sides = () => [keys().map(cut), queries().map((_, q) => rowLabel(q, cut))];
-const widest = (side) => letter * Math.max(9, ...side.map((text) => text.length));
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = "13px ui-monospace, monospace";
+const widest = (side) => Math.max(70, ...side.map((text) => pen.measureText(text).width));
 
-function drawLines(picture, chooseRow) {
-  const texts = sides(), [left, right] = texts.map((side) => 10 + widest(side)), lines = [];
+function drawLines(chooseRow) {
+  const picture = $("lines"), texts = sides(), [left, right] = texts.map((side) => 10 + widest(side)), lines = [];
   const room = picture.parentNode.clientWidth - left - right - 30, y = (i) => 40 + 22 * i;
   const from = left + 4, to = left + Math.max(70, Math.min(220, room));
   const width = to + right, height = y(Math.max(keys().length, queries().length)) - 12;
@@ -56,7 +57,7 @@ function saveLines() {
 }
 
 // The chosen head as a file: its map, with a percentage in each cell.
-function saveMap(row, colour) {
+function saveMap({ colour, row }) {
   const size = 26, [columns, rows] = sides(), [from, to] = [variable("--page"), variable(colour)];
   const text = (x, y, words, more) => graphic("text", { x, y, "font-family": "ui-monospace, monospace", "font-size": 13,
     fill: `rgb(${variable("--text")})`, ...more }, words);

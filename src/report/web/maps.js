@@ -1,13 +1,12 @@
 // Attention maps of the page's frames: the current choice, its weights, and pictures of them.
-// A page has #kinds for a radio button per kind, #heads for a picture per head, and #views for a
-// radio button per view of the chosen head.
+// A page has #kinds for a radio button per kind, #heads for a picture per head, #views for a radio
+// button per view of the chosen head, #map and #lines for the view, and #save to save it.
 const at = { frame: data.frames.length - 1, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0, view: 0 };
 const frame = () => data.frames[at.frame];
 const kind = () => data.kinds[at.kind];
 const queries = () => kind().queries;
 const keys = () => kind().keys;
 const visible = (q) => (kind().name === "decoder" ? q + 1 : keys().length);  // how many keys row q sees
-// [layer, head] of the head that looks most at single tokens, as heed found it for the frame.
 const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
 
 // "un → homme": in a decoder, the row of a token predicts the next one. After the last token stands
@@ -103,22 +102,33 @@ function markChosen() {
   });
 }
 
-// Fills a table with row(query) for each query, as percentages on a shade of the colour. The tokens
-// that a row of a decoder cannot see share one cell.
-function drawMap(table, title, colour, row) {
+// Fills the table with row(query) for each query, as percentages on a shade of the colour. The
+// tokens that a row of a decoder cannot see share one cell.
+function drawMap({ name, colour, row }, after) {
   const shades = shadesOf(colour).map((rgb) => `background: rgb(${rgb}); color: ${inkOn(rgb)}`);
   const cell = (x) => {
     const e = element("td", {}, x >= 0.005 ? (100 * x).toFixed(0) : "");
     e.style.cssText = shades[Math.round(100 * x)];
     return e;
   };
-  table.replaceChildren(element("caption", {}, title), ...rowsOf(["", ...keys().map(shown)], []));
-  table.tBodies[0].append(...queries().map((_, q) =>
+  $("map").replaceChildren(element("caption", {}, `${name} in percent of each row${after}`),
+    ...rowsOf(["", ...keys().map(shown)], []));
+  $("map").tBodies[0].append(...queries().map((_, q) =>
     element("tr", {}, element("th", { scope: "row" }, rowLabel(q)), ...row(q).slice(0, visible(q)).map(cell),
       ...(visible(q) < keys().length ? [element("td", { class: "hidden", colspan: keys().length - visible(q) })] : []))));
 }
 
-let drawChosen;  // draws the page's view of the chosen frame, kind and head
+// The views of the chosen head: the page's maps, { name, colour, row(query) }, then lines.
+let maps, drawChosen;  // drawChosen() draws what the page shows of the chosen frame, kind and head
+
+// `after` ends the caption of a map; lines call chooseRow(query).
+function drawView(chooseRow, after = "") {
+  const map = maps[at.view];
+  for (const place of ["map", "lines"]) $(place).replaceChildren();
+  $("lines").toggleAttribute("hidden", Boolean(map));
+  if (map) drawMap(map, after);
+  else drawLines(chooseRow);
+}
 
 function choose(change) {
   Object.assign(at, change);
@@ -139,8 +149,13 @@ function radios(place, name, labels, chosen, use) {
   });
 }
 
-function startMaps(draw) {
-  drawChosen = draw;
+function startMaps(draw, pageMaps) {
+  [drawChosen, maps] = [draw, pageMaps];
+  radios($("views"), "view", [...maps.map((map) => map.name), "Lines between words"], 0, (view) => {
+    at.view = view;
+    drawChosen();
+  });
+  $("save").append(saveButton("the chosen head", () => (maps[at.view] ? saveMap(maps[at.view]) : saveLines())));
   radios($("kinds"), "kind", data.kinds.map((k) => names[k.name]), at.kind, (i) => {
     at.kind = i;
     choose({ kind: i, ...sharpestHead(), query: queries().length - 1 });

@@ -42,7 +42,7 @@ function headInWords() {
   const best = found.sort((a, b) => b.share - a.share)[0];
   if (best && best.share >= 0.3)
     return [`${best.share >= 0.5 ? "mostly" : "often"} ${best.words}`,
-      `${best.share.toFixed(2)} of the weight on average; evenly spread weights would give ${best.even.toFixed(2)}`];
+      `${best.share.toFixed(2)} of the weight in the rows that see it; evenly spread weights would give ${best.even.toFixed(2)}`];
   const largest = rows.reduce((sum, [, row]) => sum + Math.max(...row), 0) / rows.length;
   const even = rows.reduce((sum, [i]) => sum + 1 / visible(i), 0) / rows.length;
   return [largest < 2 * even ? "spread widely" : "no simple pattern",

@@ -119,20 +119,14 @@ function drawSamples() {
 
 // Maps through training.
 
-const views = ["Weights", "Lines between words"];
-
 function drawFrame() {
-  const words = frameInWords(), lines = at.view === 1;
+  const words = frameInWords();
   $("step").value = at.frame;
   $("step-name").textContent = words;
   $("step").setAttribute("aria-valuetext", words);
   for (const texts of document.querySelectorAll(".now"))
     [...texts.children].forEach((text, i) => text.classList.toggle("chosen", i === at.frame));
-  $("lines").toggleAttribute("hidden", !lines);
-  $("weights").replaceChildren();
-  $("lines").replaceChildren();
-  if (lines) drawLines($("lines"), () => {});
-  else drawMap($("weights"), `${stepName(frame().step)}: percent of each row`, "--weight", weights);
+  drawView(() => {}, ", " + stepName(frame().step));
 }
 
 function drawMaps() {
@@ -143,9 +137,7 @@ function drawMaps() {
   }
   startFilm();
   Object.assign(at, sharpestHead());
-  $("save").append(saveButton("the chosen head", () => (at.view === 1 ? saveLines() : saveMap(weights, "--weight"))));
-  radios($("views"), "view", views, 0, (view) => choose({ view }));
-  startMaps(drawFrame);
+  startMaps(drawFrame, [{ name: "Weights", colour: "--weight", row: weights }]);
 }
 
 // The learning record: charts of each group of matrices and of the entropy of each layer.
