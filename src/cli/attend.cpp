@@ -52,7 +52,8 @@ constexpr const char* kAttendNotes =
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
   line.add_model(r.run, r.checkpoint);
-  auto* text = line.add_text(r.text, "text for the encoder; for a decoder-only model, its text");
+  auto* text = line.add_text(
+      r.text, "text for the encoder; for a decoder-only model, its text; its words need no quotes");
   app.add_option("--source", r.source, "the same as TEXT")->excludes(text);
   app.add_option("--target", r.target, "text for the decoder (default: what the model writes)");
   app.add_option("--max-tokens", r.max_tokens,
@@ -88,13 +89,16 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
   if ((r.heads.kind == "encoder" && !encoder) || (r.heads.kind == "decoder" && !decoder) ||
       (r.heads.kind == "cross" && !(encoder && decoder)))
     refuse(fmt::format("--kind {}: this model has no such attention.", r.heads.kind));
+  const int encoders = r.heads.kind.empty() || r.heads.kind == "encoder" ? model.encoder_layers : 0;
+  const int decoders = r.heads.kind == "encoder" ? 0 : model.decoder_layers;
+  const std::string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
   const auto check_number = [&](const char* name, const std::optional<int>& given, int count) {
     if (given && *given >= count)
       refuse(
-          fmt::format("--{0} {1}: the {0}s of this model are 0 to {2}.", name, *given, count - 1));
+          fmt::format("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1));
   };
   check_number("head", r.heads.head, model.n_heads);
-  check_number("layer", r.heads.layer, std::max(model.encoder_layers, model.decoder_layers));
+  check_number("layer", r.heads.layer, std::max(encoders, decoders));
 }
 
 struct AttendInput {

@@ -58,7 +58,7 @@ void CommandLine::add_model(std::string& run, std::string& checkpoint) {
 CLI::Option* CommandLine::add_text(std::optional<std::string>& text, const std::string& what) {
   text_ = &text;
   app_->allow_extras();
-  return app_->add_option("TEXT", text, what + "; its words need no quotes");
+  return app_->add_option("TEXT", text, what);
 }
 
 void CommandLine::add_config(std::string& config) {

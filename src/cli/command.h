@@ -52,7 +52,7 @@ class CommandLine {
   void add_run(std::string& run);  // RUN, required: a run or a checkpoint
   // RUN and --checkpoint last|best|step-N|PATH
   void add_model(std::string& run, std::string& checkpoint);
-  // TEXT: its words need no quotes, and options may stand among them.
+  // TEXT: one argument or several, and options may stand among them.
   CLI::Option* add_text(std::optional<std::string>& text, const std::string& what);
   void add_config(std::string& config);           // CONFIG, required
   void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number

@@ -89,7 +89,8 @@ Exit run_fill(CommandLine& line) {
   FillOptions o;
   line.add_model(o.run, o.checkpoint);
   CLI::App& app = line.app();
-  line.add_text(o.text, "a text with one [MASK] or more; on a terminal heed asks for it");
+  line.add_text(o.text,
+                "a text with one [MASK] or more, in quotes; on a terminal heed asks for it");
   app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
       ->check(CLI::Range(1, 1'000'000));
   line.add_json(o.json);

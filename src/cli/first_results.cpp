@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/error.h"
 #include "base/format.h"
 #include "base/utf8.h"
 #include "data/objective.h"
@@ -34,7 +35,7 @@ void log_lines(const std::string& text, Log& log) {
 
 }  // namespace
 
-void show_first_results(const std::string& run, const std::string& reason, Log& log) {
+void show_first_results(const std::string& run, const std::string& reason, Log& log) try {
   const Report report = make_report(run);
   const ObjectiveTraits traits = make_objective(parse_config(report.config, run))->traits();
   std::string prompt;
@@ -59,6 +60,8 @@ void show_first_results(const std::string& run, const std::string& reason, Log& 
   log.info(fmt::format("  heed attend {} --source {} --html attention.html", name, text));
   log.info(reason == "finished" ? fmt::format("  heed resume {} --more 1000", name)
                                 : fmt::format("  heed evaluate {}", name));
+} catch (const Error& e) {
+  log.warn(e.what());
 }
 
 }  // namespace heed

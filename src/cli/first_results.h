@@ -8,6 +8,7 @@
 namespace heed {
 
 // Logs a sample, writes RUN/report.html, and names commands to try next. `reason` is RunResult's.
+// The run is finished and whole, so an Error is only a warning.
 void show_first_results(const std::string& run, const std::string& reason, Log& log);
 
 }  // namespace heed

@@ -77,7 +77,7 @@ class Prompt {
   // Waits for a line; nothing at the end.
   std::optional<std::string> next() {
     while (prompt_stop == 0 || prompt_stop == SIGINT) {  // one SIGINT ended the last answer
-      prompt_stop = 0;
+      if (prompt_stop == SIGINT) prompt_stop = 0;        // what may come now is not lost
       ::el_set(edit_.get(), EL_PREP_TERM, 1);  // before the prompt is seen: no key is echoed twice
       int length = 0;
       if (const char* read = ::el_gets(edit_.get(), &length); read != nullptr && length > 0) {
@@ -159,7 +159,7 @@ Exit answer_texts(const std::optional<std::string>& given, const std::string& na
   }
   Prompt prompt(name);
   log.info(what);
-  log.info("Ctrl-C stops an answer, Ctrl-D ends.");
+  log.info("Ctrl-D ends.");
   while (const std::optional<std::string> line = prompt.next()) {
     try {
       answer(*line);

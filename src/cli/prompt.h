@@ -2,8 +2,9 @@
 // for one text after the other, and the model stays loaded.
 //
 // Lines can be edited and are remembered (libedit; the memory ends with the program). Ctrl-D ends
-// with exit code 0. Ctrl-C ends an answer that is being written, or empties the line; on an empty
-// line it ends with exit code 130. An error in a text is printed, and the next text is asked for.
+// with exit code 0. Ctrl-C ends an answer of a command that asks interrupted(), or empties the
+// line; on an empty line it ends with exit code 130. An error in a text is printed, and the next
+// text is asked for.
 #pragma once
 
 #include <functional>

@@ -108,7 +108,7 @@ Exit run_sample(CommandLine& line) {
   line.add_model(run, checkpoint);
   auto* text = line.add_text(o.text,
                              "text to continue (default: standard input if it is a pipe or a "
-                             "file; on a terminal heed asks for it)");
+                             "file; on a terminal heed asks for it); its words need no quotes");
   auto* prompt = app.add_option("--prompt", o.prompt, "the same as TEXT")->excludes(text);
   app.add_option("--prompt-file", o.prompt_file, "file with the text; - is standard input")
       ->type_name("PATH")
@@ -161,8 +161,8 @@ Exit run_sample(CommandLine& line) {
   const bool asks = !o.text && !o.prompt && !o.prompt_file && can_prompt();
   return answer_texts(asks ? std::nullopt : std::optional(read_prompt(o)), "sample",
                       traits.prompt_is_source
-                          ? "Type a text for the model to answer."
-                          : "Type how a text begins; an empty line: with anything.",
+                          ? "Type a text for the model to answer. Ctrl-C stops it."
+                          : "Type how a text begins, or nothing. Ctrl-C stops an answer.",
                       log, answer);
 }
 

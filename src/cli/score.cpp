@@ -109,7 +109,6 @@ class TextScorer {
   // One line; of a model of pairs "source ||| target".
   void answer_one(std::string_view text) {
     std::string source;
-    if (model_.tokenizers.target->type() != TokenizerConfig::byte) check_utf8(text, "the text");
     if (model_.objective->traits().pairs) {
       const std::size_t bar = text.find(kBetweenSides);
       if (bar == std::string_view::npos)
@@ -124,10 +123,7 @@ class TextScorer {
     tell_unknown();
   }
 
-  void tell_unknown() {
-    if (unknown_.count > 0) log_.info("scored as <unk>: " + unknown_.summary());
-    unknown_ = {};
-  }
+  void tell_unknown() { heed::tell_unknown(unknown_, "scored", log_); }
 
  private:
   static constexpr std::string_view kBetweenSides = " ||| ";
@@ -170,7 +166,7 @@ void score_files(const ScoreOptions& o, const TrainedModel& m, TextScorer& score
 Exit run_score(CommandLine& line) {
   ScoreOptions o;
   line.add_model(o.run, o.checkpoint);
-  auto* text = line.add_text(o.text, "one line to score");
+  auto* text = line.add_text(o.text, "one line to score; \"source ||| target\" in quotes");
   line.add_file("--source", o.source, "file of lines that the lines of --target depend on")
       ->excludes(text);
   line.add_file("--target", o.target, "file of lines to score; - is standard input")

@@ -8,9 +8,11 @@
 #include "cli/line_reader.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
+#include "data/data_files.h"
 #include "data/user_text.h"
 #include "store/open_checkpoint.h"
 #include "store/trained_model.h"
+#include "text/piece_model.h"
 
 namespace heed {
 
@@ -19,7 +21,7 @@ Exit run_tokenize(CommandLine& line) {
   bool ids = false, json = false, source = false;
   std::optional<std::string> given;
   line.add_model(run, checkpoint);
-  line.add_text(given, "one line");
+  line.add_text(given, "one line; its words need no quotes");
   line.app().add_flag("--ids", ids, "numbers instead of pieces");
   line.app().add_flag("--source", source,
                       "use the source vocabulary, if source and target have their own");
@@ -35,7 +37,6 @@ Exit run_tokenize(CommandLine& line) {
   const RunConfig config = checkpoint_config(opened);
   const Tokenizers tokenizers = Tokenizers::load(opened.tokenizers(), opened.folder());
   const Tokenizer& tokenizer = source ? tokenizers.source() : *tokenizers.target;
-  const bool any_bytes = tokenizer.type() == TokenizerConfig::byte;
   Unknown unknown;
   const auto answer = [&](const std::string& read) {
     const std::string text = normalized(read, config, tokenizer);
@@ -43,30 +44,22 @@ Exit run_tokenize(CommandLine& line) {
     unknown += unknown_beside_specials(text, tokenizer);
     std::vector<std::string> shown = tokenizer.pieces(encoded);
     if (json) return print_line({{"ids", encoded}, {"tokens", shown}});
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      if (ids) shown[i] = std::to_string(encoded[i]);
-      for (std::size_t at; (at = shown[i].find(' ')) != std::string::npos;)
-        shown[i].replace(at, 1, "\xE2\x96\x81");
-    }
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      shown[i] = ids ? std::to_string(encoded[i]) : with_space_marks(shown[i]);
     print(joined(shown, " ") + "\n");
   };
-  const auto tell_unknown = [&] {
-    if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
-    unknown = {};
-  };
   const auto answer_one = [&](const std::string& text) {
-    if (!any_bytes) check_utf8(text, "the text");
     answer(text);
-    tell_unknown();
+    tell_unknown(unknown, "read", log);
   };
   if (given || can_prompt())
     return answer_texts(given, "tokenize", "Type a text to see its tokens.", log, answer_one);
-  LineReader reader("-", {.any_bytes = any_bytes});
+  LineReader reader("-", {.any_bytes = read_options(config).any_bytes});
   for (std::vector<std::string> lines; !(lines = reader.read(512)).empty();) {
     for (const std::string& text : lines) answer(text);
     flush_output();
   }
-  tell_unknown();
+  tell_unknown(unknown, "read", log);
   return Exit::ok;
 }
 

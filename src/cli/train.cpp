@@ -85,8 +85,9 @@ Exit run_train(CommandLine& line) {
   if (config == request.texts.end()) {
     for (const std::string& text : request.texts) check_text(text);
     const RunResult result = train_on_text(request, log);
-    if (result.exit == Exit::ok) show_first_results(result.run, result.reason, log);
-    return finish(result, json);
+    const Exit exit = finish(result, json);
+    if (exit == Exit::ok) show_first_results(result.run, result.reason, log);
+    return exit;
   }
   request.config = config_path(*config);
   if (request.texts.size() > 1)

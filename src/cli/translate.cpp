@@ -67,7 +67,7 @@ Exit run_translate(CommandLine& line) {
   BeamOptions beam;
   CLI::App& app = line.app();
   line.add_model(run, checkpoint);
-  auto* text_option = line.add_text(text, "one line to translate");
+  auto* text_option = line.add_text(text, "one line to translate; its words need no quotes");
   auto* input_option =
       line.add_file("--input", input, "file of lines to translate; - is standard input")
           ->excludes(text_option);
@@ -115,21 +115,17 @@ Exit run_translate(CommandLine& line) {
     }
     flush_output();
   };
-  const auto tell_unknown = [&] {
-    if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
-    unknown = {};
-  };
   const auto answer_one = [&](const std::string& to) {
-    if (m.tokenizers.source().type() != TokenizerConfig::byte) check_utf8(to, "the text");
     answer({normalized(to, m.config, m.tokenizers.source())});
-    tell_unknown();
+    tell_unknown(unknown, "read", log);
   };
   if (text || (input_option->empty() && can_prompt()))
-    return answer_texts(text, "translate", "Type a line to translate.", log, answer_one);
+    return answer_texts(text, "translate", "Type a line to translate. Ctrl-C stops a translation.",
+                        log, answer_one);
   LineReader reader(input, read_options(m.config));
   for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();)
     answer(lines);
-  tell_unknown();
+  tell_unknown(unknown, "read", log);
   return Exit::ok;
 }
 

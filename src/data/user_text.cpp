@@ -18,7 +18,9 @@ void check_length(std::size_t ids, int longest, const std::string& name) {
 
 }  // namespace
 
-std::string normalized(std::string_view text, const RunConfig& config, const Tokenizer& tokenizer) {
+std::string normalized(std::string_view text, const RunConfig& config, const Tokenizer& tokenizer,
+                       const std::string& name) {
+  if (!read_options(config).any_bytes) check_utf8(text, name);
   if (!config.data.changes_text()) return std::string(text);
   std::string read;
   tokenizer.split_at_specials(text, [&](std::string_view part, int special) {
@@ -35,10 +37,14 @@ Unknown unknown_beside_specials(std::string_view text, const Tokenizer& tokenize
   return sum;
 }
 
+void tell_unknown(Unknown& unknown, const std::string& read, Log& log) {
+  if (unknown.count > 0) log.info(read + " as <unk>: " + unknown.summary());
+  unknown = {};
+}
+
 TokenIds encode_known(std::string_view text, const Tokenizer& tokenizer, const RunConfig& config,
                       const std::string& name) {
-  if (!read_options(config).any_bytes) check_utf8(text, name);
-  const std::string read = normalized(text, config, tokenizer);
+  const std::string read = normalized(text, config, tokenizer, name);
   const Unknown unknown = unknown_beside_specials(read, tokenizer);
   if (unknown.count > 0)
     throw Error(Exit::data,

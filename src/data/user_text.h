@@ -9,16 +9,20 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "data/objective.h"
 #include "text/tokenizers.h"
 
 namespace heed {
 
 // Changed as the model's data was, but for the names of special tokens.
-std::string normalized(std::string_view text, const RunConfig& config, const Tokenizer& tokenizer);
+std::string normalized(std::string_view text, const RunConfig& config, const Tokenizer& tokenizer,
+                       const std::string& name = "the text");
 
 // What of a normalized text has no id.
 Unknown unknown_beside_specials(std::string_view text, const Tokenizer& tokenizer);
+// Says what was `read` ("read", "scored") as <unk>, if anything was, and forgets it.
+void tell_unknown(Unknown& unknown, const std::string& read, Log& log);
 
 // The ids of a text of which everything must be known.
 TokenIds encode_known(std::string_view text, const Tokenizer& tokenizer, const RunConfig& config,

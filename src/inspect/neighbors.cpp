@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/nearest.h"
 #include "data/corpus.h"
+#include "text/piece_model.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -151,8 +152,7 @@ std::string word2vec_text(const EmbeddingView& e) {
   const int first = e.tokenizer.first_ordinary_id();
   std::string text = fmt::format("{} {}\n", e.table.rows - first, e.table.cols);
   for (int id = first; id < e.table.rows; ++id) {
-    for (const char c : e.tokenizer.piece(id))
-      text += c == ' ' ? "\xE2\x96\x81" : std::string(1, c);
+    text += with_space_marks(e.tokenizer.piece(id));
     for (int c = 0; c < e.table.cols; ++c) {
       char digits[32];
       const auto end = std::to_chars(digits, digits + sizeof digits, e.table(id, c)).ptr;

@@ -12,10 +12,13 @@ void normalize(NormKind kind, In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> 
   const T* __restrict b = bias.data;
   for (int r = 0; r < x.rows; ++r) {
     const T* p = x.row(r);
-    T sum = 0, squares = 0;
+    T mean = 0, squares = 0;
+    if (kind.type == NormType::layer) {
+      T sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (int c = 0; c < n; ++c) sum += p[c];
-    const T mean = kind.type == NormType::rms ? T{0} : sum / n;
+      for (int c = 0; c < n; ++c) sum += p[c];
+      mean = sum / n;
+    }
 #pragma omp simd reduction(+ : squares)
     for (int c = 0; c < n; ++c) squares += (p[c] - mean) * (p[c] - mean);
     const T inverse = T{1} / std::sqrt(squares / n + eps);

@@ -15,6 +15,35 @@ std::vector<LinearPart> first_parts(const std::string& prefix, const ModelConfig
   return {{prefix + ".fc_gate", config.d_ff, init.weight}, fc1};
 }
 
+// For backward of h = f ⊙ v, in two sweeps. Before dh is there: copies f to dv, and h = f ⊙ v.
+template <class T>
+void gate_again(In<T> v, Mat<T> h, Mat<T> dv) {
+  for (int r = 0; r < h.rows; ++r) {
+    const T* __restrict gated = v.row(r);
+    T* __restrict p = h.row(r);
+    T* __restrict f = dv.row(r);
+    for (int c = 0; c < h.cols; ++c) {
+      f[c] = p[c];
+      p[c] *= gated[c];
+    }
+  }
+}
+
+// Then d is dh:  dv = dh ⊙ f,  d = dh ⊙ v ⊙ slope.
+template <class T>
+void gate_backward(In<T> v, In<T> slope, Mat<T> d, Mat<T> dv) {
+  for (int r = 0; r < d.rows; ++r) {
+    const T* __restrict gated = v.row(r);
+    const T* __restrict s = slope.row(r);
+    T* __restrict p = d.row(r);
+    T* __restrict f = dv.row(r);
+    for (int c = 0; c < d.cols; ++c) {
+      f[c] *= p[c];
+      p[c] = p[c] * gated[c] * s[c];
+    }
+  }
+}
+
 }  // namespace
 
 FeedForward::FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
@@ -51,18 +80,15 @@ void FeedForward::backward(Pass<T>& pass, In<T> x, const Packed& rows,
   WorkspaceScope scope(pass.workspace);
   const int d_ff = fc2.weight.cols;
   const Mat<T> u = saved.u.part(0, d_ff), h = pass.matrix(x.rows, d_ff);
-  const Mat<T> both = pass.zeros(x.rows, saved.u.cols), d = both.part(0, d_ff);  // [du dv], du
-  activate_with_slope(activation, u, h, rows.dropout(rate, dropout_id));         // u becomes dh/du
-  if (gated) {
-    copy_rows(h, both.part(1, d_ff));
-    multiply_by(saved.u.part(1, d_ff), h);
-  }
+  const Mat<T> both = pass.matrix(x.rows, saved.u.cols), d = both.part(0, d_ff);  // [du dv], du
+  set_zero(d);
+  activate_with_slope(activation, u, h, rows.dropout(rate, dropout_id));  // u becomes dh/du
+  if (gated) gate_again(saved.u.part(1, d_ff), h, both.part(1, d_ff));
   fc2.backward(pass, h, dy, d);  // d is dh
-  if (gated) {
-    multiply_by(d, both.part(1, d_ff));
-    multiply_by(saved.u.part(1, d_ff), d);
-  }
-  multiply_by(u, d);
+  if (gated)
+    gate_backward(saved.u.part(1, d_ff), u, d, both.part(1, d_ff));
+  else
+    multiply_by(u, d);
   in.backward(pass, x, both, dx);
 }
 

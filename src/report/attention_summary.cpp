@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "text/piece_model.h"
+
 namespace heed {
 namespace {
 
@@ -19,11 +21,8 @@ std::string line_of_head(const std::string& name, double sharp, Mat<const float>
                          const std::vector<std::string>& keys) {
   const float* last = weights.row(weights.rows - 1);
   const auto strongest = std::max_element(last, last + weights.cols) - last;
-  std::string token = keys[strongest];
-  for (std::size_t at; (at = token.find(' ')) != std::string::npos;)
-    token.replace(at, 1, "\xE2\x96\x81");
   return fmt::format("{}: {:3.0f} %; last row: {:3.0f} % on {}\n", name, 100 * sharp,
-                     100 * last[strongest], token);
+                     100 * last[strongest], with_space_marks(keys[strongest]));
 }
 
 // The keys with the largest weights in these rows, in their order in the text.

@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "text/piece_model.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -29,8 +30,10 @@ int column_count(std::string_view text) {
   return columns;
 }
 
-// `text` in exactly `width` columns, cut or padded; wide characters take two.
-std::string fitted(std::string_view text, int width) {
+// A token in exactly `width` columns, cut or padded; wide characters take two.
+std::string fitted(const std::string& token, int width) {
+  const std::string marked = with_space_marks(token);
+  const std::string_view text = marked;
   const bool cut = column_count(text) > width;
   const int room = cut ? width - 1 : width;  // the ellipsis takes one
   std::string out;

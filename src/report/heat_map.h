@@ -13,7 +13,8 @@ struct HeatMapStyle {
   int width = 60;       // in columns; keys that do not fit go into further blocks
 };
 
-// Long tokens are cut and end in an ellipsis. One string per row and per column of the weights.
+// Long tokens are cut and end in an ellipsis; their spaces are shown as U+2581. One string per row
+// and per column of the weights.
 std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
                           std::span<const std::string> keys, const HeatMapStyle& style);
 

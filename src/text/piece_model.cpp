@@ -117,6 +117,12 @@ const char* fault(const AnyPiece& piece) {
 
 }  // namespace
 
+std::string with_space_marks(std::string_view token) {
+  std::string shown;
+  for (const char c : token) shown += c == ' ' ? kSpaceMark : std::string_view(&c, 1);
+  return shown;
+}
+
 int reserved_length(std::string_view text, std::size_t at) {
   const CodePoint c = code_point_at(text, at);
   const bool reserved = c.value == 0 || c.value == '\t' || c.value == '\n' || c.value == 0x2581 ||

@@ -31,6 +31,8 @@ struct PieceModel {
 };
 
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
+// A token of any tokenizer, so that its spaces can be seen.
+std::string with_space_marks(std::string_view token);
 
 // The length of the character at text[at] if SentencePiece cannot take it as text, else 0. These
 // are characters it uses itself (NUL, tab, U+2581, U+2585, U+FFFD), the newline (always a separate

@@ -22,7 +22,7 @@ class Attend : public testing::Test {
     write("t", "c b a\nc b\na c\nb a a\n");
     write("config.json", R"({"data": {"source": "s", "target": "t", "valid_fraction": 0},
       "tokenizer": {"type": "word"}, "objective": {"type": "seq2seq"},
-      "model": {"d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 1},
+      "model": {"d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 2, "decoder_layers": 1},
       "train": {"max_steps": 2}})");
     ASSERT_EQ(heed("train " + at("config.json") + " --run " + at("run") + " --quiet").status, 0);
   }
@@ -44,7 +44,7 @@ TEST_F(Attend, JsonHasEveryHead) {
   EXPECT_EQ(json["source_tokens"], nlohmann::json::parse(R"(["a", "b", "</s>"])"));
   EXPECT_EQ(json["target_tokens"], nlohmann::json::parse(R"(["<s>", "b", "a"])"));
   for (const char* kind : {"encoder", "decoder", "cross"}) {
-    ASSERT_EQ(json[kind].size(), 1u);
+    ASSERT_EQ(json[kind].size(), kind == std::string("encoder") ? 2u : 1u);
     ASSERT_EQ(json[kind][0].size(), 2u);
     EXPECT_EQ(json[kind][0][1].size(), 3u);
     EXPECT_EQ(json[kind][0][1][2].size(), 3u);
@@ -127,7 +127,9 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
       {"--source ''", "--source is empty", 3},
       {"--source 'a x'", "1 unknown token: 'x'", 3},
       {"--source a --head 2", "the heads of this model are 0 to 1", 2},
-      {"--source a --layer 1", "the layers of this model are 0 to 0", 2},
+      {"--source a --layer 2", "the layers of this model are 0 to 1", 2},
+      {"--source a --kind decoder --layer 1", "the layers of --kind decoder are 0 to 0", 2},
+      {"--source a --kind cross --layer 1", "the layers of --kind cross are 0 to 0", 2},
       {"--source a --kind both", "both", 2},
       {"--source a --json --head 0", "--json always has everything", 2},
       {"--source a --json --html -", "both need standard output", 2},

@@ -77,6 +77,14 @@ class OwnText(RunsTest):
         self.check("train", "-", status=DATA, words="standard input is empty")
         self.check("train", "-", "a.txt", status=USAGE, words="stands alone")
 
+    def test_a_finished_training_is_told_even_where_its_page_cannot_be_written(self):
+        self.write("mine.txt", text(2000))
+        r = self.limited("-f 48", "train", "mine.txt", "--json", "--stop-at", 2, *TINY, "--set", "model.decoder_layers=1",
+                         "--set", "objective.target_length=16")
+        self.assertEqual(r.status, 0, r.err)
+        self.assertEqual(json.loads(r.out)["step"], 2)
+        self.assertIn("warning: cannot write", r.err)
+
     def test_each_family_trains_on_a_text(self):
         self.write("mine.txt", text(1500))
         for like, objective in (("prefix_lm", "prefix_lm"), ("bert", "masked_lm"), ("t5", "span_corruption")):

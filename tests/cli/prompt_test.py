@@ -39,7 +39,9 @@ class Prompt(RunsTest):
             with self.subTest(f"{command} {run}"):
                 prompt = command + "> "
                 t = self.terminal(command, run, *options, env={"NO_COLOR": "1"})
-                self.assertIn("Ctrl-D ends", t.until(prompt))
+                shown = t.until(prompt)
+                self.assertIn("Ctrl-D ends", shown)
+                self.assertEqual("Ctrl-C" in shown, command in ("sample", "translate"))
                 for line in lines:
                     alone = self.check(command, run, *options, *([line] if command != "neighbors" else line.split()))
                     self.assertEqual(t.answer(line, prompt), alone.out + alone.err)

@@ -20,6 +20,15 @@ TEST(HeatMap, ShadesGrowWithTheWeight) {
             "y @ : \n");
 }
 
+TEST(HeatMap, SpacesOfTokensAreSeen) {
+  const float weight[] = {1.0f};
+  const std::vector<std::string> query = {"a b"}, key = {" "};
+  EXPECT_EQ(draw_heat_map({weight, 1, 1}, query, key, {}),
+            "    \xE2\x96\x81 \n"
+            "a\xE2\x96\x81"
+            "b @ \n");
+}
+
 TEST(HeatMap, FitsTheWidthWhateverTheTokens) {
   constexpr int kKeys = 40;
   const std::vector<float> weights(2 * kKeys, 0.5f);

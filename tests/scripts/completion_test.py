@@ -20,6 +20,7 @@ class Completion(unittest.TestCase):
         self.assertIn("verify", self.offered(""))
         self.assertNotIn("trains", self.offered(""))
         self.assertEqual(self.offered("train", "a.json", "--init"), ["--init-from"])
+        self.assertEqual(self.offered("sample", "run", "--num"), ["--num-samples"])
         self.assertEqual(self.offered("train", "a.json", "--set", "optimizer.learn"), ["optimizer.learning_rate="])
 
     def test_files_are_left_to_bash(self):
