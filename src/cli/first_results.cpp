@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "data/objective.h"
 #include "report/report_page.h"
+#include "store/origin.h"
 #include "store/result_file.h"
 #include "text/utf8.h"
 
@@ -34,6 +35,11 @@ void log_lines(const std::string& text, Log& log) {
 }
 
 }  // namespace
+
+bool is_of_own_text(const std::string& run) {
+  std::error_code none;
+  return std::filesystem::equivalent(read_origin(run).folder, run, none);
+}
 
 void show_first_results(const std::string& run, const std::string& reason, Log& log) try {
   const Report report = make_report(run);

@@ -7,6 +7,9 @@
 
 namespace heed {
 
+// Did `heed train TEXT` start this run? The paths of its data start at its own folder.
+bool is_of_own_text(const std::string& run);
+
 // Logs a sample, writes RUN/report.html, and names commands to try next. `reason` is RunResult's.
 // The run is finished and whole, so an Error is only a warning.
 void show_first_results(const std::string& run, const std::string& reason, Log& log);

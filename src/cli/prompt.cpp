@@ -77,7 +77,9 @@ class Prompt {
   // Waits for a line; nothing at the end.
   std::optional<std::string> next() {
     while (prompt_stop == 0 || prompt_stop == SIGINT) {  // one SIGINT ended the last answer
-      if (prompt_stop == SIGINT) prompt_stop = 0;        // what may come now is not lost
+      eventfd_t obeyed;  // its wake, or the prompt would be drawn twice
+      if (prompt_stop == SIGINT) (void)::eventfd_read(prompt_wake, &obeyed);
+      if (prompt_stop == SIGINT) prompt_stop = 0;  // what may come now is not lost
       ::el_set(edit_.get(), EL_PREP_TERM, 1);  // before the prompt is seen: no key is echoed twice
       int length = 0;
       if (const char* read = ::el_gets(edit_.get(), &length); read != nullptr && length > 0) {

@@ -122,7 +122,11 @@ Exit run_resume(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   request.film = film_of;
   Log log({.quiet = line.quiet()});
-  return finish(resume_run(request, log), json);
+  const RunResult result = resume_run(request, log);
+  const Exit exit = finish(result, json);
+  if (exit == Exit::ok && result.reason != "already_done" && is_of_own_text(result.run))
+    show_first_results(result.run, result.reason, log);
+  return exit;
 }
 
 }  // namespace heed
