@@ -50,7 +50,7 @@ Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
   const bool limited = cuts.training < cuts.held_out;
   throw Error(Exit::data,
               fmt::format("the training text is too short: {} tokens {}.", tokens,
-                          limited ? "within data.limit" : "after holding out the validation part"),
+                          limited ? "within data.limit" : "after holding out data.valid_fraction"),
               limited ? "a larger data.limit" : "more text");
 }
 

@@ -157,10 +157,12 @@ Frame RunFilm::frame(const Moment& moment) const {
 std::unique_ptr<Film> make_film(const RunConfig& config, const Transformer& model,
                                 const Tokenizers& tokenizers, const Dataset& data) {
   const Split& split = config.data.has_validation() ? data.valid : data.train;
-  if (frame_weights(config.model, kFewestTokens) > kMostFrameWeights ||
-      make_objective(config)->evaluation(split).count == 0)
-    return nullptr;
+  if (make_objective(config)->evaluation(split).count == 0) return nullptr;
   return std::make_unique<RunFilm>(config, model, tokenizers, split);
+}
+
+bool is_filmed(const ModelConfig& model) {
+  return frame_weights(model, kFewestTokens) <= kMostFrameWeights;
 }
 
 }  // namespace heed

@@ -42,11 +42,13 @@ class RunFilm final : public Film {
   Question question_;
 };
 
-// Null if there is no example to show, or if a frame would be too large: from some 1,400 heads
-// on, in all layers together.
+// Null if there is no example to show.
 std::unique_ptr<Film> make_film(const RunConfig& config, const Transformer& model,
                                 const Tokenizers& tokenizers, const Dataset& data);
+// Are the frames of such a model small enough for film.jsonl? Up to some 1,400 heads they are.
+bool is_filmed(const ModelConfig& model);
 inline std::unique_ptr<Film> film_of(const PreparedRun& run) {
+  if (!is_filmed(run.config.model)) return nullptr;
   return make_film(run.config, run.model, run.tokenizers, run.data);
 }
 
