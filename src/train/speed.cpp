@@ -1,6 +1,7 @@
 #include "train/speed.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/signals.h"
@@ -17,18 +18,19 @@ Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds) {
   State state;
   Speed speed;
   const double begin = seconds_now();
-  double from = begin;
-  int counted = 0;
+  std::vector<double> times;
   for (int i = 0; i < kWarmUp + kSteps; ++i) {
-    if (i == kWarmUp) {
-      from = seconds_now();
-      counted = 0;
-    }
+    const double from = seconds_now();
     if (!stepper.step(state).finite) break;
-    ++counted;
+    if (i == kWarmUp) times.clear();
+    times.push_back(seconds_now() - from);
     if (stop_signal() != 0 || seconds_now() - begin > seconds) break;
   }
-  speed.step = (seconds_now() - from) / std::max(1, counted);
+  // The median: the first touch of new memory makes some steps several times as long.
+  if (!times.empty()) {
+    std::ranges::nth_element(times, times.begin() + times.size() / 2);
+    speed.step = times[times.size() / 2];
+  }
   const double index = static_cast<double>(state.cursor.index);
   const auto count = static_cast<double>(objective->count(split, state.cursor.epoch));
   speed.epochs = (static_cast<double>(state.cursor.epoch) + index / std::max(1.0, count)) /

@@ -174,7 +174,7 @@ std::string suggested_config(const OwnText& text, const Suggestion& s, const std
   "objective": {{"type": {objective}}},
   // The rate rises for warmup_steps, then falls to min_learning_rate at max_steps.
   "optimizer": {{
-    "type": "adamw", "learning_rate": {rate:g}, "min_learning_rate": {low:g},
+    "type": "muon", "learning_rate": {rate:g}, "min_learning_rate": {low:g},
     "schedule": "cosine", "warmup_steps": {warmup}
   }},
   // A step reads batch_tokens tokens. patience: stop after so many validations without a new best.
