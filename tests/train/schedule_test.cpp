@@ -74,13 +74,13 @@ TEST(Schedule, WsdStaysAndThenFallsInAStraightLine) {
 // So a branch may decay at another time, to another rate.
 TEST(Schedule, UntilItFallsTheRateOfWsdDependsOnNothingElseToTheLastBit) {
   OptimizerConfig c = schedule(ScheduleType::wsd);
-  for (const double lowest : {0.0, 0.1, 0.3, 1e-7, 0.4}) {
+  for (const double lowest : {0.0, 0.1, 0.3, 1e-7}) {
     c.min_learning_rate = lowest;
     for (const std::int64_t end : {110, 97, 1234567}) {
       c.decay_steps = end;
       EXPECT_EQ(rate(c, 60), 0.4);
       EXPECT_EQ(rate(c, full_rate_until(c)), 0.4);
-      if (lowest < 0.3) EXPECT_LT(rate(c, full_rate_until(c) + 1), 0.4);
+      EXPECT_LT(rate(c, full_rate_until(c) + 1), 0.4);
     }
   }
 }
