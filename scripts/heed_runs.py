@@ -1,4 +1,4 @@
-"""What the scripts that run heed share: calling it, the name of the machine, means with their spread."""
+"""What the scripts that run heed share: calling it, where a figure comes from, means with their spread."""
 import json
 import os
 import pathlib
@@ -7,6 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CORES = len(os.sched_getaffinity(0))
+SPEEDRUNS = ROOT / "configs" / "speedruns.jsonl"
 DEFAULT_HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
 
 
@@ -29,6 +30,36 @@ class Heed:
 
     def json(self, *arguments):
         return json.loads(self(*arguments, "--json"))
+
+
+def config_file(name):
+    """A config, or the one of this name in configs/."""
+    return name if name.is_file() else ROOT / "configs" / f"{name}.json"
+
+
+def git(*arguments):
+    """Standard output of git in this repository, or None if there is no git or no repository."""
+    try:
+        done = subprocess.run(["git", "-C", ROOT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def provenance(config, program):
+    """The commit, and why a figure of it would not be clean."""
+    commit = git("rev-parse", "--short=10", "HEAD")
+    if commit is None:
+        return None, ["no commit is known"]
+    reasons = []
+    if git("status", "--porcelain", "--", ":/", f":(exclude,top){SPEEDRUNS.relative_to(ROOT)}"):  # it grows with results
+        reasons.append("there are uncommitted changes")
+    if git("ls-files", "--error-unmatch", str(config.resolve())) is None:
+        reasons.append("the config is not in the commit")
+    changed = git("log", "-1", "--format=%ct", "--", "src", "CMakeLists.txt")
+    if changed and program.stat().st_mtime < int(changed):
+        reasons.append("heed is older than its sources")
+    return commit, reasons
 
 
 def cpu_field(key):

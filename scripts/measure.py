@@ -20,43 +20,17 @@ import argparse
 import datetime
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
-from heed_runs import CORES, DEFAULT_HEED, ROOT, Heed, cell, cpu_field, mean
+from heed_runs import CORES, DEFAULT_HEED, Heed, cell, config_file, cpu_field, mean, provenance
 
 AVERAGED = 10  # checkpoints
 # Key of evaluate's JSON object, how the row words it, factor, digits.
 FIGURES = [("loss", "loss {}", 1, 4), ("perplexity", "perplexity {}", 1, 3), ("bits_per_byte", "{} bits per byte", 1, 4),
            ("accuracy", "{} % right", 100, 2), ("bleu", "BLEU {}", 1, 2), ("chrf", "chrF2 {}", 1, 2),
            ("exact_match", "{} % of lines exact", 1, 2), ("unknown_tokens", "{} unknown tokens", 1, 0)]
-
-
-def git(*arguments):
-    """Standard output of git in this repository, or None if there is no git or no repository."""
-    try:
-        done = subprocess.run(["git", "-C", ROOT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    except OSError:
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
-def provenance(config, program):
-    """The commit, and why a figure of it would not be clean."""
-    commit = git("rev-parse", "--short=10", "HEAD")
-    if commit is None:
-        return None, ["no commit is known"]
-    reasons = []
-    if git("status", "--porcelain"):
-        reasons.append("there are uncommitted changes")
-    if git("ls-files", "--error-unmatch", str(config.resolve())) is None:
-        reasons.append("the config is not in the commit")
-    changed = git("log", "-1", "--format=%ct", "--", "src", "CMakeLists.txt")
-    if changed and program.stat().st_mtime < int(changed):
-        reasons.append("heed is older than its sources")
-    return commit, reasons
 
 
 def train(heed, config, run, seed, threads):
@@ -128,7 +102,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
                         help="keep the runs here; a run that is here is finished and measured instead of trained again")
     options = parser.parse_args()
-    config = options.config if options.config.is_file() else ROOT / "configs" / f"{options.config}.json"
+    config = config_file(options.config)
     heed = Heed(options.heed)
     commit, reasons = provenance(config, heed.program)
     settings = json.loads(heed("config", config))

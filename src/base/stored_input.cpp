@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/input_file.h"
 
 namespace heed {
@@ -36,11 +37,6 @@ StoredInput::~StoredInput() {
 
 std::string StoredInput::path() const {
   return std::string(kFolder) + std::to_string(fd_);
-}
-
-void StoredInput::write_to(OutputFile& file) const {
-  InputFile input(path());
-  for (std::string block; input.append_to(block, kBlock); block.clear()) file.write(block);
 }
 
 std::string shown_path(const std::string& path) {

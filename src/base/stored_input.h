@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include "base/files.h"
-
 namespace heed {
 
 class StoredInput {
@@ -17,7 +15,6 @@ class StoredInput {
   StoredInput& operator=(const StoredInput&) = delete;
 
   std::string path() const;  // as long as this object lives
-  void write_to(OutputFile& file) const;
 
  private:
   int fd_;

@@ -116,10 +116,20 @@ Exit run_resume(CommandLine& line) {
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
   line.add_steps("--more", request.more, "train this many steps beyond the planned end")
       ->excludes(max_steps);
+  auto* branch =
+      line.add_file("--branch", request.branch,
+                    "leave RUN alone and continue its newest checkpoint in this new run, "
+                    "whose schedule (wsd) decays to --max-steps");
+  line.app()
+      .add_flag("--force", request.force, "with --branch: rename an existing run to NAME.old-K")
+      ->needs(branch);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
   add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
+  if (branch->count() > 0 && request.branch.empty())
+    throw Error(Exit::usage, "--branch is empty; expected the folder of a new run.");
+  request.command = line.as_typed();
   request.film = film_of;
   Log log({.quiet = line.quiet()});
   const RunResult result = resume_run(request, log);

@@ -57,6 +57,7 @@ constexpr Range above(double min, double max) {  // (min, max]
 enum class OnResume {
   refused,  // yes: it would be another run
   allowed,  // no: the new value applies from now on, with a message
+  branch,   // refused, but a branch may where it leaves the learning rates of the finished steps
 };
 
 // An enumeration, as the names of its values 0, 1, 2, ...

@@ -31,18 +31,19 @@ std::vector<Field> fields(OptimizerConfig& c) {
        between(0, 1e12), kFuture},
       {"schedule",
        choice(c.schedule, {"constant", "linear", "cosine", "inverse_sqrt", "noam", "wsd"}),
-       "how the rate changes after the warm-up"},
-      {"warmup_steps", &c.warmup_steps, "the rate rises over this many steps", kSteps},
+       "how the rate changes after the warm-up", kAny, OnResume::branch},
+      {"warmup_steps", &c.warmup_steps, "the rate rises over this many steps", kSteps,
+       OnResume::branch},
       {"min_learning_rate", &c.min_learning_rate, "linear, cosine, wsd: the rate at the end",
        between(0, 1e6), kFuture},
       {"decay_steps", &c.decay_steps,
        "linear, cosine, wsd: the step at which the rate reaches min_learning_rate; fixed when the "
        "run "
        "starts; 0 = train.max_steps",
-       kSteps, OnResume::refused, "train.max_steps"},
+       kSteps, OnResume::branch, "train.max_steps"},
       {"decay_fraction", &c.decay_fraction,
        "wsd: the rate stays the highest and falls in this last share of decay_steps", above(0, 1),
-       OnResume::refused, "", no_fraction},
+       OnResume::branch, "", no_fraction},
   };
 }
 

@@ -1,7 +1,9 @@
 #include "store/metrics_file.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "base/files.h"
 #include "base/folders.h"
 #include "base/input_file.h"
 
@@ -12,6 +14,14 @@ namespace {
 // One step's record of a model of a thousand matrices has some 100 KB. A film has at most a hundred
 // frames (train/film.h) of less than 100 KB each (inspect/run_film.h).
 constexpr std::size_t kLongest = 16u << 20;
+
+// The step of a line of metrics, -1 if it has none; nothing if it is not a JSON object.
+std::optional<std::int64_t> step_of(const std::string& line) {
+  const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
+  if (!object.is_object()) return std::nullopt;
+  const auto step = object.find("step");
+  return step != object.end() && step->is_number_integer() ? step->get<std::int64_t>() : -1;
+}
 
 }  // namespace
 
@@ -40,6 +50,35 @@ void for_each_event(const std::filesystem::path& run,
     if (event["kind"].is_string() && event["step"].is_number_integer()) use(event);
   };
   for_each_metrics_line(run, use_event, file);
+}
+
+MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
+                      const char* file, std::int64_t step, SystemCalls& calls) {
+  const std::filesystem::path temporary = to / (std::string(".tmp-") + file);
+  MetricsCut cut;
+  OutputFile kept(temporary, calls);
+  std::string text;
+  const auto keep = [&](const std::string& line, bool ended) {
+    const std::optional<std::int64_t> at = ended ? step_of(line) : std::nullopt;
+    if (!at) {
+      ++cut.damaged;
+    } else if (*at > step) {
+      ++cut.later;
+    } else {
+      ++cut.kept;
+      text += line + '\n';
+    }
+    if (text.size() > (1 << 20)) {
+      kept.write(text);
+      text.clear();
+    }
+  };
+  for_each_metrics_line(from, keep, file);
+  kept.write(text);
+  kept.finish();
+  rename_path(temporary, to / file, calls);
+  sync_folder(to, calls);
+  return cut;
 }
 
 }  // namespace heed

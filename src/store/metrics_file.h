@@ -1,5 +1,5 @@
-// Reading metrics.jsonl and film.jsonl of a run: an object of JSON on each line, with "kind" and
-// "step".
+// metrics.jsonl and film.jsonl of a run: an object of JSON on each line, with "kind" and "step".
+// Reading them, and cutting them back to a step.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "base/system_calls.h"
 
 namespace heed {
 
@@ -28,5 +30,16 @@ void for_each_metrics_line(const std::filesystem::path& run,
 void for_each_event(const std::filesystem::path& run,
                     const std::function<void(nlohmann::ordered_json& event)>& use,
                     const char* file = kMetrics);
+
+struct MetricsCut {
+  std::int64_t kept = 0;
+  std::int64_t later = 0;    // lines of later steps, dropped
+  std::int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
+};
+
+// Gives the run `to` the `file` of the run `from`, without every line of a step after `step` and
+// without a torn last one. Both may be the same run; another one may be growing meanwhile.
+MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
+                      const char* file, std::int64_t step, SystemCalls& calls);
 
 }  // namespace heed

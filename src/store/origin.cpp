@@ -30,6 +30,10 @@ std::string origin_json(const Origin& origin) {
   Json json{{"folder", origin.folder}, {"data_sha256", origin.hash.data}};
   if (!origin.hash.valid.empty()) json["valid_sha256"] = origin.hash.valid;
   if (!origin.init_from.empty()) json["init_from"] = origin.init_from;
+  if (!origin.branched_from.empty()) {
+    json["branched_from"] = origin.branched_from;
+    json["branched_at"] = origin.branched_at;
+  }
   json["command"] = origin.command;
   json["core_type"] = origin.core_type;
   json["processor"] = processor_name();
@@ -64,6 +68,8 @@ Origin read_origin(const std::string& run) {
             text_of(json, "init_from"),
             text_of(json, "command"),
             text_of(json, "core_type"),
+            text_of(json, "branched_from"),
+            0,
             text_of(json, "initial_sha256")};
   }
   return {};

@@ -1,6 +1,7 @@
 // origin.json of a run: where it comes from. The folder that the data's relative paths start from,
-// what the data was, the run whose weights it began with, and the command line. For people it also
-// says when the run began, with which version of heed and on which processor.
+// what the data was, the run whose weights it began with or that it is a branch of, and the command
+// line. For people it also says when the run began, with which version of heed and on which
+// processor.
 #pragma once
 
 #include <string>
@@ -15,6 +16,8 @@ struct Origin {
   std::string init_from;  // of --init-from, or ""
   std::string command;
   std::string core_type;  // OpenBLAS's name of the processor: another one gives other last digits
+  std::string branched_from = "";   // of heed resume --branch: the run, or ""
+  std::int64_t branched_at = 0;     // its step; written only
   std::string initial_sha256 = "";  // read only: of the file that keeps older runs' first weights
 };
 

@@ -176,7 +176,7 @@ void require_run_folder(const fs::path& run) {
               fmt::format("{} is not a run of heed (a folder with checkpoints/ and config.json); "
                           "it is left alone",
                           quoted_path(run)),
-              "another --run");
+              "another folder");
 }
 
 }  // namespace heed

@@ -3,13 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "base/folders.h"
 #include "base/format.h"
-#include "store/metrics_file.h"
+#include "base/input_file.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -63,14 +61,6 @@ void move_back(const fs::path& old, const fs::path& run, SystemCalls& calls) {
   }
 }
 
-// The step of a line of metrics, -1 if it has none; nothing if it is not a JSON object.
-std::optional<std::int64_t> step_of(const std::string& line) {
-  const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
-  if (!object.is_object()) return std::nullopt;
-  const auto step = object.find("step");
-  return step != object.end() && step->is_number_integer() ? step->get<std::int64_t>() : -1;
-}
-
 }  // namespace
 
 RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
@@ -83,9 +73,9 @@ void RunWriter::require_free(const fs::path& run, bool force) {
     throw Error(Exit::usage,
                 quoted_path(run) +
                     " exists already and is not a run: it has no config.json (did a start fail?).",
-                "another --run; or remove the folder, if there is nothing else in it");
+                "another folder; or remove this one, if there is nothing else in it");
   throw Error(Exit::usage, fmt::format("the run {} exists already.", quoted_path(run)),
-              fmt::format("heed resume {}, another --run, or --force (renames the old one)",
+              fmt::format("heed resume {}, another folder, or --force (renames the old one)",
                           shell_word(run.string())));
 }
 
@@ -136,12 +126,12 @@ void RunWriter::write_config(std::string_view json) {
   replace_file(run_ / "config.json", json, *calls_);
 }
 
-void RunWriter::describe(std::string_view origin, std::string_view config,
-                         const StoredInput* text) {
+void RunWriter::describe(std::string_view origin, std::string_view config, const fs::path& text) {
   try {
-    if (text) {
+    if (!text.empty()) {
+      InputFile input(text);
       OutputFile file(run_ / "text.txt", *calls_);
-      text->write_to(file);
+      for (std::string block; input.append_to(block, 1 << 20); block.clear()) file.write(block);
       file.finish();
     }
     replace_file(run_ / "origin.json", origin, *calls_);
@@ -203,42 +193,14 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
   }
 }
 
-MetricsCut RunWriter::cut_metrics(std::int64_t step) {
-  if (has_film(run_)) {
-    cut(kFilm, step);
+MetricsCut RunWriter::copy_metrics(const fs::path& from, std::int64_t step) {
+  if (has_film(from)) {
+    copy_lines(from, run_, kFilm, step, *calls_);
     film_ = std::make_unique<AppendFile>(run_ / kFilm, *calls_);
   }
-  const MetricsCut metrics = cut(kMetrics, step);
+  const MetricsCut metrics = copy_lines(from, run_, kMetrics, step, *calls_);
   metrics_ = std::make_unique<AppendFile>(run_ / kMetrics, *calls_);
   return metrics;
-}
-
-MetricsCut RunWriter::cut(const char* file, std::int64_t step) {
-  const fs::path temporary = run_ / fmt::format(".tmp-{}", file);
-  MetricsCut cut;
-  OutputFile kept(temporary, *calls_);
-  std::string text;
-  const auto keep = [&](const std::string& line, bool ended) {
-    const std::optional<std::int64_t> at = ended ? step_of(line) : std::nullopt;
-    if (!at) {
-      ++cut.damaged;
-    } else if (*at > step) {
-      ++cut.later;
-    } else {
-      ++cut.kept;
-      text += line + '\n';
-    }
-    if (text.size() > (1 << 20)) {
-      kept.write(text);
-      text.clear();
-    }
-  };
-  for_each_metrics_line(run_, keep, file);
-  kept.write(text);
-  kept.finish();
-  rename_path(temporary, run_ / file, *calls_);
-  sync_folder(run_, *calls_);
-  return cut;
 }
 
 void RunWriter::append_metrics(std::string_view json_line) {

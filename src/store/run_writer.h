@@ -12,17 +12,11 @@
 #include <string_view>
 
 #include "base/files.h"
-#include "base/stored_input.h"
 #include "store/checkpoint.h"
+#include "store/metrics_file.h"
 #include "store/run_lock.h"
 
 namespace heed {
-
-struct MetricsCut {
-  std::int64_t kept = 0;
-  std::int64_t later = 0;    // lines of later steps, dropped
-  std::int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
-};
 
 class RunWriter {
  public:
@@ -42,11 +36,11 @@ class RunWriter {
   std::filesystem::path checkpoints() const { return run_ / "checkpoints"; }
 
   void write_config(std::string_view json);  // config.json
-  // Of a new run: text.txt (if it came from standard input), origin.json, then config.json, with
+  // Of a new run: text.txt (a copy of `text`, if there is one), origin.json, then config.json, with
   // which it can be resumed. If that fails the folder goes again, which would be in the way of the
   // next start, and an old run gets its name back.
   void describe(std::string_view origin, std::string_view config,
-                const StoredInput* text = nullptr);
+                const std::filesystem::path& text = {});
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
   // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics and
@@ -61,13 +55,14 @@ class RunWriter {
 
   // metrics.jsonl, to continue after `step`: drops every line of a later step and a torn last one;
   // and likewise film.jsonl, if there is one.
-  MetricsCut cut_metrics(std::int64_t step);
+  MetricsCut cut_metrics(std::int64_t step) { return copy_metrics(run_, step); }
+  // The same with those of another run, which stays as it is.
+  MetricsCut copy_metrics(const std::filesystem::path& from, std::int64_t step);
   void append_metrics(std::string_view json_line);
   void append_film(std::string_view json_line);  // the run has a film
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
-  MetricsCut cut(const char* file, std::int64_t step);
   void set_links(const State& state);
   void prune(std::int64_t step, int keep_last);
 

@@ -24,13 +24,19 @@ double learning_rate(const OptimizerConfig& c, int d_model, std::int64_t step) {
       return c.learning_rate * std::sqrt(std::max(1.0, warmup) / t);
     case ScheduleType::wsd: {
       const double end = static_cast<double>(c.decay_steps), falling = c.decay_fraction * end;
-      return c.min_learning_rate + above * std::clamp((end - t) / falling, 0.0, 1.0);
+      if (end - t >= falling) return c.learning_rate;  // to the last bit, whatever the end
+      return c.min_learning_rate + above * std::max((end - t) / falling, 0.0);
     }
     case ScheduleType::constant:
     case ScheduleType::noam:  // above
       break;
   }
   return c.learning_rate;
+}
+
+std::int64_t full_rate_until(const OptimizerConfig& c) {
+  const double end = static_cast<double>(c.decay_steps);
+  return static_cast<std::int64_t>(end - c.decay_fraction * end);
 }
 
 }  // namespace heed

@@ -20,4 +20,7 @@ namespace heed {
 // 2017)
 double learning_rate(const OptimizerConfig& config, int d_model, std::int64_t step);
 
+// wsd: the last step of the highest rate.
+std::int64_t full_rate_until(const OptimizerConfig& config);
+
 }  // namespace heed

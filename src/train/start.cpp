@@ -59,7 +59,8 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
   RunWriter run = RunWriter::create(start.run, request.force);
   const Origin origin{start.folder, prepared.data.hash, request.init_from, request.command,
                       blas_core_type()};
-  run.describe(origin_json(origin), dump_config(prepared.config), start.text.get());
+  run.describe(origin_json(origin), dump_config(prepared.config),
+               start.text ? start.text->path() : "");
   start.text.reset();
 
   log.open_file((run.path() / "train.log").string());

@@ -34,6 +34,11 @@ class Trainer {
   void restore(const Checkpoint& checkpoint);
   // From these weights; saved at once as step 0.
   void start_from(const ParamVec<float>& weights);
+  // From a checkpoint of another run, saved at once in this one and with its config.
+  void adopt(const Checkpoint& checkpoint) {
+    restore(checkpoint);
+    save();
+  }
   // Before run(): the film, which must outlive the trainer, is begun or continued.
   void film_with(const Film& film) { film_.emplace(film, state_.step, run_, log_); }
 

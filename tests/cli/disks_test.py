@@ -36,7 +36,7 @@ class Disks(RunsTest):
 
     def test_a_folder_whose_start_failed_is_recognised(self):
         (self.folder / "run").mkdir()
-        self.train(self.config(), status=2, words=["no config.json", "another --run"])
+        self.train(self.config(), status=2, words=["no config.json", "another folder"])
         (self.folder / "run" / "checkpoints").mkdir()
         self.resume(status=STORE, words=["its start failed", "train again"])
 

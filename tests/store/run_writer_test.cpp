@@ -275,6 +275,25 @@ TEST_F(Writer, ARunWithoutAFilmGetsNone) {
   EXPECT_TRUE(fs::is_directory(run_ / "film.jsonl"));
 }
 
+TEST_F(Writer, LinesOfAnotherRunUpToAStepAreItsOwnFromThenOn) {
+  const fs::path stem = folder_.path() / "stem";
+  RunWriter other = RunWriter::create(stem, false);
+  for (const char* line : {R"({"step":1})", R"({"step":2})", R"({"step":3})"}) {
+    other.append_metrics(line);
+    other.append_film(line);
+  }
+  RunWriter writer = RunWriter::create(run_, false);
+  EXPECT_EQ(writer.copy_metrics(stem, 2).kept, 2);
+  writer.append_metrics(R"({"step":4})");
+  writer.append_film(R"({"step":4})");
+  const std::string grown = "{\"step\":1}\n{\"step\":2}\n{\"step\":4}\n";
+  EXPECT_EQ(metrics(), grown);
+  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), grown);
+  const std::string before = "{\"step\":1}\n{\"step\":2}\n{\"step\":3}\n";
+  EXPECT_EQ(read_file(stem / "metrics.jsonl", 1000), before);
+  EXPECT_EQ(read_file(stem / "film.jsonl", 1000), before);
+}
+
 TEST_F(Writer, ATornLineThatIsJsonAllTheSameIsDropped) {
   RunWriter writer = RunWriter::create(run_, false);
   std::ofstream(run_ / "metrics.jsonl") << "{\"step\":1}\n{\"step\":1}";

@@ -35,6 +35,8 @@ CONFIGS = {
 }
 CONFIGS["continued"] = CONFIGS["char"]
 INIT_FROM = ["continued"]  # these begin with the weights of a run of the same config
+CONFIGS["branched"] = CONFIGS["char"].replace('"train": {', '"optimizer": {"schedule": "wsd"}, "train": {')
+BRANCHED = ["branched"]  # these are branches of a run of the same config
 # After a start that was stopped before its first checkpoint heed may say one of these, and only then.
 FAILED_START = ("its start failed", "a start failed there", "was stopped before its first checkpoint")
 
@@ -60,11 +62,16 @@ class Crashes:
         self.reference = self.folder / "reference"
         self.options = []
         self.clear()
-        if config in INIT_FROM:
-            first = self.run("train", self.root / "c.json", "--run", self.folder / "texts" / "first", "--stop-at", 2)
+        self.begin = ["train", self.root / "c.json", "--run", self.root / "run"]
+        if config in INIT_FROM + BRANCHED:
+            first = self.run("train", self.root / "c.json", "--run", self.folder / "texts" / "first", "--stop-at",
+                             2 if config in INIT_FROM else 15)
             if first.returncode != 0:
                 raise Finding(f"{config} does not train: {first.stderr}")
-            self.options = ["--init-from", self.root / "first"]
+            if config in INIT_FROM:
+                self.options = ["--init-from", self.root / "first"]
+            else:
+                self.begin = ["resume", self.root / "first", "--branch", self.root / "run"]
             self.clear()
         done = self.start(STORM_LOG=self.log)
         if done.returncode != 0:
@@ -96,8 +103,7 @@ class Crashes:
         return self.train(**environment)
 
     def train(self, *arguments, **environment):
-        return self.run("train", self.root / "c.json", "--run", self.root / "run", "--threads", self.draw.randint(1, 3),
-                        *self.options, *arguments, **environment)
+        return self.run(*self.begin, "--threads", self.draw.randint(1, 3), *self.options, *arguments, **environment)
 
     def cannot_start(self, done):
         """Whether heed says that nothing was trained; then the run is removed, and a fresh start is fair."""
@@ -107,6 +113,9 @@ class Crashes:
         return fair
 
     def compare(self):
+        first = self.folder / "texts" / "first"
+        if first.exists() and snapshot(first) != snapshot(self.root / "first"):
+            raise Finding("the run that it began with has changed")
         try:
             check_run.compare(str(self.root / "run"), str(self.reference))
         except (AssertionError, OSError, ValueError) as error:

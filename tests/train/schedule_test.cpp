@@ -71,6 +71,20 @@ TEST(Schedule, WsdStaysAndThenFallsInAStraightLine) {
   EXPECT_NEAR(rate(c, 55), 0.25, 1e-15);
 }
 
+// So a branch may decay at another time, to another rate.
+TEST(Schedule, UntilItFallsTheRateOfWsdDependsOnNothingElseToTheLastBit) {
+  OptimizerConfig c = schedule(ScheduleType::wsd);
+  for (const double lowest : {0.0, 0.1, 0.3, 1e-7}) {
+    c.min_learning_rate = lowest;
+    for (const std::int64_t end : {110, 97, 1234567}) {
+      c.decay_steps = end;
+      EXPECT_EQ(rate(c, 60), 0.4);
+      EXPECT_EQ(rate(c, full_rate_until(c)), 0.4);
+      EXPECT_LT(rate(c, full_rate_until(c) + 1), 0.4);
+    }
+  }
+}
+
 TEST(Schedule, NoamIsThePapers) {
   const OptimizerConfig c = schedule(ScheduleType::noam);
   EXPECT_NEAR(rate(c, 1), 0.4 / 8 * std::pow(10, -1.5), 1e-15);

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""How good a config is, and how soon: trains it with several seeds to the end of its schedule and keeps the result.
+
+    scripts/speedrun.py CONFIG --target loss '<=' 1.88 [--seeds 3] [--set KEY=VALUE]... [--data KEY=FILE]... [--note TEXT]
+
+The time is that of `heed train`, from its start to its end. The metric is one of `heed evaluate` (loss, perplexity,
+bits_per_byte, accuracy, bleu, chrf, exact_match) on what the config holds out, with the last checkpoint or an average of
+the last ones. No seed is left out and no checkpoint is chosen. --data train=FILE is --set data.train=FILE with a path
+from here.
+
+Prints a table row and appends a JSON object to a file of results (default: configs/speedruns.jsonl), also where the target
+is missed: what did not help is a result too, and --note says what was tried. config_sha256 is of the effective config as
+`heed config` prints it with these --set, data_sha256 of the texts.
+"""
+import argparse
+import datetime
+import hashlib
+import json
+import operator
+import pathlib
+import sys
+import tempfile
+import time
+
+from heed_runs import CORES, DEFAULT_HEED, SPEEDRUNS, Heed, cell, config_file, cpu_field, mean, provenance
+
+COMPARISONS = {"<=": operator.le, ">=": operator.ge}
+TRANSLATED = ("bleu", "chrf", "exact_match")
+METRICS = ("loss", "perplexity", "bits_per_byte", "accuracy", *TRANSLATED)
+
+
+def pair(text):
+    key, equals, value = text.partition("=")
+    if not (key and equals and value):
+        raise argparse.ArgumentTypeError(f"{text}: expected KEY=VALUE")
+    return key, value
+
+
+def measured(heed, run, options):
+    """The metric of a finished run."""
+    checkpoint = "last"
+    if options.average:
+        steps = heed.json("average", run, "--last", options.average)["steps"]
+        checkpoint = f"average-{steps[0]}-{steps[-1]}"
+    metric = options.target[0]
+    translate = ["--bleu", "--beam-size", 5, "--tokenize", options.tokenize] if metric in TRANSLATED else []
+    found = heed.json("evaluate", run, "--checkpoint", checkpoint, *translate)
+    if found.get(metric) is None:
+        sys.exit(f"speedrun.py: heed evaluate has no {metric} for this run; it has {', '.join(found)}")
+    return found[metric]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("config", type=pathlib.Path, help="a config, or the name of one in configs/")
+    parser.add_argument("--target", nargs=3, required=True, metavar=("METRIC", "OP", "VALUE"),
+                        help="what the mean of the seeds is to reach; OP is <= or >=")
+    parser.add_argument("--seeds", type=int, default=3, help="how many, from the config's own on (default: 3)")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as heed train takes it")
+    parser.add_argument("--data", action="append", default=[], type=pair, metavar="KEY=FILE", help="train, valid, source, ...")
+    parser.add_argument("--average", type=int, metavar="N", help="measure the average of the last N checkpoints")
+    parser.add_argument("--tokenize", choices=["13a", "none"], default="13a", help="how BLEU splits lines (default: 13a)")
+    parser.add_argument("--note", default="", help="what is tried, in a sentence")
+    parser.add_argument("--results", type=pathlib.Path, default=SPEEDRUNS)
+    parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
+    parser.add_argument("--threads", type=int, default=CORES, help="default: one per core")
+    options = parser.parse_args()
+    metric, comparison, value = options.target
+    if metric not in METRICS or comparison not in COMPARISONS or options.seeds < 1:
+        parser.error(f"expected --target METRIC '<=' VALUE or '>=' VALUE, METRIC one of {', '.join(METRICS)}; and a seed")
+    wanted = float(value)
+    heed, config = Heed(options.heed), config_file(options.config)
+    commit, reasons = provenance(config, heed.program)
+    sets = [part for text in options.set for part in ("--set", text)]
+    files = [part for key, file in options.data for part in ("--set", f"data.{key}={pathlib.Path(file).resolve()}")]
+    effective = heed("config", config, *sets)
+    seed = json.loads(effective)["seed"]
+    values, seconds = [], []
+    with tempfile.TemporaryDirectory(prefix="heed-speedrun-") as folder:
+        for number in range(seed, seed + options.seeds):
+            run = pathlib.Path(folder) / f"seed-{number}"
+            print(f"speedrun.py: training {config.stem} with seed {number}", file=sys.stderr)
+            begin = time.monotonic()
+            heed("train", config, "--run", run, *sets, *files, "--set", f"seed={number}", "--threads", options.threads, "--quiet")
+            seconds.append(time.monotonic() - begin)
+            values.append(measured(heed, run, options))
+        origin = json.loads((run / "origin.json").read_text())
+        step = heed.json("evaluate", run, "--checkpoint", "last")["step"]
+    reached = COMPARISONS[comparison](mean(values), wanted)
+    cpu, date = cpu_field("model name") or "unknown CPU", str(datetime.date.today())
+    result = {
+        "date": date, "config": config.name, "set": options.set, "note": options.note, "target": " ".join(options.target),
+        "reached": reached, "metric": metric, "values": values, "seconds": [round(s, 2) for s in seconds], "steps": step,
+        "mean": mean(values), "lowest": min(values), "highest": max(values), "mean_seconds": round(mean(seconds), 2),
+        "seeds": list(range(seed, seed + options.seeds)), "average": options.average, "tokenize": options.tokenize,
+        "config_sha256": hashlib.sha256(effective.encode()).hexdigest(),
+        "data_sha256": [origin[key] for key in ("data_sha256", "valid_sha256") if key in origin],
+        "cpu": cpu, "threads": options.threads, "commit": commit, "clean": not reasons, "reasons": reasons}
+    with options.results.open("a") as file:
+        file.write(json.dumps(result) + "\n")
+    row = [f"`{config.name}`" + "".join(f" `{text}`" for text in options.set), options.note,
+           f"{metric} {cell(values, 4 if abs(wanted) < 10 else 2)}", f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
+           f"{cell(seconds, 1)} s, {step} steps", f"{cpu}, {options.threads} threads",
+           f"{date}, {commit or 'commit unknown'}, config {result['config_sha256'][:10]}"]
+    if reasons:
+        row[-1] += f", **not clean**: {'; '.join(reasons)}"
+    print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("speedrun.py: stopped; nothing is kept of a run that was not finished")

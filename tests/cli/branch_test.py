@@ -1,0 +1,203 @@
+"""heed resume STEM --branch DIR: a branch is the run that its config gives from the first step, and its stem is only read."""
+import json
+import shutil
+import time
+import unittest
+
+from runs import RunsTest, text
+
+# The stem would decay from step 80 on. It stops at 12, with its best checkpoint among the earlier ones.
+STEM = {"optimizer__schedule": "wsd", "train__max_steps": 100, "train__eval_every": 4, "train__save_every": 6,
+        "train__log_every": 3, "train__keep_last": 2, "optimizer__min_learning_rate": 1e-4}
+
+
+class Branch(RunsTest):
+    def stem(self, stop=12, name="stem", **changes):
+        self.train(self.config(name, **{**STEM, **changes}), name, "--stop-at", stop)
+
+    def branch(self, *args, run="branch", **kw):
+        return self.check("resume", "stem", "--branch", self.folder / run, *args, **kw)
+
+    def traces(self, run="stem"):
+        """All that a look at a run's files and folders shows, but when they were read."""
+        return {str(p): (s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_size, p.is_file() and p.read_bytes())
+                for p in sorted([self.folder / run, *(self.folder / run).rglob("*")]) for s in [p.lstat()]}
+
+    def fresh(self, end, name="fresh", *args, **changes):
+        self.train(self.config(name, **{**STEM, "train__max_steps": end, **changes}), name, *args)
+
+    def learnt(self, run):
+        """What metrics.jsonl and film.jsonl say of the steps."""
+        passing = ("seconds", "tokens_per_second")
+        return ([{k: v for k, v in e.items() if k not in passing} for e in self.metrics(run) if e["kind"] != "event"],
+                (self.folder / run / "film.jsonl").read_text())
+
+    def test_a_branch_is_the_run_of_its_config_and_leaves_its_stem_alone(self):
+        self.stem()
+        before = self.traces()
+        r = self.branch("--max-steps", 20, "--threads", 1, words=[
+            "changed: train.max_steps from 100 to 20", "changed: optimizer.decay_steps from 100 to 20",
+            "branched from stem at step 12: decays from 16 to 20"])
+        self.assertNotIn("warning", r.err)
+        self.branch("--max-steps", 20, "--threads", 2, "--stop-at", 17, run="stopped")
+        self.resume("stopped")
+        self.assertEqual(self.traces(), before)
+        self.fresh(20)
+        for run in ("branch", "stopped"):
+            for step in set(self.steps(run)) & set(self.steps("fresh")):
+                self.same_checkpoint(run, "fresh", step)
+            for link in ("best", "last"):
+                self.assertEqual(self.link(link, run), self.link(link, "fresh"))
+            self.assertEqual(self.learnt(run), self.learnt("fresh"))
+            self.check("verify", run)
+        self.assertLess(self.metrics("branch", "train")[-1]["learning_rate"], 0.01)
+        # The stem trains on as if nothing had been.
+        self.resume("stem", "--stop-at", 18)
+        self.train(self.config("stem", **STEM), "alone", "--stop-at", 18)
+        self.same_checkpoint("stem", "alone", 18)
+
+    def test_a_branch_of_every_kind_of_state_is_exact(self):
+        kinds = {"muon": {"optimizer__type": "muon", "train__ema_decay": 0.9},
+                 "momentum": {"optimizer__type": "sgd", "optimizer__momentum": 0.9, "train__eval_every": 0},
+                 "pairs": {"family": "seq2seq", "train__select_by": "bleu"}}
+        for kind, changes in kinds.items():
+            with self.subTest(kind):
+                self.stem(**changes)
+                self.branch("--max-steps", 18, "--set", "optimizer.decay_fraction=0.3", run=kind)
+                self.fresh(18, kind + "2", optimizer__decay_fraction=0.3, **changes)
+                self.same_checkpoint(kind, kind + "2", 18)
+                shutil.rmtree(self.folder / "stem")
+
+    def test_the_best_checkpoint_and_the_first_weights_come_along(self):
+        self.stem(8, "first")
+        self.train(self.config("stem", **STEM), "stem", "--init-from", "first", "--stop-at", 6)
+        # Steps this large only make it worse, so that the best checkpoint stays behind.
+        self.resume("stem", "--set", "optimizer.learning_rate=1", "--stop-at", 14)
+        best = self.link("best", "stem")
+        self.assertLess(best, 14)
+        shutil.rmtree(self.folder / "first")
+        self.branch("--max-steps", 20, "--stop-at", 15)
+        self.assertEqual(self.link("best", "branch"), best)
+        self.assertTrue({0, best, 14} <= set(self.steps("branch")))
+        for step in (0, best, 14):
+            for name in ("model.safetensors", "training.safetensors"):
+                same = [(self.checkpoints(r) / f"step-{step:08}" / name).read_bytes() for r in ("stem", "branch")]
+                self.assertEqual(*same, f"{name} of step {step}")
+        self.check("verify", "branch")
+        self.check("inspect", "branch")
+
+    def test_origin_and_metrics_name_the_stem_and_the_step(self):
+        self.stem()
+        self.branch("--max-steps", 20, "--stop-at", 13)
+        origin = json.loads((self.folder / "branch" / "origin.json").read_text())
+        self.assertEqual((origin["branched_from"], origin["branched_at"]), ("stem", 12))
+        self.assertIn("--branch", origin["command"])
+        event, = [e for e in self.metrics("branch", "event") if e["event"] == "branch"]
+        self.assertEqual((event["step"], event["text"]), (12, "branched from stem at step 12: decays from 16 to 20"))
+        self.check("evaluate", "branch")
+        self.check("report", "branch", "--output", self.folder / "page.html")
+
+    def test_rates_that_the_steps_done_did_not_have_are_refused_with_what_fits(self):
+        self.stem()
+        before = self.traces()
+        self.branch("--max-steps", 14, status=2, words=[
+            "step 12 would have had the learning rate", "--max-steps 15 or more",
+            "--set optimizer.decay_fraction=0.142 or less"])
+        for fits in (["--max-steps", 15], ["--max-steps", 14, "--set", "optimizer.decay_fraction=0.142"]):
+            self.assertFalse((self.folder / "branch").exists())
+            self.branch(*fits, "--stop-at", 13)
+            shutil.rmtree(self.folder / "branch")
+        self.branch("--max-steps", 20, "--set", "optimizer.learning_rate=0.5", status=2,
+                    words=["step 1 would", "leave the schedule, optimizer.learning_rate"])
+        self.branch("--max-steps", 20, "--set", "seed=4", status=2, words="cannot change seed")
+        self.branch("--max-steps", 12, status=2, words="already at step 12 of 12")
+        self.assertEqual(self.traces(), before)
+        self.resume("stem", "--set", "optimizer.decay_fraction=0.3", status=2, words=["--init-from", "--branch DIR"])
+        self.resume("stem", "--max-steps", 100, "--stop-at", 85)
+        self.branch("--max-steps", 120, status=2, words="from before step 80, where this run began to decay")
+
+    def test_other_schedules_branch_where_their_rates_agree(self):
+        for schedule, rest in (("inverse_sqrt", []), ("constant", []), ("constant", ["--set", "optimizer.schedule=wsd"])):
+            self.stem(optimizer__schedule=schedule)
+            self.branch("--max-steps", 20, *rest)
+            self.fresh(20, optimizer__schedule="wsd" if rest else schedule)
+            self.same_checkpoint("branch", "fresh", 20)
+            for run in ("stem", "branch", "fresh"):
+                shutil.rmtree(self.folder / run)
+        for schedule in ("linear", "cosine"):
+            self.stem(optimizer__schedule=schedule)
+            self.branch("--max-steps", 20, status=2, words="train the stem with --set optimizer.schedule=wsd")
+            shutil.rmtree(self.folder / "stem")
+
+    def test_a_folder_that_is_taken_is_refused_as_by_train(self):
+        self.stem()
+        self.stem(2, "branch")
+        before, old = self.traces(), self.snapshot("branch")
+        self.branch("--max-steps", 20, status=2, words=["exists already", "--force"])
+        for inside in ("stem", "stem/deeper", "stem/../stem/", "."):
+            self.branch("--max-steps", 20, "--force", run=inside, status=4 if inside == "." else 2)
+        self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, words="--branch is empty")
+        self.check("resume", "stem", "--force", status=2, words="--branch")
+        self.assertEqual(self.traces(), before)
+        self.branch("--max-steps", 20, "--force")
+        self.assertEqual(self.snapshot("branch.old-1"), old)
+        self.assertEqual(self.link("last", "branch"), 20)
+
+    def test_a_branch_that_was_killed_before_its_first_checkpoint_is_refused_clearly(self):
+        self.stem()
+        self.branch("--max-steps", 20, "--stop-at", 13)
+        shutil.rmtree(self.checkpoints("branch"))
+        self.checkpoints("branch").mkdir()
+        self.resume("branch", status=4, words=["should begin with the weights of \"stem\"", "--force: heed resume stem --branch"])
+        self.branch("--max-steps", 20, "--force")
+        self.fresh(20)
+        self.same_checkpoint("branch", "fresh", 20)
+
+    def test_a_stem_without_a_whole_checkpoint_has_no_branch(self):
+        self.stem()
+        before, _ = self.steps("stem")[-2:]
+        model = self.checkpoints("stem") / "step-00000012" / "model.safetensors"
+        model.write_bytes(model.read_bytes()[:-1])
+        self.branch("--max-steps", 20, "--stop-at", 13, words=["warning: skipped a checkpoint",
+                    f"branched from stem at step {before}"])
+        shutil.rmtree(self.folder / "branch")
+        shutil.rmtree(self.checkpoints("stem"))
+        self.checkpoints("stem").mkdir()
+        self.branch("--max-steps", 20, status=4, words="has no checkpoint yet")
+        self.assertFalse((self.folder / "branch").exists())
+
+    def test_branches_leave_a_stem_that_is_training(self):
+        config = self.config("stem", **{**STEM, "train__max_steps": 1_000_000, "train__save_every": 1, "train__keep_last": 1})
+        training = self.spawn("train", config, "--run", "stem", "--quiet")
+        while not (self.checkpoints("stem") / "best").exists():
+            self.assertIsNone(training.poll())
+            time.sleep(0.02)
+        for i in range(5):
+            self.branch("--max-steps", 900_000, "--set", "train.max_minutes=0.0001", run=f"b{i}")
+            self.check("verify", f"b{i}")
+        self.assertIsNone(training.poll())
+        training.terminate()
+        self.assertEqual(training.wait(), 143)
+        self.check("verify", "stem")
+
+    def test_a_branch_of_a_text_from_standard_input_has_its_own_copy(self):
+        self.check("train", "-", "--run", "stem", "--minutes", 0.05, "--set", "train.max_steps=9", "--set", "optimizer.schedule=constant",
+                   stdin=text(1000))
+        self.branch("--max-steps", 12)
+        shutil.rmtree(self.folder / "stem")
+        self.assertEqual((self.folder / "branch" / "text.txt").read_text(), text(1000))
+        self.resume("branch", "--more", 2)
+
+    def test_resuming_past_the_decay_says_where_the_rate_stays(self):
+        self.stem(12, train__max_steps=20, optimizer__min_learning_rate=0)
+        self.resume("stem", "--more", 10, "--stop-at", 14, words=[
+            "warning: the learning rate falls to 0 at step 20 (optimizer.decay_steps) and stays there",
+            "--branch DIR --max-steps 30"])
+        self.fresh(30, optimizer__decay_steps=20, optimizer__min_learning_rate=0)
+        r = self.resume("stem")
+        self.assertNotIn("falls to", r.err)
+        self.same_checkpoint("stem", "fresh", 30)
+
+
+if __name__ == "__main__":
+    unittest.main()
