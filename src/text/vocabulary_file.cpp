@@ -82,8 +82,8 @@ TrainedTokenizer tokenizer_from(std::string_view bytes, const TokenizerConfig& c
     return read(bytes, config, specials, path);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
-    const std::string what = e.what();  // its hint is about checkpoints
-    throw Error(Exit::data, what.substr(0, what.find('\n')), "heed config --docs: tokenizer.file");
+    // Its own hint is about checkpoints.
+    throw Error(Exit::data, e.text(), "heed config --docs: tokenizer.file");
   }
 }
 

@@ -46,7 +46,7 @@ Asked read_asked(const fs::path& run, const std::optional<Checkpoint>& checkpoin
   try {
     return asked(read_file(path, kMaxConfigFile), path);
   } catch (const Error& e) {
-    if (!checkpoint) throw Error(Exit::store, e.what());
+    if (!checkpoint) throw e.as(Exit::store);
     log.warn(fmt::format("continuing with the checkpoint's config: {}", e.what()));
     return asked(checkpoint->config(), checkpoint->folder() / "config.json");
   }
