@@ -5,10 +5,9 @@
     scripts/mutate.py --only norm      plants those whose description contains the word
     scripts/mutate.py --check          only checks that every fault applies: that its text is in its file once
 
-The faults are in scripts/mutations.py. They are planted in a copy of what the tests of math/, nn/, sums and objectives
-need, in
-build-mutate/. It is kept, so the next run builds only what has changed. Exits with 1 if a fault survives, does not apply,
-or does not compile.
+The faults are in scripts/mutations.py. They are planted in a copy of what the tests named below need, in build-mutate/.
+It is kept, so the next run builds only what has changed. Exits with 1 if a fault survives, does not apply, or does not
+compile.
 """
 import argparse
 import concurrent.futures
@@ -26,12 +25,15 @@ from mutations import MUTATIONS  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-NEEDED = ["CMakeLists.txt", "src/base/*", "src/config/*", "src/math/*", "src/nn/*", "src/inspect/central_difference.h", "src/inspect/gradient_check.*",
+TESTS = """math/* nn/* golden/* base/*.h base/input_file_test.cpp text/*.h text/normalize_test.cpp
+    text/vocabulary_file_test.cpp data/*.h data/objective_test.cpp data/own_text_test.cpp data/span_corruption_test.cpp
+    evaluate/kneser_ney_test.cpp evaluate/yardsticks_test.cpp inspect/packed_weights_test.cpp inspect/run_film_test.cpp
+    train/*.h train/film_test.cpp train/loss_curves_test.cpp train/optimizer*_test.cpp train/schedule_test.cpp
+    train/speed_test.cpp train/suggested_config_test.cpp train/text_start_test.cpp train/tree_sum_test.cpp"""
+FOLDERS = "base math config text nn data decode store evaluate train inspect"
+NEEDED = ["CMakeLists.txt", "tests/CMakeLists.txt", "tests/bench/*", *(f"src/{f}/*" for f in FOLDERS.split()),
           "src/report/page.cpp.in", "src/report/web/*",  # CMakeLists.txt reads them
-          "src/data/*", "src/text/*", "src/train/optimizer*", "src/train/gradients.*", "src/train/tree_sum.h",
-          "tests/CMakeLists.txt", "tests/bench/*", "tests/math/*", "tests/nn/*", "tests/golden/*",
-          "tests/train/optimizer_golden_test.cpp", "tests/train/tree_sum_test.cpp", "tests/base/error_of.h",
-          "tests/data/splits.h", "tests/data/objective_test.cpp", "tests/data/span_corruption_test.cpp"]
+          *(f"tests/{t}" for t in TESTS.split())]
 SECONDS = 300  # if a fault makes the tests run longer, it is caught
 
 

@@ -13,6 +13,11 @@ EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
 SPANS = "src/data/span_corruption.h"
 OPTIMIZER, GRADIENTS = "src/train/optimizer.cpp", "src/train/gradients.cpp"
+UNPACKING, NORMALIZATION = "src/base/decompressor.cpp", "src/text/normalize.cpp"
+VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
+KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
+FILM, RUN_FILM = "src/train/film.cpp", "src/inspect/run_film.cpp"
+CURVES, SUGGESTED = "src/train/loss_curves.cpp", "src/train/suggested_config.cpp"
 
 MUTATIONS = [
     ("dropout: kept numbers are not scaled", MASK, "static_cast<T>(1.0 / (1.0 - d.rate))", "T{1}"),
@@ -104,4 +109,34 @@ MUTATIONS = [
     ("tree sum: a running sum", "src/train/tree_sum.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
     ("gradient norm: blocks one after the other", GRADIENTS, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),
     ("gradient norm: only the last run of a block", GRADIENTS, "squares += run;", "squares = run;"),
+    ("activation_dropout: as dropout", FEED_FORWARD, "rate(config.activation_dropout)", "rate(config.dropout)"),
+    ("wsd: falls all the time", "src/train/schedule.cpp", "falling = c.decay_fraction * end", "falling = end"),
+    ("muon: no Nesterov step", OPTIMIZER, "g[i] = d + momentum * m[i];", "g[i] = m[i];"),
+    ("muon: scaled by the shorter side", OPTIMIZER, "std::sqrt(std::max(p.rows, p.cols))", "std::sqrt(std::min(p.rows, p.cols))"),
+    ("newton_schulz: a step less", "src/train/newton_schulz.cpp", "kSteps = 5", "kSteps = 4"),
+    ("gzip: padding is damage", UNPACKING, "while (complete() && stream_.avail_in > 0", "while (false && stream_.avail_in > 0"),
+    ("xz: only the first stream", UNPACKING, "kMostXzMemory, LZMA_CONCATENATED", "kMostXzMemory, 0"),
+    ("normalise: cuts before a Hangul vowel", NORMALIZATION, "UTF8PROC_BOUNDCLASS_V,", "UTF8PROC_BOUNDCLASS_ZWJ,"),
+    ("normalise: nfkc is nfc", NORMALIZATION, "options |= UTF8PROC_COMPAT;", ";"),
+    ("vocabulary: a byte order mark is part of a token", VOCABULARY, "text.remove_prefix(kByteOrderMark.size());", ";"),
+    ("vocabulary: names of special tokens are tokens", VOCABULARY, "special == 0", "special >= 0"),
+    ("own text: every character is common", OWN_TEXT, "0.99995 *", "1.0 *"),
+    ("own text: a packed text keeps its ending", "src/train/text_start.cpp", "whole.extension() == \".gz\" ||", ""),
+    ("own text: pieces for hardly any text", SUGGESTED, "bytes >= kFewBytes", "bytes >= 0"),
+    ("own text: trains until it is known by heart", SUGGESTED, "std::min(in_time, useful)", "in_time"),
+    ("speed: steps of the warm-up read nothing", "src/train/speed.cpp", "std::max<std::int64_t>(1, state.step)", "std::max<std::int64_t>(1, state.step - kWarmUp)"),
+    ("kneser-ney: shorter n-grams count how often", KNESER_NEY, "if (counts) counts = count(", "count("),
+    ("kneser-ney: discount without n2", KNESER_NEY, "2.0 * static_cast<double>(twice_[order])", "0.0 * static_cast<double>(twice_[order])"),
+    ("kneser-ney: the discount is not given back", KNESER_NEY, "d * h.kinds * p", "d * p"),
+    ("unigram: not plus one", YARDSTICKS, "(l.seen[id] + 1.0)", "(l.seen[id] + 0.5)"),
+    ("n-gram: reads on from line to line", YARDSTICKS, "if (id == Tokenizer::kEos) context = model.start();", ";"),
+    ("xz: of all text, not of the held-out", YARDSTICKS, "static_cast<double>(both) - static_cast<double>(alone)", "static_cast<double>(both)"),
+    ("overfitting: said of any rise", CURVES, "after > 1 ? 1.01 : 1.1", "1.0"),
+    ("overfitting: asks one training loss", CURVES, "std::min<std::ptrdiff_t>(5,", "std::min<std::ptrdiff_t>(1,"),
+    ("film: takes the time of all steps", FILM, "> kShare * now", "> now"),
+    ("film: no free frames", FILM, "film.frames >= kFreeFrames && ", ""),
+    ("film: a frame at every validation", FILM, " * (1 + frames / kSparser)", ""),
+    ("film: costs the same in any batch", RUN_FILM, "threads_ * tokens / batch_tokens_", "threads_ * tokens / 1024"),
+    ("film: a frame for each of many threads", RUN_FILM, "std::min(config.train.shards, kThreads)", "config.train.shards"),
+    ("film: weights, not their roots", "src/inspect/packed_weights.cpp", "std::sqrt(w)", "w"),
 ]

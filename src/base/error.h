@@ -24,22 +24,30 @@ enum class Exit : int {
 
 class Error : public std::runtime_error {
  public:
-  // `what`: one or more sentences that begin in lower case, after "heed: error: "; the last full
+  // `text`: one or more sentences that begin in lower case, after "heed: error: "; the last full
   // stop may be left out. `hint`: what to try.
-  Error(Exit exit, const std::string& what, const std::string& hint = "")
-      : std::runtime_error(sentence(what) + (hint.empty() ? "" : kTry + hint)), exit_(exit) {}
+  Error(Exit exit, const std::string& text, const std::string& hint = "")
+      : std::runtime_error(sentence(text) + (hint.empty() ? "" : kTry + hint)),
+        exit_(exit),
+        text_(sentence(text)),
+        hint_(hint) {}
   Exit exit() const { return exit_; }
+  const std::string& text() const { return text_; }  // what() without the hint
+
+  // The same with another exit code, and one more hint if it is not empty.
+  Error as(Exit exit, const std::string& more = "") const {
+    return {exit, text_, hint_ + (hint_.empty() || more.empty() ? "" : kTry) + more};
+  }
 
  private:
   static constexpr const char* kTry = "\n  try: ";
 
-  static std::string sentence(const std::string& what) {
-    const bool complete = what.ends_with('.') || what.ends_with('?') || what.ends_with(':') ||
-                          what.find(kTry) != std::string::npos;
-    return complete ? what : what + '.';
+  static std::string sentence(const std::string& text) {
+    return text.ends_with('.') || text.ends_with('?') || text.ends_with(':') ? text : text + '.';
   }
 
   Exit exit_;
+  std::string text_, hint_;
 };
 
 }  // namespace heed

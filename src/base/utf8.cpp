@@ -27,17 +27,14 @@ std::string escaped(CodePoint c, char byte) {
 
 std::string without_controls(std::string_view text, bool keep_lines) {
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point_at(text, at);
+  each_code_point(text, [&](CodePoint c, std::size_t at) {
     const bool control = c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0);
     const bool kept = keep_lines && (c.value == '\n' || c.value == '\t');
-    if ((control && !kept) || c.value == kInvalidCodePoint) {
+    if ((control && !kept) || c.value == kInvalidCodePoint)
       out += escaped(c, text[at]);
-    } else {
+    else
       out += text.substr(at, c.length);
-    }
-    at += c.length;
-  }
+  });
   return out;
 }
 

@@ -24,6 +24,16 @@ inline constexpr char32_t kInvalidCodePoint = 0xFFFFFFFF;
 // The character that starts at byte `at` (at < text.size()).
 CodePoint code_point_at(std::string_view text, std::size_t at);
 
+// Calls use(code_point, at) for every character and every byte that is not UTF-8, in order.
+template <class Use>
+void each_code_point(std::string_view text, Use&& use) {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point_at(text, at);
+    use(c, at);
+    at += static_cast<std::size_t>(c.length);
+  }
+}
+
 // The start of the character at byte `at`: moves back over at most three continuation bytes.
 std::size_t utf8_floor(std::string_view text, std::size_t at);
 

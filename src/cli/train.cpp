@@ -104,8 +104,8 @@ Exit run_train(CommandLine& line) {
     return finish(train_run(request, log), json);
   } catch (const Error& e) {
     if (e.exit() != Exit::usage || looks_like_config(request.config)) throw;
-    throw Error(Exit::usage, e.what(),
-                "heed train - < " + shell_word(request.config) + ", if it is text to train on");
+    throw e.as(Exit::usage,
+               "heed train - < " + shell_word(request.config) + ", if it is text to train on");
   }
 }
 

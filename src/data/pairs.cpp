@@ -13,19 +13,6 @@
 namespace heed {
 namespace {
 
-// \n or \r\n ends a line; the last line may lack it.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    std::string_view line = text.substr(0, newline);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-  }
-  return lines;
-}
-
 bool is_blank(std::string_view line) {
   return split_words(line).empty();
 }

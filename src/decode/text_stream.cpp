@@ -29,11 +29,9 @@ std::size_t overlap(std::string_view text, std::string_view stop) {
 
 std::string to_valid_utf8(std::string_view bytes) {
   std::string text;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const CodePoint c = code_point_at(bytes, at);
+  each_code_point(bytes, [&](CodePoint c, std::size_t at) {
     text += c.value == kInvalidCodePoint ? "\xEF\xBF\xBD" : bytes.substr(at, c.length);
-    at += c.length;
-  }
+  });
   return text;
 }
 

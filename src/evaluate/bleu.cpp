@@ -66,10 +66,9 @@ std::string_view strip_right(std::string_view text) {
 std::vector<int> word_numbers(const std::string& line,
                               std::unordered_map<std::string, int>& numbers) {
   std::vector<int> result;
-  for (const std::string_view word : split_words(line)) {
+  for (const std::string_view word : split_words(line))
     result.push_back(
         numbers.try_emplace(std::string(word), static_cast<int>(numbers.size())).first->second);
-  }
   return result;
 }
 

@@ -16,11 +16,9 @@ constexpr int kOrder = 6;
 std::vector<char32_t> characters(const std::string& line, bool lowercase) {
   const std::string text = lowercase ? to_lower(line) : line;
   std::vector<char32_t> result;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point_at(text, at);
+  each_code_point(text, [&](CodePoint c, std::size_t) {
     if (!is_space(c.value)) result.push_back(c.value);
-    at += c.length;
-  }
+  });
   return result;
 }
 

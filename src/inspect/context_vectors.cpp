@@ -2,13 +2,14 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
+#include <cctype>
 #include <numeric>
 
 #include "base/error.h"
 #include "data/user_text.h"
 #include "nn/finite.h"
 #include "text/utf8.h"
+#include "train/learning_record.h"
 
 namespace heed {
 namespace {
@@ -42,12 +43,8 @@ std::vector<Mat<const float>> layer_outputs(const StackSaved<float>& saved, Norm
   return outputs;
 }
 
-double cosine(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto dot = [](const std::vector<double>& x, const std::vector<double>& y) {
-    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
-  };
-  const double squares = dot(a, a) * dot(b, b);
-  return squares > 0 ? dot(a, b) / std::sqrt(squares) : 0.0;
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 }  // namespace
@@ -79,22 +76,20 @@ ContextResult ask_in_context(const TrainedModel& t, const std::string& word,
   const Mat<float> last = encoder ? t.model.encode(pass, batch.source, saved)
                                   : t.model.decode(pass, {.rows = &batch.target}, saved);
   require_finite(last);
+  const std::vector<double>& of_word = result.word.vector;
   const auto layers = layer_outputs(saved, t.config.model.norm, last);
   const bool small_units = embedding.tokenizer.type() == TokenizerConfig::char_ ||
                            embedding.tokenizer.type() == TokenizerConfig::byte;
   for (const auto& [begin, end] : places_of(result.word.word, context, small_units)) {
-    std::vector<std::size_t> rows;
+    std::vector<int> rows;
     for (std::size_t i = 0; i < tokens.size(); ++i)
-      if (tokens[i].begin < end && begin < tokens[i].end) rows.push_back(i + shift);
+      if (tokens[i].begin < end && begin < tokens[i].end)
+        rows.push_back(static_cast<int>(i + shift));
     Occurrence occurrence{begin, end, {}};
     for (const Mat<const float> layer : layers) {
-      std::vector<double> vector(static_cast<std::size_t>(layer.cols), 0.0);
-      for (const std::size_t row : rows)
-        for (int c = 0; c < layer.cols; ++c)
-          vector[c] += static_cast<double>(layer(static_cast<int>(row), c)) /
-                       static_cast<double>(rows.size());
-      occurrence.layers.push_back(
-          {vector, cosine(vector, result.word.vector), nearest_rows(embedding, vector, k, {})});
+      const std::vector<double> vector = mean_row(layer, rows);
+      const double c = cosine(dot(vector, vector), dot(of_word, of_word), dot(vector, of_word));
+      occurrence.layers.push_back({vector, c, nearest_rows(embedding, vector, k, {})});
     }
     result.occurrences.push_back(std::move(occurrence));
   }

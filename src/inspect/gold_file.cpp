@@ -34,7 +34,7 @@ Span GoldLine::span(const nlohmann::json& value, std::size_t limit, const char* 
 
 std::vector<std::size_t> character_begins(std::string_view text) {
   std::vector<std::size_t> begins;
-  for (std::size_t i = 0; i < text.size(); i += code_point_at(text, i).length) begins.push_back(i);
+  each_code_point(text, [&](CodePoint, std::size_t at) { begins.push_back(at); });
   begins.push_back(text.size());
   return begins;
 }

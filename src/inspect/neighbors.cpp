@@ -51,15 +51,23 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
           source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config)};
 }
 
+std::vector<double> mean_row(Mat<const float> matrix, const std::vector<int>& rows) {
+  std::vector<double> mean(static_cast<std::size_t>(matrix.cols));
+  for (const int row : rows)
+    for (int c = 0; c < matrix.cols; ++c)
+      mean[c] += static_cast<double>(matrix(row, c)) / static_cast<double>(rows.size());
+  return mean;
+}
+
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   const std::string shown = fmt::format("\"{}\"", printable(given));
   if (e.tokenizer.type() != TokenizerConfig::byte) check_utf8(given, shown);
   WordVector w{as_read(given, e.reading), {}, {}};
   w.ids = ids_of(e.tokenizer, w.word);
   if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
-  const auto unknown = std::ranges::count(w.ids, Tokenizer::kUnk);
-  const auto known = static_cast<std::ptrdiff_t>(w.ids.size()) - unknown;
-  if (known == 0) {
+  std::vector<int> known = w.ids;
+  std::erase(known, Tokenizer::kUnk);
+  if (known.empty()) {
     const std::string similar = similar_words(e.tokenizer, w.word);
     const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
     throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
@@ -67,10 +75,7 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
                 : similar.empty() ? "a word of the training text"
                                   : similar);
   }
-  w.vector.assign(static_cast<std::size_t>(e.table.cols), 0.0);
-  for (const int id : w.ids)
-    for (int c = 0; c < e.table.cols && id != Tokenizer::kUnk; ++c)
-      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(known);
+  w.vector = mean_row(e.table, known);
   return w;
 }
 

@@ -25,6 +25,9 @@ struct EmbeddingView {
 };
 EmbeddingView embedding_of(const TrainedModel& model, Side side);
 
+// The mean of some rows of a matrix, [cols].
+std::vector<double> mean_row(Mat<const float> matrix, const std::vector<int>& rows);
+
 struct WordVector {
   std::string word;
   std::vector<int> ids;

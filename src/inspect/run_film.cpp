@@ -1,15 +1,14 @@
 #include "inspect/run_film.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/base64.h"
 #include "base/format.h"
 #include "evaluate/scorer.h"
 #include "inspect/fill.h"
 #include "inspect/generate.h"
 #include "inspect/input_tokens.h"
+#include "inspect/packed_weights.h"
 
 namespace heed {
 namespace {
@@ -42,18 +41,6 @@ int tokens_shown(const ModelConfig& c) {
 
 std::string text_of(const Json& line) {
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-Json packed(const AttentionMaps& maps) {
-  Json kinds = Json::array();
-  for (const AttentionMap& map : maps) {
-    if (map.empty()) continue;
-    std::vector<unsigned char> bytes;
-    for (const float w : map.weights)
-      bytes.push_back(static_cast<unsigned char>(std::lround(255 * std::sqrt(w))));
-    kinds.push_back(base64(bytes));
-  }
-  return kinds;
 }
 
 // The most probable word for each label.
@@ -137,13 +124,14 @@ double RunFilm::probe_loss(const ModelView& m) const {
 Frame RunFilm::frame(const Moment& moment) const {
   const ModelView m{*objective_, tokenizers_, model_, moment.values};
   Workspace workspace;
-  Json line{{"kind", "frame"},
-            {"step", moment.step},
-            {"train_loss", moment.train_loss},
-            {"valid_loss", moment.valid_loss},
-            {"probe_loss", probe_loss(m)},
-            {"weights", packed(attention_maps(model_, m.values, question_.read, workspace))},
-            {"written", Json::array()}};
+  Json line{
+      {"kind", "frame"},
+      {"step", moment.step},
+      {"train_loss", moment.train_loss},
+      {"valid_loss", moment.valid_loss},
+      {"probe_loss", probe_loss(m)},
+      {"weights", packed_weights(attention_maps(model_, m.values, question_.read, workspace), 8)},
+      {"written", Json::array()}};
   Frame frame;
   for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
     const std::string text = written(m, i);

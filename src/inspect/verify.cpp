@@ -25,9 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A message without its advice, on one line.
-std::string one_line(std::string text) {
-  text.resize(std::min(text.size(), text.find("\n  try: ")));
+// A message without its hint, on one line.
+std::string one_line(const Error& e) {
+  std::string text = e.text();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -38,9 +38,9 @@ Part part(const std::string& name, Check check) {
     check();
     return {name, ""};
   } catch (const NoPermission& e) {
-    return {name, one_line(e.what()), false};
+    return {name, one_line(e), false};
   } catch (const Error& e) {
-    return {name, one_line(e.what())};
+    return {name, one_line(e)};
   }
 }
 
@@ -168,7 +168,7 @@ void look_at_data(const Checkpoint& checkpoint, const std::string& folder,
     if (hash_data(checkpoint_config(checkpoint), folder).all() != checkpoint.state().data_hash)
       notes.push_back("the data is not what the run was trained on: the files have changed since");
   } catch (const Error& e) {
-    notes.push_back("the data cannot be read: " + one_line(e.what()));
+    notes.push_back("the data cannot be read: " + one_line(e));
   }
 }
 

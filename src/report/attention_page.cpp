@@ -4,9 +4,11 @@
 
 #include <cmath>
 
+#include "base/base64.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "report/page_maps.h"
+#include "inspect/packed_weights.h"
+#include "report/page.h"
 
 namespace heed {
 namespace {
@@ -34,18 +36,20 @@ std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
     weights += map.weights.size();
     if (!map.empty()) lengths.push_back(map.lengths);
   }
-  if (const std::size_t bytes = packed_size(weights); bytes > kMostPageBytes)
+  if (const std::size_t bytes = base64_size(2 * weights); bytes > kMostPageBytes)
     throw Error(Exit::usage,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
                             format_bytes(static_cast<double>(bytes)), format_bytes(kMostPageBytes)),
                 "a shorter --source or --target; --json has no limit");
-  ShortJson data = page_of_maps(tokens, pass.maps);
+  ShortJson data{{"kinds", ShortJson(kinds_json(tokens, pass.maps))},
+                 {"frames", ShortJson::array()}};
   data["bits"] = 16;
   data["about"] = page.about;
   data["source"] = tokens.source_text;
   data["target"] = tokens.target_text;
   data["start"] = {{"kind", attention_name(page.kind)}, {"layer", page.layer}, {"head", page.head}};
-  data["frames"].push_back(ShortJson{{"weights", packed_weights(pass.maps)}, {"lengths", lengths}});
+  data["frames"].push_back(
+      ShortJson{{"weights", packed_weights(pass.maps, 16)}, {"lengths", lengths}});
   if (!pass.next.empty()) data["next"] = json_of(pass.next, target);
   return page_with(attention_html, data);
 }

@@ -20,13 +20,11 @@ constexpr std::size_t kFirstLight = 5;  // black letters from here on
 
 int column_count(std::string_view text) {
   int columns = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint c = code_point_at(text, i);
+  each_code_point(text, [&](CodePoint c, std::size_t) {
     columns += c.value == kInvalidCodePoint
                    ? 1
                    : std::max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)));
-    i += static_cast<std::size_t>(c.length);
-  }
+  });
   return columns;
 }
 

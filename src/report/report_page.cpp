@@ -28,7 +28,6 @@ ShortJson data_of(const Report& r, const RunMetrics& metrics) {
   const auto list = [&](const char* key) {
     return ShortJson(r.film.probe.value(key, nlohmann::ordered_json::array()));
   };
-  // A frame's weights are bytes b, each for a weight (b / 255)^2.
   ShortJson data{{"bits", 8}, {"kinds", list("kinds")}, {"frames", ShortJson::array()}};
   for (const nlohmann::ordered_json& frame : r.film.frames)
     data["frames"].push_back(ShortJson{{"step", frame["step"].get<std::int64_t>()},

@@ -93,8 +93,7 @@ Averaged average_checkpoints(const AverageRequest& request) {
     try {
       Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
     } catch (const Error& e) {
-      throw Error(e.exit(), e.what(),
-                  fmt::format("delete {} and average again", result.folder.string()));
+      throw e.as(e.exit(), fmt::format("delete {} and average again", result.folder.string()));
     }
     if (!std::equal(values.data(), values.data() + table.size(), there.data()))
       throw Error(

@@ -56,9 +56,8 @@ void write_files(const fs::path& folder, const CheckpointContents& contents, Sys
     state_file.files[name] = sha256(bytes);
   };
   state_file.files[kModel] = write_safetensors(folder / kModel, contents.model, calls);
-  if (!contents.exported) {
+  if (!contents.exported)
     state_file.files[kTraining] = write_safetensors(folder / kTraining, contents.training, calls);
-  }
   write_text(kConfig, contents.config);
   for (const NamedBytes& file : contents.tokenizers) write_text(file.name, file.bytes);
   write_text(kState, format_state(state_file));
@@ -110,10 +109,9 @@ void check_names(const fs::path& folder, std::set<std::string> names, const Stat
   for (const char* name : {kModel, kConfig}) {
     if (!state.files.contains(name)) fail(folder / kState, std::string(name) + " is not listed");
   }
-  if (state.files.contains(kTraining) != state.training) {
+  if (state.files.contains(kTraining) != state.training)
     fail(folder / kState, state.training ? "training.safetensors is not listed"
                                          : "training.safetensors is listed for an exported model");
-  }
 }
 
 void check_sum(const fs::path& path, const std::string& found, const std::string& expected) {
@@ -193,11 +191,10 @@ void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
 }
 
 void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
-  if (!has_training()) {
+  if (!has_training())
     throw Error(Exit::store,
                 folder_.string() + ": an exported model, without the optimizer's state",
                 "start a new run from it with --init-from");
-  }
   training_->rewind();
   read_safetensors(*training_, slots);
   // Squares of large gradients may be infinite: their weights just do not move.

@@ -50,10 +50,9 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
       std::error_code error;
       if (!fs::is_directory(run / "checkpoints", error)) throw;
       const std::optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
-      if (!whole)
-        throw Error(e.exit(), e.what(), "a copy; no other checkpoint of the run is whole");
-      throw Error(e.exit(), e.what(),
-                  fmt::format("--checkpoint step-{}, which is whole", whole->state().step));
+      if (!whole) throw e.as(e.exit(), "a copy; no other checkpoint of the run is whole");
+      throw e.as(e.exit(),
+                 fmt::format("--checkpoint step-{}, which is whole", whole->state().step));
     }
   }
   fail_too_fast(run);

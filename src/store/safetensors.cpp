@@ -104,16 +104,14 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorView> 
 std::vector<TensorEntry> list_safetensors(InputFile& file) {
   const std::string name = file.name().string();
   std::uint64_t length = 0;
-  if (file.size() < sizeof length) {
+  if (file.size() < sizeof length)
     throw Error(Exit::store,
                 fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
-  }
   file.read_exactly(std::as_writable_bytes(std::span(&length, 1)));
   const std::uint64_t rest = file.size() - sizeof length;
-  if (length > rest || length > kMaxSafetensorsHeader) {
+  if (length > rest || length > kMaxSafetensorsHeader)
     throw Error(Exit::store, fmt::format("{}: a header of {} bytes, expected at most {}", name,
                                          length, std::min(rest, kMaxSafetensorsHeader)));
-  }
   std::string header(length, '\0');
   file.read_exactly(std::as_writable_bytes(std::span(header)));
   return parse_safetensors_header(header, rest - length, name);
@@ -137,21 +135,18 @@ void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
     const TensorSlot& slot = *found->second;
     targets.push_back(&slot);
     wanted.erase(found);
-    if (slot.shape != entry.shape) {
+    if (slot.shape != entry.shape)
       complaints.push_back(fmt::format("misshapen: {} is {}, expected {}", entry.name,
                                        to_string(entry.shape), to_string(slot.shape)));
-    }
   }
   for (const TensorSlot& slot : slots) {
-    if (wanted.contains(slot.name)) {
+    if (wanted.contains(slot.name))
       complaints.push_back(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
-    }
   }
   if (!complaints.empty()) refuse_tensors(file.name(), std::move(complaints));
 
-  for (const TensorSlot* slot : targets) {
+  for (const TensorSlot* slot : targets)
     file.read_exactly(std::as_writable_bytes(std::span(slot->data, numbers_in(slot->shape))));
-  }
 }
 
 }  // namespace heed

@@ -65,26 +65,21 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
   const TensorEntry* before = nullptr;
   for (const TensorEntry& entry : entries) {
     const std::string where = fmt::format("data_offsets [{}, {}] ", entry.begin, entry.end);
-    if (entry.end > data_size) {
+    if (entry.end > data_size)
       fail_tensor(
           file, entry.name,
           fmt::format("{}reach beyond the {} bytes of data the file has", where, data_size));
-    }
-    if (entry.begin % sizeof(float) != 0) {
+    if (entry.begin % sizeof(float) != 0)
       fail_tensor(file, entry.name, where + "do not begin at a multiple of 4");
-    }
-    if (entry.begin < end) {
+    if (entry.begin < end)
       fail_tensor(file, entry.name, where + "overlap those of " + shown(before->name));
-    }
-    if (entry.begin > end) {
+    if (entry.begin > end)
       fail_tensor(file, entry.name, fmt::format("{}leave a hole after byte {}", where, end));
-    }
     end = entry.end;
     before = &entry;
   }
-  if (end != data_size) {
+  if (end != data_size)
     fail_file(file, fmt::format("{} bytes after the last tensor", data_size - end));
-  }
   return entries;
 }
 

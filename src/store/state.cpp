@@ -47,13 +47,11 @@ void check_own_checksum(std::string_view bytes, const std::string& file) {
   const bool framed = bytes.size() > tail + kBeforeChecksum.size() &&
                       bytes.ends_with(kAfterChecksum) &&
                       bytes.substr(0, bytes.size() - tail).ends_with(kBeforeChecksum);
-  if (!framed) {
+  if (!framed)
     throw Error(Exit::store, file + ": it does not end in a checksum: cut short or altered");
-  }
   const std::string_view digits = bytes.substr(bytes.size() - tail, kDigits);
-  if (checksum(bytes.substr(0, bytes.size() - tail)) != digits) {
+  if (checksum(bytes.substr(0, bytes.size() - tail)) != digits)
     throw Error(Exit::store, file + ": its bytes do not fit its own checksum: altered");
-  }
 }
 
 }  // namespace
@@ -91,10 +89,9 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   JsonObject top = JsonObject::parse(bytes, {.name = file});
   StateFile result;
   State& state = result.state;
-  if (const std::int64_t format = top.count("format"); format != kFormat) {
+  if (const std::int64_t format = top.count("format"); format != kFormat)
     top.fail(fmt::format("format {}, written by another version of heed; this one reads format {}",
                          format, kFormat));
-  }
   state.step = top.count("step");
   JsonObject cursor = top.object("cursor");
   state.cursor = {cursor.count("epoch"), cursor.count("index")};

@@ -11,7 +11,7 @@ RunConfig checkpoint_config(const Checkpoint& checkpoint) {
   try {
     return parse_config(checkpoint.config(), (checkpoint.folder() / "config.json").string());
   } catch (const Error& e) {
-    throw Error(Exit::store, e.what());
+    throw e.as(Exit::store);
   }
 }
 

@@ -16,12 +16,10 @@ CharTokenizer::CharTokenizer(const std::vector<std::string>& further,
 }
 
 void CharTokenizer::scan(std::string_view text, const Sink& sink) const {
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point_at(text, at);
+  each_code_point(text, [&](CodePoint c, std::size_t at) {
     const int id = c.value < ids_.size() ? ids_[c.value] : kUnk;
     sink({id, at, at + c.length});
-    at += c.length;
-  }
+  });
 }
 
 std::string CharTokenizer::text_after(int, int id) const {

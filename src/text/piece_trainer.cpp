@@ -22,13 +22,10 @@ using Counts = std::unordered_map<char32_t, std::int64_t>;
 
 Counts count_characters(const std::vector<std::string>& lines) {
   Counts counts;
-  for (const std::string& line : lines) {
-    for (std::size_t at = 0; at < line.size();) {
-      const CodePoint c = code_point_at(line, at);
+  for (const std::string& line : lines)
+    each_code_point(line, [&](CodePoint c, std::size_t at) {
       if (reserved_length(line, at) == 0) ++counts[c.value];
-      at += c.length;
-    }
-  }
+    });
   return counts;
 }
 
@@ -55,18 +52,9 @@ std::unordered_set<char32_t> frequent(const Counts& counts) {
 class Parts final : public sentencepiece::SentenceIterator {
  public:
   Parts(const std::vector<std::string>& lines, const std::unordered_set<char32_t>& kept) {
-    for (const std::string_view line : lines) {
-      std::size_t begin = 0;
-      for (std::size_t at = 0; at < line.size();) {
-        const CodePoint c = code_point_at(line, at);
-        if (!kept.contains(c.value)) {  // reserved ones never are
-          if (at > begin) parts_.emplace_back(line.substr(begin, at - begin));
-          begin = at + c.length;
-        }
-        at += c.length;
-      }
-      if (line.size() > begin) parts_.emplace_back(line.substr(begin));
-    }
+    const auto separates = [&](char32_t c) { return !kept.contains(c); };  // reserved ones do
+    for (const std::string_view line : lines)
+      for (const std::string_view part : parts_between(line, separates)) parts_.emplace_back(part);
   }
   bool done() const override { return next_ >= parts_.size(); }
   void Next() override { ++next_; }

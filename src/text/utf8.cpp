@@ -15,16 +15,14 @@ std::string encode_utf8(char32_t c) {
 std::string to_lower(std::string_view text) {
   std::string lower;
   lower.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point_at(text, at);
+  each_code_point(text, [&](CodePoint c, std::size_t at) {
     const auto value = static_cast<utf8proc_int32_t>(c.value);
     const auto mapped = utf8proc_tolower(value);  // an invalid one stays
     if (mapped == value)
       lower += text.substr(at, c.length);
     else
       lower += encode_utf8(static_cast<char32_t>(mapped));
-    at += c.length;
-  }
+  });
   return lower;
 }
 
@@ -35,18 +33,19 @@ bool is_space(char32_t c) {
 }
 
 std::vector<std::string_view> split_words(std::string_view text) {
-  std::vector<std::string_view> words;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point_at(text, at);
-    if (is_space(c.value)) {
-      if (at > begin) words.push_back(text.substr(begin, at - begin));
-      begin = at + c.length;
-    }
-    at += c.length;
+  return parts_between(text, is_space);
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    std::string_view line = text.substr(0, newline);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
   }
-  if (begin < text.size()) words.push_back(text.substr(begin));
-  return words;
+  return lines;
 }
 
 }  // namespace heed

@@ -19,9 +19,25 @@ std::string encode_utf8(char32_t code_point);
 // bytes stay.
 std::string to_lower(std::string_view text);
 
+// The parts of `text` between runs of characters that separate them; views into it.
+template <class Separates>
+std::vector<std::string_view> parts_between(std::string_view text, Separates&& separates) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  each_code_point(text, [&](CodePoint c, std::size_t at) {
+    if (!separates(c.value)) return;
+    if (at > begin) parts.push_back(text.substr(begin, at - begin));
+    begin = at + static_cast<std::size_t>(c.length);
+  });
+  if (begin < text.size()) parts.push_back(text.substr(begin));
+  return parts;
+}
+
 // Whitespace as defined by Python's str.split, which sacreBLEU uses to split words.
 bool is_space(char32_t code_point);
-// The parts of `text` between runs of such whitespace; views into it.
+// The parts between runs of such whitespace.
 std::vector<std::string_view> split_words(std::string_view text);
+// \n or \r\n ends a line; the last line may lack it. Views into the text.
+std::vector<std::string_view> lines_of(std::string_view text);
 
 }  // namespace heed

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "base/utf8.h"
 #include "text/piece_tokenizer.h"
 #include "text/tokenizer_json.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -46,11 +46,7 @@ TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
     throw Error(Exit::data, path + ": not valid UTF-8.");
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   TokenList list{.type = type};
-  while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    std::string_view token = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    if (token.ends_with('\r')) token.remove_suffix(1);
+  for (const std::string_view token : lines_of(text)) {
     const auto special =
         std::ranges::count(Tokenizer::kFirstSpecials, token) + std::ranges::count(specials, token);
     if (special == 0) list.tokens.emplace_back(token == "\\n" ? "\n" : token);
@@ -82,8 +78,8 @@ TrainedTokenizer tokenizer_from(std::string_view bytes, const TokenizerConfig& c
     return read(bytes, config, specials, path);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
-    const std::string what = e.what();  // its hint is about checkpoints
-    throw Error(Exit::data, what.substr(0, what.find('\n')), "heed config --docs: tokenizer.file");
+    // Its own hint is about checkpoints.
+    throw Error(Exit::data, e.text(), "heed config --docs: tokenizer.file");
   }
 }
 

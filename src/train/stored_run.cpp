@@ -35,7 +35,7 @@ void read_asked(StoredRun& run, Log& log) {
   try {
     read(read_file(path, kMaxConfigFile), path);
   } catch (const Error& e) {
-    if (!run.checkpoint) throw Error(Exit::store, e.what());
+    if (!run.checkpoint) throw e.as(Exit::store);
     log.warn(fmt::format("continuing with the checkpoint's config: {}", e.what()));
     read(run.checkpoint->config(), run.checkpoint->folder() / "config.json");
   }

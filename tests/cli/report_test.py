@@ -1,13 +1,12 @@
 """heed report: one page with everything, for every family of models and every state of a run."""
-import base64
 import json
 import math
 import os
-import re
 import subprocess
 import unittest
 
-from runs import HEED, RunsTest
+from reports import ReportsTest
+from runs import HEED
 
 STORE = 4
 
@@ -15,32 +14,7 @@ FAMILIES = {"prefix_lm": ["encoder", "decoder", "cross"], "causal_lm": ["decoder
             "seq2seq": ["encoder", "decoder", "cross"], "span_corruption": ["encoder", "decoder", "cross"]}
 
 
-class ReportTest(RunsTest):
-    def report(self, run="run", *args, **kw):
-        page = self.check("report", self.folder / run, *args, **kw).out
-        if not page:
-            return page, None
-        return page, self.data_of(page)
-
-    def data_of(self, page):
-        """What the page's script draws: JSON, which has no NaN. tests/pages looks at what is drawn."""
-        data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
-        return json.loads(data.group(1), parse_constant=self.fail)
-
-    def write_metrics(self, events):
-        (self.folder / "run" / "metrics.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
-
-    def steps_of(self, data):
-        return [frame["step"] for frame in data["frames"]]
-
-    def weights(self, packed):
-        """A byte b for each weight (b / 255)^2."""
-        return [(b / 255)**2 for b in base64.b64decode(packed)]
-
-    def forget_film(self, run="run"):
-        """As in a run of an older version of heed."""
-        (self.folder / run / "film.jsonl").unlink()
-
+class ReportTest(ReportsTest):
     def test_json_has_what_the_page_shows_but_the_maps(self):
         self.train(self.config(train__keep_last=0))
         data = self.data_of(self.report()[0])
@@ -178,53 +152,6 @@ class ReportTest(RunsTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("try: --html FILE", done.stderr)
 
-    def test_weights_of_another_run_are_the_first_frame_and_only_that(self):
-        self.train(self.config())
-        self.train(self.config("again", seed=7), "again", "--init-from", self.checkpoints("run") / "last")
-        _, data = self.report("again")
-        last = self.report()[1]["frames"][-1]
-        self.assertEqual(data["frames"][0]["written"], last["written"])
-        self.forget_film("again")
-        _, data = self.report("again")
-        self.assertEqual(self.steps_of(data), [0, 10, 20])
-        self.assertEqual(data["frames"][0]["written"], last["written"])
-
-    def test_a_run_that_held_nothing_out_says_so(self):
-        self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}))
-        self.assertIn("Nothing was held out", self.report()[1]["notes"][0])
-
-    def test_a_damaged_checkpoint_and_torn_metrics_are_left_out(self):
-        self.train(self.config(train__keep_last=0, train__save_every=5))
-        self.forget_film()
-        (self.checkpoints() / "step-00000010" / "model.safetensors").write_bytes(b"x")
-        (self.folder / "run" / "metrics.jsonl").write_text("{torn")
-        _, data = self.report()
-        self.assertEqual(self.steps_of(data), [0, 5, 15, 20])
-        self.assertIn("Skipped:", data["notes"][0])
-        self.assertEqual((data["learning"], data["train"]["steps"], data["valid"]["steps"]), ([], [], []))
-
-    def test_without_the_data_there_are_no_maps(self):
-        self.train(self.config())
-        (self.folder / "a.txt").unlink()
-        self.forget_film()
-        _, data = self.report()
-        self.assertEqual(data["frames"], [])
-        self.assertIn("the data cannot be read", data["notes"][0])
-
-    def test_long_runs_keep_spikes_and_their_best(self):
-        self.train(self.config(train__max_steps=700, train__log_every=1, train__eval_every=1, train__save_every=700,
-                               train__batch_tokens=20, train__micro_batch_tokens=20, train__shards=1))
-        events = self.metrics()
-        for e in events:
-            if e["kind"] == "train" and e["step"] == 333:
-                e["loss"] = 99
-        self.write_metrics(events)
-        best = min((e for e in events if e["kind"] == "valid"), key=lambda e: e["loss"])
-        _, data = self.report()
-        self.assertEqual(data["best"]["step"], best["step"])
-        for kind, step, loss in (("train", 333, 99), ("valid", best["step"], best["loss"])):
-            self.assertAlmostEqual(data[kind]["loss"][data[kind]["steps"].index(step)], loss, places=5)
-
     def test_what_selects_the_best_is_what_the_header_says(self):
         self.train(self.config(family="seq2seq", train__select_by="bleu"))
         _, data = self.report()
@@ -235,19 +162,6 @@ class ReportTest(RunsTest):
         self.assertFalse(data["best"]["by_bleu"])
         self.assertEqual(set(data["valid"]["bleu"]), {None})
 
-    def test_many_heads_and_steps_stay_under_the_limit(self):
-        lines = [" ".join("abcdefghij"[(i + j) % 10] for j in range(40)) for i in range(40)]
-        for side in ("source", "target"):
-            (self.folder / f"a.{side}").write_text("".join(x + "\n" for x in lines))
-        self.train(self.config(family="seq2seq", model={"d_model": 64, "n_heads": 64, "d_ff": 8, "encoder_layers": 8,
-                                                        "decoder_layers": 8},
-                               train__keep_last=0, train__save_every=1, train__max_steps=13), "long")
-        self.forget_film("long")
-        page, data = self.report("long")
-        self.assertEqual(len(data["frames"]), 13)
-        self.assertLess(len(page), 5_000_000)
-        self.assertGreater(len(data["kinds"][0]["keys"]), 4)
-
     def test_samples_have_something_to_be_compared_with(self):
         self.train(self.config(family="causal_lm", objective__target_length=4, objective__source_length=4), "short")
         _, data = self.report("short")
@@ -256,39 +170,6 @@ class ReportTest(RunsTest):
         self.assertIn(data["prompts"][0] + itself, (self.folder / "a.txt").read_text())
         self.train(self.config(family="masked_lm", objective__mask_fraction=0.05), "rare")
         self.assertTrue(self.report("rare")[1]["expected"][0])
-
-    def test_a_page_of_too_many_weights_is_refused(self):
-        (self.folder / "a.txt").write_text("abcdefgh " * 800)
-        self.train(self.config(family="causal_lm", model={"d_model": 32, "n_heads": 32, "d_ff": 8, "encoder_layers": 0,
-                                                          "decoder_layers": 2},
-                               objective__target_length=600, train__batch_tokens=600, train__micro_batch_tokens=600,
-                               train__max_steps=1))
-        out = self.folder / "page.html"
-        args = ["attend", self.folder / "run", "--html", out, "--source"]
-        self.check(*args, ("abcdefgh " * 800)[:590], status=2, words=["the limit is 30", "a shorter --source"])
-        self.assertFalse(out.exists())
-        self.check(*args, "abcdefgh")
-        self.assertLess(out.stat().st_size, 2**20)
-
-    def test_hostile_words_stay_text(self):
-        hostile = ["</script><script>alert(1)</script>", "<img/src=x>", '"{{data}}"', "&amp;", "<!--"]
-        for side in ("source", "target"):
-            (self.folder / f"a.{side}").write_text("".join(f"{a} {b}\n" for a in hostile for b in hostile))
-        self.train(self.config(family="seq2seq"), "run<b>")
-        page, data = self.report("run<b>")
-        self.assertIn(data["kinds"][0]["keys"][0], hostile)
-        self.assertEqual(page.count("<script"), 2)
-        self.assertNotIn("<img", page)
-        self.assertNotIn("run<b>", page)
-        self.assertTrue(data["run"].endswith("run<b>"))
-
-    def test_many_checkpoints_are_thinned(self):
-        self.train(self.config(train__keep_last=0, train__save_every=1, train__max_steps=30))
-        self.forget_film()
-        _, data = self.report()
-        steps = self.steps_of(data)
-        self.assertEqual((len(steps), steps[1], steps[-1]), (13, 1, 30))
-        self.assertIn("12 of 30 kept checkpoints are shown", data["notes"][0])
 
 
 if __name__ == "__main__":

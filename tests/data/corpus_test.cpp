@@ -19,6 +19,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// More than fits into one block of reading.
+std::string long_text(std::string_view part) {
+  std::string text;
+  while (text.size() < 3'000'000) text += part;
+  return text;
+}
+
 class Corpus : public testing::Test {
  protected:
   std::string file(const std::string& name, std::string_view bytes) const {
@@ -95,10 +102,9 @@ TEST_F(Corpus, AFolderIsItsFilesByName) {
 }
 
 TEST_F(Corpus, NormalisationDoesNotDependOnWhereTheTextIsCut) {
-  std::string hangul, marks, lines;
-  while (hangul.size() < 3'000'000) hangul += "\u1112\u1161\u11AB\u1100\u1173";
-  while (marks.size() < 3'000'000) marks += "e\u0323\u0301\u0301";
-  while (lines.size() < 3'000'000) lines += "\n\u0301e\u0301 \u0301";
+  const std::string hangul = long_text("\u1112\u1161\u11AB\u1100\u1173"),
+                    marks = long_text("e\u0323\u0301\u0301"),
+                    lines = long_text("\n\u0301e\u0301 \u0301");
   for (const std::string& whole : {hangul, marks, lines, std::string(4'000'000, 'x') + marks})
     for (const std::string shift : {"", "x", "xx"})
       for (const Normalize form : {Normalize::nfc, Normalize::nfkc}) {
@@ -110,8 +116,7 @@ TEST_F(Corpus, NormalisationDoesNotDependOnWhereTheTextIsCut) {
   EXPECT_EQ(text({file("A", "E\u0301")}, {.lowercase = true, .normalize = Normalize::nfc}),
             "\u00E9");
   // Nowhere to cut: it waits.
-  std::string never;
-  while (never.size() < 2'500'000) never += "\u0301";
+  const std::string never = long_text("\u0301");
   EXPECT_TRUE(text({file("m", never)}, {.normalize = Normalize::nfc}) == never);
 }
 
@@ -136,10 +141,8 @@ TEST_F(Corpus, InvalidUtf8NamesLineAndByte) {
 }
 
 TEST_F(Corpus, ChunksAreTheTextCutBetweenWordsOrCharacters) {
-  std::string lines, words, characters;
-  while (lines.size() < 3'000'000) lines += "Wörter und Zeilen\n";
-  while (words.size() < 3'000'000) words += "Wörter ohne Zeilen ";
-  while (characters.size() < 3'000'000) characters += "€";
+  const std::string lines = long_text("Wörter und Zeilen\n"),
+                    words = long_text("Wörter ohne Zeilen "), characters = long_text("€");
   for (const std::string& whole : {lines, words, characters}) {
     const std::string path = file("chunks", whole);
     std::string joined;

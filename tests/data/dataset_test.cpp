@@ -4,13 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
-#include "base/error.h"
 #include "base/error_of.h"
 #include "base/packed.h"
-#include "base/temporary_folder.h"
-#include "data/splits.h"
+#include "data/data_folder.h"
 
 namespace heed {
 namespace {
@@ -22,34 +19,7 @@ using testing::IsEmpty;
 using testing::Not;
 using Sets = std::vector<std::string>;
 
-class DatasetTest : public testing::Test {
- protected:
-  void file(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ + "/" + name, std::ios::binary) << text;
-  }
-  Dataset load(const RunConfig& c) {
-    tokenizers_ = {};
-    return load_dataset(c, folder_, tokenizers_);
-  }
-  std::string error(const RunConfig& c) {
-    try {
-      load(c);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.exit(), Exit::data);
-      return e.what();
-    }
-    return "";
-  }
-  std::string decoded(const Split& s) const {
-    std::vector<int> ids;
-    s.target.copy(0, s.target.size(), ids);
-    return tokenizers_.target->decode(ids);
-  }
-
-  TemporaryFolder temporary_;
-  const std::string folder_ = temporary_.path();
-  Tokenizers tokenizers_;
-};
+class DatasetTest : public DataFolder {};
 
 TEST_F(DatasetTest, TheTailIsHeldOut) {
   file("a.txt", "abcdefghij");
@@ -93,16 +63,6 @@ TEST_F(DatasetTest, ALimitCutsTheTrainingTextAlone) {
   EXPECT_THAT(error_of([&] { load_dataset(text_config({"data.limit=2"}), folder_, tokenizers_); },
                        Exit::data),
               HasSubstr("1 tokens within data.limit"));  // of a vocabulary that is given
-}
-
-TEST_F(DatasetTest, ALimitCountsPairs) {
-  file("a.tsv", "a b\tx\nc d\ty\ne f\tz\ng h\tx\n");
-  const Sets sets = {"tokenizer.type=word", "data.valid_fraction=0.25", "data.limit=2"};
-  const Dataset d = load(pairs_config(sets));
-  EXPECT_EQ(d.train.sentences(), 2u);
-  EXPECT_EQ(d.valid.sentences(), 1u);
-  EXPECT_EQ(tokenizers_.target->size(), 3 + 6);
-  EXPECT_EQ(d.hash, load(pairs_config({sets[0], sets[1]})).hash);
 }
 
 TEST_F(DatasetTest, PackedTextsAndFoldersAreTheSameData) {
@@ -198,14 +158,6 @@ TEST_F(DatasetTest, TheHashKnowsHeldOutFilesToo) {
   EXPECT_NE(first.all(), load(pairs).hash.all());
 }
 
-TEST_F(DatasetTest, PairTokenizersHaveNoNewline) {
-  file("a.tsv", "a b c\tx y\nb a\ty\n");
-  for (const std::string type : {"word", "char"}) {
-    load(pairs_config({"tokenizer.type=" + type, "data.valid_fraction=0"}));
-    EXPECT_EQ(tokenizers_.target->unknown("\n").count, 1u) << type;
-  }
-}
-
 TEST_F(DatasetTest, LowerCasingIsUnicodesAndLosesBytes) {
   file("a.txt", "ÄbÄbÄbÄbÄb");
   const Dataset d = load(text_config({"data.lowercase=true", "data.valid_fraction=0"}));
@@ -223,59 +175,12 @@ TEST_F(DatasetTest, LongTextsAreReadWhole) {
   EXPECT_NEAR(static_cast<double>(valid.size()), 0.37 * static_cast<double>(text.size()), 4.0);
 }
 
-TEST_F(DatasetTest, PairsAreSplitDroppedAndCounted) {
-  std::string tsv;
-  for (int i = 0; i < 10; ++i) tsv += "a b c\tx y\n";
-  tsv += "a a a a a a\tx\n";  // six tokens
-  for (int i = 0; i < 9; ++i) tsv += "b\ty z new\n";
-  file("a.tsv", tsv);
-  const RunConfig c =
-      pairs_config({"tokenizer.type=word", "data.max_length=4", "data.valid_fraction=0.2"});
-  const Dataset d = load(c);
-  EXPECT_EQ(d.train.sentences(), 15u);
-  EXPECT_EQ(d.train.dropped, 1u);
-  EXPECT_EQ(d.valid.sentences(), 4u);
-  EXPECT_EQ(d.train.target_bytes, 10 * 4 + 5 * 8u);
-  EXPECT_THAT(d.notes, Contains(HasSubstr("dropped 1 pairs longer than data.max_length 4")));
-  EXPECT_THAT(error(pairs_config({"tokenizer.type=char", "data.max_length=1"})),
-              HasSubstr("data.max_length"));
-}
-
-TEST_F(DatasetTest, SidesCanHaveVocabulariesOfTheirOwn) {
-  file("a.tsv", "a b c\tx\na b\tx y\nc\ty\n");
-  const RunConfig c = pairs_config(
-      {"tokenizer.type=word", "tokenizer.shared=false", "model.tie=none", "data.valid_fraction=0"});
-  const Dataset d = load(c);
-  EXPECT_GT(tokenizers_.source().size(), tokenizers_.target->size());
-  EXPECT_EQ(tokenizers_.target->unknown("a").count, 1u);
-  EXPECT_EQ(tokenizers_.source().unknown("a").count, 0u);
-  EXPECT_EQ(tokenizers_.files().size(), 2u);
-  EXPECT_EQ(d.train.unknown.count, 0u);
-}
-
 TEST_F(DatasetTest, AMaskedModelGetsAMask) {
   file("a.txt", "abcabcabcabc");
   load(masked_config());
   EXPECT_THAT(tokenizers_.target->specials(), ElementsAre("<unk>", "<s>", "</s>", "[MASK]"));
   load(text_config({}));
   EXPECT_THAT(tokenizers_.target->specials(), ElementsAre("<unk>", "<s>", "</s>"));
-}
-
-TEST(Ids, TakeTwoBytesWhereTheVocabularyAllows) {
-  for (const auto& [vocab, bytes, largest] :
-       {std::tuple{65536, 2, 65535}, std::tuple{65537, 4, 65536}, std::tuple{1000000, 4, 999999}}) {
-    Ids ids(vocab);
-    ids.push_back(0);
-    ids.push_back(largest);
-    ids.push_back(7);
-    EXPECT_EQ(ids.bytes_per_id(), bytes);
-    std::vector<int> out;
-    ids.copy(0, 3, out);
-    EXPECT_THAT(out, ElementsAre(0, largest, 7));
-    ids.truncate(2);
-    EXPECT_EQ(ids.size(), 2u);
-    EXPECT_EQ(ids[1], largest);
-  }
 }
 
 }  // namespace

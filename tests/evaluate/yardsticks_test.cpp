@@ -125,6 +125,14 @@ TEST(Yardsticks, OnTextLikeTheTrainingTextNeighboursHelpAndSoDoFrequencies) {
   const Yardsticks y = Corpus(causal_config(), text_of(200, 3), text_of(40, 3)).measured();
   EXPECT_LT(y[1].nats_per_token, y[0].nats_per_token);
   EXPECT_LT(y[2].nats_per_token, y[1].nats_per_token);
+  EXPECT_LT(y[3].nats_per_token, y[1].nats_per_token);  // xz has read it all before
+}
+
+TEST(Yardsticks, OfPairsReadEveryLineFromItsStart) {
+  const auto ngram = [](const std::string& held_out) {
+    return Corpus(pairs_config(), text_of(200, 3), held_out).measured()[2].nats_per_token;
+  };
+  EXPECT_NEAR(ngram("abc\nb\ncab\n"), ngram("cab\nabc\nb\n"), 1e-12);
 }
 
 TEST(Yardsticks, AreTheSameForAnyNumberOfThreads) {

@@ -2,17 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <fstream>
 #include <set>
 #include <thread>
 
 #include "base/faulty_calls.h"
-#include "base/temporary_folder.h"
-#include "store/open_checkpoint.h"
-#include "store/run_folder.h"
-#include "store/small_checkpoint.h"
+#include "store/new_runs.h"
 
 namespace heed {
 namespace {
@@ -21,136 +17,6 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class Writer : public ::testing::Test {
- protected:
-  fs::path checkpoint(const std::string& name) const { return run_ / "checkpoints" / name; }
-  std::string metrics() const { return read_file(run_ / "metrics.jsonl", 1 << 20); }
-  std::string link(const std::string& name) const { return fs::read_symlink(checkpoint(name)); }
-  // Step `step` when the best so far was at `best`.
-  static SmallModel at(int step, int best) {
-    SmallModel model(step);
-    model.state.best_step = best;
-    return model;
-  }
-
-  TemporaryFolder folder_;
-  fs::path run_ = folder_.path() / "deep" / "run";
-};
-
-TEST_F(Writer, WhatIsNoRunIsNeverMovedAway) {
-  fs::create_directories(run_ / "checkpoints");
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }), HasSubstr("not a run of heed"));
-  fs::remove(run_ / "checkpoints");
-  replace_file(run_ / "config.json", "{}");
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }), HasSubstr("not a run of heed"));
-  EXPECT_EQ(names_in(run_.parent_path()).size(), 1u);
-}
-
-TEST_F(Writer, AnExistingRunIsRefusedOrWithForceRenamed) {
-  { RunWriter::create(run_, false).write_config("first"); }
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
-              AllOf(HasSubstr(run_.string()), HasSubstr("exists already"), HasSubstr("--force")));
-  fs::create_directory(run_.string() + ".old-2");
-  { RunWriter::create(run_.string() + "/", true).write_config("second"); }
-  { RunWriter::create(run_, true).write_config("third"); }
-  EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
-  EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
-  EXPECT_TRUE(names_in(run_.string() + ".old-2").empty());
-  EXPECT_EQ(read_file(run_.string() + ".old-3/config.json", 9), "second");
-}
-
-TEST_F(Writer, TheCurrentFolderIsRenamedByItsName) {
-  { RunWriter::create(run_, false).write_config("first"); }
-  const fs::path here = fs::current_path();
-  fs::current_path(run_);
-  { RunWriter::create(".", true).write_config("second"); }
-  fs::current_path(run_);
-  { RunWriter::create("../run/.", true).write_config("third"); }
-  fs::current_path(here);
-  EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
-  EXPECT_EQ(read_file(run_.string() + ".old-2/config.json", 9), "second");
-  EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
-}
-
-TEST_F(Writer, AFileSystemWithoutLinksIsFoundOutAtTheStart) {
-  struct NoLinks : SystemCalls {
-    int symlink(const char*, const char*) override {
-      errno = EPERM;
-      return -1;
-    }
-  } calls;
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, false, calls); }),
-              AllOf(HasSubstr(run_.string()), HasSubstr("has no symbolic links")));
-  EXPECT_FALSE(path_exists(run_));
-}
-
-TEST_F(Writer, AFileSystemThatCannotSyncFoldersHoldsARun) {
-  struct NoFolderSync : SystemCalls {
-    int fsync(int fd) override {
-      struct stat info;
-      if (::fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode)) return 0;
-      errno = EINVAL;
-      return -1;
-    }
-  } calls;
-  RunWriter::create(run_, false, calls).save(at(10, 10).contents(), 1);
-  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
-}
-
-TEST_F(Writer, AStartThatFailsLeavesNothingInTheWay) {
-  bool failed = true;
-  for (int n = 1; failed; ++n) {
-    ASSERT_LT(n, 200);
-    TemporaryFolder folder;
-    FaultyCalls calls;
-    calls.fail_at = n;
-    const fs::path run = folder.path() / "run";
-    try {
-      RunWriter::create(run, false, calls).describe("{}", "{}");
-    } catch (const Error&) {
-      EXPECT_FALSE(path_exists(run)) << *calls.kinds.begin();
-    }
-    failed = calls.failures > 0;
-  }
-  // What others put there stays.
-  FaultyCalls calls;
-  RunWriter writer = RunWriter::create(run_, false, calls);
-  std::ofstream(run_ / "checkpoints" / "mine") << "x";
-  calls.fail_at = calls.calls + 1;
-  EXPECT_THROW(writer.describe("{}", "{}"), Error);
-  EXPECT_TRUE(path_exists(run_ / "checkpoints" / "mine"));
-}
-
-TEST_F(Writer, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {
-  std::set<std::string> kinds;
-  for (const bool for_good : {false, true}) {
-    bool failed = true;
-    for (int n = 1; failed; ++n) {
-      ASSERT_LT(n, 200);
-      TemporaryFolder folder;
-      const fs::path run = folder.path() / "run";
-      { RunWriter::create(run, false).describe("{}", "old"); }
-      FaultyCalls calls;
-      calls.fail_at = n;
-      calls.for_good = for_good;
-      try {
-        RunWriter::create(run, true, calls).describe("{}", "new");
-        EXPECT_EQ(read_file(run / "config.json", 9), "new");
-      } catch (const Error&) {
-        // A disk on which nothing works any more may keep it as run.old-1.
-        const std::string old = run.string() + ".old-1";
-        const fs::path left = for_good && path_exists(old) ? old : run.string();
-        EXPECT_EQ(read_file(left / "config.json", 9), "old") << *calls.kinds.begin();
-        EXPECT_TRUE(for_good || !path_exists(old)) << *calls.kinds.begin();
-      }
-      failed = calls.failures > 0;
-      kinds.insert(calls.kinds.begin(), calls.kinds.end());
-    }
-  }
-  for (const char* kind : {"mkdir", "symlink", "write", "rename"})
-    EXPECT_TRUE(kinds.contains(kind));
-}
 
 TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
   RunWriter writer = RunWriter::create(run_, false);

@@ -1,0 +1,45 @@
+// A folder of small corpora, and what is read from it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+#include "data/dataset.h"
+#include "data/splits.h"
+
+namespace heed {
+
+class DataFolder : public testing::Test {
+ protected:
+  void file(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name, std::ios::binary) << text;
+  }
+  Dataset load(const RunConfig& c) {
+    tokenizers_ = {};
+    return load_dataset(c, folder_, tokenizers_);
+  }
+  std::string error(const RunConfig& c) {
+    try {
+      load(c);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit(), Exit::data);
+      return e.what();
+    }
+    return "";
+  }
+  std::string decoded(const Split& s) const {
+    std::vector<int> ids;
+    s.target.copy(0, s.target.size(), ids);
+    return tokenizers_.target->decode(ids);
+  }
+
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
+  Tokenizers tokenizers_;
+};
+
+}  // namespace heed
