@@ -68,13 +68,7 @@ std::string resolve_path(const std::string& folder, const std::string& written) 
 std::string dump_config(const RunConfig& c, DumpFor use) {
   RunConfig copy = c;
   nlohmann::ordered_json json = dump_fields(fields(copy));
-  if (use == DumpFor::checkpoint) {
-    json["train"].erase("threads");
-  } else {
-    auto& model = json["model"];
-    for (const char* rate : {"attention_dropout", "activation_dropout"})
-      if (model[rate] == model["dropout"]) model.erase(rate);
-  }
+  if (use == DumpFor::checkpoint) json["train"].erase("threads");
   return json.dump(2) + "\n";
 }
 

@@ -53,9 +53,8 @@ GivenKeys read_sets(const std::vector<std::string>& sets);
 // Where a path written in a config lies: `folder` is the config file's.
 std::string resolve_path(const std::string& folder, const std::string& written);
 
-// The effective config: strings as written, one final newline. A run's leaves out the dropout rates
-// that are equal to model.dropout: they follow it where somebody changes it. A checkpoint's has all
-// keys but train.threads, because its bytes must not depend on that.
+// The effective config: every key, strings as written, one final newline. A checkpoint's has no
+// train.threads, because its bytes must not depend on it.
 enum class DumpFor { run, checkpoint };
 std::string dump_config(const RunConfig& c, DumpFor use = DumpFor::run);
 
