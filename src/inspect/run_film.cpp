@@ -145,18 +145,23 @@ TokenIds RunFilm::completed(const TokenIds& ids) const {
   return text;
 }
 
-// What is written first, as text: of a continuation its whole words, with the beginning of the
-// first one where the prompt ends inside it.
+// What is written first, as text: from the beginning of a word to the end of one, where it has
+// spaces.
 std::string RunFilm::sample(const TokenIds& ids) const {
   const ObjectiveTraits& traits = objective_->traits();
   const Tokenizer& tokenizer = *tokenizers_.target;
-  if (traits.fills_masks) return tokenizer.decode(completed(ids));
-  if (traits.prompt_is_source) return tokenizer.decode(ids);
-  TokenIds all = question_.prompts[0];
-  const std::size_t end = tokenizer.decode(all).size();
-  all.insert(all.end(), ids.begin(), ids.end());
-  std::string text = tokenizer.decode(all);
-  text.erase(0, text.find_last_of(" \n", end) + 1);
+  if (traits.prompt_is_source && !traits.fills_masks) return tokenizer.decode(ids);
+  std::string text;
+  if (traits.fills_masks) {
+    text = tokenizer.decode(completed(ids));
+    text.erase(0, text.find(' ') + 1);
+  } else {
+    TokenIds all = question_.prompts[0];
+    const std::size_t end = tokenizer.decode(all).size();
+    all.insert(all.end(), ids.begin(), ids.end());
+    text = tokenizer.decode(all);
+    text.erase(0, text.find_last_of(" \n", end) + 1);
+  }
   const std::size_t last = text.find_last_of(" \n");
   if (last != std::string::npos && last >= text.size() / 2) text.resize(last);
   return text;
