@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
@@ -58,12 +59,11 @@ void add_options(CommandLine& line, AttendOptions& r) {
   app.add_option("--target", r.target, "text for the decoder (default: what the model writes)");
   app.add_option("--max-tokens", r.max_tokens,
                  "most tokens of what the model writes (default: 16; with --json and --html all)")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(in_range(1, 1'000'000));
   app.add_option("--kind", r.heads.kind, "only this attention")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  app.add_option("--layer", r.heads.layer, "only this layer, from 0")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--head", r.heads.head, "only this head, from 0")->check(CLI::NonNegativeNumber);
+  app.add_option("--layer", r.heads.layer, "only this layer, from 0")->check(in_range(0));
+  app.add_option("--head", r.heads.head, "only this head, from 0")->check(in_range(0));
   line.add_json(r.json);
   app.add_flag("--contributions", r.contributions,
                "with --json: also the length of the vector each head takes from each token");
@@ -74,7 +74,7 @@ void add_options(CommandLine& line, AttendOptions& r) {
                     "FILE")
           ->excludes(text);
   app.add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(std::int64_t{0}))
       ->needs(gold);
   app.footer(kAttendNotes);
 }
@@ -220,8 +220,9 @@ Exit run_attend(CommandLine& line) {
   AttendOptions r;
   add_options(line, r);
   if (!line.parse()) return Exit::ok;
-  const bool given = r.text || r.source || r.target || !r.gold.empty();
-  if (!given && !(r.html.empty() && can_prompt()))
+  const bool options = r.source || r.target || !r.gold.empty();
+  const bool texts = answers_texts(r.text, options || !r.html.empty());
+  if (!texts && !options)
     throw Error(Exit::usage, "expected a text.", "heed attend " + r.run + " \"...\"");
   prepare_blas();
   const TrainedModel trained = load_trained_model(r.run, r.checkpoint);
@@ -231,11 +232,11 @@ Exit run_attend(CommandLine& line) {
   }
   check_selection(r, trained.config.model);
   Log log({.quiet = line.quiet()});
-  if (given && !r.text) {
+  if (!texts) {
     answer_attention(r, trained, log);
     return Exit::ok;
   }
-  return answer_texts(r.text, "attend", "Type a text to see where each head looks.", log,
+  return answer_texts(r.text, {"attend", "Type a text to see where each head looks."}, log,
                       [&](const std::string& text) {
                         r.text = r.source = text;
                         answer_attention(r, trained, log);

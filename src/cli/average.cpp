@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -12,12 +13,12 @@ namespace heed {
 Exit run_average(CommandLine& line) {
   AverageRequest request;
   bool json = false;
-  line.add_file("RUN", request.run, "run folder")->required();
+  line.add_run(request.run, "run folder");
   const auto add_number = [&](const char* name, int& number, const char* text) {
     return line.app()
         .add_option(name, number, text)
         ->default_str("")
-        ->check(CLI::Range(1, 1'000'000));
+        ->check(in_range(1, 1'000'000));
   };
   auto* last = add_number("--last", request.last, "average the newest N checkpoints");
   auto* best = add_number("--best", request.best, "average the N with the best validation");

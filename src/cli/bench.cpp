@@ -29,8 +29,7 @@ constexpr const char* kBenchNotes =
     "output; attention: all work of the heads; waiting: for other threads, and the rest.\n"
     "--json keys: tokens_per_second, steps_per_second, gflop_per_step, gflops, sgemm_gflops,\n"
     "utilisation (gflops / sgemm_gflops), peak_rss_mib, steps, threads, training_seconds (of all\n"
-    "steps of the config without validation; null without train.max_steps), breakdown (shares of "
-    "1).";
+    "steps of the config without validation; null without train.max_steps), breakdown (shares).";
 
 }  // namespace
 

@@ -4,11 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
+#include "base/folders.h"
 #include "base/format.h"
+#include "base/log.h"
 #include "base/nearest.h"
 #include "base/trade_words.h"
+#include "cli/checks.h"
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
@@ -16,15 +20,20 @@
 namespace heed {
 namespace {
 
-// The full key of a config that an option's name means, or "": max-steps, lr.
-std::string key_meant(std::string word) {
+// "lr" of "--lr=1e-3".
+std::string option_word(const std::string& arg) {
+  const std::size_t begin = std::min(arg.find_first_not_of('-'), arg.size());
+  return arg.substr(begin, arg.find('=') - begin);
+}
+
+// The full key of a config whose last part is an option's name, or "": max-steps.
+std::string key_called(std::string word) {
   std::replace(word.begin(), word.end(), '-', '_');
   RunConfig config;
   const std::vector<Field> all = fields(config);
   for (const Leaf& leaf : leaves(all))
     if (leaf.key == word || leaf.key.ends_with("." + word)) return leaf.key;
-  const TradeWord* row = find_trade_word(Trade::key, word);
-  return row ? std::string(row->heed) : "";
+  return "";
 }
 
 }  // namespace
@@ -45,8 +54,10 @@ CLI::Option* CommandLine::add_file(const std::string& name, std::string& path,
   return app_->add_option(name, path, text)->type_name(type);
 }
 
-void CommandLine::add_run(std::string& run) {
-  add_file("RUN", run, "run folder or checkpoint folder")->required();
+CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
+                                  const std::string& name) {
+  runs_.push_back(&run);
+  return add_file(name, run, text)->required(name == "RUN");
 }
 
 void CommandLine::add_model(std::string& run, std::string& checkpoint) {
@@ -81,7 +92,7 @@ void CommandLine::add_sets(std::vector<std::string>& sets) {
 
 void CommandLine::add_threads(int& threads) {
   app_->add_option("--threads", threads, "threads; 0 = as in the config, or all cores")
-      ->check(CLI::Range(0, 1024));
+      ->check(in_range(0, 1024));
 }
 
 void CommandLine::add_json(bool& json) {
@@ -93,7 +104,7 @@ CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps
   // train.max_steps may be twice as large.
   return app_->add_option(name, steps, text)
       ->default_str("")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{500'000'000'000}));
+      ->check(in_range(std::int64_t{1}, std::int64_t{500'000'000'000}));
 }
 
 bool CommandLine::parse() {
@@ -108,10 +119,23 @@ bool CommandLine::parse() {
     std::erase(left, "--");
     throw Error(Exit::usage, unexpected(left.front()), name_ + " --help");
   } catch (const CLI::ParseError& e) {
-    throw Error(Exit::usage, std::string(e.what()) + ".", name_ + " --help");
+    constexpr std::string_view kNoNumber = "Could not convert: ";
+    std::string what = e.what();
+    if (what.starts_with(kNoNumber)) what.replace(0, kNoNumber.size(), "this is not a number: ");
+    throw Error(Exit::usage, what + ".", name_ + " --help");
   }
   if (text_ != nullptr) join_words();
+  find_runs();
   return true;
+}
+
+void CommandLine::find_runs() {
+  for (std::string* run : runs_) {
+    const std::string in_runs = (std::filesystem::path("runs") / *run).string();
+    if (run->empty() || path_exists(*run) || !path_exists(in_runs)) continue;
+    Log({.quiet = quiet_}).info("run: " + in_runs);
+    *run = in_runs;
+  }
 }
 
 bool CommandLine::has(const std::string& name) const {
@@ -127,7 +151,7 @@ std::string CommandLine::value_after(const std::string& arg) const {
 
 // The end of the message about an option that other programs have, or "".
 std::string CommandLine::meant(const std::string& arg) const {
-  const std::string word = arg.substr(0, arg.find('=')).substr(arg.find_first_not_of('-'));
+  const std::string word = option_word(arg);
   std::string found;
   const TradeWord* row = find_trade_word(Trade::option, word, [&](const TradeWord& option) {
     std::istringstream names{std::string(option.heed)};
@@ -138,10 +162,17 @@ std::string CommandLine::meant(const std::string& arg) const {
   if (row && row->heed.empty()) return heed_calls_it(*row);
   if (row) return fmt::format("; here it is {}{}.", found, found[0] == '-' ? "" : ", an argument");
   if (!has("--set")) return "";
-  const std::string key = key_meant(word);
+  std::string key = key_called(word), value = shell_word(value_after(arg)), note;
+  if (const TradeWord* known = find_trade_word(Trade::key, word); key.empty() && known) {
+    if (known->heed.empty()) return heed_calls_it(*known);
+    key = known->heed;
+    if (!known->note.empty()) {  // its values differ too
+      value = "VALUE";
+      note = fmt::format(" ({})", known->note);
+    }
+  }
   return key.empty() ? ""
-                     : fmt::format("; it is a key of the config: --set {}={}.", key,
-                                   shell_word(value_after(arg)));
+                     : fmt::format("; it is a key of the config: --set {}={}{}.", key, value, note);
 }
 
 void CommandLine::join_words() {
@@ -158,11 +189,12 @@ void CommandLine::join_words() {
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {
-  if (!first.starts_with('-')) return fmt::format("unexpected argument \"{}\".", first);
+  const std::string typed = "--" + option_word(first);
+  if (!first.starts_with('-') || typed == "--")
+    return fmt::format("unexpected argument \"{}\".", first);
   std::vector<std::string> names;
   for (const CLI::Option* option : app_->get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  const std::string typed = first.substr(0, first.find('='));
   const auto longer = std::find_if(
       names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(typed); });
   std::string end = longer != names.end() ? did_you_mean(*longer) : meant(first);

@@ -49,7 +49,10 @@ class CommandLine {
   // Options of several commands. The variables must live until parse().
   CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
                         const std::string& type = "PATH");
-  void add_run(std::string& run);  // RUN, required: a run or a checkpoint
+  // RUN, required, or an option. A name that is no path here is a run of ./runs.
+  CLI::Option* add_run(std::string& run,
+                       const std::string& text = "run folder or checkpoint folder",
+                       const std::string& name = "RUN");
   // RUN and --checkpoint last|best|step-N|PATH
   void add_model(std::string& run, std::string& checkpoint);
   // TEXT: one argument or several, and options may stand among them.
@@ -78,11 +81,13 @@ class CommandLine {
   std::string value_after(const std::string& arg) const;  // "VALUE" if there is none
   bool has(const std::string& option) const;
   void join_words();  // what CLI11 has left over is more of TEXT
+  void find_runs();
 
   std::string name_;
   std::vector<std::string> args_;
   bool quiet_ = false;
   std::optional<std::string>* text_ = nullptr;  // of add_text()
+  std::vector<std::string*> runs_;              // of add_run()
   std::unique_ptr<CLI::App> app_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/evaluate_table.h"
 #include "cli/output.h"
@@ -40,10 +41,9 @@ constexpr const char* kEvaluateNotes =
     "Yardsticks score the same tokens: all ids equally likely (uniform), by their frequency in\n"
     "training (unigram), an interpolated Kneser-Ney n-gram model of the training tokens, and what\n"
     "xz needs for the text after the training text. Of pairs they see the target side only. Of a\n"
-    "long training text they see the last 5,000,000 tokens, of which the n-gram model learns "
-    "until\n"
-    "it has 4 million n-grams, xz the last 8 MiB. They are left out where the training text has\n"
-    "changed.\n"
+    "long training text they see the last 5,000,000 tokens, of which the n-gram model learns\n"
+    "until it has 4 million n-grams, xz the last 8 MiB. They are left out where the training text\n"
+    "has changed.\n"
     "BLEU is of translations by beam search (--beam-size); the \"bleu\" in a log of training is\n"
     "of greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
     "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
@@ -176,10 +176,10 @@ Exit run_evaluate(CommandLine& line) {
   app.add_option("--stride", o.stride,
                  objectives_with(&ObjectiveTraits::windows) +
                      ": start a window every N tokens, so that windows overlap; 0: no overlap")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(in_range(0, 1'000'000));
   app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
   app.add_option("--beam-size", o.beam.beam_size, "beam size of the translations; 1: greedy")
-      ->check(CLI::Range(1, 1000));
+      ->check(in_range(1, 1000));
   app.add_option("--length-penalty", o.beam.length_penalty,
                  "0: the most probable translation; larger favours longer ones (0 to 10)");
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, or none (at spaces)")

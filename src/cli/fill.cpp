@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
@@ -15,6 +16,7 @@
 #include "inspect/fill.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
+#include "text/piece_model.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -36,10 +38,10 @@ std::string shown_probability(const Filling& f, bool span) {
   return span && p < 0.001 ? fmt::format("{:.1e}", p) : fmt::format("{:.4f}", p);
 }
 
-// A span as text, without the space that belongs to its first piece.
-std::string as_text(const Filling& f, const Tokenizer& tokenizer, bool span) {
-  if (!span) return tokenizer.piece(f.ids[0]);
+// Without the space that belongs to its first piece.
+std::string as_text(const Filling& f, const Tokenizer& tokenizer) {
   const std::string text = tokenizer.decode(f.ids);
+  if (text == " ") return with_space_marks(text);
   return printable(text.starts_with(' ') ? text.substr(1) : text);
 }
 
@@ -75,8 +77,7 @@ void answer_gaps(const FillOptions& o, const TrainedModel& m, const std::string&
     if (!o.json) print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
     for (const Filling& f : best) {
       candidates.push_back(as_json(f, tokenizer, span));
-      if (!o.json)
-        print("  " + shown_probability(f, span) + "  " + as_text(f, tokenizer, span) + "\n");
+      if (!o.json) print("  " + shown_probability(f, span) + "  " + as_text(f, tokenizer) + "\n");
     }
     masks.push_back({{"position", rows[i]}, {"candidates", candidates}});
   }
@@ -92,7 +93,7 @@ Exit run_fill(CommandLine& line) {
   line.add_text(o.text,
                 "a text with one [MASK] or more, in quotes; on a terminal heed asks for it");
   app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(in_range(1, 1'000'000));
   line.add_json(o.json);
   app.footer(
       "With --json, one object: text, ids (what the model reads), masks: for each its position in\n"
@@ -101,7 +102,7 @@ Exit run_fill(CommandLine& line) {
       "mask, each given its best answers to the masks before.");
   if (!line.parse()) return Exit::ok;
 
-  if (!o.text && !can_prompt())
+  if (!answers_texts(o.text))
     throw Error(Exit::usage, "expected a text.", "heed fill " + o.run + " \"the [MASK] barked\"");
   prepare_blas();
   const TrainedModel m = load_trained_model(o.run, o.checkpoint);
@@ -111,7 +112,7 @@ Exit run_fill(CommandLine& line) {
                     objectives_with(&ObjectiveTraits::fills_masks) + ").",
                 "heed sample " + o.run);
   Log log({.quiet = line.quiet()});
-  return answer_texts(o.text, "fill", "Type a text with a [MASK] or more.", log,
+  return answer_texts(o.text, {"fill", "Type a text with a [MASK] or more."}, log,
                       [&](const std::string& text) { answer_gaps(o, m, text); });
 }
 

@@ -11,6 +11,7 @@
 #include "report/report_page.h"
 #include "store/origin.h"
 #include "store/result_file.h"
+#include "text/piece_model.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -24,6 +25,15 @@ std::string beginning(const std::string& text) {
     words += (words.empty() ? "" : " ") + std::string(word);
   }
   return words;
+}
+
+// Pieces of words as the text they are of: "▁the ▁b ig" is " the big".
+std::string unsplit(std::string pieces) {
+  if (pieces.find(kSpaceMark) == std::string::npos) return pieces;
+  std::erase(pieces, ' ');
+  for (std::size_t at; (at = pieces.find(kSpaceMark)) != std::string::npos;)
+    pieces.replace(at, kSpaceMark.size(), " ");
+  return pieces;
 }
 
 void log_lines(const std::string& text, Log& log) {
@@ -49,9 +59,10 @@ void show_first_results(const std::string& run, const std::string& reason, Log& 
     const auto asked = report.film.probe["prompts"][0].get<std::string>();
     log.info(traits.fills_masks ? "a text, and what the model puts in its masks:"
                                 : "a text, and how the model continues it:");
-    log_lines(asked, log);
+    log_lines(traits.fills_masks ? unsplit(asked) : asked, log);
     log.info("becomes");
-    log_lines(report.film.frames.back()["written"][0].get<std::string>(), log);
+    const auto written = report.film.frames.back()["written"][0].get<std::string>();
+    log_lines(traits.fills_masks ? unsplit(written) : written, log);
     if (!traits.fills_masks) prompt = beginning(asked);
   }
   const std::string page = (std::filesystem::path(run) / "report.html").string();

@@ -18,11 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kInitNotes =
-    "The config is the one that heed train TEXT would make, with comments, but nothing is "
-    "measured:\n"
-    "train.max_steps is a guess of what fits into --minutes. Without TEXT it names mine.txt. A "
-    ".tsv\n"
-    "file (source, tab, target) gets a model that translates.";
+    "The config is the one that heed train TEXT would make, with comments, but nothing is\n"
+    "measured: train.max_steps is a guess of what fits into --minutes. Without TEXT it names\n"
+    "mine.txt. A .tsv file (source, tab, target) gets a model that translates.";
 
 // As a config in `folder` names it.
 std::string as_written(const std::string& path, const fs::path& folder) {

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
@@ -113,7 +114,7 @@ Exit run_neighbors(CommandLine& line) {
   CLI::App& app = line.app();
   app.add_option("WORD", r.words,
                  "words, or an analogy: king - man + woman; on a terminal heed asks for them");
-  app.add_option("--top-k", r.top_k, "how many neighbours")->check(CLI::Range(1, 100000));
+  app.add_option("--top-k", r.top_k, "how many neighbours")->check(in_range(1, 100000));
   app.add_option("--context", r.context,
                  "a text with the words: also show their vectors after each layer");
   app.add_option("--side", r.side,
@@ -124,7 +125,7 @@ Exit run_neighbors(CommandLine& line) {
                 "FILE.vec");
   line.add_json(r.json);
   if (!line.parse()) return Exit::ok;
-  const bool prompts = r.words.empty() && r.export_to.empty() && can_prompt();
+  const bool prompts = answers_texts(std::nullopt, !r.words.empty() || !r.export_to.empty());
   if (r.words.empty() && r.export_to.empty() && !prompts)
     throw Error(Exit::usage, "expected a word, or --export.", "heed neighbors --help");
   if (r.words.empty() && !r.context.empty() && !prompts)
@@ -139,8 +140,9 @@ Exit run_neighbors(CommandLine& line) {
   const EmbeddingView e = embedding_of(trained, source ? Side::source : Side::target);
   if (prompts) {
     Log log({.quiet = line.quiet()});
-    return answer_texts(std::nullopt, "neighbors", "Type words, or an analogy: king - man + woman.",
-                        log, [&](const std::string& text) {
+    return answer_texts(std::nullopt,
+                        {"neighbors", "Type words, or an analogy: king - man + woman."}, log,
+                        [&](const std::string& text) {
                           const std::vector<std::string_view> words = split_words(text);
                           if (!words.empty())
                             answer_words(r, trained, e, {words.begin(), words.end()});

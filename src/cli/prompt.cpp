@@ -13,12 +13,15 @@
 #include <cwchar>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "base/signals.h"
 #include "cli/output.h"
 
 namespace heed {
 namespace {
+
+constexpr const char* kHowToEnd = "Ctrl-D ends.";
 
 // What the signal handler knows.
 volatile std::sig_atomic_t prompt_stop = 0;  // a signal to stop that is not yet obeyed, or 0
@@ -46,7 +49,7 @@ void use_utf8() {
 
 class Prompt {
  public:
-  explicit Prompt(const std::string& name) : text_(name + "> ") {
+  Prompt(const std::string& name, Log& log) : text_(name + "> "), log_(log) {
     use_utf8();
     ::tcgetattr(STDIN_FILENO, &prompt_terminal);
     prompt_wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -91,7 +94,8 @@ class Prompt {
       }
       print("\n");  // below what was typed
       flush_output();
-      if (prompt_stop == 0 || empty_) break;
+      if (prompt_stop == 0) break;
+      if (prompt_stop == SIGINT && !std::exchange(told_, true)) log_.info(kHowToEnd);
     }
     return std::nullopt;
   }
@@ -116,8 +120,6 @@ class Prompt {
         return -1;
       }
       if (eventfd_t count; ready[1].revents != 0 && ::eventfd_read(prompt_wake, &count) == 0) {
-        const LineInfo* line = ::el_line(edit);
-        of(edit).empty_ = line->lastchar == line->buffer;
         if (prompt_stop != 0) return -1;
         ::el_set(edit, EL_PREP_TERM, 0);
         ::el_set(edit, EL_PREP_TERM, 1);
@@ -137,32 +139,36 @@ class Prompt {
   }
 
   std::string text_;
-  bool empty_ = true;  // there was nothing on the line when a signal came
+  Log& log_;
+  bool told_ = false;  // that Ctrl-C does not end it
   std::unique_ptr<EditLine, decltype(&::el_end)> edit_{nullptr, ::el_end};
   std::unique_ptr<History, decltype(&::history_end)> history_{nullptr, ::history_end};
 };
 
 }  // namespace
 
-bool can_prompt() {
-  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+bool answers_texts(const std::optional<std::string>& given, bool other) {
+  return given || (!other && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1);
 }
 
 bool interrupted() {
   return prompt_stop != 0;
 }
 
-Exit answer_texts(const std::optional<std::string>& given, const std::string& name,
-                  const std::string& what, Log& log,
+Exit answer_texts(const std::optional<std::string>& given, const Asked& asked, Log& log,
                   const std::function<void(const std::string&)>& answer) {
   if (given) {
     answer(*given);
     return Exit::ok;
   }
-  Prompt prompt(name);
-  log.info(what);
-  log.info("Ctrl-D ends.");
+  Prompt prompt(asked.name, log);
+  log.info(asked.what);
+  log.info(kHowToEnd);
   while (const std::optional<std::string> line = prompt.next()) {
+    if (line->empty() && !asked.takes_nothing) {
+      log.info(asked.what);
+      continue;
+    }
     try {
       answer(*line);
       flush_output();

@@ -10,6 +10,7 @@
 
 #include "base/input_file.h"
 #include "base/log.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/long_text.h"
 #include "cli/output.h"
@@ -27,16 +28,14 @@ constexpr const char* kSampleNotes =
     "contain blank lines too, so use --json to tell them apart. A single sample is written as it\n"
     "is drawn. On a terminal without a text, heed asks for one after the other; every answer adds\n"
     "1 to the seed, so that the same line is answered differently.\n"
-    "With --json, a line per sample: sample, prompt, text (the continuation), ids, tokens. ids "
-    "and\n"
-    "tokens include the text of --stop, but no </s>. Before a single sample, a line per token as\n"
-    "it is drawn: sample, id, token, text (what can be shown so far beyond the lines before).\n"
+    "With --json, a line per sample: sample, prompt, text (the continuation), ids, tokens. ids\n"
+    "and tokens include the text of --stop, but no </s>. Before a single sample, a line per token\n"
+    "as it is drawn: sample, id, token, text (what can be shown so far beyond the lines before).\n"
     "Sample i depends only on the seed, i and the options, not on the number of samples.\n"
     "The prompt of a translation model is a line to translate. An encoder-decoder for text reads\n"
     "the last source_length tokens and starts again after every target_length tokens. A decoder-\n"
-    "only model reads <s> and the prompt; when it holds target_length tokens, it starts again "
-    "with\n"
-    "the last half of them.";
+    "only model reads <s> and the prompt; when it holds target_length tokens, it starts again\n"
+    "with the last half of them.";
 
 struct SampleOptions {
   std::optional<std::string> text, prompt, prompt_file;
@@ -67,10 +66,8 @@ std::string prompt_from(const std::string& path) {
   return text;
 }
 
-// Where it is not given: standard input if it is a pipe or a file, else "".
+// That of --prompt-file, else of standard input if it is a pipe or a file, else "".
 std::string read_prompt(const SampleOptions& o) {
-  if (o.text) return *o.text;
-  if (o.prompt) return *o.prompt;
   if (o.prompt_file) return prompt_from(*o.prompt_file);
   struct stat status = {};
   if (::fstat(STDIN_FILENO, &status) != 0) return "";
@@ -115,9 +112,9 @@ Exit run_sample(CommandLine& line) {
       ->excludes(prompt)
       ->excludes(text);
   app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
-      ->check(CLI::Range(1, 100'000'000));
+      ->check(in_range(1, 100'000'000));
   app.add_option("--num-samples,-n", r.num_samples, "how many samples")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(in_range(1, 1'000'000));
   app.add_option("--temperature", r.rules.temperature,
                  "below 1 favours likely tokens; 0: always the most probable token");
   app.add_option("--top-k", r.rules.top_k, "keep only the k most probable tokens; 0: all");
@@ -129,8 +126,7 @@ Exit run_sample(CommandLine& line) {
   app.add_option("--repetition-penalty", r.rules.repetition_penalty,
                  "above 1: tokens that have occurred become less likely (0.01 to 100)");
   line.add_list("--stop", o.stops, "end a sample before this text (may be repeated)", "TEXT");
-  app.add_option("--seed", r.seed, "seed of the random draws")
-      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+  app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::int64_t{0}));
   line.add_threads(threads);
   line.add_json(o.json);
   app.footer(kSampleNotes);
@@ -158,11 +154,14 @@ Exit run_sample(CommandLine& line) {
         [&](int i) { printer.complete(i); });
     ++r.seed;
   };
-  const bool asks = !o.text && !o.prompt && !o.prompt_file && can_prompt();
-  return answer_texts(asks ? std::nullopt : std::optional(read_prompt(o)), "sample",
-                      traits.prompt_is_source
-                          ? "Type a text for the model to answer. Ctrl-C stops it."
-                          : "Type how a text begins, or nothing. Ctrl-C stops an answer.",
+  if (o.prompt) o.text = o.prompt;
+  if (!answers_texts(o.text, o.prompt_file.has_value())) o.text = read_prompt(o);
+  return answer_texts(o.text,
+                      {.name = "sample",
+                       .what = traits.prompt_is_source
+                                   ? "Type a text for the model to answer. Ctrl-C stops it."
+                                   : "Type how a text begins, or nothing. Ctrl-C stops an answer.",
+                       .takes_nothing = true},
                       log, answer);
 }
 

@@ -24,11 +24,10 @@ namespace {
 constexpr const char* kScoreNotes =
     "Prints the log-probability (nats) of TEXT or of every line of --target, one number per line;\n"
     "on a terminal without either heed asks for texts. All models start from <s>.\n"
-    "Pairs: the line and </s>, given the line of --source (TEXT: \"source ||| target\"). Text: "
-    "the\n"
-    "tokens of the line without </s>; an encoder-decoder reads the line of --source as the text\n"
-    "before it (default: <s> alone). Lines longer than target_length are cut into tiles, as in\n"
-    "training.\n"
+    "Pairs: the line and </s>, given the line of --source (TEXT: \"source ||| target\").\n"
+    "Text: the tokens of the line without </s>; an encoder-decoder reads the line of --source as\n"
+    "the text before it (default: <s> alone). Lines longer than target_length are cut into tiles,\n"
+    "as in training.\n"
     "Masked models: pseudo-log-probability, each token masked in turn.\n"
     "With --json, an object per line: logprob, bos_id, source_ids (what the encoder reads of\n"
     "--source), ids (the scored labels), tokens, token_logprobs.";
@@ -176,18 +175,19 @@ Exit run_score(CommandLine& line) {
   line.add_json(o.json);
   line.app().footer(kScoreNotes);
   if (!line.parse()) return Exit::ok;
-  const bool prompts = !o.text && o.source.empty() && o.target.empty() && can_prompt();
-  if (!o.text && o.target.empty() && !prompts)
+  const bool texts = answers_texts(o.text, !o.source.empty() || !o.target.empty());
+  if (!texts && o.target.empty())
     throw Error(Exit::usage, "expected a text, or --target.", "heed score --help");
 
   Log log({.quiet = line.quiet()});
   const TrainedModel m = load_trained_model(o.run, o.checkpoint);
   TextScorer scorer(o, m, log);
-  if (o.text || prompts)
-    return answer_texts(o.text, "score",
-                        m.objective->traits().pairs ? "Type a source ||| its target."
-                                                    : "Type a text to see its log-probability.",
-                        log, [&](const std::string& typed) { scorer.answer_one(typed); });
+  if (texts)
+    return answer_texts(
+        o.text,
+        {"score", m.objective->traits().pairs ? "Type a source ||| its target."
+                                              : "Type a text to see its log-probability."},
+        log, [&](const std::string& typed) { scorer.answer_one(typed); });
   score_files(o, m, scorer);
   return Exit::ok;
 }

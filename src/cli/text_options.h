@@ -1,9 +1,9 @@
 // The options of a config that is made for a text, which `train` and `init` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "train/suggested_config.h"
 
@@ -18,7 +18,7 @@ inline const CLI::Option* add_like(CommandLine& line, std::string& like) {
 inline const CLI::Option* add_minutes(CommandLine& line, double& minutes) {
   return line.app()
       .add_option("--minutes", minutes, "text: how long training may take")
-      ->check(CLI::Range(1e-3, 1e6));
+      ->check(in_range(1e-3, 1e6));
 }
 
 }  // namespace heed

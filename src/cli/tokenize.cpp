@@ -52,8 +52,8 @@ Exit run_tokenize(CommandLine& line) {
     answer(text);
     tell_unknown(unknown, "read", log);
   };
-  if (given || can_prompt())
-    return answer_texts(given, "tokenize", "Type a text to see its tokens.", log, answer_one);
+  if (answers_texts(given))
+    return answer_texts(given, {"tokenize", "Type a text to see its tokens."}, log, answer_one);
   LineReader reader("-", {.any_bytes = read_options(config).any_bytes});
   for (std::vector<std::string> lines; !(lines = reader.read(512)).empty();) {
     for (const std::string& text : lines) answer(text);

@@ -72,8 +72,8 @@ Exit run_train(CommandLine& line) {
   const CLI::Option* minutes = add_minutes(line, request.minutes);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
-  line.app().add_option("--init-from", request.init_from,
-                        "start at step 0 with the weights and tokenizer of this run");
+  line.add_run(request.init_from, "start at step 0 with the weights and tokenizer of this run",
+               "--init-from");
   line.app().add_flag("--force", request.force, "rename an existing run folder to NAME.old-K");
   add_shared(line, request.stop_at, request.profile, json);
   if (!line.parse()) return Exit::ok;
@@ -112,7 +112,7 @@ Exit run_train(CommandLine& line) {
 Exit run_resume(CommandLine& line) {
   ResumeRequest request;
   bool json = false;
-  line.add_file("RUN", request.run, "run folder")->required();
+  line.add_run(request.run, "run folder");
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
   line.add_steps("--more", request.more, "train this many steps beyond the planned end")
       ->excludes(max_steps);

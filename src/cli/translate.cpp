@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/line_reader.h"
 #include "cli/long_text.h"
@@ -72,16 +73,16 @@ Exit run_translate(CommandLine& line) {
       line.add_file("--input", input, "file of lines to translate; - is standard input")
           ->excludes(text_option);
   app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
-      ->check(CLI::Range(1, 1000));
+      ->check(in_range(1, 1000));
   app.add_option("--length-penalty", beam.length_penalty,
                  "0: the most probable translation; larger favours longer ones (0 to 10)");
   auto* n_best =
       app.add_option("--n-best", beam.n_best,
                      "translations to print for each line, if the search finds that many")
-          ->check(CLI::Range(1, 1000));
+          ->check(in_range(1, 1000));
   app.add_option("--max-length", beam.max_length,
                  "most tokens of a translation; 0: 2 x source tokens + 20")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(in_range(0, 1'000'000));
   line.add_threads(threads);
   line.add_json(json);
   app.footer(kTranslateNotes);
@@ -119,9 +120,10 @@ Exit run_translate(CommandLine& line) {
     answer({normalized(to, m.config, m.tokenizers.source())});
     tell_unknown(unknown, "read", log);
   };
-  if (text || (input_option->empty() && can_prompt()))
-    return answer_texts(text, "translate", "Type a line to translate. Ctrl-C stops a translation.",
-                        log, answer_one);
+  if (answers_texts(text, input_option->count() > 0))
+    return answer_texts(text,
+                        {"translate", "Type a line to translate. Ctrl-C stops a translation."}, log,
+                        answer_one);
   LineReader reader(input, read_options(m.config));
   for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();)
     answer(lines);

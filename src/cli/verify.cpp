@@ -19,9 +19,8 @@ constexpr const char* kVerifyNotes =
     "Reads every byte and changes nothing, also beside a training process: checksums, links,\n"
     "tensors (finite, of the config's sizes), tokenizer, state, metrics.jsonl, origin.json. Data\n"
     "that is gone or has changed is a note. Exit code 4 if anything is damaged or cannot be read.\n"
-    "--json keys: run, whole, checkpoints and files (each a list of name, whole and, if it is "
-    "not,\n"
-    "wrong), notes, resume (the checkpoint that heed resume would take, or null).";
+    "--json keys: run, whole, checkpoints and files (each a list of name, whole and, if it is\n"
+    "not, wrong), notes, resume (the checkpoint that heed resume would take, or null).";
 
 Json json_of(const std::vector<Part>& parts) {
   Json list = Json::array();

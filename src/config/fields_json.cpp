@@ -38,6 +38,14 @@ std::string meant(const std::vector<Field>& root, const std::vector<Field>& sect
   return did_you_mean(near.empty() ? nearest(prefix + key, all) : prefix + near);
 }
 
+// The same for a value that is none of these.
+std::string value_meant(const std::vector<std::string>& names, const std::string& value) {
+  const TradeWord* word = find_trade_word(Trade::value, value, [&](const TradeWord& row) {
+    return row.heed.empty() || std::ranges::count(names, row.heed) > 0;
+  });
+  return word ? heed_calls_it(*word) : did_you_mean(nearest(value, names));
+}
+
 struct Reader {
   const JsonText& text;
   const std::vector<Field>& root;
@@ -67,10 +75,8 @@ struct Reader {
   [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
     std::string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
                                    expected_values(field), shown(value));
-    if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string()) {
-      const std::string near = nearest(value.get<std::string>(), choice->names);
-      if (!near.empty()) what += did_you_mean(near);
-    }
+    if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string())
+      what += value_meant(choice->names, value.get<std::string>());
     throw Error(Exit::usage, what);
   }
 };

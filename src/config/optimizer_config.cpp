@@ -38,8 +38,7 @@ std::vector<Field> fields(OptimizerConfig& c) {
        between(0, 1e6), kFuture},
       {"decay_steps", &c.decay_steps,
        "linear, cosine, wsd: the step at which the rate reaches min_learning_rate; fixed when the "
-       "run "
-       "starts; 0 = train.max_steps",
+       "run starts; 0 = train.max_steps",
        kSteps, OnResume::branch, "train.max_steps"},
       {"decay_fraction", &c.decay_fraction,
        "wsd: the rate stays the highest and falls in this last share of decay_steps", above(0, 1),

@@ -44,13 +44,13 @@ std::string text_of(const Json& line) {
 }
 
 // The most probable word for each label.
-std::string filled(const ModelView& m, const Example& e) {
+TokenIds filled(const ModelView& m, const Example& e) {
   std::vector<int> rows;
   for (std::size_t r = 0; r < e.labels.size(); ++r)
     if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
   TokenIds words;
   for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().ids[0]);
-  return joined(m.tokenizers.target->pieces(words));
+  return words;
 }
 
 }  // namespace
@@ -93,6 +93,10 @@ std::string RunFilm::shown(const TokenIds& ids, const Tokenizer& tokenizer,
                                           : tokenizer.decode(ids);
 }
 
+std::string RunFilm::shown_answer(const TokenIds& ids) const {
+  return shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", ");
+}
+
 std::string RunFilm::probe() const {
   Json line{{"kind", "probe"}, {"step", 0}};
   line["kinds"] =
@@ -100,17 +104,54 @@ std::string RunFilm::probe() const {
   line["prompts"] = line["expected"] = Json::array();
   for (const TokenIds& ids : question_.prompts)
     line["prompts"].push_back(shown(ids, tokenizers_.source(), " "));
-  for (const TokenIds& ids : question_.expected)
-    line["expected"].push_back(shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", "));
+  for (const TokenIds& ids : question_.expected) line["expected"].push_back(shown_answer(ids));
   return text_of(line);
 }
 
-std::string RunFilm::written(const ModelView& m, std::size_t prompt) const {
+TokenIds RunFilm::written(const ModelView& m, std::size_t prompt) const {
   const ObjectiveTraits& traits = objective_->traits();
   if (!traits.decoder()) return filled(m, question_.read);
-  const TokenIds ids = generate(m, question_.prompts[prompt], most_written(prompt),
-                                traits.prompt_is_source ? 0 : kTemperature);
-  return shown(ids, *tokenizers_.target, " ");
+  return generate(m, question_.prompts[prompt], most_written(prompt),
+                  traits.prompt_is_source ? 0 : kTemperature);
+}
+
+// The first prompt with its masks filled in.
+TokenIds RunFilm::completed(const TokenIds& ids) const {
+  const TokenIds& prompt = question_.prompts[0];
+  TokenIds text;
+  auto next = ids.begin();
+  for (std::size_t i = 0; i < prompt.size(); ++i) {
+    if (!model_.has_decoder()) {
+      text.push_back(question_.read.labels[i] < 0 ? prompt[i] : *next++);
+    } else if (!objective_->is_mask(prompt[i])) {
+      text.push_back(prompt[i]);
+    } else if (next = std::ranges::find(ids, prompt[i]); next != ids.end()) {
+      while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
+    }
+  }
+  return text;
+}
+
+// What is written first, as text: from the beginning of a word to the end of one, where it has
+// spaces.
+std::string RunFilm::sample(const TokenIds& ids) const {
+  const ObjectiveTraits& traits = objective_->traits();
+  const Tokenizer& tokenizer = *tokenizers_.target;
+  if (traits.prompt_is_source && !traits.fills_masks) return tokenizer.decode(ids);
+  std::string text;
+  if (traits.fills_masks) {
+    text = tokenizer.decode(completed(ids));
+    text.erase(0, text.find(' ') + 1);
+  } else {
+    TokenIds all = question_.prompts[0];
+    const std::size_t end = tokenizer.decode(all).size();
+    all.insert(all.end(), ids.begin(), ids.end());
+    text = tokenizer.decode(all);
+    text.erase(0, text.find_last_of(" \n", end) + 1);
+  }
+  const std::size_t last = text.find_last_of(" \n");
+  if (last != std::string::npos && last >= text.size() / 2) text.resize(last);
+  return text;
 }
 
 double RunFilm::probe_loss(const ModelView& m) const {
@@ -134,9 +175,9 @@ Frame RunFilm::frame(const Moment& moment) const {
       {"written", Json::array()}};
   Frame frame;
   for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
-    const std::string text = written(m, i);
-    if (i == 0) frame.sample = text;
-    line["written"].push_back(text);
+    const TokenIds ids = written(m, i);
+    if (i == 0) frame.sample = sample(ids);
+    line["written"].push_back(shown_answer(ids));
   }
   frame.line = text_of(line);
   return frame;

@@ -31,7 +31,10 @@ class RunFilm final : public Film {
  private:
   int most_written(std::size_t prompt) const;
   std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
-  std::string written(const ModelView& m, std::size_t prompt) const;
+  std::string shown_answer(const TokenIds& ids) const;
+  TokenIds written(const ModelView& m, std::size_t prompt) const;
+  TokenIds completed(const TokenIds& ids) const;
+  std::string sample(const TokenIds& ids) const;
   double probe_loss(const ModelView& m) const;
 
   const Transformer& model_;

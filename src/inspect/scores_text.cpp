@@ -32,9 +32,8 @@ std::string row(const KindScores& k, const std::string& head, const char* weight
 }
 
 constexpr const char* kMeaning =
-    "Heads are sorted by the mass of their weights that lies on gold. argmax is gold: how often "
-    "the\n"
-    "largest weight does. AER: alignment error rate, the share of wrong links; 0 is best, 1 "
+    "Heads are sorted by the mass of their weights that lies on gold. argmax is gold: how often\n"
+    "the largest weight does. AER: alignment error rate, the share of wrong links; 0 is best, 1\n"
     "worst.\n"
     "untrained: the same head before training. shuffled: scored against the gold of other places.\n"
     "A head has learnt the links if it is far above all three of uniform, untrained, shuffled.\n";

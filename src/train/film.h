@@ -31,7 +31,7 @@ struct Moment {
 
 struct Frame {
   std::string line;    // of film.jsonl
-  std::string sample;  // of what the model writes, for the log
+  std::string sample;  // of what the model writes, as text, for the log
 };
 
 class Film {

@@ -30,9 +30,9 @@ std::string overfitting(const LossCurves& curves) {
   if (!(train_loss_at(curves.train, last.step) < train_loss_at(curves.train, best->step)))
     return "";
   return fmt::format(
-      "held-out loss has risen since step {} ({:.3f} to {:.3f}) while training loss falls: the "
+      "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "
       "model is learning the text by heart; more text, a smaller model, more dropout or "
-      "train.patience help",
+      "train.patience may help",
       best->step, best->loss, last.loss);
 }
 

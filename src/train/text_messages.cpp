@@ -51,8 +51,8 @@ void say_model(Log& log, const OwnText& text, const PreparedRun& run) {
                        own ? " (other kinds: --like prefix_lm, bert, t5)" : ""));
   if (bytes < kLittleText)
     log.info(run.config.data.has_validation()
-                 ? "so little text is soon known by heart: the loss on the held-out part "
-                   "will turn up, and the best checkpoint is the one before that"
+                 ? "so little text is soon known by heart: the loss on the held-out part may rise "
+                   "again; the best checkpoint is the one before that"
                  : "so little text is soon known by heart; nothing is held out of it");
 }
 

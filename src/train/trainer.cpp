@@ -194,7 +194,7 @@ bool Trainer::validate(bool counts) {
     diverged(state_.step, not_finite(model_.table, stepper_.values(), stepper_.gradients().sum(),
                                      "the validation loss"));
   const bool best = counts && validation_->is_best(*line, state_);
-  line->verdict = !counts ? "no candidate for best: not at a multiple of train.eval_every"
+  line->verdict = !counts ? "not a candidate for best: not at a multiple of train.eval_every"
                   : best  ? validation_->count_best(*line, state_)
                           : validation_->count_stalled(state_);
   const bool ruined = line->evaluation.loss() > divergence_threshold(model_);

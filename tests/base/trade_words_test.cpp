@@ -18,13 +18,16 @@ std::vector<std::string> words_of(std::string_view words) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-TEST(TradeWords, LeadToKeysAndCommandsThatExist) {
+TEST(TradeWords, LeadToKeysValuesAndCommandsThatExist) {
   RunConfig config;
   const std::vector<Field> all = fields(config);
   std::set<std::string> known, last_parts;
+  std::set<std::string, std::less<>> values;
   for (const Leaf& leaf : leaves(all)) {
     known.insert(leaf.key);
     last_parts.insert(leaf.field->key);
+    if (const auto* choice = std::get_if<Choice>(&leaf.field->ref))
+      values.insert(choice->names.begin(), choice->names.end());
   }
   for (const TradeWord& row : trade_words(Trade::key)) {
     EXPECT_TRUE(row.heed.empty() ? !row.note.empty() : known.contains(std::string(row.heed)))
@@ -32,6 +35,8 @@ TEST(TradeWords, LeadToKeysAndCommandsThatExist) {
     for (const std::string& word : words_of(row.words))
       EXPECT_FALSE(last_parts.contains(word)) << word << " is a key of heed";
   }
+  for (const TradeWord& row : trade_words(Trade::value))
+    EXPECT_TRUE(row.heed.empty() ? !row.note.empty() : values.contains(row.heed)) << row.words;
   for (const TradeWord& row : trade_words(Trade::command)) {
     const auto is = [](std::string_view name) {
       return std::ranges::any_of(commands(), [&](const Command& c) { return c.name == name; });
@@ -42,14 +47,15 @@ TEST(TradeWords, LeadToKeysAndCommandsThatExist) {
 }
 
 TEST(TradeWords, ArePlainAndStandOnceInKeysAndCommands) {
-  for (const Trade kind : {Trade::key, Trade::command, Trade::option}) {
+  for (const Trade kind : {Trade::key, Trade::value, Trade::command, Trade::option}) {
     std::set<std::string> seen;
     for (const TradeWord& row : trade_words(kind))
       for (const std::string& word : words_of(row.words)) {
         EXPECT_TRUE(std::ranges::all_of(word, [](char c) {
           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
         })) << word;
-        EXPECT_TRUE(seen.insert(word).second || kind == Trade::option) << word;
+        const bool once = kind == Trade::key || kind == Trade::command;
+        EXPECT_TRUE(seen.insert(word).second || !once) << word;
       }
   }
 }

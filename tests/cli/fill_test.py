@@ -28,6 +28,17 @@ class Fill(RunsTest):
             self.assertLessEqual(sum(p), 1)
             self.assertTrue(all(c["id"] > 3 for c in mask["candidates"]))
 
+    def test_pieces_are_shown_without_the_mark_of_their_space(self):
+        pieces = {"type": "bpe", "vocab_size": 340}
+        self.train(self.config(**{**SMALL, "family": "masked_lm", "tokenizer": pieces}), "pieces")
+        j, = self.json("fill", "pieces", "the[MASK] saw", "--top-k", 330)
+        shown = self.out("fill", "pieces", "the[MASK] saw", "--top-k", 330).splitlines()[1:]
+        tokens = [c["token"] for c in j["masks"][0]["candidates"]]
+        words = [line.split("  ")[-1] for line in shown]
+        self.assertIn("\u2581the", tokens)
+        self.assertIn("the", words)
+        self.assertNotIn("\u2581the", words)
+
     def test_an_unknown_word_and_a_missing_mask_are_errors(self):
         self.check("fill", "run", "the xyz [MASK]", status=3, words="xyz")
         self.check("fill", "run", "the xyz", status=3, words="no [MASK]")

@@ -198,12 +198,28 @@ class FilmTest(RunsTest):
         self.report()
 
     def test_validations_show_the_sample_of_their_frame_in_the_log(self):
-        log = self.train(self.config(), "run").err
-        _, frames = self.film()
-        samples = re.findall(r"sample +(\d+) \| (.*)", log)
+        samples = self.samples("run")
         self.assertEqual([int(step) for step, _ in samples], [10, 20])
-        written = frames[-1]["written"][0].split("\n")[0]
-        self.assertTrue(samples[-1][1].startswith(written[:70]))
+        probe, frames = self.film()
+        whole = probe["prompts"][0] + frames[-1]["written"][0]
+        words = re.escape(samples[-1][1].replace("\\n", "\n"))
+        self.assertRegex(whole, rf"(^|\s){words}(\s|$)")  # no part of a word
+
+    def test_the_sample_of_a_masked_model_is_its_text_with_the_masks_filled_in(self):
+        for family in ("masked_lm", "span_corruption"):
+            with self.subTest(family):
+                samples = self.samples(family, family=family, tokenizer={"type": "word"})
+                self.assertEqual(len(samples), 2)
+                prompt = self.film(family)[0]["prompts"][0]
+                kept = max(re.split(r"<extra_id_\d>", prompt), key=len).split()
+                for _, sample in samples:
+                    self.assertNotRegex(sample, r"\[MASK\]|<extra_id|, ")
+                    if family == "span_corruption":
+                        self.assertIn(" ".join(kept[:2]), sample, prompt)
+
+    def samples(self, run, **changes):
+        log = self.train(self.config(**changes), run).err
+        return re.findall(r"sample +(\d+) \| (.*)", log)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,15 @@ class Options(RunsTest):
             r = self.check(*args, status=2, words=[str(args[-2]), "1"])
             self.assertNotIn("e+", r.err)
 
+    def test_a_run_is_found_by_its_name(self):
+        self.train(self.config(**SMALL), "runs/mine")
+        for args in (("score", "mine", "the old"), ("verify", "mine"), ("resume", "mine")):
+            named = self.check(*args, words="run: runs/mine\n")
+            self.assertEqual(named.out, self.out(args[0], "runs/mine", *args[2:]))
+        self.train(self.config(**SMALL), "from", "--init-from", "mine", words="run: runs/mine\n")
+        (self.folder / "mine").mkdir()
+        self.check("score", "mine", "the old", status=4, words='"mine" is not a run folder')
+
     def test_words_of_an_analogy_need_spaces(self):
         self.train(self.config(tokenizer={"type": "word"}, **SMALL))
         self.check("neighbors", "run", "the-a+old", status=3, words="spaces")

@@ -91,6 +91,9 @@ class OwnText(RunsTest):
             with self.subTest(like):
                 self.start("mine.txt", "--like", like, "--run", like, words=["model: " + like])
                 self.assertEqual(self.run_config(like)["objective"]["type"], objective)
+        pieces = ["--set", "tokenizer.type=bpe", "--set", "tokenizer.vocab_size=320"]
+        r = self.start("mine.txt", "--like", "bert", "--run", "pieces", *pieces, words="becomes")
+        self.assertNotIn("\u2581", r.err)
         self.start("mine.txt", "--like", "gtp", status=USAGE, words="--like")
 
     def test_texts_of_every_kind_train(self):

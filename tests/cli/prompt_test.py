@@ -58,7 +58,7 @@ class Prompt(RunsTest):
     def test_an_error_in_a_text_is_printed_and_the_next_text_is_asked_for(self):
         for command, run, wrong, words in (("sample", "text", "z\u00e9", "\u00e9"),
                                            ("fill", "masked", "the old", "no [MASK]"),
-                                           ("attend", "pairs", "", "empty"),
+                                           ("attend", "pairs", "\u00e9", "\u00e9"),
                                            ("neighbors", "masked", "the +", "analogy"),
                                            ("score", "pairs", "the old", "|||")):
             with self.subTest(command):
@@ -69,6 +69,14 @@ class Prompt(RunsTest):
                 self.assertIn(words, answer)
                 t.type(CTRL_D)
                 self.ends(t)
+
+    def test_an_empty_line_is_told_what_to_type(self):
+        for command, run in (("score", "text"), ("attend", "pairs"), ("fill", "masked"), ("translate", "pairs")):
+            with self.subTest(command):
+                t = self.terminal(command, run)
+                asked = t.until("\n")
+                t.until(command + "> ")
+                self.assertEqual(t.answer("", command + "> "), asked + "\n")
 
     def test_a_line_can_be_edited_and_is_remembered(self):
         for env in ({}, {"LC_ALL": "C", "LANG": "C"}):
@@ -88,7 +96,7 @@ class Prompt(RunsTest):
         t.type(line + "\r")
         self.assertTrue(t.until("unknown token: 'home'").endswith(line.replace("home", "<unk>") + "\nread as <unk>: 1 "))
 
-    def test_ctrl_c_ends_an_answer_then_empties_a_line_then_ends(self):
+    def test_ctrl_c_ends_an_answer_or_empties_the_line_and_says_once_what_ends(self):
         t = self.terminal("sample", "text", "--max-tokens", 100_000_000)
         t.until("sample> ")
         t.type("the old mill\r")
@@ -98,9 +106,11 @@ class Prompt(RunsTest):
         t.type("the mill")
         t.until("the mill")  # Ctrl-C throws away what has not been read
         t.type(CTRL_C)
-        t.until("sample> ")
+        self.assertIn("Ctrl-D ends.", t.until("sample> "))
         t.type(CTRL_C)
-        self.ends(t, 130)
+        self.assertNotIn("Ctrl-D", t.until("sample> "))
+        t.type(CTRL_D)
+        self.ends(t)
 
     def test_a_terminating_signal_ends_it(self):
         t = self.terminal("tokenize", "text")

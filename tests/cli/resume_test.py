@@ -292,7 +292,7 @@ class Resume(RunsTest):
             run = f"parts{end}"
             self.train(self.config(**{**c, "train__max_steps": end}), run)
             log = (self.folder / run / "train.log").read_text()
-            self.assertIn("no candidate for best" if end == 7 else "new best", log)
+            self.assertIn("not a candidate for best" if end == 7 else "new best", log)
             self.assertEqual("step 7 is better than step 4, but commands still use that one" in log, end == 7)
             self.assertEqual(self.link("best", run), 4 if end == 7 else 3)
             self.resume(run, "--max-steps", 20)
