@@ -1,0 +1,35 @@
+// Configs of a line, and what is wrong with them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "data/run_config.h"
+
+namespace heed {
+
+using Sets = std::vector<std::string>;
+
+inline const char* const kText = R"({"data": {"train": "a.txt"}})";
+inline const char* const kPairs =
+    R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}})";
+
+inline RunConfig config(const Sets& sets, const char* base = kText) {
+  return parse_config(base, "a.json", sets);
+}
+
+// The message of the error that reading gives, "" if there is none.
+inline std::string config_error(const std::string& text, const Sets& sets = {}) {
+  try {
+    parse_config(text, "a.json", sets);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit(), Exit::usage);
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace heed
