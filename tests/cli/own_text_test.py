@@ -138,10 +138,12 @@ class OwnText(RunsTest):
         self.assertEqual(names, ["a.txt", "b.txt", "more.txt"])
 
     def test_bytes_that_are_no_text_train_only_if_asked_for(self):
-        for args, stdin in ((["noise"], None), (["-"], self.write("noise", bytes(range(256)) * 9).open())):
-            r = subprocess.run([HEED, "train", *args], stdin=stdin, capture_output=True, text=True, cwd=self.folder)
+        noise = bytes(range(256)) * 9
+        self.write("noise", noise)
+        for name in ("noise", "-"):
+            r = subprocess.run([HEED, "train", name], input=noise, capture_output=True, cwd=self.folder)
             self.assertEqual(r.returncode, DATA)
-            self.assertIn("bytes of value 0", r.stderr)
+            self.assertIn(b"bytes of value 0", r.stderr)
         self.start("noise", "--set", "tokenizer.type=byte", "--stop-at", 1)
 
     def test_weird_names_are_files_like_others(self):
