@@ -79,8 +79,8 @@ void say_model(Log& log, const OwnText& text, const PreparedRun& run) {
                        own ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
   if (bytes < kLittleText)
     log.info(data.has_validation()
-                 ? "so little text is soon known by heart: the loss on the held-out part "
-                   "may turn up, and the best checkpoint is the one before that"
+                 ? "so little text is soon known by heart: the loss on the held-out part may rise "
+                   "again; the best checkpoint is the one before that"
                  : "so little text is soon known by heart; nothing is held out of it");
 }
 
