@@ -43,10 +43,21 @@ std::string format_bytes(double bytes) {
   return format_fixed(bytes, unit > 0 && bytes < 9.95 ? 1 : 0) + " " + units[unit];
 }
 
+std::string counted(const std::string& n, const std::string& what) {
+  return n + " " + what + (n == "1" ? "" : "s");
+}
+
 std::string joined(const std::vector<std::string>& parts, const std::string& between) {
   std::string out;
   for (std::size_t i = 0; i < parts.size(); ++i) out += (i == 0 ? "" : between) + parts[i];
   return out;
+}
+
+std::string listed(std::vector<std::string> parts) {
+  if (parts.size() < 2) return joined(parts);
+  const std::string last = std::move(parts.back());
+  parts.pop_back();
+  return joined(parts) + " and " + last;
 }
 
 std::string shell_word(const std::string& word) {

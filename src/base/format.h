@@ -13,8 +13,13 @@ std::string format_duration(double seconds);     // "9s", "1m12s", "2h05m", "3d0
 std::string format_count(std::int64_t n);        // "1,234,567"
 std::string format_bytes(double bytes);          // "512 B", "3.4 KiB", "350 MiB"
 
+// "1 character", "1,234 characters"; n is formatted
+std::string counted(const std::string& n, const std::string& what);
+
 // "a, b, c"
 std::string joined(const std::vector<std::string>& parts, const std::string& between = ", ");
+// "a, b and c"
+std::string listed(std::vector<std::string> parts);
 
 // A word of a shell's command line, quoted if necessary.
 std::string shell_word(const std::string& word);

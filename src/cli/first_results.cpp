@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -17,12 +18,20 @@
 namespace heed {
 namespace {
 
-// The first words of a text, on one line.
-std::string beginning(const std::string& text) {
+struct Words {
+  const char *command, *asks, *shown;
+};
+
+// A few words of a text, on one line. They are whole: of a text that is cut from a longer one, the
+// first and the last `cut` words are left out, and U+FFFD stands for a part of a character.
+std::string some_words(const std::string& text, std::size_t cut) {
+  const std::vector<std::string_view> all = split_words(text);
   std::string words;
-  for (const std::string_view word : split_words(text)) {
-    if (words.size() + word.size() > 40) break;
-    words += (words.empty() ? "" : " ") + std::string(word);
+  for (std::size_t i = cut; i + cut < all.size(); ++i) {
+    const bool whole = all[i].find("\uFFFD") == std::string_view::npos;
+    if (!whole && words.empty()) continue;
+    if (!whole || words.size() + all[i].size() > 40) break;
+    words += (words.empty() ? "" : " ") + std::string(all[i]);
   }
   return words;
 }
@@ -51,19 +60,27 @@ bool is_of_own_text(const std::string& run) {
   return std::filesystem::equivalent(read_origin(run).folder, run, none);
 }
 
-void show_first_results(const std::string& run, const std::string& reason, Log& log) try {
+void show_first_results(const RunResult& result, Log& log) try {
+  const std::string& run = result.run;
   const Report report = make_report(run);
   const ObjectiveTraits traits = make_objective(parse_config(report.config, run))->traits();
+  const Words words =
+      traits.fills_masks ? Words{"fill", "texts with a [MASK]", "what the model puts in its masks"}
+      : traits.pairs     ? Words{"translate", "texts to translate", "what the model answers"}
+                         : Words{"sample", "texts to continue", "how the model continues it"};
   std::string prompt;
   if (!report.film.frames.empty() && !report.film.probe["prompts"].empty()) {
     const auto asked = report.film.probe["prompts"][0].get<std::string>();
-    log.info(traits.fills_masks ? "a text, and what the model puts in its masks:"
-                                : "a text, and how the model continues it:");
+    const auto written = report.film.frames.back()["written"][0].get<std::string>();
+    log.info(fmt::format("a text, and {}:", words.shown));
     log_lines(traits.fills_masks ? unsplit(asked) : asked, log);
     log.info("becomes");
-    const auto written = report.film.frames.back()["written"][0].get<std::string>();
     log_lines(traits.fills_masks ? unsplit(written) : written, log);
-    if (!traits.fills_masks) prompt = beginning(asked);
+    const auto follows = report.film.probe["expected"][0].get<std::string>();
+    if (traits.pairs)
+      prompt = some_words(asked, 0);
+    else if (!traits.fills_masks)
+      prompt = some_words(asked + follows, 1);
   }
   const std::string page = (std::filesystem::path(run) / "report.html").string();
   write_result(page, report_page(report, read_metrics(report.folder, report.last_step)));
@@ -72,11 +89,12 @@ void show_first_results(const std::string& run, const std::string& reason, Log& 
   // A model that fills in masks has shown tokens, which are not what one types.
   const std::string name = shell_word(run), text = prompt.empty() ? "TEXT" : shell_word(prompt);
   log.info("try next:");
-  log.info(fmt::format("  heed {} {}, which asks for {}", traits.fills_masks ? "fill" : "sample",
-                       name, traits.fills_masks ? "texts with a [MASK]" : "texts to continue"));
+  log.info(fmt::format("  heed {} {}, which asks for {}", words.command, name, words.asks));
   log.info(fmt::format("  heed attend {} --source {} --html attention.html", name, text));
-  log.info(reason == "finished" ? fmt::format("  heed resume {} --more 1000", name)
-                                : fmt::format("  heed evaluate {}", name));
+  log.info(result.reason == "finished"
+               ? fmt::format("  heed resume {} --more {}", name,
+                             std::max<std::int64_t>(1, result.state.step / 2))
+               : fmt::format("  heed evaluate {}", name));
 } catch (const Error& e) {
   log.warn(e.what());
 }

@@ -1,17 +1,19 @@
-// What a person sees of the model she has trained on her own text, as soon as it is there.
+// What a person sees of the model she has trained on her own text, or with a config that comes with
+// heed, as soon as it is there.
 #pragma once
 
 #include <string>
 
 #include "base/log.h"
+#include "train/training_run.h"
 
 namespace heed {
 
 // Did `heed train TEXT` start this run? The paths of its data start at its own folder.
 bool is_of_own_text(const std::string& run);
 
-// Logs a sample, writes RUN/report.html, and names commands to try next. `reason` is RunResult's.
-// The run is finished and whole, so an Error is only a warning.
-void show_first_results(const std::string& run, const std::string& reason, Log& log);
+// Logs a sample, writes RUN/report.html, and names commands to try next. The run is finished and
+// whole, so an Error is only a warning.
+void show_first_results(const RunResult& result, Log& log);
 
 }  // namespace heed

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/text_options.h"
-#include "data/corpus.h"
+#include "train/text_messages.h"
 #include "train/text_start.h"
 
 namespace heed {
@@ -53,20 +53,29 @@ Exit run_init(CommandLine& line) {
     throw Error(Exit::usage, output + ": expected a name that ends in .json, as configs do.");
   if (output != "-" && path_exists(output))
     throw Error(Exit::usage, output + " exists already.", "--output FILE");
+  Log log({.quiet = line.quiet()});
+  FoundTexts found{{shown}, {}};
   if (texts.empty()) {
     text.files = {shown};
     text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
   } else {
-    text.files = text_files(texts);
-    text.facts = text_facts(text.files);
+    found = find_texts(texts, false);
+    for (const std::string& file : found.files)
+      text.files.push_back(as_written(file, output == "-" ? "." : folder_of(output)));
+    text.facts = text_facts(found.files);
     text.pairs = text.files.size() == 1 && shown.ends_with(".tsv") && like->count() == 0;
-    for (std::string& file : text.files)
-      file = as_written(file, output == "-" ? "." : folder_of(output));
   }
-  write_output(output, suggested_config(text, suggest(text), shown));
+  const Suggestion suggestion = suggest(text);
+  if (!texts.empty() && !text.pairs) {
+    say_text(log, found, text.facts);
+    say_tokens(log, suggestion.tokenizer, text.facts);
+  }
+  write_output(output, suggested_config(text, suggestion, names_of(found.files)));
   if (output != "-")
-    Log({.quiet = line.quiet()})
-        .info(fmt::format("written: {0}; to train it: heed train {0}", shell_word(output)));
+    log.info(
+        fmt::format("written: {0}; its max_steps is a guess, for nothing was measured; to "
+                    "train it: heed train {0}",
+                    shell_word(output)));
   return Exit::ok;
 }
 

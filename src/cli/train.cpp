@@ -8,6 +8,7 @@
 
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/input_file.h"
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/first_results.h"
@@ -48,7 +49,12 @@ Exit finish(const RunResult& r, bool json) {
 
 void check_text(const std::string& path) {
   if (path == "-") return;
-  if (!path_exists(path)) throw Error(Exit::data, path + ": no such file.", config_hint(path));
+  if (!path_exists(path)) {
+    const std::string hint = missing_hint(path);
+    throw Error(
+        Exit::data, path + ": no such file.",
+        hint.empty() ? "the path of a text or of a folder of texts; - is standard input" : hint);
+  }
   if (path_exists(path + "/checkpoints") && path_exists(path + "/config.json"))
     throw Error(Exit::usage, path + " is a run; expected a text or a config.",
                 "heed resume " + shell_word(path));
@@ -86,7 +92,7 @@ Exit run_train(CommandLine& line) {
     for (const std::string& text : request.texts) check_text(text);
     const RunResult result = train_on_text(request, log);
     const Exit exit = finish(result, json);
-    if (exit == Exit::ok) show_first_results(result.run, result.reason, log);
+    if (exit == Exit::ok) show_first_results(result, log);
     return exit;
   }
   request.config = config_path(*config);
@@ -101,9 +107,15 @@ Exit run_train(CommandLine& line) {
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
   try {
-    return finish(train_run(request, log), json);
+    const RunResult result = train_run(request, log);
+    const Exit exit = finish(result, json);
+    if (exit == Exit::ok && request.config != *config) show_first_results(result, log);
+    return exit;
   } catch (const Error& e) {
-    if (e.exit() != Exit::usage || looks_like_config(request.config)) throw;
+    if (e.exit() != Exit::usage) throw;
+    std::string begin;
+    InputFile(request.config, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
+    if (begin.find("\"data\"") != std::string::npos) throw;  // every config has data
     throw e.as(Exit::usage,
                "heed train - < " + shell_word(request.config) + ", if it is text to train on");
   }
@@ -135,7 +147,7 @@ Exit run_resume(CommandLine& line) {
   const RunResult result = resume_run(request, log);
   const Exit exit = finish(result, json);
   if (exit == Exit::ok && result.reason != "already_done" && is_of_own_text(result.run))
-    show_first_results(result.run, result.reason, log);
+    show_first_results(result, log);
   return exit;
 }
 

@@ -103,6 +103,14 @@ std::vector<std::string> text_files(const std::vector<std::string>& paths) {
   return files;
 }
 
+std::string first_bytes(const std::string& path) {
+  InputFile file = open_text(path);
+  std::string bytes;
+  while (bytes.size() < kBlock && file.append_to(bytes, kBlock - bytes.size())) {
+  }
+  return bytes;
+}
+
 std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options) {
   std::uint64_t size = 0;
   const auto scan = [&](std::span<const std::string> some) {

@@ -31,6 +31,9 @@ std::string as_read(std::string_view text, const ReadOptions& options);
 // name, without hidden ones. Error if it has none.
 std::vector<std::string> text_files(const std::vector<std::string>& paths);
 
+// What a file begins with: at most a megabyte, unpacked; "" of an empty one. Errors as scan_text().
+std::string first_bytes(const std::string& path);
+
 // How many bytes scan_text() gives. Takes a pass over files that are not read as they stand.
 std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options);
 

@@ -34,6 +34,14 @@ ReadOptions read_options(const RunConfig& c) {
   return {bytes && c.data.normalize == Normalize::none, c.data.lowercase, c.data.normalize};
 }
 
+void refuse_pipe(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_other(fs::status(path, ignored)))
+    throw Error(Exit::data,
+                path + ": is a pipe or a device; expected a file, which can be read again.",
+                "write its text to a file first");
+}
+
 std::string data_path(const std::string& folder, const std::string& key,
                       const std::string& written) {
   if (written == "-")
@@ -45,10 +53,7 @@ std::string data_path(const std::string& folder, const std::string& key,
   if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)
     throw Error(Exit::data, "data." + key + ": " + path + ": no such file.",
                 remedy(key, written, path));
-  if (fs::is_other(fs::status(path, ignored)))
-    throw Error(Exit::data,
-                path + ": is a pipe or a device; expected a file, which can be read again.",
-                "write its text to a file first");
+  refuse_pipe(path);
   return path;
 }
 

@@ -11,8 +11,11 @@ namespace heed {
 // How they are read.
 ReadOptions read_options(const RunConfig& config);
 
+// Error (data) on a pipe or a device: data is read more than once.
+void refuse_pipe(const std::string& path);
+
 // Where the file is that data.<key> names, relative to `folder`. Error (data) if there is none, or
-// on a pipe or a device: data is read more than once, and again on resuming.
+// on a pipe or a device.
 std::string data_path(const std::string& folder, const std::string& key,
                       const std::string& written);
 

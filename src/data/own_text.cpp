@@ -1,13 +1,83 @@
 #include "data/own_text.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
+#include "base/folders.h"
+#include "base/format.h"
+#include "base/stored_input.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
+#include "data/data_files.h"
 
 namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kUtf16 = "text in UTF-16";
+// How files begin that are often taken for texts.
+constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
+    {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
+    {"%PDF-", "a PDF"},         {"\x89PNG", "a PNG picture"},
+    {"\xFF\xD8\xFF", "a JPEG"}, {"PK\x03\x04", "a zip archive, as .docx, .odt and .epub are"},
+};
+
+// What a file that begins so is, if it is no text; else "".
+std::string other_kind(std::string_view first) {
+  if (first.empty()) return "empty";
+  for (const auto& [bytes, kind] : kBeginnings)
+    if (first.starts_with(bytes)) return kind;
+  if (first.find('\0') != std::string_view::npos) return "binary data, with bytes of value 0";
+  std::size_t invalid = 0;
+  for (std::size_t at = 0; at < first.size();) {
+    const CodePoint c = code_point_at(first, at);
+    invalid += c.value == kInvalidCodePoint ? 1 : 0;
+    at += c.length;
+  }
+  return 2 * invalid > first.size() ? "text in another encoding, or binary data" : "";
+}
+
+[[noreturn]] void throw_no_text(const std::string& name, const std::string& kind) {
+  throw Error(Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
+              kind == kUtf16 ? "iconv -f UTF-16 -t UTF-8 " + shell_word(name) + " > utf8.txt"
+                             : "its text as plain text (iconv -f ENCODING -t UTF-8 converts); heed "
+                               "train --set tokenizer.type=byte takes any bytes");
+}
+
+}  // namespace
+
+FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
+  FoundTexts found;
+  for (const std::string& path : paths) {
+    if (path == "-")
+      throw Error(Exit::usage, "- (standard input) stands alone, and only heed train takes it.");
+    std::error_code none;
+    const bool folder = fs::is_directory(path, none);
+    const std::size_t before = found.files.size();
+    for (const std::string& file : text_files({path})) {
+      refuse_pipe(file);
+      const std::string kind = any_bytes ? "" : other_kind(first_bytes(file));
+      if (!kind.empty() && !folder) throw_no_text(shown_path(file), kind);
+      (kind.empty() ? found.files : found.left_out).push_back(file);
+    }
+    if (found.files.size() == before)
+      throw Error(Exit::data, path + ": is a folder without texts; expected some directly in it.",
+                  "texts in UTF-8; folders in it by their names");
+    if (!folder) continue;
+    for (const std::string& name : names_in(path))
+      if (const fs::path inner = fs::path(path) / name;
+          !name.starts_with('.') && fs::is_directory(inner, none))
+        found.left_out.push_back((inner / "").string());
+  }
+  return found;
+}
 
 void check_writable(const std::string& path) {
   if (find_invalid_utf8(path) != std::string::npos)
@@ -19,16 +89,27 @@ void check_writable(const std::string& path) {
 TextFacts text_facts(std::span<const std::string> files) {
   TextFacts facts;
   std::vector<std::uint64_t> counts(0x110000);  // of each code point
-  scan_text(files, {.any_bytes = true}, [&](std::string_view text) {
-    facts.bytes += text.size();
-    facts.utf8 = facts.utf8 && find_invalid_utf8(text) == std::string_view::npos;
-    for (std::size_t at = 0; facts.utf8 && at < text.size();) {
-      const CodePoint c = code_point_at(text, at);
-      ++counts[c.value];
-      at += c.length;
-    }
-  });
-  if (!facts.utf8) return facts;
+  for (const std::string& file : files) {
+    std::uint64_t size = 0, lines = 0;
+    scan_text({&file, 1}, {.any_bytes = true}, [&](std::string_view text) {
+      if (size == 0 && text.starts_with(kByteOrderMark)) facts.byte_order_mark = true;
+      for (std::size_t at = 0; facts.invalid.empty() && at < text.size();) {
+        const CodePoint c = code_point_at(text, at);
+        if (c.value == kInvalidCodePoint) {
+          facts.invalid =
+              fmt::format("{}:{} (offset {} in the file)", shown_path(file), lines + 1, size + at);
+          break;
+        }
+        if (c.value == '\n') ++lines;
+        ++counts[c.value];
+        at += c.length;
+      }
+      size += text.size();
+    });
+    facts.sizes.push_back(size);
+    facts.bytes += size;
+  }
+  if (!facts.invalid.empty()) return facts;
   std::erase(counts, 0);
   std::ranges::sort(counts, std::greater<>());
   facts.distinct = static_cast<int>(counts.size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/sha256.h"
 #include "data/data_files.h"
 #include "data/objective.h"
@@ -46,12 +47,15 @@ Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
   return cuts;
 }
 
-[[noreturn]] void throw_too_short(const Cuts& cuts, std::size_t tokens) {
+[[noreturn]] void throw_too_short(const RunConfig& c, const Cuts& cuts, std::size_t tokens) {
   const bool limited = cuts.training < cuts.held_out;
-  throw Error(Exit::data,
-              fmt::format("the training text is too short: {} tokens {}.", tokens,
-                          limited ? "within data.limit" : "after holding out data.valid_fraction"),
-              limited ? "a larger data.limit" : "more text");
+  throw Error(
+      Exit::data,
+      fmt::format("the training text is too short: {}{}.", counted(std::to_string(tokens), "token"),
+                  limited                     ? " within data.limit"
+                  : c.data.valid_fraction > 0 ? " after holding out data.valid_fraction"
+                                              : ""),
+      limited ? "a larger data.limit" : "more text");
 }
 
 // Calls use(text, part) for the text in pieces, cut between the parts (before a character).
@@ -107,7 +111,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
       trainer.add(s);
       any = true;
     });
-    if (!any) throw_too_short(cuts, 0);
+    if (!any) throw_too_short(c, cuts, 0);
     TrainedTokenizer t = trainer.finish();
     tokenizers.target = std::move(t.tokenizer);
     d.notes.push_back(t.note);
@@ -128,7 +132,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   if (c.data.has_valid_files())
     d.valid = load_text(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers);
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.changes_text() || s->unknown.count > 0;
-  if (d.train.target.size() < 2) throw_too_short(cuts, d.train.target.size());
+  if (d.train.target.size() < 2) throw_too_short(c, cuts, d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
     throw Error(Exit::data,
                 "the validation part is empty: the text is too short for data.valid_fraction.",

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "text/byte_tokenizer.h"
 #include "text/char_tokenizer.h"
 #include "text/piece_tokenizer.h"
@@ -30,12 +31,14 @@ auto most_frequent(const Map& counts, std::int64_t min_frequency, std::size_t ro
   return keys;
 }
 
-void need_two(std::size_t found, const std::string& what) {
-  if (found >= 2) return;
-  throw Error(Exit::data,
-              fmt::format("the training text has {} distinct {}{}; there is nothing to learn.",
-                          found, what, found == 1 ? "" : "s"),
-              "more text; a lower tokenizer.min_frequency; a larger tokenizer.vocab_size");
+// `kept` of the `found` ones are frequent enough.
+void need_two(std::size_t kept, std::size_t found, const std::string& what) {
+  if (kept >= 2) return;
+  throw Error(
+      Exit::data,
+      fmt::format("the training text has {}; there is nothing to learn.",
+                  counted(std::to_string(kept), "distinct " + what)),
+      kept < found ? "a lower tokenizer.min_frequency" : "more text, with different " + what + "s");
 }
 
 std::string megabytes(std::uint64_t bytes) {
@@ -103,20 +106,20 @@ TrainedTokenizer TokenizerTrainer::finish_char() {
   for (char32_t c = 0; c < ascii_.size(); ++c)
     if (ascii_[c] > 0) characters_[c] += ascii_[c];
   auto kept = most_frequent(characters_, config_.min_frequency, room());
-  need_two(kept.size(), "character");
+  need_two(kept.size(), characters_.size(), "character");
   auto note = fmt::format("{} of {} distinct characters", kept.size(), characters_.size());
   return {std::make_unique<CharTokenizer>(specials_, std::move(kept)), note};
 }
 
 TrainedTokenizer TokenizerTrainer::finish_byte() {
-  need_two(byte_values_.count(), "byte");
+  need_two(byte_values_.count(), byte_values_.count(), "byte");
   return {std::make_unique<ByteTokenizer>(specials_),
           fmt::format("{} of 256 bytes occur", byte_values_.count())};
 }
 
 TrainedTokenizer TokenizerTrainer::finish_word() {
   auto kept = most_frequent(words_, config_.min_frequency, room());
-  need_two(kept.size(), "word");
+  need_two(kept.size(), words_.size(), "word");
   auto note = fmt::format("{} of {} distinct words (newline included)", kept.size(), words_.size());
   return {std::make_unique<WordTokenizer>(specials_, std::move(kept), config_.punctuation), note};
 }

@@ -27,12 +27,8 @@ std::string compared(double loss, const Yardsticks& yardsticks) {
     names[loss < y.nats_per_token ? 0 : 1].push_back(
         fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
   for (const bool beaten : {true, false})
-    if (auto& list = names[beaten ? 0 : 1]; !list.empty()) {
-      const std::string last = list.back();
-      list.pop_back();
-      parts.push_back((beaten ? "better than " : "not better than ") + joined(list) +
-                      (list.empty() ? "" : " and ") + last);
-    }
+    if (const auto& list = names[beaten ? 0 : 1]; !list.empty())
+      parts.push_back((beaten ? "better than " : "not better than ") + listed(list));
   return fmt::format("{:.4f} nats per token: {}", loss, joined(parts));
 }
 
@@ -54,8 +50,8 @@ void say_start(Log& log, const PreparedRun& run) {
     text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
   log.info(text);
   const std::string steps = c.train.max_steps > 0 ? n(c.train.max_steps) + " " : "";
-  log.info(fmt::format("plan: {}steps of {} tokens, on {} thread{}, about {} of memory", steps,
-                       n(c.train.batch_tokens), run.threads, run.threads == 1 ? "" : "s",
+  log.info(fmt::format("plan: {}steps of {} tokens, on {}, about {} of memory", steps,
+                       n(c.train.batch_tokens), counted(std::to_string(run.threads), "thread"),
                        format_bytes(run.memory.total())));
 }
 
@@ -69,7 +65,7 @@ void say_yardsticks(Log& log, const Yardsticks& yardsticks) {
   log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
   if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
   if (!parts.empty())
-    log.info("(measured with a part of the training text: " + joined(parts) + ")");
+    log.info("(measured with a part of the training text: " + listed(parts) + ")");
 }
 
 void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,

@@ -28,8 +28,10 @@ constexpr Size kSizes[] = {{0, 0, 64, 2, 3e-3},
                            {600e3, 15, 192, 5, 1.5e-3},
                            {600e3, 60, 256, 6, 1e-3}};
 
-constexpr double kFewBytes = 50e3;         // pieces of words need more to be learnt from
-constexpr double kFlopsPerSecond = 120e9;  // for a guess
+constexpr double kFewBytes = 50e3;  // pieces of words need more to be learnt from
+// For guesses: a little less than the machine above has. A text and its minutes get the same model
+// (with the same dropout) everywhere and every time; only the steps are planned from measurements.
+constexpr double kFlopsPerSecond = 120e9;
 constexpr int kBatchTokens = 2048;
 
 struct Layers {
@@ -128,7 +130,7 @@ std::int64_t useful_steps(double in_time, double epochs_per_step) {
 Suggestion suggest(const OwnText& text) {
   const auto bytes = static_cast<double>(text.facts.bytes);
   Suggestion s;
-  if (!text.facts.utf8) {
+  if (!text.facts.invalid.empty()) {
     s.tokenizer = TokenizerConfig::byte;
   } else if (text.pairs || bytes >= kFewBytes) {
     s.tokenizer = TokenizerConfig::bpe;
@@ -160,7 +162,7 @@ std::string suggested_config(const OwnText& text, const Suggestion& s, const std
       R"(// {name}. Train it: heed train THIS_FILE; every key: heed config --docs
 // Change first: d_model and the number of layers (larger learns more, and slower), max_steps.
 {{
-  // Paths start at the folder of this file. The end of the text is held out, to measure with.
+  // Paths start at the folder of this file. {held_out}
   "data": {{"{key}": {files}, "valid_fraction": {valid:.3g}}},
   // char: characters; bpe: learnt pieces of words; word: words; byte: the bytes of any file.
   "tokenizer": {{"type": {tokenizer}}},
@@ -177,7 +179,8 @@ std::string suggested_config(const OwnText& text, const Suggestion& s, const std
     "type": "muon", "learning_rate": {rate:g}, "min_learning_rate": {low:g},
     "schedule": "cosine", "warmup_steps": {warmup}
   }},
-  // A step reads batch_tokens tokens. patience: stop after so many validations without a new best.
+  // A step reads batch_tokens tokens; max_steps is a guess of what fits into {minutes}.
+  // patience: stop after so many validations without a new best.
   "train": {{
     "batch_tokens": {batch}, "max_steps": {steps}, "patience": {patience},
     "log_every": {log}, "eval_every": {eval}, "save_every": {eval}
@@ -186,6 +189,10 @@ std::string suggested_config(const OwnText& text, const Suggestion& s, const std
 )",
       fmt::arg("name", printable(name)), fmt::arg("key", text.pairs ? "pairs" : "train"),
       fmt::arg("files", json_of(text.files)), fmt::arg("valid", s.valid_fraction),
+      fmt::arg("held_out", s.valid_fraction > 0
+                               ? "The end of the text is held out, to measure with."
+                               : "Of so short a text nothing is held out."),
+      fmt::arg("minutes", counted(fmt::format("{:g}", text.minutes), "minute")),
       fmt::arg("tokenizer", tokenizer), fmt::arg("d_model", s.d_model),
       fmt::arg("n_heads", s.d_model / 32), fmt::arg("d_ff", 4 * s.d_model),
       fmt::arg("encoder", s.encoder_layers), fmt::arg("decoder", s.decoder_layers),

@@ -37,7 +37,7 @@ std::int64_t useful_steps(double in_time, double epochs_per_step);
 
 Suggestion suggest(const OwnText& text);
 
-// JSON with comments. `name` is what the text is called.
+// JSON with comments. `name`: what the text is called.
 std::string suggested_config(const OwnText& text, const Suggestion& s, const std::string& name);
 
 }  // namespace heed

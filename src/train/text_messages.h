@@ -1,4 +1,4 @@
-// What a start on a text of one's own says before it trains: what was chosen, and why.
+// What a start on a text of one's own says before it trains: what was read and chosen, and why.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,12 @@ struct Plan {
   double seconds = 0;
 };
 
-void say_text(Log& log, const OwnText& text, const std::string& name);
+// The first few of them: "a.txt, b.txt, c.txt and 9 more".
+std::string names_of(const std::vector<std::string>& files);
+
+void say_text(Log& log, const FoundTexts& found, const TextFacts& facts);
 // Why these tokens; not said of a tokenizer that the user has chosen.
-void say_tokens(Log& log, TokenizerConfig::Type type);
+void say_tokens(Log& log, TokenizerConfig::Type type, const TextFacts& facts);
 void say_model(Log& log, const OwnText& text, const PreparedRun& run);
 // `init_from` as typed, or empty.
 void say_plan(Log& log, const Plan& plan, const std::string& run, const std::string& init_from);

@@ -1,5 +1,7 @@
 #include "train/text_start.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -7,7 +9,6 @@
 #include <memory>
 
 #include "base/signals.h"
-#include "data/corpus.h"
 #include "train/speed.h"
 #include "train/text_messages.h"
 
@@ -70,25 +71,27 @@ std::string name_of_text(const std::string& path) {
 }
 
 RunResult train_on_text(const TextRequest& request, Log& log) {
-  const std::string& first = request.texts.front();
-  const bool piped = first == "-";
-  if (piped && request.texts.size() > 1)
-    throw Error(Exit::usage, "- (standard input) stands alone; found other texts beside it.");
-  const std::string run =
-      request.run.empty() ? (fs::path("runs") / name_of_text(first)).string() : request.run;
-  RunWriter::require_free(run, request.force);
+  const bool piped = request.texts == std::vector<std::string>{"-"};
+  const std::string run = request.run.empty()
+                              ? (fs::path("runs") / name_of_text(request.texts.front())).string()
+                              : request.run;
   const GivenKeys given = checked_sets(request.sets);
+  RunWriter::require_free(run, request.force);
 
+  if (piped && ::isatty(STDIN_FILENO) != 0)
+    log.info("type or paste the text; Ctrl-D at the start of a line ends it");
   auto input = piped ? std::make_unique<StoredInput>() : nullptr;
+  const bool bytes =
+      given.keys.contains("tokenizer.type") && given.values.tokenizer.type == TokenizerConfig::byte;
+  const FoundTexts found = find_texts(piped ? std::vector{input->path()} : request.texts, bytes);
   OwnText text;
   text.like = request.like;
   text.minutes = request.minutes;
-  text.files = piped ? std::vector{input->path()} : text_files(request.texts);
-  std::ranges::transform(text.files, text.files.begin(), absolute_path);
-  text.facts = text_facts(text.files);
+  std::ranges::transform(found.files, std::back_inserter(text.files), absolute_path);
+  text.facts = text_facts(found.files);
 
-  const std::string name = piped ? "standard input" : first;
-  say_text(log, text, name);
+  const std::string name = names_of(found.files);
+  say_text(log, found, text.facts);
   Suggestion suggestion = suggest(text);
   const auto config = [&] {
     RunConfig c = parse_config(suggested_config(text, suggestion, name), "the config for " + name,
@@ -103,7 +106,7 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   watch_signals();
   if (request.init_from.empty() && c.tokenizer.file.empty() &&
       !given.keys.contains("tokenizer.type"))
-    say_tokens(log, c.tokenizer.type);
+    say_tokens(log, c.tokenizer.type, text.facts);
   say_model(log, text, start.prepared);
 
   const Speed speed = measure_speed(start.prepared, start.pool, kMeasured * 60 * request.minutes);

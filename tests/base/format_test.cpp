@@ -35,5 +35,13 @@ TEST(Format, Numbers) {
   EXPECT_EQ(format_bytes(350.0 * 1024 * 1024), "350 MiB");
 }
 
+TEST(Format, Lists) {
+  EXPECT_EQ(counted("1", "character"), "1 character");
+  EXPECT_EQ(counted("1,234", "character"), "1,234 characters");
+  EXPECT_EQ(listed({}), "");
+  EXPECT_EQ(listed({"a"}), "a");
+  EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
+}
+
 }  // namespace
 }  // namespace heed

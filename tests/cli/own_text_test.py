@@ -1,12 +1,12 @@
-"""heed train TEXT, heed init, and configs by name: training without a config of one's own."""
+"""heed train TEXT: training without a config."""
 import json
 import os
-import shutil
 import subprocess
 import unittest
 from pathlib import Path
 
 from runs import HEED, RunsTest, text
+from terminal import CTRL_D, Terminal
 
 USAGE, DATA = 2, 3
 # A tiny model, so that a start takes no time.
@@ -34,7 +34,12 @@ class OwnText(RunsTest):
         self.write("mine.txt", text(2000))
         r = self.start("mine.txt", words=["text: mine.txt", "tokens: ", "model: gpt", "steps: ",
                                           "run: runs/mine", "how the model continues it", "report.html",
+                                          "held out, to measure with: the last 10 %",
                                           "heed sample runs/mine", "heed resume runs/mine"])
+        self.assertIn(f"--more {self.last_step('runs/mine') // 2}\n", r.err)
+        words = r.err.split("--source ")[1].split(" --html")[0].strip("'").split()
+        self.assertGreater(len(words), 1)
+        self.assertLessEqual(set(words), set(text(2000).split()))  # whole ones
         self.assertIn("</html>", (self.folder / "runs/mine/report.html").read_text())
         log = (self.folder / "runs/mine/train.log").read_text()
         for line in ("text: mine.txt", "steps: "):
@@ -75,7 +80,16 @@ class OwnText(RunsTest):
                            input=b"caf\xe9", capture_output=True, cwd=self.folder)
         self.assertIn(b"standard input:1: not valid UTF-8", r.stderr)
         self.check("train", "-", status=DATA, words="standard input is empty")
-        self.check("train", "-", "a.txt", status=USAGE, words="stands alone")
+        for command in (["train", "-", "a.txt"], ["init", "-"]):
+            self.check(*command, status=USAGE, words="stands alone")
+
+    def test_a_terminal_is_told_how_its_text_ends(self):
+        t = Terminal("train", "-", *TINY, "--stop-at", 1, cwd=self.folder, columns=200)
+        t.until("type or paste the text; Ctrl-D")
+        t.type(text(40) + "\n" + CTRL_D)
+        t.until("text: standard input")
+        self.assertEqual(t.end()[0], 0)
+        t.close()
 
     def test_a_finished_training_is_told_even_where_its_page_cannot_be_written(self):
         self.write("mine.txt", text(2000))
@@ -110,17 +124,30 @@ class OwnText(RunsTest):
                 self.write(name + ".txt", content)
                 r = self.start(name + ".txt", "--set", "train.max_steps=2")
                 self.assertEqual(self.run_config("runs/" + name)["tokenizer"]["type"], tokenizer)
-                self.assertEqual("not valid UTF-8" in r.err, tokenizer == "byte")
+                self.assertEqual("not valid UTF-8: latin1.txt:1 (offset 3 in the file)" in r.err, tokenizer == "byte")
                 self.assertEqual("by heart" in r.err, name != "long")
 
     def test_folders_and_several_texts_are_read_in_order(self):
         for name in ("b.txt", "a.txt", ".hidden"):
             self.write("texts/" + name, text(300, seed=len(name)))
         (self.folder / "texts/deep").mkdir()
-        self.write("more.txt", text(300, seed=9))
-        self.start("texts", "more.txt", "--stop-at", 1, words="3 files")
+        self.write("texts/c.png", b"\x89PNG")
+        self.write("more.txt", "\ufeff" + text(300, seed=9))
+        self.start("texts", "more.txt", "--stop-at", 1, words=[
+            "text: texts/a.txt, texts/b.txt and more.txt, ", " in 3 files", "byte order mark",
+            "left out, as no text or a folder in a folder: texts/c.png and texts/deep/\n",
+            "the last 10 % of the text; it begins in more.txt"])
         names = [Path(p).name for p in self.run_config("runs/texts")["data"]["train"]]
         self.assertEqual(names, ["a.txt", "b.txt", "more.txt"])
+
+    def test_bytes_that_are_no_text_train_only_if_asked_for(self):
+        noise = bytes(range(256)) * 9
+        self.write("noise", noise)
+        for name in ("noise", "-"):
+            r = subprocess.run([HEED, "train", name], input=noise, capture_output=True, cwd=self.folder)
+            self.assertEqual(r.returncode, DATA)
+            self.assertIn(b"bytes of value 0", r.stderr)
+        self.start("noise", "--set", "tokenizer.type=byte", "--stop-at", 1)
 
     def test_weird_names_are_files_like_others(self):
         for i, name in enumerate(("a b'c.txt", "--odd.txt", "quickstart", "naïve.txt", "new\nline.txt")):
@@ -151,6 +178,7 @@ class OwnText(RunsTest):
 
     def test_what_cannot_be_trained_on_is_named_and_no_run_is_made(self):
         self.write("empty.txt", "")
+        self.write("one.txt", "a")
         (self.folder / "hollow").mkdir()
         self.write("list.json", '[{"text": "not a config"}]')
         self.write("mine.txt", text(300))
@@ -158,7 +186,9 @@ class OwnText(RunsTest):
         for args, status, words in [
             (["empty.txt"], DATA, ["empty.txt", "empty"]),
             (["hollow"], DATA, ["hollow", "folder without files"]),
-            (["none.txt"], DATA, ["none.txt", "no such file"]),
+            (["nothing.txt"], DATA, ["nothing.txt: no such file", "try: the path of a text"]),
+            (["mien.txt"], DATA, ["no such file", "try: mine.txt"]),
+            (["one.txt"], DATA, ["1 distinct character;", "try: more text"]),
             (["quikstart.txt"], DATA, ["no such file", "quickstart"]),
             ([str(config)[:-5]], DATA, ["no such file", "c.json"]),
             (["quikstart"], USAGE, ["quickstart", "reverse"]),
@@ -174,57 +204,10 @@ class OwnText(RunsTest):
                 self.assertFalse((self.folder / "runs").exists())
         self.start("mine.txt", "--stop-at", 1)
         self.start("mine.txt", status=USAGE, words=["exists already", "--force"])
+        self.start("mine.txt", "--set", "model.d_modle=8", status=USAGE, words="d_modle")
         self.start("mine.txt", "--stop-at", 1, "--force")
         self.assertTrue((self.folder / "runs/mine.old-1").exists())
         self.check("train", "runs/mine", status=USAGE, words="heed resume runs/mine")
-
-
-class ConfigsByName(RunsTest):
-    def test_a_shipped_config_is_found_by_name(self):
-        shipped = self.out("config", "quickstart")
-        self.assertIn("causal_lm", shipped)
-        self.check("train", "quickstart", "--stop-at", 1, "--set", "train.eval_every=0")
-        self.assertTrue((self.folder / "runs/quickstart/config.json").exists())
-        (self.folder / "configs").mkdir()
-        shutil.copy(self.config("mine"), self.folder / "configs")
-        self.assertIn("prefix_lm", self.out("config", "mine"))
-        for command in ("bench", "gradcheck", "config"):
-            self.check(command, "quikstart", status=USAGE, words=["did you mean \"quickstart\""])
-
-
-class Init(RunsTest):
-    def test_the_config_that_is_written_trains(self):
-        (self.folder / "mine.txt").write_text(text(3000))
-        for like in ("gpt", "prefix_lm", "bert", "t5"):
-            with self.subTest(like):
-                self.check("init", "mine.txt", "--like", like, "--output", like + ".json", words=like + ".json")
-                self.assertIn("// ", (self.folder / (like + ".json")).read_text())
-                self.check("train", like + ".json", "--stop-at", 1)
-        self.check("init", "mine.txt", "--output", "gpt.json", status=USAGE, words="exists already")
-        self.check("init", "mine.txt", "--output", "gpt", status=USAGE, words=".json")
-
-    def test_a_config_names_its_text_from_its_own_folder(self):
-        (self.folder / "mine.txt").write_text(text(500))
-        (self.folder / "sub").mkdir()
-        self.check("init", "mine.txt", "--output", "sub/c.json")
-        self.assertIn('"../mine.txt"', (self.folder / "sub/c.json").read_text())
-        self.check("train", "sub/c.json", "--stop-at", 1)
-        self.check("init", "mine.txt")
-        self.assertIn('"mine.txt"', (self.folder / "mine.json").read_text())
-
-    def test_without_a_text_it_is_a_template(self):
-        template = self.out("init", "--output", "-")
-        self.assertIn('"mine.txt"', template)
-        (self.folder / "mine.txt").write_text(text(20000))
-        (self.folder / "c.json").write_text(template)
-        self.check("train", "c.json", "--stop-at", 1)
-
-    def test_a_table_of_pairs_gets_a_model_that_translates(self):
-        (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
-        self.check("init", "pairs.tsv")
-        self.check("train", "pairs.json", "--stop-at", 1)
-        config = json.loads((self.folder / "runs/pairs/config.json").read_text())
-        self.assertEqual(config["objective"]["type"], "seq2seq")
 
 
 if __name__ == "__main__":

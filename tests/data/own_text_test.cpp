@@ -1,17 +1,21 @@
 #include "data/own_text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
+#include "base/packed.h"
 #include "base/temporary_folder.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 class OwnTextFiles : public testing::Test {
  protected:
@@ -33,7 +37,9 @@ TEST_F(OwnTextFiles, APathThatIsNotUtf8IsRefused) {
 TEST_F(OwnTextFiles, CharactersAreCountedNotBytes) {
   const std::string files[] = {write("a", "aé"), write("b", "é天\n")};
   const TextFacts facts = text_facts(files);
-  EXPECT_TRUE(facts.utf8);
+  EXPECT_EQ(facts.invalid, "");
+  EXPECT_FALSE(facts.byte_order_mark);
+  EXPECT_THAT(facts.sizes, ElementsAre(3, 6));
   EXPECT_EQ(facts.bytes, 9u);
   EXPECT_EQ(facts.characters, 5u);
   EXPECT_EQ(facts.distinct, 4);
@@ -47,12 +53,48 @@ TEST_F(OwnTextFiles, ARareCharacterIsNotCommon) {
   EXPECT_EQ(facts.common, 2);
 }
 
-TEST_F(OwnTextFiles, BytesThatAreNoTextAreSeenEvenLate) {
-  const std::string files[] = {write("a", std::string(3'000'000, 'x') + "\xff")};
-  const TextFacts facts = text_facts(files);
-  EXPECT_FALSE(facts.utf8);
-  EXPECT_EQ(facts.bytes, 3'000'001u);
+TEST_F(OwnTextFiles, TheFirstInvalidByteIsFoundEvenLate) {
+  const std::string good = write("good", "\xEF\xBB\xBFgood\n");
+  const std::string bad = write("bad", std::string(3'000'000, 'x') + "\nx\xff\xff");
+  const TextFacts facts = text_facts(std::vector{good, bad});
+  EXPECT_EQ(facts.invalid, bad + ":2 (offset 3000002 in the file)");
+  EXPECT_TRUE(facts.byte_order_mark);
+  EXPECT_EQ(facts.bytes, 3'000'012u);
   EXPECT_EQ(facts.distinct, 0);
+}
+
+TEST_F(OwnTextFiles, AFileThatIsNoTextIsRefusedWithWhatItSeemsToBe) {
+  const auto refusal = [](const std::string& file) -> std::string {
+    try {
+      find_texts({file}, false);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit(), Exit::data);
+      return e.what();
+    }
+    return "";
+  };
+  using namespace std::string_literals;
+  EXPECT_THAT(refusal(write("a", "\xFF\xFEh\0i\0"s)), HasSubstr("iconv -f UTF-16 -t UTF-8"));
+  EXPECT_THAT(refusal(write("a.png", "\x89PNG\r\n")), HasSubstr("a.png: this is a PNG picture"));
+  EXPECT_THAT(refusal(write("a", "%PDF-1.4\n")), HasSubstr("a PDF"));
+  EXPECT_THAT(refusal(write("a", "h\0i\0"s)), HasSubstr("bytes of value 0"));
+  EXPECT_THAT(refusal(write("a", gzip("h\0i\0"s))), HasSubstr("bytes of value 0"));
+  EXPECT_THAT(refusal(write("a", "\xCD\xE5\xF2, \xED\xE5\xF2")),  // Windows-1251
+              HasSubstr("another encoding"));
+  EXPECT_EQ(refusal(write("a", "caf\xe9 au lait")), "");
+  EXPECT_THAT(find_texts({write("a", "\0"s)}, true).files, ElementsAre(folder_ / "a"));
+}
+
+TEST_F(OwnTextFiles, OfAFolderTheTextsAreTakenAndTheRestIsNamed) {
+  for (const char* folder : {"t/deep", "t/.git", "none/deep"})
+    fs::create_directories(folder_ / folder);
+  const std::string a = write("t/a.txt", "text"), b = write("t/b.gz", gzip("text"));
+  const std::string png = write("t/a.png", "\x89PNG"), empty = write("t/empty", "");
+  write("none/a.png", "\x89PNG");
+  const FoundTexts found = find_texts({b, folder_ / "t"}, false);
+  EXPECT_THAT(found.files, ElementsAre(b, a, b));
+  EXPECT_THAT(found.left_out, ElementsAre(png, empty, (folder_ / "t/deep/").string()));
+  EXPECT_THROW(find_texts({folder_ / "none"}, false), Error);
 }
 
 }  // namespace

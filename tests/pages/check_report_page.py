@@ -155,7 +155,7 @@ def check_yardsticks(browser, page):
     check(len(levels) == 1 and levels[0].startswith("unigram "), f"lines of {levels}")
     rows = browser.value(names)
     check(rows == ["far", "unigram", "this model", "xz"], f"rows of {rows}")
-    check("beats far, unigram; it does not beat xz." in browser.value("document.getElementById('yardsticks').textContent"),
+    check("beats far and unigram; it does not beat xz." in browser.value("document.getElementById('yardsticks').textContent"),
           "no verdict")
     bits = browser.value("document.querySelector('#yardsticks tr.chosen').cells[2].textContent")
     check(abs(float(bits) - best / 2) < 0.01, f"{bits} bits per byte")

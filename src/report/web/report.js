@@ -36,7 +36,7 @@ function drawYardsticks() {
     bits_per_byte: known ? (loss * known.bits_per_byte) / known.nats_per_token : null };
   const size = (y) => y.bits_per_byte ?? y.nats_per_token ?? Infinity;
   const all = [model, ...yardsticks].sort((a, b) => size(b) - size(a)), place = all.indexOf(model);
-  const list = (some) => some.map((y) => y.name).join(", ");
+  const list = (some) => some.map((y) => y.name).join(", ").replace(/, (?=[^,]*$)/, " and ");
   const [worse, better] = [all.slice(0, place), all.slice(place + 1)];
   const table = numbers(["", "nats per token", "bits per byte"],
     all.map((y) => [y.name, short(y.nats_per_token), short(y.bits_per_byte)]));

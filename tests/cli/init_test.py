@@ -1,0 +1,69 @@
+"""heed init, and configs by name."""
+import json
+import shutil
+import subprocess
+import unittest
+
+from runs import HEED, RunsTest, text
+
+USAGE = 2
+
+
+class ConfigsByName(RunsTest):
+    def test_a_shipped_config_is_found_by_name(self):
+        shipped = self.out("config", "quickstart")
+        self.assertIn("causal_lm", shipped)
+        self.check("train", "quickstart", "--stop-at", 1, "--set", "train.eval_every=0",
+                   words=["report.html", "try next:", "heed sample runs/quickstart"])
+        self.assertTrue((self.folder / "runs/quickstart/config.json").exists())
+        (self.folder / "configs").mkdir()
+        shutil.copy(self.config("mine"), self.folder / "configs")
+        self.assertIn("prefix_lm", self.out("config", "mine"))
+        for command in ("bench", "gradcheck", "config"):
+            self.check(command, "quikstart", status=USAGE, words=["did you mean \"quickstart\""])
+
+    def test_where_configs_are_looked_for_is_named(self):
+        (self.folder / "bin").mkdir()
+        alone = shutil.copy(HEED, self.folder / "bin" / "heed")
+        r = subprocess.run([alone, "train", "reverse"], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(r.returncode, USAGE)
+        self.assertIn(f"no config in configs, {self.folder}/configs and {self.folder}/share/heed/configs", r.stderr)
+
+
+class Init(RunsTest):
+    def test_the_config_that_is_written_trains(self):
+        (self.folder / "mine.txt").write_text(text(3000))
+        for like in ("gpt", "prefix_lm", "bert", "t5"):
+            with self.subTest(like):
+                self.check("init", "mine.txt", "--like", like, "--output", like + ".json", words=like + ".json")
+                self.assertIn("// ", (self.folder / (like + ".json")).read_text())
+                self.check("train", like + ".json", "--stop-at", 1)
+        self.check("init", "mine.txt", "--output", "gpt.json", status=USAGE, words="exists already")
+        self.check("init", "mine.txt", "--output", "gpt", status=USAGE, words=".json")
+
+    def test_a_config_names_its_text_from_its_own_folder(self):
+        (self.folder / "mine.txt").write_text(text(500))
+        (self.folder / "sub").mkdir()
+        self.check("init", "mine.txt", "--output", "sub/c.json")
+        self.assertIn('"../mine.txt"', (self.folder / "sub/c.json").read_text())
+        self.check("train", "sub/c.json", "--stop-at", 1)
+        self.check("init", "mine.txt", words=["text: mine.txt", "tokens: ", "max_steps is a guess"])
+        self.assertIn('"mine.txt"', (self.folder / "mine.json").read_text())
+
+    def test_without_a_text_it_is_a_template(self):
+        template = self.out("init", "--output", "-")
+        self.assertIn('"mine.txt"', template)
+        (self.folder / "mine.txt").write_text(text(20000))
+        (self.folder / "c.json").write_text(template)
+        self.check("train", "c.json", "--stop-at", 1)
+
+    def test_a_table_of_pairs_gets_a_model_that_translates(self):
+        (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
+        self.check("init", "pairs.tsv")
+        self.check("train", "pairs.json", "--stop-at", 1)
+        config = json.loads((self.folder / "runs/pairs/config.json").read_text())
+        self.assertEqual(config["objective"]["type"], "seq2seq")
+
+
+if __name__ == "__main__":
+    unittest.main()
