@@ -13,11 +13,11 @@ namespace heed {
 
 using Sets = std::vector<std::string>;
 
-inline const char* const kText = R"({"data": {"train": "a.txt"}})";
-inline const char* const kPairs =
+inline const char* const kTextConfig = R"({"data": {"train": "a.txt"}})";
+inline const char* const kPairsConfig =
     R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}})";
 
-inline RunConfig config(const Sets& sets, const char* base = kText) {
+inline RunConfig config(const Sets& sets, const char* base = kTextConfig) {
   return parse_config(base, "a.json", sets);
 }
 

@@ -114,7 +114,7 @@ TEST(RunConfig, SetGoesThroughTheSameDoor) {
       {"model..d_ff=1", "unknown key"},
   };
   for (const auto& [set, message] : cases)
-    EXPECT_THAT(config_error(kText, {set}), HasSubstr(message)) << set;
+    EXPECT_THAT(config_error(kTextConfig, {set}), HasSubstr(message)) << set;
 }
 
 TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
