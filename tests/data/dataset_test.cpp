@@ -62,7 +62,7 @@ TEST_F(DatasetTest, ALimitCutsTheTrainingTextAlone) {
   EXPECT_EQ(tokenizers_.target->size(), 5);
   EXPECT_THAT(error_of([&] { load_dataset(text_config({"data.limit=2"}), folder_, tokenizers_); },
                        Exit::data),
-              HasSubstr("1 tokens within data.limit"));  // of a vocabulary that is given
+              HasSubstr("1 token within data.limit"));  // of a vocabulary that is given
 }
 
 TEST_F(DatasetTest, PackedTextsAndFoldersAreTheSameData) {
