@@ -26,7 +26,7 @@ Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds) {
     times.push_back(seconds_now() - from);
     if (stop_signal() != 0 || seconds_now() - begin > seconds) break;
   }
-  // The median: the first touch of new memory makes some steps several times as long.
+  // The median: steps that something else on the machine delayed do not count.
   if (!times.empty()) {
     std::ranges::nth_element(times, times.begin() + times.size() / 2);
     speed.step = times[times.size() / 2];
