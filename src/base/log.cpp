@@ -78,7 +78,7 @@ class Log::Terminal {
     if (quiet_ && look != Look::warning) return;
     const std::lock_guard<std::mutex> lock(mutex_);
     const bool fields = look == Look::fields || look == Look::good_fields;
-    if (terminal_) line = (fields ? fitting_fields : wrapped)(line, terminal_width(fd_));
+    if (terminal_ && fields) line = fitting_fields(line, terminal_width(fd_));
     if (colour_ && look == Look::warning) line = "\x1b[33m" + line + "\x1b[0m";
     if (colour_ && look == Look::good_fields)
       line = line.insert(line.rfind("| ") + 2, "\x1b[32m") + "\x1b[0m";

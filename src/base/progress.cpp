@@ -42,27 +42,4 @@ std::string fitting_fields(std::string_view line, int width) {
   return out;
 }
 
-std::string wrapped(std::string_view line, int width) {
-  const auto row = static_cast<std::size_t>(width);
-  std::string out;
-  std::size_t column = 0;                  // of the row
-  std::size_t after = 0, after_space = 0;  // where in `out` and in the row its last space ends
-  for (const char c : line) {
-    out += c;
-    if (c == '\n')
-      column = after = 0;
-    else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80)  // a character begins
-      ++column;
-    if (column > row) {
-      if (after > 0) out.insert(after, row - after_space, ' ');
-      column = after > 0 ? column - after_space : 1;
-      after = 0;
-    }
-    if (c != ' ' || column > row) continue;
-    after = out.size();
-    after_space = column;
-  }
-  return out;
-}
-
 }  // namespace heed

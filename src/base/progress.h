@@ -1,5 +1,4 @@
-// What a terminal of `width` columns has room for: the progress bar, lines of fields, and
-// sentences.
+// What a terminal of `width` columns has room for: the progress bar and lines of fields.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +21,5 @@ std::string progress_line(const Progress& progress, int width);
 // "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are left out from the
 // right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
 std::string fitting_fields(std::string_view line, int width);
-
-// Sentences that the terminal breaks between words: a row is filled up with spaces. There is no
-// newline in it, so that a command in it can still be copied.
-std::string wrapped(std::string_view line, int width);
 
 }  // namespace heed

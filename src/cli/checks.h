@@ -14,14 +14,16 @@ namespace heed {
 template <class T>
 CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
   const bool open = high == std::numeric_limits<T>::max();
-  const CLI::Range range(low, high, open ? "NONNEGATIVE" : "");
   const std::string expected = fmt::format(
       "expected a {} {}", std::integral<T> ? "whole number" : "number",
       open ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high));
   return {[=](std::string& text) {
-            return range(text).empty() ? "" : fmt::format("{}; found \"{}\"", expected, text);
+            T value{};
+            const bool good =
+                CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+            return good ? "" : fmt::format("{}; found \"{}\"", expected, text);
           },
-          range.get_description()};
+          open ? "" : fmt::format("{} to {}", low, high)};
 }
 
 }  // namespace heed

@@ -82,6 +82,7 @@ void CommandLine::add_list(const std::string& name, std::vector<std::string>& va
   app_->add_option(name, values, text)
       ->type_name(type)
       ->expected(1)
+      ->allow_extra_args(false)
       ->default_str("")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -121,7 +122,7 @@ bool CommandLine::parse() {
   } catch (const CLI::ParseError& e) {
     constexpr std::string_view kNoNumber = "Could not convert: ";
     std::string what = e.what();
-    if (what.starts_with(kNoNumber)) what.replace(0, kNoNumber.size(), "this is not a number: ");
+    if (what.starts_with(kNoNumber)) what.replace(0, kNoNumber.size(), "cannot read the value of ");
     throw Error(Exit::usage, what + ".", name_ + " --help");
   }
   if (text_ != nullptr) join_words();
@@ -130,9 +131,13 @@ bool CommandLine::parse() {
 }
 
 void CommandLine::find_runs() {
+  const auto is_run = [](const std::filesystem::path& path) {
+    return path_exists(path / "checkpoints") || path_exists(path / "state.json");
+  };
   for (std::string* run : runs_) {
     const std::string in_runs = (std::filesystem::path("runs") / *run).string();
-    if (run->empty() || path_exists(*run) || !path_exists(in_runs)) continue;
+    const bool name_alone = !run->empty() && run->find('/') == std::string::npos;
+    if (!name_alone || is_run(*run) || !is_run(in_runs)) continue;
     Log({.quiet = quiet_}).info("run: " + in_runs);
     *run = in_runs;
   }

@@ -112,10 +112,11 @@ Exit run_train(CommandLine& line) {
     if (exit == Exit::ok && request.config != *config) show_first_results(result, log);
     return exit;
   } catch (const Error& e) {
-    if (e.exit() != Exit::usage) throw;
+    if (e.exit() != Exit::usage || !request.sets.empty()) throw;
     std::string begin;
     InputFile(request.config, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
-    if (begin.find("\"data\"") != std::string::npos) throw;  // every config has data
+    for (const char* section : {"\"data\"", "\"model\"", "\"train\"", "\"objective\""})
+      if (begin.find(section) != std::string::npos) throw;
     throw e.as(Exit::usage,
                "heed train - < " + shell_word(request.config) + ", if it is text to train on");
   }

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kUtf16 = "text in UTF-16";
+constexpr const char *kUtf16 = "text in UTF-16", *kEmpty = "empty";
 // How files begin that are often taken for texts.
 constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
     {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
@@ -31,24 +31,23 @@ constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
 
 // What a file that begins so is, if it is no text; else "".
 std::string other_kind(std::string_view first) {
-  if (first.empty()) return "empty";
+  if (first.empty()) return kEmpty;
   for (const auto& [bytes, kind] : kBeginnings)
     if (first.starts_with(bytes)) return kind;
   if (first.find('\0') != std::string_view::npos) return "binary data, with bytes of value 0";
   std::size_t invalid = 0;
-  for (std::size_t at = 0; at < first.size();) {
-    const CodePoint c = code_point_at(first, at);
-    invalid += c.value == kInvalidCodePoint ? 1 : 0;
-    at += c.length;
-  }
+  each_code_point(first,
+                  [&](CodePoint c, std::size_t) { invalid += c.value == kInvalidCodePoint; });
   return 2 * invalid > first.size() ? "text in another encoding, or binary data" : "";
 }
 
 [[noreturn]] void throw_no_text(const std::string& name, const std::string& kind) {
   throw Error(Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
               kind == kUtf16 ? "iconv -f UTF-16 -t UTF-8 " + shell_word(name) + " > utf8.txt"
-                             : "its text as plain text (iconv -f ENCODING -t UTF-8 converts); heed "
-                               "train --set tokenizer.type=byte takes any bytes");
+              : kind == kEmpty
+                  ? "a file with text in it"
+                  : "its text as plain text (iconv -f ENCODING -t UTF-8 converts); heed "
+                    "train --set tokenizer.type=byte takes any bytes");
 }
 
 }  // namespace
@@ -64,10 +63,11 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
     for (const std::string& file : text_files({path})) {
       refuse_pipe(file);
       const std::string kind = any_bytes ? "" : other_kind(first_bytes(file));
-      if (!kind.empty() && !folder) throw_no_text(shown_path(file), kind);
+      const bool passed_over = folder || (kind == kEmpty && paths.size() > 1);
+      if (!kind.empty() && !passed_over) throw_no_text(shown_path(file), kind);
       (kind.empty() ? found.files : found.left_out).push_back(file);
     }
-    if (found.files.size() == before)
+    if (folder && found.files.size() == before)
       throw Error(Exit::data, path + ": is a folder without texts; expected some directly in it.",
                   "texts in UTF-8; folders in it by their names");
     if (!folder) continue;
@@ -76,6 +76,7 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
           !name.starts_with('.') && fs::is_directory(inner, none))
         found.left_out.push_back((inner / "").string());
   }
+  if (found.files.empty()) throw_no_text(paths.front(), kEmpty);
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "evaluate/scorer.h"
 #include "inspect/fill.h"
 #include "inspect/generate.h"
@@ -134,6 +135,7 @@ TokenIds RunFilm::completed(const TokenIds& ids) const {
 
 // What is written first, as text: from the beginning of a word to the end of one, where it has
 // spaces.
+constexpr std::size_t kLongWord = 20;  // bytes: without a space for longer, text has none
 std::string RunFilm::sample(const TokenIds& ids) const {
   const ObjectiveTraits& traits = objective_->traits();
   const Tokenizer& tokenizer = *tokenizers_.target;
@@ -147,7 +149,10 @@ std::string RunFilm::sample(const TokenIds& ids) const {
     const std::size_t end = tokenizer.decode(all).size();
     all.insert(all.end(), ids.begin(), ids.end());
     text = tokenizer.decode(all);
-    text.erase(0, text.find_last_of(" \n", end) + 1);
+    const std::size_t begin = text.find_last_of(" \n", end) + 1;
+    text.erase(0, end - std::min(begin, end) <= kLongWord
+                      ? begin
+                      : utf8_floor(text, std::min(end, text.size())));
   }
   const std::size_t last = text.find_last_of(" \n");
   if (last != std::string::npos && last >= text.size() / 2) text.resize(last);

@@ -197,6 +197,9 @@ MetricsCut RunWriter::copy_metrics(const fs::path& from, std::int64_t step) {
   if (has_film(from)) {
     copy_lines(from, run_, kFilm, step, *calls_);
     film_ = std::make_unique<AppendFile>(run_ / kFilm, *calls_);
+  } else if (film_) {  // create() made one
+    film_.reset();
+    remove_tree(run_ / kFilm, *calls_);
   }
   const MetricsCut metrics = copy_lines(from, run_, kMetrics, step, *calls_);
   metrics_ = std::make_unique<AppendFile>(run_ / kMetrics, *calls_);

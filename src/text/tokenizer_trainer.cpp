@@ -132,7 +132,8 @@ TrainedTokenizer TokenizerTrainer::finish_pieces() {
   if (trained.model.size() < config_.vocab_size)
     note += fmt::format(", too little text for tokenizer.vocab_size {}", config_.vocab_size);
   if (trained.rare_characters > 0)
-    note += fmt::format(", {} rare characters written as bytes", trained.rare_characters);
+    note += ", " + counted(std::to_string(trained.rare_characters), "rare character") +
+            " written as bytes";
   return {std::make_unique<PieceTokenizer>(std::move(trained.model), "the trained model"), note};
 }
 

@@ -20,17 +20,18 @@ namespace fs = std::filesystem;
 
 // Is `inner` in `outer`, or the same?
 bool holds(const std::string& outer, const std::string& inner) {
-  std::error_code unknown;
-  const fs::path path =
-      fs::weakly_canonical(inner, unknown).lexically_relative(fs::weakly_canonical(outer, unknown));
+  const auto whole = [](const std::string& path) {
+    std::error_code unknown;
+    return fs::weakly_canonical(fs::absolute(path), unknown);
+  };
+  const fs::path path = whole(inner).lexically_relative(whole(outer));
   return !path.empty() && *path.begin() != "..";
 }
 
 void refuse_inside(const ResumeRequest& r) {
   if (!holds(r.run, r.branch) && !holds(r.branch, r.run)) return;
   throw Error(Exit::usage,
-              fmt::format("the branch {} and the run {} are one folder or one in the other; a "
-                          "branch leaves its run as it is.",
+              fmt::format("the branch {} and the run {} overlap; a branch leaves its run as it is.",
                           quoted_path(r.branch), quoted_path(r.run)),
               "--branch with a folder beside it");
 }
@@ -55,7 +56,12 @@ Stem open_stem(const fs::path& run, Log& log) {
       log.warn(fmt::format("the branch begins without a best checkpoint: {}", e.what()));
       return stem;
     }
-    if (stem.best || state.step == before) return stem;
+    if (stem.best) return stem;
+    if (state.step == before) {
+      log.warn(fmt::format("the branch begins without a best checkpoint: that of step {} is gone",
+                           state.best_step));
+      return stem;
+    }
     before = state.step;
   }
 }
@@ -71,31 +77,17 @@ std::int64_t first_other_rate(const StoredRun& stem, const OptimizerConfig& bran
 }
 
 // What a branch needs so that the steps done keep their rates.
-std::string what_fits(const StoredRun& stem, const OptimizerConfig& branch) {
-  const OptimizerConfig& o = stem.trained.optimizer;
-  const auto fits = [&](const OptimizerConfig& c) { return first_other_rate(stem, c) == 0; };
+std::string what_fits(const StoredRun& stem, OptimizerConfig branch) {
   if (branch.schedule == ScheduleType::wsd && branch.decay_fraction < 1) {
     const double done = static_cast<double>(stem.steps_done());
-    OptimizerConfig later = branch, shorter = branch;
-    later.decay_steps = static_cast<std::int64_t>(std::ceil(done / (1 - branch.decay_fraction)));
-    if (!fits(later)) ++later.decay_steps;  // for the last bit of the division
-    shorter.decay_fraction =
-        std::floor(1000 * (1 - done / static_cast<double>(branch.decay_steps))) / 1000;
-    if (fits(later))
-      return fmt::format("--max-steps {} or more", later.decay_steps) +
-             (shorter.decay_fraction > 0 && fits(shorter)
-                  ? fmt::format("; or --set optimizer.decay_fraction={} or less",
-                                shorter.decay_fraction)
-                  : "");
+    branch.decay_steps = static_cast<std::int64_t>(std::ceil(done / (1 - branch.decay_fraction)));
+    while (full_rate_until(branch) < stem.steps_done()) ++branch.decay_steps;  // the last bit
+    if (first_other_rate(stem, branch) == 0)
+      return fmt::format("--max-steps {} or more; or a smaller optimizer.decay_fraction",
+                         branch.decay_steps);
   }
-  if (o.schedule == ScheduleType::wsd && stem.steps_done() > full_rate_until(o))
-    return fmt::format(
-        "a branch from before step {}, where this run began to decay: train a stem with a larger "
-        "train.max_steps",
-        full_rate_until(o));
-  if (decays(o) && o.schedule != ScheduleType::wsd)
-    return "train the stem with --set optimizer.schedule=wsd, which keeps the rate until it decays";
-  return "leave the schedule, optimizer.learning_rate and optimizer.warmup_steps as they are";
+  return "a stem whose rate stays (optimizer.schedule wsd) and has not begun to fall; and the "
+         "schedule, optimizer.learning_rate and optimizer.warmup_steps as they are";
 }
 
 void refuse_other_rates(const StoredRun& stem, const RunConfig& branch, const std::string& run) {
@@ -113,12 +105,33 @@ void refuse_other_rates(const StoredRun& stem, const RunConfig& branch, const st
       what_fits(stem, branch.optimizer));
 }
 
+// Those of --init-from, to compare with.
+std::optional<ParamVec<float>> first_weights(const Transformer& model, const std::string& run,
+                                             Log& log) {
+  try {
+    return kept_initial_weights(model, run);
+  } catch (const Error& e) {
+    log.warn(e.text());
+    return std::nullopt;
+  }
+}
+
 // "branched from runs/stem at step 800: decays from 800 to 1000"
 std::string branched(const std::string& run, std::int64_t step, const OptimizerConfig& o) {
   std::string text = fmt::format("branched from {} at step {}", run, step);
   if (o.schedule == ScheduleType::wsd)
     text += fmt::format(": decays from {} to {}", full_rate_until(o), o.decay_steps);
   return text;
+}
+
+// A last step that is not validated with the others never becomes the best.
+void say_if_not_validated(const TrainConfig& t, Log& log) {
+  const Interval every = t.eval_every;
+  if (every.epochs || every.count == 0 || t.max_steps % every.count == 0) return;
+  log.warn(
+      fmt::format("step {} is no multiple of train.eval_every ({}), so the branch's end will "
+                  "not be its best checkpoint: --max-steps {}, or use --checkpoint last",
+                  t.max_steps, every.count, (t.max_steps / every.count + 1) * every.count));
 }
 
 }  // namespace
@@ -138,21 +151,23 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   if (!why.empty())
     throw Error(Exit::usage, fmt::format("{} is {}", quoted_path(request.run), why));
   refuse_other_rates(stem, config, request.run);
+  if (config.data.has_validation()) say_if_not_validated(config.train, log);
   for (const std::string& change : changes) log.info("changed: " + change);
 
   Origin origin = origin_of(stem, log);
   const std::string core_type = origin.core_type;
   const PreparedRun prepared = prepare_stored_run(stem, config, origin, request.threads);
-  const std::optional<ParamVec<float>> first = kept_initial_weights(prepared.model, request.run);
+  const std::optional<ParamVec<float>> first = first_weights(prepared.model, request.run, log);
   Pool pool(prepared.threads);
   watch_signals();
 
   RunWriter run = RunWriter::create(request.branch, request.force);
   std::error_code none;
   fs::path text;
-  if (fs::equivalent(origin.folder, request.run, none)) {  // heed train TEXT
-    origin.folder = ".";
-    if (fs::exists(stem.folder / "text.txt")) text = stem.folder / "text.txt";
+  if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
+  if (fs::equivalent(origin.folder, request.run, none) && fs::exists(stem.folder / "text.txt")) {
+    origin.folder = ".";  // heed train -: the run keeps its text
+    text = stem.folder / "text.txt";
   }
   origin.hash = prepared.data.hash;
   origin.branched_from = request.run;

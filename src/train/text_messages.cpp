@@ -48,7 +48,7 @@ void say_text(Log& log, const FoundTexts& found, const TextFacts& f) {
   if (f.byte_order_mark) line += " (its byte order mark is read as a character, too)";
   log.info(line);
   if (!found.left_out.empty())
-    log.info("left out, as no text or a folder in a folder: " + names_of(found.left_out));
+    log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
   const std::string& first = found.files.front();
   if (first.ends_with(".tsv"))
     log.info("it is read as text; for pairs to translate: heed init " + shell_word(first));
@@ -58,7 +58,8 @@ void say_tokens(Log& log, TokenizerConfig::Type type, const TextFacts& facts) {
   if (type == TokenizerConfig::byte)
     log.info(fmt::format(
         "tokens: single bytes, because the text is not valid UTF-8: {}. To have characters, drop "
-        "such bytes (iconv -c -t UTF-8 FILE) or convert it (iconv -f LATIN1 -t UTF-8 FILE)",
+        "such bytes (iconv -c -f UTF-8 -t UTF-8 FILE) or convert it (iconv -f LATIN1 -t UTF-8 "
+        "FILE)",
         facts.invalid));
   else
     log.info(type == TokenizerConfig::bpe

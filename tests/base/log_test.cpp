@@ -105,33 +105,6 @@ TEST(FittingFields, LeaveOutTheLeastImportantFromTheRight) {
     EXPECT_EQ(fitting_fields(line, width), expected) << width;
 }
 
-TEST(Wrapped, BreaksBetweenWordsByFillingUpRows) {
-  const std::tuple<std::string_view, int, const char*> cases[] = {
-      {"the old miller", 14, "the old miller"},
-      {"the old miller", 13, "the old      miller"},
-      {"the old miller", 8, "the old miller"},
-      {"the old miller", 7, "the    old    miller"},
-      {"the old", 2, "the old"},
-      {"  indented words", 12, "  indented  words"},
-      {"one two\nthree four", 8, "one two\nthree   four"},
-      {"\u00e9t\u00e9 \u00e0 la mer", 9, "\u00e9t\u00e9 \u00e0 la mer"},
-      {"unbreakable", 4, "unbreakable"},
-      {"", 0, ""},
-  };
-  for (const auto& [line, width, expected] : cases)
-    EXPECT_EQ(wrapped(line, width), expected) << line << " in " << width;
-}
-
-TEST(Log, SentencesAreWrappedOnATerminalOnly) {
-  const TemporaryFile file;
-  const Terminal terminal(12);
-  Log log({.fd = terminal.slave});
-  log.open_file(file.path);
-  log.info("the old miller");
-  EXPECT_EQ(terminal.shown(), "the old     miller\r\n");
-  EXPECT_EQ(contents(file.path), "the old miller\n");
-}
-
 TEST(Log, FieldsFitATerminalAndTheFileHasThemAll) {
   const TemporaryFile file;
   const Terminal terminal(45);

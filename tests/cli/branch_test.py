@@ -1,10 +1,11 @@
 """heed resume STEM --branch DIR: a branch is the run that its config gives from the first step, and its stem is only read."""
 import json
 import shutil
+import subprocess
 import time
 import unittest
 
-from runs import RunsTest, text
+from runs import HEED, RunsTest, text
 
 # The stem would decay from step 80 on. It stops at 12, with its best checkpoint among the earlier ones.
 STEM = {"optimizer__schedule": "wsd", "train__max_steps": 100, "train__eval_every": 4, "train__save_every": 6,
@@ -101,20 +102,20 @@ class Branch(RunsTest):
         self.stem()
         before = self.traces()
         self.branch("--max-steps", 14, status=2, words=[
-            "step 12 would have had the learning rate", "--max-steps 15 or more",
-            "--set optimizer.decay_fraction=0.142 or less"])
+            "step 12 would have had the learning rate",
+            "--max-steps 15 or more; or a smaller optimizer.decay_fraction"])
         for fits in (["--max-steps", 15], ["--max-steps", 14, "--set", "optimizer.decay_fraction=0.142"]):
             self.assertFalse((self.folder / "branch").exists())
             self.branch(*fits, "--stop-at", 13)
             shutil.rmtree(self.folder / "branch")
         self.branch("--max-steps", 20, "--set", "optimizer.learning_rate=0.5", status=2,
-                    words=["step 1 would", "leave the schedule, optimizer.learning_rate"])
+                    words=["step 1 would", "optimizer.learning_rate and optimizer.warmup_steps as they are"])
         self.branch("--max-steps", 20, "--set", "seed=4", status=2, words="cannot change seed")
         self.branch("--max-steps", 12, status=2, words="already at step 12 of 12")
         self.assertEqual(self.traces(), before)
         self.resume("stem", "--set", "optimizer.decay_fraction=0.3", status=2, words=["--init-from", "--branch DIR"])
         self.resume("stem", "--max-steps", 100, "--stop-at", 85)
-        self.branch("--max-steps", 120, status=2, words="from before step 80, where this run began to decay")
+        self.branch("--max-steps", 120, status=2, words="has not begun to fall")
 
     def test_other_schedules_branch_where_their_rates_agree(self):
         for schedule, rest in (("inverse_sqrt", []), ("constant", []), ("constant", ["--set", "optimizer.schedule=wsd"])):
@@ -126,7 +127,7 @@ class Branch(RunsTest):
                 shutil.rmtree(self.folder / run)
         for schedule in ("linear", "cosine"):
             self.stem(optimizer__schedule=schedule)
-            self.branch("--max-steps", 20, status=2, words="train the stem with --set optimizer.schedule=wsd")
+            self.branch("--max-steps", 20, status=2, words="optimizer.schedule wsd")
             shutil.rmtree(self.folder / "stem")
 
     def test_a_folder_that_is_taken_is_refused_as_by_train(self):
@@ -136,6 +137,10 @@ class Branch(RunsTest):
         self.branch("--max-steps", 20, status=2, words=["exists already", "--force"])
         for inside in ("stem", "stem/deeper", "stem/../stem/", "."):
             self.branch("--max-steps", 20, "--force", run=inside, status=4 if inside == "." else 2)
+        for inside in ("sub", "checkpoints/step-00000999", "../stem/sub"):
+            r = subprocess.run([HEED, "resume", ".", "--branch", inside, "--max-steps", "20"], capture_output=True,
+                               text=True, cwd=self.folder / "stem")
+            self.assertEqual((r.returncode, "overlap" in r.stderr), (2, True), r.stderr)
         self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, words="--branch is empty")
         self.check("resume", "stem", "--force", status=2, words="--branch")
         self.assertEqual(self.traces(), before)

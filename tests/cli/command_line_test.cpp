@@ -62,7 +62,7 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"train a.txt --minutes five", "--minutes: expected a number from 0.001 to 1000000"},
       {"train a.txt --threads 1.5", "--threads: expected a whole number from 0 to 1024; found"},
       {"attend run --layer -1", "--layer: expected a whole number of at least 0; found \"-1\"."},
-      {"sample run --top-p high", "this is not a number: --top-p = high."},
+      {"sample run --top-p high", "cannot read the value of --top-p = high."},
       {"evaluate run -", "unexpected argument \"-\"."},
       {"train a.json --d-model", "--set model.d_model=VALUE."},
       {"train a.json --output-dir x", "\"--output-dir\"; here it is --run."},

@@ -57,6 +57,15 @@ class FilmTest(RunsTest):
                             self.assertAlmostEqual(sum(weights[row:row + m]), 1, delta=0.004 * m + 0.004)
                 self.assertLess(frames[-1]["probe_loss"], frames[0]["probe_loss"])
 
+    def test_the_sample_of_a_text_without_spaces_is_the_models_own(self):
+        (self.folder / "text.txt").write_text("".join(chr(0x4e00 + i * i % 50) for i in range(4000)))
+        self.train(self.config(family="causal_lm", data={"train": "text.txt", "valid_fraction": 0.1}))
+        written = {frame["step"]: frame["written"][0] for frame in self.film()[1]}
+        samples = re.findall(r"^sample +(\d+) \| (.+)$", (self.folder / "run" / "train.log").read_text(), re.M)
+        self.assertTrue(samples)
+        for step, sample in samples:
+            self.assertTrue(written[int(step)].startswith(sample), (sample, written[int(step)]))
+
     def test_a_run_in_parts_has_the_film_of_the_whole_run(self):
         for family in FAMILIES:
             with self.subTest(family):

@@ -37,8 +37,15 @@ class Options(RunsTest):
             named = self.check(*args, words="run: runs/mine\n")
             self.assertEqual(named.out, self.out(args[0], "runs/mine", *args[2:]))
         self.train(self.config(**SMALL), "from", "--init-from", "mine", words="run: runs/mine\n")
-        (self.folder / "mine").mkdir()
-        self.check("score", "mine", "the old", status=4, words='"mine" is not a run folder')
+        (self.folder / "mine").mkdir()  # not a run
+        self.check("score", "mine", "the old", words="run: runs/mine\n")
+        (self.folder / "runs" / "inner").mkdir()
+        self.check("score", "inner/../mine", "the old", status=4, words="inner/../mine")
+
+    def test_an_option_that_may_be_repeated_takes_one_value(self):
+        self.train(self.config(**SMALL))
+        self.assertEqual(self.out("sample", "--stop", "the", "run", "the old"),
+                         self.out("sample", "run", "the old", "--stop", "the"))
 
     def test_words_of_an_analogy_need_spaces(self):
         self.train(self.config(tokenizer={"type": "word"}, **SMALL))
