@@ -73,7 +73,7 @@ class Branch(RunsTest):
         self.stem(8, "first")
         self.train(self.config("stem", **STEM), "stem", "--init-from", "first", "--stop-at", 6)
         # Steps this large only make it worse, so that the best checkpoint stays behind.
-        self.resume("stem", "--set", "optimizer.learning_rate=1", "--stop-at", 14)
+        self.resume("stem", "--set", "optimizer.learning_rate=0.2", "--stop-at", 14)
         best = self.link("best", "stem")
         self.assertLess(best, 14)
         shutil.rmtree(self.folder / "first")
