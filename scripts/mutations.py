@@ -113,6 +113,7 @@ MUTATIONS = [
     ("wsd: falls all the time", "src/train/schedule.cpp", "falling = c.decay_fraction * end", "falling = end"),
     ("muon: no Nesterov step", OPTIMIZER, "g[i] = d + momentum * m[i];", "g[i] = m[i];"),
     ("muon: scaled by the shorter side", OPTIMIZER, "std::sqrt(std::max(p.rows, p.cols))", "std::sqrt(std::min(p.rows, p.cols))"),
+    ("newton_schulz: the small A is multiplied once", "src/train/newton_schulz.cpp", "gemm<T>(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
     ("newton_schulz: a step less", "src/train/newton_schulz.cpp", "kSteps = 5", "kSteps = 4"),
     ("gzip: padding is damage", UNPACKING, "while (complete() && stream_.avail_in > 0", "while (false && stream_.avail_in > 0"),
     ("xz: only the first stream", UNPACKING, "kMostXzMemory, LZMA_CONCATENATED", "kMostXzMemory, 0"),

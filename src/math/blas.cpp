@@ -90,7 +90,26 @@ void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_i
     multiply(cblas_dgemm);
 }
 
+template <class T>
+void syrk(std::type_identity_t<T> alpha, Operand<T> a, std::type_identity_t<T> beta, Mat<T> c) {
+  const int n = c.rows, k = a.cols();
+  assert(c.cols == n && a.rows() == n);
+  const auto ta = a.op == Op::none ? CblasNoTrans : CblasTrans;
+  const auto multiply = [&](auto cblas_syrk) {
+    cblas_syrk(CblasRowMajor, CblasUpper, ta, n, k, alpha, a.mat.data, a.mat.stride, beta, c.data,
+               c.stride);
+  };
+  if constexpr (std::is_same_v<T, float>)
+    multiply(cblas_ssyrk);
+  else
+    multiply(cblas_dsyrk);
+  for (int i = 1; i < n; ++i)
+    for (int j = 0; j < i; ++j) c(i, j) = c(j, i);
+}
+
 template void gemm(float, Operand<float>, Operand<float>, float, Mat<float>);
 template void gemm(double, Operand<double>, Operand<double>, double, Mat<double>);
+template void syrk(float, Operand<float>, float, Mat<float>);
+template void syrk(double, Operand<double>, double, Mat<double>);
 
 }  // namespace heed

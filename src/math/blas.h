@@ -1,6 +1,6 @@
-// The matrix products of the layers and the output layer, and the only file that uses CBLAS. In a
-// training step only nn/linear.cpp calls it. heed has two products of its own: packed_gemm.h for
-// the heads of attention, batch_invariant.h for decoding.
+// The matrix products of the layers, the output layer and muon, and the only file that uses CBLAS.
+// In a training step nn/linear.cpp and train/newton_schulz.cpp call it. heed has two products of
+// its own: packed_gemm.h for the heads of attention, batch_invariant.h for decoding.
 //
 // OpenBLAS runs single-threaded; heed's threads call it in parallel. That needs a build that locks
 // its buffers: the pthread build (openblas_get_parallel() == 1).
@@ -46,5 +46,8 @@ Operand<std::remove_const_t<T>> transposed(Mat<T> m) {
 template <class T>
 void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_identity_t<T> beta,
           Mat<T> c);
+// C = alpha * op(A) op(A)ᵀ + beta * C for a symmetric C, in about half of gemm's operations.
+template <class T>
+void syrk(std::type_identity_t<T> alpha, Operand<T> a, std::type_identity_t<T> beta, Mat<T> c);
 
 }  // namespace heed

@@ -28,7 +28,8 @@ double block_row(const ModelConfig& c, bool cross, double keys) {
   return sum;
 }
 
-// Numbers that one thread needs for the largest matrix that muon moves (train/newton_schulz.h).
+// Numbers that one thread needs at most for the largest matrix that muon moves
+// (train/newton_schulz.h).
 double muon_workspace(const ParamTable& table, const OptimizerConfig& config) {
   double most = 0;
   for (const ParamInfo& info : table.infos()) {

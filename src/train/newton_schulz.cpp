@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "math/blas.h"
 #include "math/row_ops.h"
@@ -21,6 +22,14 @@ double frobenius_norm(Mat<const T> x) {
   return std::sqrt(squares);
 }
 
+// p = a I + b A + c A² of an A that is symmetric up to rounding.
+template <class T>
+void polynomial(Mat<T> a, Mat<T> p) {
+  copy_rows<T>(a, p);
+  syrk<T>(static_cast<T>(kC), as_is(a), static_cast<T>(kB), p);
+  for (int i = 0; i < p.rows; ++i) p(i, i) += static_cast<T>(kA);
+}
+
 }  // namespace
 
 template <class T>
@@ -31,26 +40,40 @@ void orthogonalize(Mat<T> x, Workspace& workspace) {
   for (int r = 0; r < x.rows; ++r)
     for (int c = 0; c < x.cols; ++c) x(r, c) *= scale;
 
-  // A tall X is used as its transpose would be: A = Xᵀ X, and the polynomial stands right of X.
+  // A tall X is used as its transpose would be: A = Xᵀ X, and P stands right of X.
   const bool tall = x.rows > x.cols;
-  const int side = std::min(x.rows, x.cols);
+  const int side = std::min(x.rows, x.cols), length = std::max(x.rows, x.cols);
   WorkspaceScope scope(workspace);
-  const Mat<T> a = workspace.matrix<T>(side, side), polynomial = workspace.matrix<T>(side, side);
   const Mat<T> next = workspace.matrix<T>(x.rows, x.cols);
-  for (int step = 0; step < kSteps; ++step) {
+  Mat<T> a = workspace.matrix<T>(side, side), p = workspace.matrix<T>(side, side);
+  const auto gram = [&] { syrk<T>(1, tall ? transposed(x) : as_is(x), 0, a); };
+  const auto from_left = [&](Mat<T> left) {
     if (tall)
-      gemm<T>(1, transposed(x), as_is(x), 0, a);
+      gemm<T>(1, as_is(x), as_is(left), 0, next);
     else
-      gemm<T>(1, as_is(x), transposed(x), 0, a);
-    copy_rows<T>(a, polynomial);
-    gemm<T>(static_cast<T>(kC), as_is(a), as_is(a), static_cast<T>(kB), polynomial);  // b A + c A²
-    copy_rows<T>(x, next);
-    if (tall)
-      gemm<T>(1, as_is(x), as_is(polynomial), static_cast<T>(kA), next);
-    else
-      gemm<T>(1, as_is(polynomial), as_is(x), static_cast<T>(kA), next);
+      gemm<T>(1, as_is(left), as_is(x), 0, next);
     copy_rows<T>(next, x);
+  };
+  if (length <= 2 * side) {
+    for (int step = 0; step < kSteps; ++step) {
+      gram();
+      polynomial(a, p);
+      from_left(p);
+    }
+    return;
   }
+  Mat<T> q = workspace.matrix<T>(side, side), product = workspace.matrix<T>(side, side);
+  gram();
+  polynomial(a, q);
+  copy_rows<T>(q, p);
+  for (int step = 1; step < kSteps; ++step) {
+    gemm<T>(1, as_is(p), as_is(a), 0, product);
+    gemm<T>(1, as_is(product), as_is(p), 0, a);
+    polynomial(a, p);
+    gemm<T>(1, as_is(p), as_is(q), 0, product);
+    std::swap(q, product);
+  }
+  from_left(q);
 }
 
 template void orthogonalize(Mat<float>, Workspace&);

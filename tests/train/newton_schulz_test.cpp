@@ -1,5 +1,4 @@
-// Muon's orthogonalisation: what it does to singular values. Its formula, step by step, is compared
-// in optimizer_test.
+// Muon's orthogonalisation: its formula, and what it does to singular values.
 #include "train/newton_schulz.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include <cmath>
 
 #include "base/noise.h"
+#include "train/newton_schulz_twin.h"
 
 namespace heed {
 namespace {
@@ -32,6 +32,44 @@ std::vector<T> random_matrix(int rows, int cols) {
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<T>(uniform01(noise_key(7, Purpose::probe), i) - 0.5);
   return x;
+}
+
+TEST(NewtonSchulz, IsTheFormulaOnAnyShape) {
+  Workspace workspace;
+  for (const auto& [rows, cols] : {std::pair{6, 6},
+                                   {6, 11},
+                                   {11, 6},
+                                   {6, 12},
+                                   {12, 6},
+                                   {6, 13},
+                                   {13, 6},
+                                   {5, 40},
+                                   {40, 5},
+                                   {1, 7}}) {
+    std::vector<double> x = random_matrix<double>(rows, cols);
+    Rows same(rows);
+    for (int i = 0; i < rows; ++i) same[i] = {x.begin() + i * cols, x.begin() + (i + 1) * cols};
+    const Mat<double> m(x.data(), rows, cols);
+    orthogonalize(m, workspace);
+    same = newton_schulz(same);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < cols; ++j)
+        ASSERT_NEAR(m(i, j), same[i][j], 1e-12) << rows << " x " << cols;
+  }
+}
+
+// A long matrix of a few directions: the small A has eigenvalues far below its rounding errors.
+TEST(NewtonSchulz, FloatStandsDirectionsThatAreMissing) {
+  Workspace workspace;
+  const int rows = 64, cols = 256;
+  std::vector<double> y(rows * cols);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j)
+      y[i * cols + j] = std::sin(i + 1) * std::cos(j) + 1e-3 * std::cos(i * i) * std::sin(3 * j);
+  std::vector<float> x(y.begin(), y.end());
+  orthogonalize(Mat<float>(x.data(), rows, cols), workspace);
+  orthogonalize(Mat<double>(y.data(), rows, cols), workspace);
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-4);
 }
 
 TEST(NewtonSchulz, MovesAllDirectionsAboutEquallyFar) {
@@ -75,11 +113,13 @@ TEST(NewtonSchulz, ZerosAndWhatIsNearlyZeroBecomeZeros) {
 
 TEST(NewtonSchulz, FloatAgreesWithDouble) {
   Workspace workspace;
-  std::vector<float> x = random_matrix<float>(24, 96);
-  std::vector<double> y(x.begin(), x.end());
-  orthogonalize(Mat<float>(x.data(), 24, 96), workspace);
-  orthogonalize(Mat<double>(y.data(), 24, 96), workspace);
-  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-5);
+  for (const int cols : {30, 96}) {
+    std::vector<float> x = random_matrix<float>(24, cols);
+    std::vector<double> y(x.begin(), x.end());
+    orthogonalize(Mat<float>(x.data(), 24, cols), workspace);
+    orthogonalize(Mat<double>(y.data(), 24, cols), workspace);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-5) << cols;
+  }
 }
 
 }  // namespace
