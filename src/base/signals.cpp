@@ -1,22 +1,41 @@
 #include "base/signals.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <string_view>
 
 namespace heed {
 namespace {
 
 volatile std::sig_atomic_t noted = 0;
+bool terminal = false;  // is stderr one?
+
+// From a handler; not where it would wait, as a full pipe may.
+void say(std::string_view text) {
+  const int before = errno;
+  pollfd out{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&out, 1, 0) > 0) {
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  }
+  errno = before;
+}
 
 extern "C" void note_signal(int signal) {
-  if (noted != 0) ::_exit(signal == SIGINT ? 130 : 143);
+  if (noted != 0) {
+    say("\nheed: stopped at once; what was saved stays\n");
+    ::_exit(signal == SIGINT ? 130 : 143);
+  }
   noted = signal;
+  if (terminal) say("\nheed: stops after this step and saves; a second signal stops it at once\n");
 }
 
 }  // namespace
 
 void watch_signals() {
+  terminal = ::isatty(STDERR_FILENO) == 1;
   struct sigaction action = {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;

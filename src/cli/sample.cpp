@@ -150,7 +150,7 @@ Exit run_sample(CommandLine& line) {
     SamplePrinter printer(m, r, o.stops, o.json, to);
     draw_samples(
         m.model, m.values, *m.objective, pool, r,
-        [&](int i, int id) { return printer.add(i, id) && !interrupted(); },
+        [&](int i, int id) { return !interrupted() && printer.add(i, id); },
         [&](int i) { printer.complete(i); });
     ++r.seed;
   };

@@ -90,13 +90,14 @@ class Signals(RunsTest):
         numbers = lambda run: [(e["step"], e["loss"]) for e in self.metrics(run, "valid")]
         self.assertEqual(numbers("run"), numbers("whole"))
 
-    def test_a_second_signal_quits_at_once(self):
-        # Each step takes minutes, so the first signal alone would not end it soon.
-        config = self.config(model__d_model=256, model__d_ff=2048, model__encoder_layers=8,
-                             train__batch_tokens=300000, objective__target_length=100,
-                             objective__source_length=100, train__save_every=0)
+    def long_step(self):
+        """A config whose steps take minutes, so that one signal alone does not end it soon."""
         (self.folder / "a.txt").write_text((self.folder / "a.txt").read_text() * 100)
-        p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "1")
+        return self.config(model__d_model=256, model__d_ff=2048, model__encoder_layers=8,
+                           train__batch_tokens=300000, objective__target_length=100,
+                           objective__source_length=100, train__save_every=0)
+
+    def quits_at_the_second_signal(self, p):
         self.wait_for('"event"', self.folder / "run" / "metrics.jsonl", p)
         time.sleep(0.3)
         p.send_signal(signal.SIGINT)
@@ -104,10 +105,28 @@ class Signals(RunsTest):
         self.assertIsNone(p.poll(), "the first signal waits for the step")
         begin = time.time()
         p.send_signal(signal.SIGINT)
-        p.communicate(timeout=20)
+        _, err = p.communicate(timeout=20)
         self.assertEqual(p.returncode, 130)
         self.assertLess(time.time() - begin, 5)
         self.assertEqual(self.steps(), [])
+        return err
+
+    def test_a_second_signal_quits_at_once(self):
+        p = self.spawn("train", self.long_step(), "--run", self.folder / "run", "--threads", "1")
+        self.assertIn("stopped at once", self.quits_at_the_second_signal(p))
+
+    def test_a_second_signal_quits_though_nobody_reads_what_is_said(self):
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(write, bytes(1 << 16))
+        os.set_blocking(write, True)
+        p = subprocess.Popen([HEED, "train", str(self.long_step()), "--run",
+                              str(self.folder / "run"), "--threads", "1", "--quiet"],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=write)
+        self.addCleanup(lambda: (p.kill(), p.wait(), os.close(read), os.close(write)))
+        self.quits_at_the_second_signal(p)
 
     def test_nohup_survives_a_hang_up(self):
         p = subprocess.Popen(["nohup", HEED, "train", str(self.config(**LONG)), "--run",
