@@ -66,6 +66,12 @@ std::size_t utf8_floor(std::string_view text, std::size_t at) {
   return is_continuation(text[start]) ? at : start;
 }
 
+std::string_view whole_words(std::string_view text, std::size_t most) {
+  const std::size_t space = text.find_last_of(" \n", most);
+  if (space != std::string_view::npos && space >= most / 2) return text.substr(0, space);
+  return text.substr(0, utf8_floor(text, most));
+}
+
 std::string code_point_name(char32_t code_point) {
   return fmt::format("U+{:04X}", static_cast<unsigned>(code_point));
 }

@@ -37,6 +37,10 @@ void each_code_point(std::string_view text, Use&& use) {
 // The start of the character at byte `at`: moves back over at most three continuation bytes.
 std::size_t utf8_floor(std::string_view text, std::size_t at);
 
+// The beginning of `text`, at most `most` bytes, without its last word, which may be a part of one;
+// where there is no space in its second half, all that is whole characters.
+std::string_view whole_words(std::string_view text, std::size_t most);
+
 // "U+00E9"
 std::string code_point_name(char32_t code_point);
 

@@ -154,9 +154,7 @@ std::string RunFilm::sample(const TokenIds& ids) const {
                       ? begin
                       : utf8_floor(text, std::min(end, text.size())));
   }
-  const std::size_t last = text.find_last_of(" \n");
-  if (last != std::string::npos && last >= text.size() / 2) text.resize(last);
-  return text;
+  return std::string(whole_words(text, text.size()));
 }
 
 double RunFilm::probe_loss(const ModelView& m) const {

@@ -16,15 +16,10 @@ constexpr double kShare = 0.02;   // of the steps
 constexpr double kSparser = 300;  // after n frames the next one is 1 + n / kSparser times as late
 constexpr std::size_t kSampleColumns = 76;
 
-// Cut at a space, where the text has spaces.
 std::string sample_line(std::int64_t step, const std::string& sample) {
-  std::string text = printable(sample);
-  if (text.size() > kSampleColumns) {
-    const std::size_t space = text.rfind(' ', kSampleColumns);
-    const bool spaced = space != std::string::npos && space >= kSampleColumns / 2;
-    text.resize(spaced ? space : utf8_floor(text, kSampleColumns));
-  }
-  return fmt::format("sample{:5} | {}", step, text);
+  const std::string text = printable(sample);
+  const bool fits = text.size() <= kSampleColumns;
+  return fmt::format("sample{:5} | {}", step, fits ? text : whole_words(text, kSampleColumns));
 }
 
 }  // namespace

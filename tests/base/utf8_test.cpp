@@ -42,6 +42,14 @@ TEST(Utf8, FloorFindsTheStartOfACharacter) {
   for (std::size_t at = 0; at < 10; ++at) EXPECT_EQ(utf8_floor(text, at), floors[at]) << at;
 }
 
+TEST(Utf8, WholeWordsEndBeforeASpaceOrWithACharacter) {
+  EXPECT_EQ(whole_words("one two three", 9), "one two");
+  EXPECT_EQ(whole_words("one two\nthree", 13), "one two");
+  EXPECT_EQ(whole_words("a bcdefghijkl", 10), "a bcdefghi");  // its space lies too far back
+  EXPECT_EQ(whole_words("\u4e2d\u6587\u5b57", 8), "\u4e2d\u6587");
+  EXPECT_EQ(whole_words("word", 4), "word");
+}
+
 TEST(Utf8, PrintableStaysOnOneLine) {
   EXPECT_EQ(printable(std::string("a\n\t\r\0\x7F\xFFß", 9)), "a\\n\\t\\r<0x00><0x7F><0xFF>ß");
 }
