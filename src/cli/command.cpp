@@ -135,8 +135,9 @@ void CommandLine::find_runs() {
     return path_exists(path / "checkpoints") || path_exists(path / "state.json");
   };
   for (std::string* run : runs_) {
-    const std::string in_runs = (std::filesystem::path("runs") / *run).string();
-    const bool name_alone = !run->empty() && run->find('/') == std::string::npos;
+    const std::string name = run->ends_with('/') ? run->substr(0, run->size() - 1) : *run;
+    const std::string in_runs = (std::filesystem::path("runs") / name).string();
+    const bool name_alone = !name.empty() && name.find('/') == std::string::npos;
     if (!name_alone || is_run(*run) || !is_run(in_runs)) continue;
     Log({.quiet = quiet_}).info("run: " + in_runs);
     *run = in_runs;

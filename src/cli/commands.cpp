@@ -72,10 +72,11 @@ Exit run_command(const std::vector<std::string>& args) {
     CommandLine line(command, {args.begin() + 1, args.end()});
     return command.run(line);
   }
-  const TradeWord* word = find_trade_word(Trade::command, name);
+  const std::string typed = name.substr(0, name.rfind(".py"));
+  const TradeWord* word = find_trade_word(Trade::command, typed);
   throw Error(Exit::usage,
               fmt::format("unknown command \"{}\"{}", name,
-                          word ? heed_calls_it(*word) : did_you_mean(nearest(name, names))),
+                          word ? heed_calls_it(*word) : did_you_mean(nearest(typed, names))),
               "heed --help lists the commands");
 }
 

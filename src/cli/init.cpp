@@ -72,10 +72,10 @@ Exit run_init(CommandLine& line) {
   }
   write_output(output, suggested_config(text, suggestion, names_of(found.files)));
   if (output != "-")
-    log.info(
-        fmt::format("written: {0}; its max_steps is a guess, for nothing was measured; to "
-                    "train it: heed train {0}",
-                    shell_word(output)));
+    log.info(fmt::format(
+        "written: {0}; {1}its max_steps is a guess, for nothing was measured; to "
+        "train it: heed train {0}",
+        shell_word(output), texts.empty() ? "its data.train is for you to change, " : ""));
   return Exit::ok;
 }
 

@@ -12,7 +12,7 @@ namespace heed {
 inline const CLI::Option* add_like(CommandLine& line, std::string& like) {
   return line.app()
       .add_option("--like", like, "text: the kind of model")
-      ->check(CLI::IsMember(families()));
+      ->transform(CLI::IsMember(families(), CLI::ignore_case));
 }
 
 inline const CLI::Option* add_minutes(CommandLine& line, double& minutes) {

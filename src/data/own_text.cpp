@@ -46,8 +46,8 @@ std::string other_kind(std::string_view first) {
               kind == kUtf16 ? "iconv -f UTF-16 -t UTF-8 " + shell_word(name) + " > utf8.txt"
               : kind == kEmpty
                   ? "a file with text in it"
-                  : "its text as plain text (iconv -f ENCODING -t UTF-8 converts); heed "
-                    "train --set tokenizer.type=byte takes any bytes");
+                  : "its text as plain text (pdftotext, a word processor, iconv -f ENCODING -t "
+                    "UTF-8); heed train --set tokenizer.type=byte takes any bytes");
 }
 
 }  // namespace

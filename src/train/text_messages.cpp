@@ -57,9 +57,9 @@ void say_text(Log& log, const FoundTexts& found, const TextFacts& f) {
 void say_tokens(Log& log, TokenizerConfig::Type type, const TextFacts& facts) {
   if (type == TokenizerConfig::byte)
     log.info(fmt::format(
-        "tokens: single bytes, because the text is not valid UTF-8: {}. To have characters, drop "
-        "such bytes (iconv -c -f UTF-8 -t UTF-8 FILE) or convert it (iconv -f LATIN1 -t UTF-8 "
-        "FILE)",
+        "tokens: single bytes, because the text is not valid UTF-8: {}. To have characters, "
+        "convert it (iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1), or drop a few such bytes "
+        "(iconv -c -f UTF-8 -t UTF-8 FILE)",
         facts.invalid));
   else
     log.info(type == TokenizerConfig::bpe

@@ -54,6 +54,7 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"evaluate run another", "unexpected argument \"another\"."},
       {"evaluate run -- --foo", "\"--foo\""},
       {"eval run", "unknown command \"eval\"; heed calls it evaluate."},
+      {"train.py a.txt", "unknown command \"train.py\"; did you mean \"train\"?"},
       {"train a.json --lr 1e-3",
        "\"--lr\"; it is a key of the config: --set optimizer.learning_rate=1e-3."},
       {"train a.json --max-iters=9", "--set train.max_steps=9."},

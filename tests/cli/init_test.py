@@ -33,7 +33,7 @@ class ConfigsByName(RunsTest):
 class Init(RunsTest):
     def test_the_config_that_is_written_trains(self):
         (self.folder / "mine.txt").write_text(text(3000))
-        for like in ("gpt", "prefix_lm", "bert", "t5"):
+        for like in ("gpt", "prefix_lm", "BERT", "T5"):
             with self.subTest(like):
                 self.check("init", "mine.txt", "--like", like, "--output", like + ".json", words=like + ".json")
                 self.assertIn("// ", (self.folder / (like + ".json")).read_text())

@@ -38,7 +38,8 @@ class Options(RunsTest):
             self.assertEqual(named.out, self.out(args[0], "runs/mine", *args[2:]))
         self.train(self.config(**SMALL), "from", "--init-from", "mine", words="run: runs/mine\n")
         (self.folder / "mine").mkdir()  # not a run
-        self.check("score", "mine", "the old", words="run: runs/mine\n")
+        for name in ("mine", "mine/"):
+            self.check("score", name, "the old", words="run: runs/mine\n")
         (self.folder / "runs" / "inner").mkdir()
         self.check("score", "inner/../mine", "the old", status=4, words="inner/../mine")
 
