@@ -163,7 +163,7 @@ class Reading(unittest.TestCase):
 class Links(unittest.TestCase):
     def test_pictures_are_small(self):
         for picture in (ROOT / "docs" / "pictures").iterdir():
-            self.assertLess(picture.stat().st_size, 70_000, picture.name)
+            self.assertLess(picture.stat().st_size, 60_000, picture.name)
 
     def test_links_and_pictures_of_pages_lead_to_files_and_headings(self):
         pages = [p for p in ROOT.rglob("*.md") if not any(part.startswith((".", "build")) or part == "runs"
