@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <chrono>
+
 #include "base/files.h"
 #include "store/run_folder.h"
 
@@ -10,9 +12,16 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kOpenings = 20;  // tries beside a saver that is about as fast as this reader
+constexpr std::chrono::seconds kPatience(10);  // beside a saver that is as fast as this reader
+constexpr int kListings = 20;                  // that may miss each folder while they are replaced
 
-[[noreturn]] void fail_too_fast(const fs::path& run) {
+// Tries until `attempt` gives something.
+template <class Attempt>
+auto beside_a_saver(const fs::path& run, Attempt attempt) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    if (auto result = attempt()) return std::move(*result);
+  } while (std::chrono::steady_clock::now() < end);
   throw Error(Exit::store,
               fmt::format("the checkpoints of {} are replaced faster than they can be read",
                           quoted_path(run)),
@@ -40,10 +49,10 @@ std::optional<Checkpoint> open_if_there(const fs::path& folder) {
 }
 
 Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
-  for (int left = kOpenings; left > 0; --left) {
+  return beside_a_saver(run, [&]() -> std::optional<Checkpoint> {
     const fs::path folder = find_checkpoint(run, which);
     try {
-      if (auto checkpoint = open_if_there(folder)) return std::move(*checkpoint);
+      return open_if_there(folder);
     } catch (const NoPermission&) {
       throw;
     } catch (const Error& e) {
@@ -54,21 +63,20 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
       throw e.as(e.exit(),
                  fmt::format("--checkpoint step-{}, which is whole", whole->state().step));
     }
-  }
-  fail_too_fast(run);
+  });
 }
 
 NewestCheckpoint newest_checkpoint(const fs::path& run) {
-  for (int left = kOpenings; left > 0; --left) {
+  int empty = 0;
+  return beside_a_saver(run, [&]() -> std::optional<NewestCheckpoint> {
     NewestCheckpoint result;
     const std::vector<std::int64_t> steps = list_steps(run);
-    bool moved = steps.empty();  // perhaps: the new one came after its place was listed
-    for (auto step = steps.rbegin(); step != steps.rend() && !moved; ++step) {
+    if (steps.empty() && ++empty < kListings) return std::nullopt;
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
       const fs::path folder = run / "checkpoints" / step_folder_name(*step);
       try {
         std::optional<Checkpoint> checkpoint = open_if_there(folder);
-        moved = !checkpoint;
-        if (moved) continue;
+        if (!checkpoint) return std::nullopt;
         if (checkpoint->has_training() && checkpoint->state().step == *step) {
           result.checkpoint = std::move(checkpoint);
           return result;
@@ -84,9 +92,8 @@ NewestCheckpoint newest_checkpoint(const fs::path& run) {
         result.damaged.push_back({folder, e.what()});
       }
     }
-    if (!moved || (steps.empty() && left == 1)) return result;
-  }
-  fail_too_fast(run);
+    return result;
+  });
 }
 
 }  // namespace heed
