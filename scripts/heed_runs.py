@@ -34,7 +34,7 @@ class Heed:
 
 def config_file(name):
     """A config, or the one of this name in configs/."""
-    return name if name.is_file() else ROOT / "configs" / f"{name}.json"
+    return name if name.is_file() else ROOT / "configs" / f"{str(name).removesuffix('.json')}.json"
 
 
 def git(*arguments):
