@@ -20,13 +20,12 @@ import glob
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from heed_runs import CORES, DEFAULT_HEED, cpu_field
+from heed_runs import CORES, DEFAULT_HEED, cpu, cpu_field
 from make_workloads import WORKLOADS, write
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -133,7 +132,7 @@ def table(rounds, workloads):
 def conditions(args, heed_version, rounds, settings):
     torch = next(r["torch"] for r in rounds[0].values() if "torch" in r)
     peak = statistics.median(r[key]["sgemm_gflops"] for r in rounds for key in r if key[1] == "heed")
-    lines = [f"{datetime.date.today()}, {cpu_field('model name') or platform.processor()}, {CORES} cores, float32, "
+    lines = [f"{datetime.date.today()}, {cpu()}, {CORES} cores, float32, "
              f"dropout 0.1; rounds in turns: {args.rounds}, {args.seconds:g} s per measurement; sgemm peak "
              f"{peak:.0f} GFLOP/s.",
              f"heed: `{heed_version}`, `--threads {CORES}`. PyTorch {torch} of Debian:"]

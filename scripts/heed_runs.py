@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ DEFAULT_HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed
 
 
 class Heed:
-    """The program; a command that fails ends the script, after heed has said why."""
+    """The program; a command that fails ends the script, after heed has said why, unless its exit code is allowed."""
 
     def __init__(self, program):
         self.program = pathlib.Path(program).resolve()
@@ -20,10 +21,12 @@ class Heed:
             sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {program} is not there; build it (scripts/quickstart.sh) or "
                      "name another with --heed")
 
-    def __call__(self, *arguments, stdin=None):
-        """Standard output of a command."""
+    def __call__(self, *arguments, stdin=None, allowed=()):
+        """Standard output of a command, or None if it ended with an exit code that is allowed."""
         line = list(map(str, arguments))
         done = subprocess.run([self.program, *line], stdin=stdin, stdout=subprocess.PIPE, text=True)
+        if done.returncode in allowed:
+            return None
         if done.returncode != 0:
             sys.exit(f"{pathlib.Path(sys.argv[0]).name}: heed {' '.join(line)} ended with exit code {done.returncode}")
         return done.stdout
@@ -72,6 +75,13 @@ def cpu_field(key):
     except OSError:
         pass
     return ""
+
+
+def cpu():
+    """Such as "AMD EPYC, family 25, model 1": two of one name may be years apart."""
+    name = cpu_field("model name") or platform.processor() or "unknown CPU"
+    return name + "".join(f", {what} {cpu_field(key)}" for what, key in (("family", "cpu family"), ("model", "model"))
+                          if cpu_field(key))
 
 
 def mean(values):

@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 
-from heed_runs import CORES, DEFAULT_HEED, Heed, cell, config_file, cpu_field, mean, provenance
+from heed_runs import CORES, DEFAULT_HEED, Heed, cell, config_file, cpu, mean, provenance
 
 AVERAGED = 10  # checkpoints
 # Key of evaluate's JSON object, how the row words it, factor, digits.
@@ -117,16 +117,16 @@ def main():
             reasons += [r for r in more if r not in reasons]
             figures.append(figures_of(heed, config, settings, run, options.tokenize))
     masked = settings["objective"]["type"] == "masked_lm"
-    date, cpu = str(datetime.date.today()), cpu_field("model name") or "unknown CPU"
+    date = str(datetime.date.today())
     trained_here = "the run was not trained by this call" not in reasons
     row = (f"`{config.name}`" + f", {options.seeds} seeds" * (options.seeds > 1),
            reaches(figures, masked, options.tokenize), cell(minutes, 1 if mean(minutes) >= 1 else 2) if trained_here else "unknown",
-           f"{cpu}, {options.threads} threads", f"{date}, {commit or 'commit unknown'}")
+           f"{cpu()}, {options.threads} threads", f"{date}, {commit or 'commit unknown'}")
     if reasons:
         row = (*row[:-1], f"{row[-1]}, **not clean**: {'; '.join(reasons)}")
     print("| " + " | ".join(row) + " |")
     print(json.dumps({"config": config.name, "clean": not reasons, "reasons": reasons, "commit": commit, "date": date,
-                      "cpu": cpu, "threads": options.threads, "seeds": options.seeds,
+                      "cpu": cpu(), "threads": options.threads, "seeds": options.seeds,
                       "minutes": round(mean(minutes), 2) if trained_here else None, "figures": figures}))
 
 

@@ -5,7 +5,8 @@
 
 The time is that of `heed train`, from its start to its end. The metric is one of `heed evaluate` (loss, perplexity,
 bits_per_byte, accuracy, bleu, chrf, exact_match) on what the config holds out, with the last checkpoint or an average of
-the last ones. No seed is left out and no checkpoint is chosen. --data train=FILE is --set data.train=FILE with a path
+the last ones. No seed is left out and no checkpoint is chosen; a seed that diverges counts as null and misses any target.
+--data train=FILE is --set data.train=FILE with a path
 from here.
 
 Prints a table row and appends a JSON object to a file of results (default: configs/speedruns.jsonl), also where the target
@@ -16,17 +17,19 @@ import argparse
 import datetime
 import hashlib
 import json
+import math
 import operator
 import pathlib
 import sys
 import tempfile
 import time
 
-from heed_runs import CORES, DEFAULT_HEED, SPEEDRUNS, Heed, cell, config_file, cpu_field, mean, provenance
+from heed_runs import CORES, DEFAULT_HEED, SPEEDRUNS, Heed, cell, config_file, cpu, mean, provenance
 
 COMPARISONS = {"<=": operator.le, ">=": operator.ge}
 TRANSLATED = ("bleu", "chrf", "exact_match")
 METRICS = ("loss", "perplexity", "bits_per_byte", "accuracy", *TRANSLATED)
+DIVERGED = 5
 
 
 def pair(text):
@@ -34,6 +37,13 @@ def pair(text):
     if not (key and equals and value):
         raise argparse.ArgumentTypeError(f"{text}: expected KEY=VALUE")
     return key, value
+
+
+def finite(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
 
 
 def measured(heed, run, options):
@@ -44,10 +54,7 @@ def measured(heed, run, options):
         checkpoint = f"average-{steps[0]}-{steps[-1]}"
     metric = options.target[0]
     translate = ["--bleu", "--beam-size", 5, "--tokenize", options.tokenize] if metric in TRANSLATED else []
-    found = heed.json("evaluate", run, "--checkpoint", checkpoint, *translate)
-    if found.get(metric) is None:
-        sys.exit(f"speedrun.py: heed evaluate has no {metric} for this run; it has {', '.join(found)}")
-    return found[metric]
+    return heed.json("evaluate", run, "--checkpoint", checkpoint, *translate)[metric]
 
 
 def main():
@@ -66,41 +73,49 @@ def main():
     parser.add_argument("--threads", type=int, default=CORES, help="default: one per core")
     options = parser.parse_args()
     metric, comparison, value = options.target
-    if metric not in METRICS or comparison not in COMPARISONS or options.seeds < 1:
+    try:
+        wanted = finite(value)
+    except ValueError:
+        wanted = None
+    if metric not in METRICS or comparison not in COMPARISONS or wanted is None or options.seeds < 1:
         parser.error(f"expected --target METRIC '<=' VALUE or '>=' VALUE, METRIC one of {', '.join(METRICS)}; and a seed")
-    wanted = float(value)
     heed, config = Heed(options.heed), config_file(options.config)
     commit, reasons = provenance(config, heed.program)
     sets = [part for text in options.set for part in ("--set", text)]
     files = [part for key, file in options.data for part in ("--set", f"data.{key}={pathlib.Path(file).resolve()}")]
     effective = heed("config", config, *sets)
-    seed = json.loads(effective)["seed"]
+    seed, objective = json.loads(effective)["seed"], json.loads(effective)["objective"]["type"]
+    if metric in TRANSLATED and objective != "seq2seq":
+        parser.error(f"{metric} is of translations; the objective of {config.name} is {objective}")
     values, seconds = [], []
     with tempfile.TemporaryDirectory(prefix="heed-speedrun-") as folder:
         for number in range(seed, seed + options.seeds):
             run = pathlib.Path(folder) / f"seed-{number}"
             print(f"speedrun.py: training {config.stem} with seed {number}", file=sys.stderr)
             begin = time.monotonic()
-            heed("train", config, "--run", run, *sets, *files, "--set", f"seed={number}", "--threads", options.threads, "--quiet")
+            trained = heed("train", config, "--run", run, *sets, *files, "--set", f"seed={number}", "--threads",
+                           options.threads, "--quiet", allowed=(DIVERGED,))
             seconds.append(time.monotonic() - begin)
-            values.append(measured(heed, run, options))
+            values.append(measured(heed, run, options) if trained is not None else None)
         origin = json.loads((run / "origin.json").read_text())
-        step = heed.json("evaluate", run, "--checkpoint", "last")["step"]
-    reached = COMPARISONS[comparison](mean(values), wanted)
-    cpu, date = cpu_field("model name") or "unknown CPU", str(datetime.date.today())
+    ended = [value for value in values if value is not None]
+    reached = len(ended) == len(values) and COMPARISONS[comparison](mean(ended), wanted)
+    steps = json.loads(effective)["train"]["max_steps"]
+    date = str(datetime.date.today())
     result = {
         "date": date, "config": config.name, "set": options.set, "note": options.note, "target": " ".join(options.target),
-        "reached": reached, "metric": metric, "values": values, "seconds": [round(s, 2) for s in seconds], "steps": step,
-        "mean": mean(values), "lowest": min(values), "highest": max(values), "mean_seconds": round(mean(seconds), 2),
+        "reached": reached, "metric": metric, "values": values, "seconds": [round(s, 2) for s in seconds], "steps": steps,
+        "mean": mean(ended) if ended else None, "lowest": min(ended, default=None), "highest": max(ended, default=None),
+        "mean_seconds": round(mean(seconds), 2),
         "seeds": list(range(seed, seed + options.seeds)), "average": options.average, "tokenize": options.tokenize,
         "config_sha256": hashlib.sha256(effective.encode()).hexdigest(),
         "data_sha256": [origin[key] for key in ("data_sha256", "valid_sha256") if key in origin],
-        "cpu": cpu, "threads": options.threads, "commit": commit, "clean": not reasons, "reasons": reasons}
+        "cpu": cpu(), "core_type": origin["core_type"], "threads": options.threads, "commit": commit, "clean": not reasons, "reasons": reasons}
     with options.results.open("a") as file:
         file.write(json.dumps(result) + "\n")
     row = [f"`{config.name}`" + "".join(f" `{text}`" for text in options.set), options.note,
-           f"{metric} {cell(values, 4 if abs(wanted) < 10 else 2)}", f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
-           f"{cell(seconds, 1)} s, {step} steps", f"{cpu}, {options.threads} threads",
+           f"{metric} {cell(ended, 4 if abs(wanted) < 10 else 2) if ended else 'diverged'}", f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
+           f"{cell(seconds, 1)} s, {steps} steps", f"{cpu()}, {options.threads} threads",
            f"{date}, {commit or 'commit unknown'}, config {result['config_sha256'][:10]}"]
     if reasons:
         row[-1] += f", **not clean**: {'; '.join(reasons)}"

@@ -73,8 +73,15 @@ class Speedrun(unittest.TestCase):
         self.assertEqual(len(second["data_sha256"][0]), 64)
 
     def test_a_target_that_cannot_be_measured_is_refused_before_training(self):
-        for target in (("los", "<=", "1"), ("loss", "<", "1")):
+        for target in (("los", "<=", "1"), ("loss", "<", "1"), ("loss", "<=", "low"), ("loss", "<=", "nan")):
             self.assertIn("expected --target", self.speedrun("--target", *target, status=2).stderr)
+        self.assertIn("bleu is of translations", self.speedrun("--target", "bleu", ">=", "3", status=2).stderr)
+
+    def test_a_seed_that_diverges_is_kept_and_misses_the_target(self):
+        self.speedrun("--target", "loss", "<=", 9, "--seeds", 2, "--set", "optimizer.type=sgd", "--set",
+                      "optimizer.learning_rate=1e6", "--set", "optimizer.clip_norm=0", "--set", "optimizer.warmup_steps=1")
+        result, = self.results()
+        self.assertEqual((result["values"], result["mean"], result["reached"]), ([None, None], None, False))
 
 
 if __name__ == "__main__":
