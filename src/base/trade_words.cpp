@@ -20,6 +20,7 @@ constexpr TradeWord kKeys[] = {
     {"epsilon adam_eps adam_epsilon", "optimizer.eps"},
     {"n_embd hidden_size embedding_dim embed_dim dim_emb dim", "model.d_model"},
     {"n_head num_heads heads num_attention_heads transformer_heads", "model.n_heads"},
+    {"num_key_value_heads n_kv_head num_kv_heads", "model.n_kv_heads"},
     {"ff_size ffn_dim ffn_embed_dim intermediate_size transformer_dim_ffn", "model.d_ff"},
     {"n_layer n_layers num_layers layers num_hidden_layers", "model.decoder_layers",
      "those of an encoder: model.encoder_layers"},

@@ -54,7 +54,8 @@ std::vector<Field> fields(ModelConfig& c) {
        "normalisation before each part of a layer, or after the residual sum"},
       {"norm_type", choice(c.norm_type, {"layer", "rms"}),
        "LayerNorm, or RMSNorm (without mean and bias)"},
-      {"norm_eps", &c.norm_eps, "added to the variance (rms: to the mean square)", above(0, 1)},
+      {"norm_eps", &c.norm_eps, "added to the variance (rms, qk_norm: to the mean square)",
+       above(0, 1)},
       {"qk_norm", &c.qk_norm, "RMSNorm of each head's queries and keys, before rotary positions"},
       {"feed_forward", choice(c.feed_forward, {"plain", "gated", "none"}),
        "plain: fc2(f(fc1 x)); gated: fc2(f(fc_gate x) * fc1 x), three matrices of width d_ff; "

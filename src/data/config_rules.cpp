@@ -87,7 +87,8 @@ void check_model(const ModelConfig& m) {
                       m.n_heads, m.d_model));
   require(m.n_heads % kv_heads(m) == 0,
           fmt::format("model.n_kv_heads must divide model.n_heads; found {} for {} heads.",
-                      kv_heads(m), m.n_heads));
+                      kv_heads(m), m.n_heads),
+          "--set model.n_kv_heads=null, for as many as n_heads");
   const int d_head = m.d_model / m.n_heads;
   const AttentionKinds& a = m.attention;
   require(a.cross.positions,

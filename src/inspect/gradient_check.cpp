@@ -32,18 +32,17 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
     train_micro_batch(model, pass, batch, {smoothing, 1.0 / batch.scored()}, saved);
   }
   const double largest = largest_of({gradients.data(), gradients.size()});
-  const bool rotary = model.config.positions == Positions::rotary;
   ParamVec<double> moved(values.size());
   std::copy_n(values.data(), values.size(), moved.data());
   const auto objective = [&] { return mean_loss(model, moved, batch, smoothing, workspace); };
+  const double noise = rounding_noise(objective());
   std::vector<TensorCheck> checks;
   for (const ParamInfo& info : model.table.infos()) {
     const std::size_t size = info.param.size();
     const std::span<const double> g(gradients.data() + info.param.offset, size);
     double* v = moved.data() + info.param.offset;
     const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
-    const double floor =
-        gradient_floor(g, largest, is_exactly_zero(info.name, rotary, model.config.qk_norm));
+    const double floor = gradient_floor(g, largest, noise);
     TensorCheck check{info.name, n};
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = k * size / n;

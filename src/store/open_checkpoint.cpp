@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <thread>
 
 #include "base/files.h"
 #include "store/run_folder.h"
@@ -12,16 +13,18 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::seconds kPatience(10);  // beside a saver that is as fast as this reader
-constexpr int kListings = 20;                  // that may miss each folder while they are replaced
+constexpr std::chrono::seconds kPatience(10);  // beside a saver that is as fast as this reader,
+constexpr int kTries = 20;                     // and beside one that is faster
+constexpr std::chrono::milliseconds kPause(1);
 
-// Tries until `attempt` gives something.
+// Tries until `attempt` gives something: kTries times at least, and for kPatience at least.
 template <class Attempt>
 auto beside_a_saver(const fs::path& run, Attempt attempt) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
-  do {
+  for (int i = 0; i < kTries || std::chrono::steady_clock::now() < end; ++i) {
     if (auto result = attempt()) return std::move(*result);
-  } while (std::chrono::steady_clock::now() < end);
+    std::this_thread::sleep_for(kPause);
+  }
   throw Error(Exit::store,
               fmt::format("the checkpoints of {} are replaced faster than they can be read",
                           quoted_path(run)),
@@ -71,7 +74,7 @@ NewestCheckpoint newest_checkpoint(const fs::path& run) {
   return beside_a_saver(run, [&]() -> std::optional<NewestCheckpoint> {
     NewestCheckpoint result;
     const std::vector<std::int64_t> steps = list_steps(run);
-    if (steps.empty() && ++empty < kListings) return std::nullopt;
+    if (steps.empty() && ++empty < kTries) return std::nullopt;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
       const fs::path folder = run / "checkpoints" / step_folder_name(*step);
       try {

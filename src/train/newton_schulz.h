@@ -10,8 +10,9 @@
 // about 1e-3: rounding errors of A, 1e-8, grow by up to a² = 12 in each of the five steps. (More
 // steps, or bfloat16, would need X again in between.)
 //
-// The quintic takes singular values of (0, 1] to about [0.7, 1.2]; these coefficients rise fastest
-// from 0. (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".)
+// The quintic takes singular values of [0.0015, 1] to about [0.7, 1.2], and smaller ones to some
+// 480 times themselves; these coefficients rise fastest from 0. (Jordan et al. 2024, "Muon: An
+// optimizer for hidden layers in neural networks".)
 #pragma once
 
 #include "math/mat.h"

@@ -85,6 +85,18 @@ TEST(Schedule, UntilItFallsTheRateOfWsdDependsOnNothingElseToTheLastBit) {
   }
 }
 
+TEST(Schedule, AWarmUpThatReachesIntoTheDecayOfWsdEndsWhereTheyMeet) {
+  OptimizerConfig c = schedule(ScheduleType::wsd);  // from 0.4 at step 88 down to 0.1 at step 110
+  c.warmup_steps = 105;
+  double before = 0;
+  for (std::int64_t step = 1; step <= 110; ++step) {
+    EXPECT_DOUBLE_EQ(rate(c, step),
+                     std::min(0.4 * step / 105, 0.1 + 0.3 * std::min(1.0, (110 - step) / 22.0)));
+    EXPECT_LT(std::abs(rate(c, step) - before), 0.0152) << step;  // no jump
+    before = rate(c, step);
+  }
+}
+
 TEST(Schedule, NoamIsThePapers) {
   const OptimizerConfig c = schedule(ScheduleType::noam);
   EXPECT_NEAR(rate(c, 1), 0.4 / 8 * std::pow(10, -1.5), 1e-15);
