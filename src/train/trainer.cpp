@@ -237,8 +237,8 @@ void Trainer::save() {
   if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;
-  c.model = stepper_.model_views();
-  c.training = stepper_.training_views();
+  c.model = views_of(stepper_.model_slots());
+  c.training = views_of(stepper_.training_slots());
   c.config = dump_config(config_, DumpFor::checkpoint);
   c.tokenizers = tokenizers_.files();
   c.state = state_;
