@@ -6,7 +6,6 @@
 #pragma once
 
 #include "train/start.h"
-#include "train/suggested_config.h"
 
 namespace heed {
 
