@@ -15,7 +15,6 @@
 #include "math/blas.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
-#include "train/run_messages.h"
 #include "train/schedule.h"
 #include "train/stored_run.h"
 

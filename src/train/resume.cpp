@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "train/run_messages.h"
 #include "train/schedule.h"
 #include "train/stored_run.h"
 

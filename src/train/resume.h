@@ -10,8 +10,6 @@ struct ResumeRequest : RunRequest {
   std::int64_t max_steps = 0;  // 0: as it is
   std::int64_t more = 0;       // steps after the planned end (or the last step, if that is later)
   std::string branch;          // folder of the new run, or empty
-  bool force = false;          // an old run in the branch's folder is renamed
-  std::string command;         // as typed, for the branch's origin.json
 };
 
 // Errors leave every checkpoint as it was, and are logged in train.log too.

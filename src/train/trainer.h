@@ -59,10 +59,7 @@ class Trainer {
   double epoch() const;
   double eta_seconds() const;
 
-  const RunConfig& config_;
-  const Transformer& model_;
-  const Dataset& data_;
-  const Tokenizers& tokenizers_;
+  const PreparedRun& prepared_;
   RunWriter& run_;
   Pool& pool_;
   Log& log_;
