@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "config/data_config.h"
@@ -52,7 +51,7 @@ std::string read_text(std::span<const std::string> paths, const ReadOptions& opt
 // Sentence i of one side stands for sentence i of the other. The views point into memory that the
 // Pairs own; moving keeps them valid.
 struct Pairs {
-  explicit Pairs(std::vector<std::string> texts) : files(std::move(texts)) {}
+  Pairs() = default;
   Pairs(Pairs&&) noexcept = default;
   Pairs& operator=(Pairs&&) noexcept = default;
 

@@ -32,7 +32,9 @@ std::string read_one(const std::string& path, const ReadOptions& options) {
 
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
                     const ReadOptions& options) {
-  Pairs pairs({read_one(source_path, options), read_one(target_path, options)});
+  Pairs pairs;
+  for (const std::string& path : {source_path, target_path})
+    pairs.files.push_back(read_one(path, options));
   pairs.source = lines_of(pairs.files[0]);
   pairs.target = lines_of(pairs.files[1]);
   if (pairs.source.size() != pairs.target.size())
@@ -52,7 +54,8 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
 }
 
 Pairs read_tsv(const std::string& path, const ReadOptions& options) {
-  Pairs pairs({read_one(path, options)});
+  Pairs pairs;
+  pairs.files.push_back(read_one(path, options));
   const auto lines = lines_of(pairs.files[0]);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto tabs = std::count(lines[i].begin(), lines[i].end(), '\t');
