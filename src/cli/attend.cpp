@@ -23,7 +23,6 @@
 #include "report/attention_page.h"
 #include "report/attention_summary.h"
 #include "report/heat_map.h"
-#include "store/initial_weights.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/text_options.h"
-#include "train/text_messages.h"
 #include "train/text_start.h"
 
 namespace heed {

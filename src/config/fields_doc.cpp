@@ -1,12 +1,11 @@
-#include "config/fields_doc.h"
-
+// The documentation of field lists. Declared in fields_json.h.
 #include <fmt/core.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "config/field_value.h"
+#include "config/fields_json.h"
 
 namespace heed {
 namespace {
@@ -32,25 +31,6 @@ std::string in_range(const std::string& what, const Range& r) {
   return out;
 }
 
-struct Expected {
-  const Range& range;
-  std::string operator()(const bool*) const { return "true or false"; }
-  std::string operator()(const int*) const { return in_range("an integer", range); }
-  std::string operator()(const std::int64_t*) const { return in_range("an integer", range); }
-  std::string operator()(const std::uint64_t*) const {
-    return "an integer from 0 to 18446744073709551615";
-  }
-  std::string operator()(const double*) const { return in_range("a number", range); }
-  std::string operator()(const std::string*) const { return "a string"; }
-  std::string operator()(const PathList*) const { return "a path or a list of paths"; }
-  std::string operator()(const std::array<double, 2>*) const {
-    return "a list of two numbers, each " + in_range("a number", range).substr(9);
-  }
-  std::string operator()(const Interval*) const { return "a number of steps or \"N epochs\""; }
-  std::string operator()(const Choice& c) const { return "one of " + joined(c.names); }
-  std::string operator()(const Field::Section&) const { return "a section (an object)"; }
-};
-
 void add_range(OrderedJson& schema, const Range& r) {
   const auto bound = [](double x) {
     return x == std::floor(x) ? OrderedJson(std::llround(x)) : OrderedJson(x);
@@ -61,44 +41,61 @@ void add_range(OrderedJson& schema, const Range& r) {
 
 OrderedJson object_schema(const std::vector<Field>& fields);
 
-struct Schema {
+// The values that a field takes, in words and as a JSON Schema.
+struct Values {
+  std::string words;
+  OrderedJson schema;
+};
+
+struct Describe {
   const Range& range;
-  OrderedJson operator()(const bool*) const { return {{"type", "boolean"}}; }
-  OrderedJson operator()(const int*) const { return number("integer"); }
-  OrderedJson operator()(const std::int64_t*) const { return number("integer"); }
-  OrderedJson operator()(const std::uint64_t*) const {
-    return {{"type", "integer"}, {"minimum", 0}, {"maximum", UINT64_MAX}};
+  Values operator()(const bool*) const { return {"true or false", {{"type", "boolean"}}}; }
+  Values operator()(const int*) const { return number("integer"); }
+  Values operator()(const std::int64_t*) const { return number("integer"); }
+  Values operator()(const std::uint64_t*) const {
+    return {"an integer from 0 to 18446744073709551615",
+            {{"type", "integer"}, {"minimum", 0}, {"maximum", UINT64_MAX}}};
   }
-  OrderedJson operator()(const double*) const { return number("number"); }
-  OrderedJson operator()(const std::string*) const { return {{"type", "string"}}; }
-  OrderedJson operator()(const PathList*) const {
+  Values operator()(const double*) const { return number("number"); }
+  Values operator()(const std::string*) const { return {"a string", {{"type", "string"}}}; }
+  Values operator()(const PathList*) const {
     const OrderedJson path = {{"type", "string"}};
     const OrderedJson list = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
-    return {{"anyOf", OrderedJson::array({path, list})}};
+    return {"a path or a list of paths", {{"anyOf", OrderedJson::array({path, list})}}};
   }
-  OrderedJson operator()(const std::array<double, 2>*) const {
-    return {{"type", "array"}, {"items", number("number")}, {"minItems", 2}, {"maxItems", 2}};
+  Values operator()(const std::array<double, 2>*) const {
+    const Values each = number("number");
+    return {"a list of two numbers, each " + each.words.substr(9),
+            {{"type", "array"}, {"items", each.schema}, {"minItems", 2}, {"maxItems", 2}}};
   }
-  OrderedJson operator()(const Interval*) const {
+  Values operator()(const Interval*) const {
     const OrderedJson steps = {{"type", "integer"}, {"minimum", 0}, {"maximum", 1'000'000'000'000}};
     const OrderedJson epochs = {{"type", "string"}, {"pattern", "^0*[1-9][0-9]{0,8} epochs?$"}};
-    return {{"anyOf", OrderedJson::array({steps, epochs})}};
+    return {"a number of steps or \"N epochs\"", {{"anyOf", OrderedJson::array({steps, epochs})}}};
   }
-  OrderedJson operator()(const Choice& c) const { return {{"type", "string"}, {"enum", c.names}}; }
-  OrderedJson operator()(const Field::Section& s) const { return object_schema(s); }
+  Values operator()(const Choice& c) const {
+    return {"one of " + joined(c.names), {{"type", "string"}, {"enum", c.names}}};
+  }
+  Values operator()(const Field::Section& s) const {
+    return {"a section (an object)", object_schema(s)};
+  }
 
  private:
-  OrderedJson number(const char* type) const {
-    OrderedJson out = {{"type", type}};
-    add_range(out, range);
+  Values number(const std::string& type) const {
+    Values out{in_range((type == "integer" ? "an " : "a ") + type, range), {{"type", type}}};
+    add_range(out.schema, range);
     return out;
   }
 };
 
+Values values_of(const Field& field) {
+  return std::visit(Describe{field.range}, field.ref);
+}
+
 OrderedJson object_schema(const std::vector<Field>& fields) {
   OrderedJson properties = OrderedJson::object();
   for (const Field& field : fields) {
-    OrderedJson& out = properties[field.key] = std::visit(Schema{field.range}, field.ref);
+    OrderedJson& out = properties[field.key] = values_of(field).schema;
     out["description"] = field.doc;
     if (!field.default_note.empty())
       out["description"] = fmt::format("{} (default: {})", field.doc, field.default_note);
@@ -118,7 +115,7 @@ std::string cell(const std::string& s) {
 }  // namespace
 
 std::string expected_values(const Field& field) {
-  return std::visit(Expected{field.range}, field.ref);
+  return values_of(field).words;
 }
 
 OrderedJson fields_schema(const std::vector<Field>& fields, const std::string& title) {
@@ -150,7 +147,7 @@ OrderedJson fields_list(const std::vector<Field>& fields) {
     if (!field.default_note.empty()) out["default_note"] = field.default_note;
     out["doc"] = field.doc;
     out["on_resume"] = field.on_resume == OnResume::allowed;
-    out.update(std::visit(Schema{field.range}, field.ref));
+    out.update(values_of(field).schema);
     keys.push_back(std::move(out));
   }
   return {{"keys", keys}};

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "base/json_object.h"
 #include "base/nearest.h"
 #include "base/trade_words.h"
-#include "config/field_value.h"
-#include "config/fields_doc.h"
 
 namespace heed {
 namespace {

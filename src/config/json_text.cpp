@@ -1,9 +1,9 @@
-#include "config/json_text.h"
-
+// JSON written by people, with the place of each key. Declared in fields_json.h.
 #include <fmt/core.h>
 
 #include "base/input_file.h"
 #include "base/json_object.h"
+#include "config/fields_json.h"
 
 namespace heed {
 namespace {

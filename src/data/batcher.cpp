@@ -1,7 +1,5 @@
 #include "data/batcher.h"
 
-#include <algorithm>
-
 #include "base/noise.h"
 
 namespace heed {

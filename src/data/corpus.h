@@ -50,19 +50,14 @@ std::string read_text(std::span<const std::string> paths, const ReadOptions& opt
 
 // Sentence i of one side stands for sentence i of the other. The views point into memory that the
 // Pairs own; moving keeps them valid.
-class Pairs {
- public:
+struct Pairs {
+  Pairs() = default;
   Pairs(Pairs&&) noexcept = default;
   Pairs& operator=(Pairs&&) noexcept = default;
 
   std::size_t size() const { return source.size(); }
+  std::vector<std::string> files;
   std::vector<std::string_view> source, target;
-
- private:
-  Pairs() = default;
-  friend Pairs read_parallel(const std::string&, const std::string&, const ReadOptions&);
-  friend Pairs read_tsv(const std::string&, const ReadOptions&);
-  std::vector<std::string> files_;
 };
 
 // Errors: as above; different numbers of lines (both are told), an empty line.

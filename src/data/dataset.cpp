@@ -2,8 +2,6 @@
 
 #include "base/sha256.h"
 #include "data/objective.h"
-#include "data/pair_dataset.h"
-#include "data/text_dataset.h"
 #include "text/vocabulary_file.h"
 
 namespace heed {

@@ -1,5 +1,4 @@
-#include "data/pair_dataset.h"
-
+// Sentence pairs as data: two streams of ids. Declared in dataset.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,8 +6,8 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "data/data_files.h"
+#include "data/dataset.h"
 #include "data/objective.h"
-#include "data/split_encoder.h"
 #include "text/tokenizer_trainer.h"
 
 namespace heed {

@@ -33,10 +33,10 @@ std::string read_one(const std::string& path, const ReadOptions& options) {
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
                     const ReadOptions& options) {
   Pairs pairs;
-  pairs.files_.push_back(read_one(source_path, options));
-  pairs.files_.push_back(read_one(target_path, options));
-  pairs.source = lines_of(pairs.files_[0]);
-  pairs.target = lines_of(pairs.files_[1]);
+  for (const std::string& path : {source_path, target_path})
+    pairs.files.push_back(read_one(path, options));
+  pairs.source = lines_of(pairs.files[0]);
+  pairs.target = lines_of(pairs.files[1]);
   if (pairs.source.size() != pairs.target.size())
     throw Error(Exit::data,
                 fmt::format("{} has {} lines, {} has {} lines; expected one target line for every "
@@ -55,10 +55,8 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
 
 Pairs read_tsv(const std::string& path, const ReadOptions& options) {
   Pairs pairs;
-  pairs.files_.push_back(read_one(path, options));
-  const auto lines = lines_of(pairs.files_[0]);
-  pairs.source.reserve(lines.size());
-  pairs.target.reserve(lines.size());
+  pairs.files.push_back(read_one(path, options));
+  const auto lines = lines_of(pairs.files[0]);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto tabs = std::count(lines[i].begin(), lines[i].end(), '\t');
     if (tabs == 0 && is_blank(lines[i]))

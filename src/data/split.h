@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "data/ids.h"
@@ -23,5 +24,15 @@ struct Split {
   bool pairs() const { return !target_begin.empty(); }
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
 };
+
+// Appends to `ids`, one of the split's sides, and counts what became <unk>.
+inline void encode_text(std::string_view text, const Tokenizer& tokenizer, Split& split, Ids& ids) {
+  bool unknown = false;
+  tokenizer.scan(text, [&](const Token& t) {
+    ids.push_back(t.id);
+    unknown = unknown || t.id == Tokenizer::kUnk;
+  });
+  if (unknown) split.unknown += tokenizer.unknown(text);
+}
 
 }  // namespace heed

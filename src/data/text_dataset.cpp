@@ -1,5 +1,4 @@
-#include "data/text_dataset.h"
-
+// A text as data: one stream of ids. Declared in dataset.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 #include "base/format.h"
 #include "base/sha256.h"
 #include "data/data_files.h"
+#include "data/dataset.h"
 #include "data/objective.h"
-#include "data/split_encoder.h"
 #include "text/tokenizer_trainer.h"
 
 namespace heed {

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "data/objective.h"
 #include "decode/sampling_rules.h"

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
-#include "store/initial_weights.h"
 #include "store/metrics_file.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"

@@ -8,7 +8,6 @@
 #include "base/format.h"
 #include "data/dataset.h"
 #include "inspect/run_film.h"
-#include "store/initial_weights.h"
 #include "store/open_checkpoint.h"
 #include "store/run_folder.h"
 

@@ -6,7 +6,6 @@
 
 #include "evaluate/yardsticks_json.h"
 #include "store/metrics_file.h"
-#include "train/learning_json.h"
 
 namespace heed {
 namespace {

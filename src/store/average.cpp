@@ -79,7 +79,7 @@ Averaged average_checkpoints(const AverageRequest& request) {
     values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(result.steps.size()));
 
   CheckpointContents contents;
-  contents.model = tensor_views(table, values);
+  contents.model = views_of(tensor_slots(table, values));
   contents.exported = true;
   contents.config = newest.config();
   contents.tokenizers = newest.tokenizers();

@@ -21,16 +21,6 @@ Shape shape_of(const ParamInfo& info) {
   return info.vector ? Shape{info.param.cols} : Shape{info.param.rows, info.param.cols};
 }
 
-template <class T, class Values>
-std::vector<Tensor<T>> tensors_of(const ParamTable& table, Values& values,
-                                  const std::string& prefix) {
-  assert(values.size() == table.size());
-  std::vector<Tensor<T>> all;
-  for (const ParamInfo& info : table.infos())
-    all.push_back({prefix + info.name, shape_of(info), values.data() + info.param.offset});
-  return all;
-}
-
 std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
   std::vector<TensorEntry> entries;
   std::uint64_t end = 0;
@@ -63,14 +53,19 @@ std::uint64_t numbers_in(const Shape& shape) {
   return product;
 }
 
-std::vector<TensorView> tensor_views(const ParamTable& table, const ParamVec<float>& values,
-                                     const std::string& prefix) {
-  return tensors_of<const float>(table, values, prefix);
-}
-
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
                                      const std::string& prefix) {
-  return tensors_of<float>(table, values, prefix);
+  assert(values.size() == table.size());
+  std::vector<TensorSlot> all;
+  for (const ParamInfo& info : table.infos())
+    all.push_back({prefix + info.name, shape_of(info), values.data() + info.param.offset});
+  return all;
+}
+
+std::vector<TensorView> views_of(const std::vector<TensorSlot>& slots) {
+  std::vector<TensorView> views;
+  for (const TensorSlot& slot : slots) views.push_back({slot.name, slot.shape, slot.data});
+  return views;
 }
 
 std::uint64_t safetensors_size(std::span<const TensorView> tensors) {

@@ -1,10 +1,10 @@
-#include "store/safetensors_header.h"
-
+// The header of a safetensors file: what is where. Declared in safetensors.h.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "base/json_object.h"
+#include "store/safetensors.h"
 
 namespace heed {
 namespace {

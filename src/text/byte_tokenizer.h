@@ -1,9 +1,7 @@
 // One id per byte: byte b has id first_ordinary_id() + b. See tokenizer.h for the contract.
 #pragma once
 
-#include <string>
-
-#include "text/tokenizer.h"
+#include "text/tokenizer_json.h"
 
 namespace heed {
 
@@ -13,9 +11,18 @@ class ByteTokenizer final : public Tokenizer {
       : Tokenizer(TokenizerConfig::byte, further) {}
 
   int size() const override { return first_ordinary_id() + 256; }
-  void scan(std::string_view text, const Sink& sink) const override;
-  std::string text_after(int previous, int id) const override;
-  std::string serialize() const override;
+
+  void scan(std::string_view text, const Sink& sink) const override {
+    const int first = first_ordinary_id();
+    for (std::size_t at = 0; at < text.size(); ++at)
+      sink({first + static_cast<unsigned char>(text[at]), at, at + 1});
+  }
+
+  std::string text_after(int, int id) const override {
+    return is_special(id) ? "" : std::string(1, static_cast<char>(id - first_ordinary_id()));
+  }
+
+  std::string serialize() const override { return tokenizer_json(type(), specials(), {}); }
 };
 
 }  // namespace heed

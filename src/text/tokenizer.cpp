@@ -138,7 +138,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::strin
                                          bytes.size(), Tokenizer::kMaxFileBytes));
   if (file_name == kTokenizerModel) return piece_tokenizer_from_file(bytes, path);
   assert(file_name == kTokenizerJson);
-  return tokenizer_from_json(bytes, path);
+  return tokenizer_of(read_token_list(bytes, path));
 }
 
 }  // namespace heed

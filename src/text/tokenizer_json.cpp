@@ -91,15 +91,9 @@ TokenList read_token_list(std::string_view bytes, const std::string& path) {
 
 std::unique_ptr<Tokenizer> tokenizer_of(TokenList list) {
   if (list.type == TokenizerConfig::byte) return std::make_unique<ByteTokenizer>(list.further);
-  if (list.type == TokenizerConfig::word)
-    return std::make_unique<WordTokenizer>(list.further, std::move(list.tokens), list.punctuation);
-  std::vector<char32_t> characters;
-  for (const std::string& token : list.tokens) characters.push_back(code_point_at(token, 0).value);
-  return std::make_unique<CharTokenizer>(list.further, std::move(characters));
-}
-
-std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view bytes, const std::string& path) {
-  return tokenizer_of(read_token_list(bytes, path));
+  if (list.type == TokenizerConfig::char_)
+    return std::make_unique<CharTokenizer>(list.further, std::move(list.tokens));
+  return std::make_unique<WordTokenizer>(list.further, std::move(list.tokens), list.punctuation);
 }
 
 }  // namespace heed

@@ -37,7 +37,4 @@ TokenList read_token_list(std::string_view bytes, const std::string& path);
 // The list must have no fault.
 std::unique_ptr<Tokenizer> tokenizer_of(TokenList list);
 
-// Errors (store) as in load_tokenizer.
-std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view bytes, const std::string& path);
-
 }  // namespace heed

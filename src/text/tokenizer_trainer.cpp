@@ -6,10 +6,9 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "text/byte_tokenizer.h"
-#include "text/char_tokenizer.h"
 #include "text/piece_tokenizer.h"
 #include "text/piece_trainer.h"
+#include "text/tokenizer_json.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -18,16 +17,15 @@ namespace {
 constexpr std::size_t kMaxWordBytes = 1000;  // longer words become <unk>
 
 // At most `room` keys with a count of at least min_frequency, by falling count, then by rising key.
-template <class Map>
-auto most_frequent(const Map& counts, std::int64_t min_frequency, std::size_t room) {
-  using Key = typename Map::key_type;
-  std::vector<std::pair<std::int64_t, Key>> order;
+std::vector<std::string> most_frequent(const StringMap<std::int64_t>& counts,
+                                       std::int64_t min_frequency, std::size_t room) {
+  std::vector<std::pair<std::int64_t, std::string>> order;
   for (const auto& [key, n] : counts)
     if (n >= min_frequency) order.emplace_back(-n, key);
   std::ranges::sort(order);
   if (order.size() > room) order.resize(room);
-  std::vector<Key> keys;
-  for (const auto& [minus_n, key] : order) keys.push_back(key);
+  std::vector<std::string> keys;
+  for (auto& [minus_n, key] : order) keys.push_back(std::move(key));
   return keys;
 }
 
@@ -53,6 +51,9 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, std::vector<st
                                    std::uint64_t seed)
     : config_(config),
       specials_(std::move(specials)),
+      characters_(config.type == TokenizerConfig::char_  ? 0x110000
+                  : config.type == TokenizerConfig::byte ? 256
+                                                         : 0),
       sample_(seed, static_cast<std::size_t>(config.sample_bytes)) {
   const int least = first_id() + (config.type == TokenizerConfig::byte ? 256 : 2);
   const bool fixed = config.type == TokenizerConfig::byte;
@@ -77,14 +78,10 @@ void TokenizerTrainer::add(std::string_view text) {
   bytes_ += text.size();
   switch (config_.type) {
     case TokenizerConfig::char_:
-      for (std::size_t at = 0; at < text.size();) {
-        const CodePoint c = code_point_at(text, at);
-        ++(c.value < ascii_.size() ? ascii_[c.value] : characters_[c.value]);
-        at += c.length;
-      }
+      each_code_point(text, [&](CodePoint c, std::size_t) { ++characters_[c.value]; });
       break;
     case TokenizerConfig::byte:
-      for (const char byte : text) byte_values_.set(static_cast<unsigned char>(byte));
+      for (const char byte : text) ++characters_[static_cast<unsigned char>(byte)];
       break;
     case TokenizerConfig::word:
       WordTokenizer::split(text, config_.punctuation, [&](std::size_t begin, std::size_t end) {
@@ -102,26 +99,22 @@ void TokenizerTrainer::add(std::string_view text) {
   }
 }
 
-TrainedTokenizer TokenizerTrainer::finish_char() {
-  for (char32_t c = 0; c < ascii_.size(); ++c)
-    if (ascii_[c] > 0) characters_[c] += ascii_[c];
-  auto kept = most_frequent(characters_, config_.min_frequency, room());
-  need_two(kept.size(), characters_.size(), "character");
-  auto note = fmt::format("{} of {} distinct characters", kept.size(), characters_.size());
-  return {std::make_unique<CharTokenizer>(specials_, std::move(kept)), note};
-}
-
-TrainedTokenizer TokenizerTrainer::finish_byte() {
-  need_two(byte_values_.count(), byte_values_.count(), "byte");
-  return {std::make_unique<ByteTokenizer>(specials_),
-          fmt::format("{} of 256 bytes occur", byte_values_.count())};
-}
-
-TrainedTokenizer TokenizerTrainer::finish_word() {
-  auto kept = most_frequent(words_, config_.min_frequency, room());
-  need_two(kept.size(), words_.size(), "word");
-  auto note = fmt::format("{} of {} distinct words (newline included)", kept.size(), words_.size());
-  return {std::make_unique<WordTokenizer>(specials_, std::move(kept), config_.punctuation), note};
+TrainedTokenizer TokenizerTrainer::finish_tokens() {
+  TokenList list{config_.type, config_.punctuation, specials_};
+  if (config_.type == TokenizerConfig::byte) {
+    const auto n = characters_.size() - std::ranges::count(characters_, 0);
+    need_two(n, n, "byte");
+    return {tokenizer_of(list), fmt::format("{} of 256 bytes occur", n)};
+  }
+  for (char32_t c = 0; c < characters_.size(); ++c)
+    if (characters_[c] > 0) words_.emplace(encode_utf8(c), characters_[c]);
+  const bool words = config_.type == TokenizerConfig::word;
+  const std::string what = words ? "word" : "character";
+  list.tokens = most_frequent(words_, config_.min_frequency, room());
+  const std::size_t kept = list.tokens.size();
+  need_two(kept, words_.size(), what);
+  return {tokenizer_of(std::move(list)), fmt::format("{} of {} distinct {}s{}", kept, words_.size(),
+                                                     what, words ? " (newline included)" : "")};
 }
 
 TrainedTokenizer TokenizerTrainer::finish_pieces() {
@@ -138,10 +131,7 @@ TrainedTokenizer TokenizerTrainer::finish_pieces() {
 }
 
 TrainedTokenizer TokenizerTrainer::finish() {
-  TrainedTokenizer trained = config_.type == TokenizerConfig::char_  ? finish_char()
-                             : config_.type == TokenizerConfig::byte ? finish_byte()
-                             : config_.type == TokenizerConfig::word ? finish_word()
-                                                                     : finish_pieces();
+  TrainedTokenizer trained = is_subword(config_.type) ? finish_pieces() : finish_tokens();
   const Tokenizer& tokenizer = *trained.tokenizer;
   if (tokenizer.serialize().size() > Tokenizer::kMaxFileBytes)
     throw Error(

@@ -4,13 +4,10 @@
 // the text is cut at newlines. Single-threaded.
 #pragma once
 
-#include <array>
-#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "text/line_sample.h"
@@ -42,18 +39,15 @@ class TokenizerTrainer {
  private:
   int first_id() const { return Tokenizer::kFirstFurther + static_cast<int>(specials_.size()); }
   std::size_t room() const;  // for learnt ids
-  TrainedTokenizer finish_char();
-  TrainedTokenizer finish_byte();
-  TrainedTokenizer finish_word();
+  TrainedTokenizer finish_tokens();
   TrainedTokenizer finish_pieces();
 
   TokenizerConfig config_;
   std::vector<std::string> specials_;
   std::uint64_t bytes_ = 0;
-  std::unordered_map<char32_t, std::int64_t> characters_;  // how often each occurs
-  std::array<std::int64_t, 128> ascii_{};                  // the same below U+0080: no hash needed
+  // How often each occurs: code points (char) or bytes by their values, words.
+  std::vector<std::int64_t> characters_;
   StringMap<std::int64_t> words_;
-  std::bitset<256> byte_values_;
   LineSample sample_;
 };
 

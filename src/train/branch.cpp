@@ -1,5 +1,11 @@
-#include "train/branch.h"
-
+// heed resume STEM --branch DIR: continues a run in a folder of its own, to another end.
+//
+// A schedule that stays high until it decays (wsd) lets one long run, the stem, have many ends:
+// each branch decays from the stem's newest checkpoint to its own last step, and the stem, which
+// may be training meanwhile, is only read. The branch holds what the stem knew at that step, and is
+// then a run like any other: the one that its config gives from the first step, byte for byte, if
+// the stem's was never changed on the way. So its config must give every step already done the
+// learning rate that the stem's gives it.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -7,9 +13,8 @@
 #include "base/files.h"
 #include "base/signals.h"
 #include "math/blas.h"
-#include "store/initial_weights.h"
 #include "store/run_folder.h"
-#include "train/run_messages.h"
+#include "store/trained_model.h"
 #include "train/schedule.h"
 #include "train/stored_run.h"
 
@@ -90,8 +95,8 @@ std::string what_fits(const StoredRun& stem, OptimizerConfig branch) {
          "schedule, optimizer.learning_rate and optimizer.warmup_steps as they are";
 }
 
-void refuse_other_rates(const StoredRun& stem, const RunConfig& branch, const std::string& run) {
-  const std::int64_t step = first_other_rate(stem, branch.optimizer);
+void refuse_other_rates(const StoredRun& stem, const std::string& run) {
+  const std::int64_t step = first_other_rate(stem, stem.config.optimizer);
   if (step == 0) return;
   const auto rate = [&](const RunConfig& c) {
     return learning_rate(c.optimizer, c.model.d_model, step);
@@ -101,8 +106,8 @@ void refuse_other_rates(const StoredRun& stem, const RunConfig& branch, const st
       fmt::format("{} has done {} steps, and with the branch's config step {} would have "
                   "had the learning rate {:.4g} instead of {:.4g}: no config would "
                   "describe the branch.",
-                  quoted_path(run), stem.steps_done(), step, rate(branch), rate(stem.trained)),
-      what_fits(stem, branch.optimizer));
+                  quoted_path(run), stem.steps_done(), step, rate(stem.config), rate(stem.trained)),
+      what_fits(stem, stem.config.optimizer));
 }
 
 // Those of --init-from, to compare with.
@@ -140,23 +145,18 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   RunWriter::require_free(request.branch, request.force);
   refuse_inside(request);
   Stem checkpoints = open_stem(request.run, log);
-  const StoredRun stem = read_stored_run(request.run, std::move(checkpoints.newest), log);
-  if (!stem.checkpoint)
-    throw Error(Exit::store, quoted_path(request.run) + " has no checkpoint yet.",
-                "wait until it saves (train.save_every)");
+  const StoredRun stem = read_stored_run(request, request.run, std::move(checkpoints.newest), log);
   const std::int64_t step = stem.steps_done();
-  const RunConfig config = continued_config(stem, request, log);
-  const std::vector<std::string> changes = allowed_changes(stem, config, request);
-  const std::string why = nothing_to_do(config.train, stem.checkpoint->state(), request.stop_at);
-  if (!why.empty())
-    throw Error(Exit::usage, fmt::format("{} is {}", quoted_path(request.run), why));
-  refuse_other_rates(stem, config, request.run);
+  const RunConfig& config = stem.config;
+  if (!stem.nothing_to_do.empty())
+    throw Error(Exit::usage, fmt::format("{} is {}", quoted_path(request.run), stem.nothing_to_do));
+  refuse_other_rates(stem, request.run);
   if (config.data.has_validation()) say_if_not_validated(config.train, log);
-  for (const std::string& change : changes) log.info("changed: " + change);
+  for (const std::string& change : stem.changes) log.info("changed: " + change);
 
   Origin origin = origin_of(stem, log);
   const std::string core_type = origin.core_type;
-  const PreparedRun prepared = prepare_stored_run(stem, config, origin, request.threads);
+  const PreparedRun prepared = prepare_stored_run(stem, origin, request.threads);
   const std::optional<ParamVec<float>> first = first_weights(prepared.model, request.run, log);
   Pool pool(prepared.threads);
   watch_signals();

@@ -1,5 +1,9 @@
-#include "train/learning_json.h"
-
+// The learning record in metrics.jsonl, written and read in one place:
+//
+//   {"matrices": {NAME: {"gradient_norm", "weight_norm", "update_ratio", "cosine"}, ...},
+//    "entropy": {"encoder" | "decoder" | "cross": {"uniform", "heads": [layer][head]}, ...}}
+//
+// Numbers have six digits; null stands for NaN and infinity. Declared in learning_record.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +11,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "train/learning_record.h"
 
 namespace heed {
 namespace {

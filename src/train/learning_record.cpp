@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "store/initial_weights.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {

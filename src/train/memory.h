@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
 #include "data/run_config.h"
 #include "nn/transformer.h"

@@ -47,18 +47,18 @@ void orthogonalize(Mat<T> x, Workspace& workspace) {
   const Mat<T> next = workspace.matrix<T>(x.rows, x.cols);
   Mat<T> a = workspace.matrix<T>(side, side), p = workspace.matrix<T>(side, side);
   const auto gram = [&] { syrk<T>(1, tall ? transposed(x) : as_is(x), 0, a); };
-  const auto from_left = [&](Mat<T> left) {
+  const auto multiply_x_by = [&](Mat<T> factor) {
     if (tall)
-      gemm<T>(1, as_is(x), as_is(left), 0, next);
+      gemm<T>(1, as_is(x), as_is(factor), 0, next);
     else
-      gemm<T>(1, as_is(left), as_is(x), 0, next);
+      gemm<T>(1, as_is(factor), as_is(x), 0, next);
     copy_rows<T>(next, x);
   };
   if (length <= 2 * side) {
     for (int step = 0; step < kSteps; ++step) {
       gram();
       polynomial(a, p);
-      from_left(p);
+      multiply_x_by(p);
     }
     return;
   }
@@ -73,7 +73,7 @@ void orthogonalize(Mat<T> x, Workspace& workspace) {
     gemm<T>(1, as_is(p), as_is(q), 0, product);
     std::swap(q, product);
   }
-  from_left(q);
+  multiply_x_by(q);
 }
 
 template void orthogonalize(Mat<float>, Workspace&);

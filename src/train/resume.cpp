@@ -5,8 +5,6 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "train/branch.h"
-#include "train/run_messages.h"
 #include "train/schedule.h"
 #include "train/stored_run.h"
 
@@ -45,36 +43,32 @@ void say_end_of_schedule(const RunConfig& config, std::int64_t done, const std::
 }
 
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
-  const StoredRun stored = read_stored_run(run.path(), newest_checkpoint(run.path()), log);
+  const StoredRun stored = read_stored_run(request, run.path(), newest_checkpoint(run.path()), log);
   const std::optional<Checkpoint>& checkpoint = stored.checkpoint;
   const std::int64_t done = stored.steps_done();
-  const RunConfig config = continued_config(stored, request, log);
-  const std::vector<std::string> changes = allowed_changes(stored, config, request);
+  const RunConfig& config = stored.config;
   const bool schedule_has_ended =
       learning_rate(config.optimizer, config.model.d_model, done + 1) == 0;
-  if (checkpoint) {
-    const std::string why = nothing_to_do(config.train, checkpoint->state(), request.stop_at);
-    if (!why.empty()) {
-      run.finish_save(checkpoint->state(), config.train.keep_last);
-      say_cut(log, run.cut_metrics(done), done);
-      log.info(why + (schedule_has_ended ? kNoRate : ""));
-      return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
-              seconds_now() - request.begin};
-    }
+  if (!stored.nothing_to_do.empty()) {
+    run.finish_save(checkpoint->state(), config.train.keep_last);
+    say_cut(log, run.cut_metrics(done), done);
+    log.info(stored.nothing_to_do + (schedule_has_ended ? kNoRate : ""));
+    return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
+            seconds_now() - request.begin};
   }
   const Origin origin = origin_of(stored, log);
   if (!checkpoint) {
     refuse_lost_weights(run, origin);
     log.info("no checkpoint yet: starting at step 0");
   }
-  for (const std::string& change : changes) log.info("changed: " + change);
+  for (const std::string& change : stored.changes) log.info("changed: " + change);
   const std::int64_t planned = stored.asked.train.max_steps;
   if (config.train.max_steps > 0 && config.train.max_steps < planned)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", planned));
   if (config.train.max_steps > planned && !schedule_has_ended)
     say_end_of_schedule(config, done, request.run, log);
 
-  const PreparedRun prepared = prepare_stored_run(stored, config, origin, request.threads);
+  const PreparedRun prepared = prepare_stored_run(stored, origin, request.threads);
   Pool pool(prepared.threads);
   watch_signals();
 

@@ -1,5 +1,5 @@
 // heed resume: continues a run exactly where its newest whole checkpoint stopped; with a branch
-// (train/branch.h) in another run.
+// (train/branch.cpp) in another run.
 #pragma once
 
 #include "train/training_run.h"
@@ -10,11 +10,13 @@ struct ResumeRequest : RunRequest {
   std::int64_t max_steps = 0;  // 0: as it is
   std::int64_t more = 0;       // steps after the planned end (or the last step, if that is later)
   std::string branch;          // folder of the new run, or empty
-  bool force = false;          // an old run in the branch's folder is renamed
-  std::string command;         // as typed, for the branch's origin.json
 };
 
 // Errors leave every checkpoint as it was, and are logged in train.log too.
 RunResult resume_run(const ResumeRequest& request, Log& log);
+
+// Of a request with a branch. Error (usage) if a step already done would have had another learning
+// rate, with what fits; and as heed train if the branch's folder is taken.
+RunResult branch_run(const ResumeRequest& request, Log& log);
 
 }  // namespace heed

@@ -1,10 +1,10 @@
-#include "train/run_messages.h"
-
+// What training a run says before and after. Declared in training_run.h.
 #include <fmt/core.h>
 
 #include <cmath>
 
 #include "base/format.h"
+#include "train/training_run.h"
 
 namespace heed {
 namespace {

@@ -37,8 +37,7 @@ Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds) {
                  static_cast<double>(std::max<std::int64_t>(1, state.step));
   if (!prepared.config.data.has_validation()) return speed;
   const double before = seconds_now();
-  const Validation validation{prepared.config, prepared.model, *objective, prepared.data.valid,
-                              prepared.tokenizers};
+  const Validation validation{prepared, *objective};
   const auto late = [&] { return stop_signal() != 0 || seconds_now() - before > seconds; };
   const bool whole = validation.measure(0, stepper.best_values(), pool, late).has_value();
   speed.validation = seconds_now() - before;

@@ -13,8 +13,6 @@ namespace heed {
 struct TrainRequest : RunRequest {  // `run` empty: runs/<config name>
   std::string config;               // path
   std::string init_from;            // another run, or empty
-  bool force = false;               // an old run folder is renamed
-  std::string command;              // as typed, for origin.json
 };
 
 // Everything is read and checked, and the threads run; nothing is written yet.

@@ -51,18 +51,8 @@ StepResult Stepper::step(State& state, const BeforeUpdate& before_update) {
   return result;
 }
 
-std::vector<TensorView> Stepper::model_views() const {
-  return tensor_views(model_.table, best_values());
-}
-
 std::vector<TensorSlot> Stepper::model_slots() {
   return tensor_slots(model_.table, averaged_ ? *averaged_ : values_);
-}
-
-std::vector<TensorView> Stepper::training_views() {
-  std::vector<TensorView> all;
-  for (const TensorSlot& t : training_slots()) all.push_back({t.name, t.shape, t.data});
-  return all;
 }
 
 std::vector<TensorSlot> Stepper::training_slots() {

@@ -45,8 +45,6 @@ class Stepper {
   const StepBatch& last_batch() const { return batches_[1 - current_]; }
 
   // model.safetensors and training.safetensors of a checkpoint, to write and to fill.
-  std::vector<TensorView> model_views() const;
-  std::vector<TensorView> training_views();
   std::vector<TensorSlot> model_slots();
   std::vector<TensorSlot> training_slots();
 

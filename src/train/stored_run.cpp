@@ -41,6 +41,64 @@ void read_asked(StoredRun& run, Log& log) {
   }
 }
 
+// --set, --max-steps and --more go into what was asked for. In a branch the schedule ends with the
+// branch unless --set says where.
+RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, Log& log) {
+  std::vector<std::string> sets;
+  if (!request.branch.empty()) sets.push_back("optimizer.decay_steps=null");
+  sets.insert(sets.end(), request.sets.begin(), request.sets.end());
+  if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
+  if (request.more > 0) {
+    const std::int64_t done = run.steps_done(), end = std::max(done, run.asked.train.max_steps);
+    if (end > done) log.info(fmt::format("--more counts from the planned end, step {}", end));
+    sets.push_back(fmt::format("train.max_steps={}", end + request.more));
+  }
+  return parse_config(run.text, run.name, sets);
+}
+
+// What is another than it was. Error (usage) on what the steps already done forbid.
+std::vector<std::string> allowed_changes(const StoredRun& run, const ResumeRequest& request) {
+  std::vector<std::string> changes;
+  for (const KeyChange& change : changed_keys(run.trained, run.config)) {
+    if (change.key == "train.threads") continue;
+    const std::string text =
+        fmt::format("{} from {} to {}", change.key, change.before, change.after);
+    const bool of_schedule = change.on_resume == OnResume::branch;
+    if (change.on_resume == OnResume::refused || (of_schedule && request.branch.empty()))
+      throw Error(Exit::usage,
+                  fmt::format("a resumed run cannot change {}: the steps already done would have "
+                              "been different.",
+                              text),
+                  "heed train with --init-from " + shell_word(request.run) +
+                      (of_schedule ? "; or --branch DIR, if their learning rates stay" : ""));
+    changes.push_back(text);
+  }
+  return changes;
+}
+
+// Why there is nothing to do and what would continue the run, or "".
+std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t stop_at) {
+  if (t.max_steps > 0 && s.step >= t.max_steps)
+    return fmt::format("already at step {}{}{}; nothing to do; --more N continues for N steps",
+                       s.step, s.step > t.max_steps ? ", past train.max_steps " : " of ",
+                       t.max_steps);
+  if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs)
+    return fmt::format(
+        "already at step {}, the end of epoch {} of {}; nothing to do; --set train.max_epochs=N "
+        "continues",
+        s.step, s.cursor.epoch, t.max_epochs);
+  if (t.patience > 0 && s.stalled >= t.patience)
+    return fmt::format(
+        "already stopped early at step {}; nothing to do; --set train.patience=N, greater or 0, "
+        "continues",
+        s.step);
+  if (stop_at > 0 && s.step >= stop_at)
+    return fmt::format(
+        "already at step {}, {} --stop-at {}; nothing to do; a later --stop-at continues", s.step,
+        s.step > stop_at ? "past" : "that of", stop_at);
+  return "";
+}
+
 // The data must be that of the steps already done, or else that of the start.
 void refuse_other_data(const Dataset& data, const std::optional<Checkpoint>& checkpoint,
                        const Origin& origin) {
@@ -71,7 +129,8 @@ void refuse_cursor_beyond_data(const PreparedRun& run, const Checkpoint& checkpo
 
 }  // namespace
 
-StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log) {
+StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
+                          NewestCheckpoint newest, Log& log) {
   for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
@@ -81,65 +140,19 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
             "them.",
             quoted_path(folder)),
         "the warnings above say what is wrong with each; restore a copy, or train a new run");
-  StoredRun run{folder, std::move(newest.checkpoint), "", "", {}, {}};
+  StoredRun run;
+  run.folder = folder;
+  run.checkpoint = std::move(newest.checkpoint);
   read_asked(run, log);
   run.trained = run.checkpoint ? checkpoint_config(*run.checkpoint) : run.asked;
+  if (!run.checkpoint && !request.branch.empty())
+    throw Error(Exit::store, quoted_path(request.run) + " has no checkpoint yet.",
+                "wait until it saves (train.save_every)");
+  run.config = continued_config(run, request, log);
+  run.changes = allowed_changes(run, request);
+  if (run.checkpoint)
+    run.nothing_to_do = nothing_to_do(run.config.train, run.checkpoint->state(), request.stop_at);
   return run;
-}
-
-RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, Log& log) {
-  std::vector<std::string> sets;
-  if (!request.branch.empty()) sets.push_back("optimizer.decay_steps=null");
-  sets.insert(sets.end(), request.sets.begin(), request.sets.end());
-  if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
-  if (request.more > 0) {
-    const std::int64_t done = run.steps_done(), end = std::max(done, run.asked.train.max_steps);
-    if (end > done) log.info(fmt::format("--more counts from the planned end, step {}", end));
-    sets.push_back(fmt::format("train.max_steps={}", end + request.more));
-  }
-  return parse_config(run.text, run.name, sets);
-}
-
-std::vector<std::string> allowed_changes(const StoredRun& run, const RunConfig& after,
-                                         const ResumeRequest& request) {
-  std::vector<std::string> changes;
-  for (const KeyChange& change : changed_keys(run.trained, after)) {
-    if (change.key == "train.threads") continue;
-    const std::string text =
-        fmt::format("{} from {} to {}", change.key, change.before, change.after);
-    const bool of_schedule = change.on_resume == OnResume::branch;
-    if (change.on_resume == OnResume::refused || (of_schedule && request.branch.empty()))
-      throw Error(Exit::usage,
-                  fmt::format("a resumed run cannot change {}: the steps already done would have "
-                              "been different.",
-                              text),
-                  "heed train with --init-from " + shell_word(request.run) +
-                      (of_schedule ? "; or --branch DIR, if their learning rates stay" : ""));
-    changes.push_back(text);
-  }
-  return changes;
-}
-
-std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t stop_at) {
-  if (t.max_steps > 0 && s.step >= t.max_steps)
-    return fmt::format("already at step {}{}{}; nothing to do; --more N continues for N steps",
-                       s.step, s.step > t.max_steps ? ", past train.max_steps " : " of ",
-                       t.max_steps);
-  if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs)
-    return fmt::format(
-        "already at step {}, the end of epoch {} of {}; nothing to do; --set train.max_epochs=N "
-        "continues",
-        s.step, s.cursor.epoch, t.max_epochs);
-  if (t.patience > 0 && s.stalled >= t.patience)
-    return fmt::format(
-        "already stopped early at step {}; nothing to do; --set train.patience=N, greater or 0, "
-        "continues",
-        s.step);
-  if (stop_at > 0 && s.step >= stop_at)
-    return fmt::format(
-        "already at step {}, {} --stop-at {}; nothing to do; a later --stop-at continues", s.step,
-        s.step > stop_at ? "past" : "that of", stop_at);
-  return "";
 }
 
 Origin origin_of(const StoredRun& run, Log& log) {
@@ -151,12 +164,11 @@ Origin origin_of(const StoredRun& run, Log& log) {
   return origin;
 }
 
-PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, const Origin& origin,
-                               int threads) {
+PreparedRun prepare_stored_run(const StoredRun& run, const Origin& origin, int threads) {
   Tokenizers tokenizers;
   if (run.checkpoint)
     tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
-  PreparedRun prepared = prepare_run(config, origin.folder, std::move(tokenizers), threads);
+  PreparedRun prepared = prepare_run(run.config, origin.folder, std::move(tokenizers), threads);
   refuse_other_data(prepared.data, run.checkpoint, origin);
   if (run.checkpoint) refuse_cursor_beyond_data(prepared, *run.checkpoint);
   return prepared;

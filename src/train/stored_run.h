@@ -18,31 +18,25 @@ struct StoredRun {
   std::string text, name;
   RunConfig asked;    // the same, as read
   RunConfig trained;  // that of the steps done
+  // The config to continue with: --set, --max-steps and --more go into what was asked for.
+  RunConfig config;
+  std::vector<std::string> changes;  // from `trained`, in words
+  std::string nothing_to_do;         // why, and what would continue the run; or ""
 
   std::int64_t steps_done() const { return checkpoint ? checkpoint->state().step : 0; }
 };
 
-// Names the damaged checkpoints that are passed over. Error (store) if there are no others, or if
-// there is nothing at all.
-StoredRun read_stored_run(const std::filesystem::path& run, NewestCheckpoint newest, Log& log);
-
-// The config to continue with: --set, --max-steps and --more go into what was asked for. In a
-// branch the schedule ends with the branch unless --set says where.
-RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, Log& log);
-
-// What is another than it was, to be reported. Error (usage) on what the steps already done forbid.
-std::vector<std::string> allowed_changes(const StoredRun& run, const RunConfig& after,
-                                         const ResumeRequest& request);
-
-// Why there is nothing to do and what would continue the run, or "".
-std::string nothing_to_do(const TrainConfig& config, const State& state, std::int64_t stop_at);
+// Names the damaged checkpoints that are passed over. Error (store) if there are no others, if
+// there is nothing at all, or nothing to branch from; Error (usage) on changes that the steps
+// already done forbid.
+StoredRun read_stored_run(const ResumeRequest& request, const std::filesystem::path& run,
+                          NewestCheckpoint newest, Log& log);
 
 // read_origin() with a warning where it does not know the data's folder.
 Origin origin_of(const StoredRun& run, Log& log);
 
 // prepare_run() with the run's tokenizers. Error (data) on other data than that of the steps done.
-PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, const Origin& origin,
-                               int threads);
+PreparedRun prepare_stored_run(const StoredRun& run, const Origin& origin, int threads);
 
 // The same bytes are promised on one type of processor: OpenBLAS has other kernels for others. A
 // change is said, and logged in metrics.jsonl. `of_start`: the type that origin.json names.

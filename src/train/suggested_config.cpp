@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -36,40 +35,32 @@ constexpr double kFewBytes = 50e3;  // pieces of words need more to be learnt fr
 constexpr double kFlopsPerSecond = 70e9;
 constexpr int kBatchTokens = 2048;
 
+// For as much work as a GPT of n layers is.
 struct Layers {
   int encoder, decoder;
+  static Layers gpt(int n) { return {0, n}; }
+  static Layers prefix_lm(int n) { return {1, n}; }
+  static Layers bert(int n) { return {n, 0}; }
+  static Layers t5(int n) { return {n / 2, (n + 2) / 4}; }
+  static Layers translation(int n) { return {n / 2 + 1, n / 2 + 1}; }
 };
 struct Family {
   const char *like, *objective, *meaning;
-  Layers (*layers)(int n);  // for as much work as a GPT of n layers is
+  Layers (*layers)(int n);
 };
 constexpr Family kFamilies[] = {
     {"gpt", R"("causal_lm", "target_length": 128)",
-     "A decoder alone, as GPT: it predicts each token from those before it.",
-     [](int n) {
-       return Layers{0, n};
-     }},
+     "A decoder alone, as GPT: it predicts each token from those before it.", Layers::gpt},
     {"prefix_lm", R"("prefix_lm", "source_length": 64, "target_length": 128)",
-     "The encoder reads source_length tokens, the decoder writes what follows.",
-     [](int n) {
-       return Layers{1, n};
-     }},
+     "The encoder reads source_length tokens, the decoder writes what follows.", Layers::prefix_lm},
     {"bert", R"("masked_lm", "source_length": 96)",
-     "An encoder alone, as BERT: it fills in masked tokens.",
-     [](int n) {
-       return Layers{n, 0};
-     }},
+     "An encoder alone, as BERT: it fills in masked tokens.", Layers::bert},
     {"t5", R"("span_corruption", "source_length": 48)",
-     "Encoder and decoder, as T5: it fills in masked spans of tokens.",
-     [](int n) {
-       return Layers{n / 2, (n + 2) / 4};
-     }},
+     "Encoder and decoder, as T5: it fills in masked spans of tokens.", Layers::t5},
 };
 constexpr Family kTranslation = {"", R"("seq2seq", "label_smoothing": 0.1)",
                                  "The encoder reads a sentence, the decoder translates it.",
-                                 [](int n) {
-                                   return Layers{n / 2 + 1, n / 2 + 1};
-                                 }};
+                                 Layers::translation};
 
 const Family& family_of(const OwnText& text) {
   if (text.pairs) return kTranslation;

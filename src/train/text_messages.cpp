@@ -1,5 +1,4 @@
-#include "train/text_messages.h"
-
+// What a start on a text of one's own says before it trains. Declared in text_start.h.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -7,6 +6,7 @@
 #include "base/format.h"
 #include "base/stored_input.h"
 #include "base/utf8.h"
+#include "train/text_start.h"
 
 namespace heed {
 namespace {

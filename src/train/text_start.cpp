@@ -10,7 +10,6 @@
 
 #include "base/signals.h"
 #include "train/speed.h"
-#include "train/text_messages.h"
 
 namespace heed {
 namespace {

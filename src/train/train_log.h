@@ -5,7 +5,6 @@
 #include <string>
 
 #include "evaluate/scorer.h"
-#include "store/state.h"
 #include "train/learning_record.h"
 
 namespace heed {

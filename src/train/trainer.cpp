@@ -22,22 +22,19 @@ constexpr double kForecastFrom = 10;
 }  // namespace
 
 Trainer::Trainer(const PreparedRun& prepared, RunWriter& run, Pool& pool, Log& log)
-    : config_(prepared.config),
-      model_(prepared.model),
-      data_(prepared.data),
-      tokenizers_(prepared.tokenizers),
+    : prepared_(prepared),
       run_(run),
       pool_(pool),
       log_(log),
-      objective_(make_objective(config_)),
-      stepper_(config_, model_, *objective_, data_.train, pool),
-      record_(model_,
-              objective_->evaluation(config_.data.has_validation() ? data_.valid : data_.train)) {
-  if (config_.data.has_validation())
-    validation_.emplace(config_, model_, *objective_, data_.valid, tokenizers_);
+      objective_(make_objective(prepared.config)),
+      stepper_(prepared.config, prepared.model, *objective_, prepared.data.train, pool),
+      record_(prepared.model,
+              objective_->evaluation(prepared.config.data.has_validation() ? prepared.data.valid
+                                                                           : prepared.data.train)) {
+  if (prepared.config.data.has_validation()) validation_.emplace(prepared, *objective_);
   record_.began_with(stepper_.values());
-  state_.seed = config_.seed;
-  state_.data_hash = data_.hash.all();
+  state_.seed = prepared.config.seed;
+  state_.data_hash = prepared.data.hash.all();
 }
 
 void Trainer::start_from(const ParamVec<float>& weights) {
@@ -57,13 +54,13 @@ void Trainer::restore(const Checkpoint& checkpoint) {
 }
 
 double Trainer::epoch() const {
-  const std::int64_t n = objective_->count(data_.train, state_.cursor.epoch);
+  const std::int64_t n = objective_->count(prepared_.data.train, state_.cursor.epoch);
   return static_cast<double>(state_.cursor.epoch) +
          (n > 0 ? static_cast<double>(state_.cursor.index) / static_cast<double>(n) : 0.0);
 }
 
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
-  const TrainConfig& t = config_.train;
+  const TrainConfig& t = prepared_.config.train;
   if (t.max_steps > 0 && state_.step >= t.max_steps) return Stop::finished;
   if (t.max_epochs > 0 && state_.cursor.epoch >= t.max_epochs) return Stop::finished;
   if (t.patience > 0 && state_.stalled >= t.patience) return Stop::early;
@@ -89,14 +86,14 @@ Stop Trainer::run(std::int64_t stop_at) {
     loop_seconds_ += seconds_now() - begin;
     ++steps_done_;
     const StepSpan end{state_.step, previous_, state_.cursor};
-    if (is_due(config_.train.log_every, end)) {
+    if (is_due(prepared_.config.train.log_every, end)) {
       log_line();
       state_.loss_sum = state_.label_sum = 0;
     }
     if (steps_done_ == kForecastAfter && eta_seconds() >= kForecastFrom)
       log_.info(fmt::format("about {} left at this speed", format_duration(eta_seconds())));
-    bool save_now = is_due(config_.train.save_every, end);
-    const bool validation = validation_ && is_due(config_.train.eval_every, end);
+    bool save_now = is_due(prepared_.config.train.save_every, end);
+    const bool validation = validation_ && is_due(prepared_.config.train.eval_every, end);
     if (validation && validate(true)) save_now = true;
     add_frame(validation);
     stop = reason_to_stop(stop_at);
@@ -120,13 +117,13 @@ Stop Trainer::run(std::int64_t stop_at) {
 void Trainer::step() {
   previous_ = state_.cursor;
   last_ = stepper_.step(state_, [this](const Cursor& after) {
-    if (records_learning(config_.train, {state_.step + 1, state_.cursor, after}))
+    if (records_learning(prepared_.config.train, {state_.step + 1, state_.cursor, after}))
       record_.before_update(stepper_.values(), stepper_.gradients().sum());
   });
   if (!last_.finite)
     diverged(
         state_.step + 1,
-        not_finite(model_.table, stepper_.values(), stepper_.gradients().sum(),
+        not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
                    std::isfinite(last_.sums.objective) ? "the gradient norm (too large for a float)"
                                                        : "the loss"));
   learning_ = record_.after_update(stepper_.values(), pool_);
@@ -139,19 +136,20 @@ void Trainer::diverged(std::int64_t step, const std::string& what) {
   const std::string text = divergence_text(step, what, last_);
   run_.append_metrics(event_metrics(step, "diverged", text));
   log_.end_progress();
-  throw divergence_error(text, run_.path().string(), saved_, config_.optimizer.learning_rate);
+  throw divergence_error(text, run_.path().string(), saved_,
+                         prepared_.config.optimizer.learning_rate);
 }
 
 double Trainer::eta_seconds() const {
-  if (config_.train.max_steps == 0 || steps_done_ < 3) return -1;
+  if (prepared_.config.train.max_steps == 0 || steps_done_ < 3) return -1;
   return loop_seconds_ / static_cast<double>(steps_done_) *
-         static_cast<double>(config_.train.max_steps - state_.step);
+         static_cast<double>(prepared_.config.train.max_steps - state_.step);
 }
 
 void Trainer::log_line() {
   TrainLine line;
   line.step = state_.step;
-  line.max_steps = config_.train.max_steps;
+  line.max_steps = prepared_.config.train.max_steps;
   line.epoch = epoch();
   line.loss = state_.loss_sum / std::max(1.0, state_.label_sum);
   line.gradient_norm = last_.gradient_norm;
@@ -170,7 +168,7 @@ void Trainer::log_line() {
 
 void Trainer::show_progress() {
   log_.progress({.done = state_.step,
-                 .total = config_.train.max_steps,
+                 .total = prepared_.config.train.max_steps,
                  .status = "loss " + format_fixed(last_.loss(), 3),
                  .eta_seconds = eta_seconds()});
 }
@@ -191,13 +189,13 @@ bool Trainer::validate(bool counts) {
     return false;
   }
   if (!std::isfinite(line->evaluation.loss()))
-    diverged(state_.step, not_finite(model_.table, stepper_.values(), stepper_.gradients().sum(),
-                                     "the validation loss"));
+    diverged(state_.step, not_finite(prepared_.model.table, stepper_.values(),
+                                     stepper_.gradients().sum(), "the validation loss"));
   const bool best = counts && validation_->is_best(*line, state_);
   line->verdict = !counts ? "not a candidate for best: not at a multiple of train.eval_every"
                   : best  ? validation_->count_best(*line, state_)
                           : validation_->count_stalled(state_);
-  const bool ruined = line->evaluation.loss() > divergence_threshold(model_);
+  const bool ruined = line->evaluation.loss() > divergence_threshold(prepared_.model);
   if (ruined) line->verdict = "far worse than untrained weights";
   validated_ = state_.step;
   valid_loss_ = line->evaluation.loss();
@@ -230,19 +228,19 @@ void Trainer::add_frame(bool validated) {
 
 void Trainer::save() {
   const double begin = seconds_now();
-  const ExampleList examples = objective_->evaluation(data_.train);
-  std::string fault = checkpoint_defect(model_, stepper_.values(), examples, pool_);
-  if (fault.empty() && config_.train.ema_decay > 0)
-    fault = checkpoint_defect(model_, stepper_.best_values(), examples, pool_);
+  const ExampleList examples = objective_->evaluation(prepared_.data.train);
+  std::string fault = checkpoint_defect(prepared_.model, stepper_.values(), examples, pool_);
+  if (fault.empty() && prepared_.config.train.ema_decay > 0)
+    fault = checkpoint_defect(prepared_.model, stepper_.best_values(), examples, pool_);
   if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;
-  c.model = stepper_.model_views();
-  c.training = stepper_.training_views();
-  c.config = dump_config(config_, DumpFor::checkpoint);
-  c.tokenizers = tokenizers_.files();
+  c.model = views_of(stepper_.model_slots());
+  c.training = views_of(stepper_.training_slots());
+  c.config = dump_config(prepared_.config, DumpFor::checkpoint);
+  c.tokenizers = prepared_.tokenizers.files();
   c.state = state_;
-  run_.save(c, config_.train.keep_last);
+  run_.save(c, prepared_.config.train.keep_last);
   saved_ = state_.step;
   last_line_time_ += seconds_now() - begin;
 }

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "store/run_writer.h"
 #include "train/divergence.h"
@@ -18,7 +17,6 @@
 #include "train/loss_curves.h"
 #include "train/prepared_run.h"
 #include "train/stepper.h"
-#include "train/train_log.h"
 #include "train/validation.h"
 
 namespace heed {
@@ -61,10 +59,7 @@ class Trainer {
   double epoch() const;
   double eta_seconds() const;
 
-  const RunConfig& config_;
-  const Transformer& model_;
-  const Dataset& data_;
-  const Tokenizers& tokenizers_;
+  const PreparedRun& prepared_;
   RunWriter& run_;
   Pool& pool_;
   Log& log_;

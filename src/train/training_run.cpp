@@ -7,7 +7,6 @@
 #include "base/signals.h"
 #include "evaluate/yardsticks_json.h"
 #include "store/origin.h"
-#include "train/run_messages.h"
 
 namespace heed {
 namespace {

@@ -14,11 +14,12 @@ std::optional<ValidLine> Validation::measure(std::int64_t step, const ParamVec<f
                                              Pool& pool, const std::function<bool()>& stop) const {
   ValidLine line;
   line.step = step;
-  line.evaluation = evaluate(model, values, objective.evaluation(split), pool, stop);
+  const Split& split = run.data.valid;
+  line.evaluation = evaluate(run.model, values, objective.evaluation(split), pool, stop);
   if (line.evaluation.sums.tokens == 0) return std::nullopt;
   if (!split.lossy && objective.traits().bits_per_byte) line.bytes = split.target_bytes;
   if (by_bleu() && std::isfinite(line.evaluation.loss()))
-    line.bleu = validation_bleu(model, values, objective, split, *tokenizers.target, pool);
+    line.bleu = validation_bleu(run.model, values, objective, split, *run.tokenizers.target, pool);
   return line;
 }
 
@@ -44,7 +45,7 @@ std::string Validation::count_best(const ValidLine& line, State& state) const {
 
 std::string Validation::count_stalled(State& state) const {
   state.stalled += 1;
-  const int patience = config.train.patience;
+  const int patience = run.config.train.patience;
   const std::string best =
       by_bleu() ? format_fixed(state.best_metric, 2) : format_fixed(state.best_loss, 4);
   return fmt::format("stalled {}{} (best {} @ {})", state.stalled,

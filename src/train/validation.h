@@ -8,7 +8,7 @@
 #include "base/pool.h"
 #include "data/objective.h"
 #include "store/state.h"
-#include "text/tokenizers.h"
+#include "train/prepared_run.h"
 #include "train/train_log.h"
 
 namespace heed {
@@ -17,11 +17,8 @@ namespace heed {
 void forget_best(State& state);
 
 struct Validation {
-  const RunConfig& config;
-  const Transformer& model;
+  const PreparedRun& run;
   const Objective& objective;
-  const Split& split;  // the held-out part
-  const Tokenizers& tokenizers;
 
   // Loss, and BLEU where the config selects by it. Nothing if `stop` ended it early, or if there is
   // no token to predict.
@@ -34,7 +31,7 @@ struct Validation {
   std::string count_best(const ValidLine& line, State& state) const;
   std::string count_stalled(State& state) const;
 
-  bool by_bleu() const { return config.train.select_by == SelectBy::bleu; }
+  bool by_bleu() const { return run.config.train.select_by == SelectBy::bleu; }
 };
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-#include "config/json_text.h"
+#include "config/fields_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,4 @@
 // Rules between the keys of a config, and what follows for keys that are not given.
-#include "data/config_rules.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "data/pair_dataset.h"
+#include "data/dataset.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "store/safetensors_header.h"
+#include "store/safetensors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ TEST(Safetensors, EveryBitOfATableComesBack) {
 
   TemporaryFolder folder;
   const fs::path path = folder.path() / "x";
-  const auto views = tensor_views(table, values, "raw.");
+  const auto views = views_of(tensor_slots(table, values, "raw."));
   const std::string digest = write_safetensors(path, views);
   EXPECT_EQ(digest, sha256_of_file(path));
   EXPECT_EQ(fs::file_size(path), safetensors_size(views));
