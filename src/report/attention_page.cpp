@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "base/base64.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "inspect/packed_weights.h"
@@ -36,7 +35,7 @@ std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
     weights += map.weights.size();
     if (!map.empty()) lengths.push_back(map.lengths);
   }
-  if (const std::size_t bytes = base64_size(2 * weights); bytes > kMostPageBytes)
+  if (const std::size_t bytes = packed_size(weights, 16); bytes > kMostPageBytes)
     throw Error(Exit::usage,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
                             format_bytes(static_cast<double>(bytes)), format_bytes(kMostPageBytes)),
