@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "evaluate/yardsticks_json.h"
 #include "report/page.h"
 
 namespace heed {
