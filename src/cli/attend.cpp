@@ -1,15 +1,11 @@
 // heed attend RUN [TEXT]
 #include <unistd.h>
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "base/files.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"

@@ -12,22 +12,21 @@
 //     ...
 //   }
 //
-// --help shows the variables' initial values as defaults. Only cli/*.cpp include CLI11.
+// --help shows the variables' initial values as defaults. CLI11 and fmt come with this header.
 #pragma once
 
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <concepts>
 #include <cstdint>
-#include <memory>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace heed {
 
@@ -42,9 +41,8 @@ struct Command {
 class CommandLine {
  public:
   CommandLine(const Command& command, std::vector<std::string> args);
-  ~CommandLine();
 
-  CLI::App& app() { return *app_; }  // for options that only one command has
+  CLI::App& app() { return app_; }  // for options that only one command has
 
   // Options of several commands. The variables must live until parse().
   CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
@@ -88,7 +86,7 @@ class CommandLine {
   bool quiet_ = false;
   std::optional<std::string>* text_ = nullptr;  // of add_text()
   std::vector<std::string*> runs_;              // of add_run()
-  std::unique_ptr<CLI::App> app_;
+  CLI::App app_;
 };
 
 std::span<const Command> commands();  // in the order of the help
@@ -97,6 +95,23 @@ std::span<const Command> commands();  // in the order of the help
 Exit run_command(const std::vector<std::string>& args);
 
 std::string version_text();
+
+// Checks that an option is a number from `low` to `high`, or of at least `low`; the message says
+// what is expected.
+template <class T>
+CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
+  const bool open = high == std::numeric_limits<T>::max();
+  const std::string expected = fmt::format(
+      "expected a {} {}", std::integral<T> ? "whole number" : "number",
+      open ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high));
+  return {[=](std::string& text) {
+            T value{};
+            const bool good =
+                CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+            return good ? "" : fmt::format("{}; found \"{}\"", expected, text);
+          },
+          open ? "" : fmt::format("{} to {}", low, high)};
+}
 
 // Error (usage) unless it is from 0 to kMaxLengthPenalty.
 void check_length_penalty(double length_penalty);

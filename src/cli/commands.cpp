@@ -1,6 +1,4 @@
 // The table of commands, and how one is chosen.
-#include <fmt/core.h>
-
 #include <string>
 
 #include "base/nearest.h"

@@ -1,13 +1,9 @@
 // heed fill RUN [TEXT]
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"

@@ -1,7 +1,4 @@
 // heed init [TEXT...]
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "base/folders.h"

@@ -1,10 +1,6 @@
 // heed report RUN
 #include <unistd.h>
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"

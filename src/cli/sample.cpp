@@ -1,16 +1,13 @@
 // heed sample RUN [TEXT]
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "base/input_file.h"
 #include "base/log.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/long_text.h"
 #include "cli/output.h"

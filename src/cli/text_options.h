@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "train/suggested_config.h"
 

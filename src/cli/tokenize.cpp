@@ -1,5 +1,4 @@
 // heed tokenize RUN [TEXT]
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"

@@ -1,7 +1,4 @@
 // heed train CONFIG or TEXT, heed resume RUN
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,11 +1,7 @@
 // heed translate RUN [TEXT]
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/line_reader.h"
 #include "cli/long_text.h"
