@@ -15,7 +15,6 @@
 #include "inspect/generate.h"
 #include "inspect/scores_text.h"
 #include "math/blas.h"
-#include "report/attention_json.h"
 #include "report/attention_page.h"
 #include "report/attention_summary.h"
 #include "report/heat_map.h"
