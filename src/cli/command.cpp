@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
+#include "train/suggested_config.h"
 
 namespace heed {
 namespace {
@@ -92,6 +93,16 @@ void CommandLine::add_threads(int& threads) {
 
 void CommandLine::add_json(bool& json) {
   app_.add_flag("--json", json, "machine-readable output");
+}
+
+CLI::Option* CommandLine::add_like(std::string& like) {
+  return app_.add_option("--like", like, "text: the kind of model")
+      ->transform(CLI::IsMember(families(), CLI::ignore_case));
+}
+
+CLI::Option* CommandLine::add_minutes(double& minutes) {
+  return app_.add_option("--minutes", minutes, "text: how long training may take")
+      ->check(in_range(1e-3, 1e6));
 }
 
 CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps,

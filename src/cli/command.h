@@ -59,6 +59,9 @@ class CommandLine {
   void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number
   void add_threads(int& threads);                 // --threads N; 0: as in the config
   void add_json(bool& json);
+  // --like and --minutes, of a config that is made for a text.
+  CLI::Option* add_like(std::string& like);
+  CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const std::string& name, std::int64_t& steps, const std::string& text);
   // An option that may be repeated.
