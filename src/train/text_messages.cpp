@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/format.h"
-#include "base/stored_input.h"
+#include "base/input_file.h"
 #include "base/utf8.h"
 
 namespace heed {
