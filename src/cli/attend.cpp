@@ -13,7 +13,6 @@
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "inspect/attention_scores.h"
-#include "inspect/generate.h"
 #include "math/blas.h"
 #include "report/attention_page.h"
 #include "report/attention_summary.h"

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
-#include "report/report_page.h"
+#include "report/report.h"
 
 namespace heed {
 

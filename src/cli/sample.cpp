@@ -9,7 +9,7 @@
 #include "base/input_file.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/long_text.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/user_text.h"

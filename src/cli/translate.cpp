@@ -3,8 +3,7 @@
 
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/line_reader.h"
-#include "cli/long_text.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/data_files.h"
