@@ -96,8 +96,6 @@ std::span<const Command> commands();  // in the order of the help
 // Runs the command that args (without the program's name) begin with.
 Exit run_command(const std::vector<std::string>& args);
 
-std::string version_text();
-
 // Checks that an option is a number from `low` to `high`, or of at least `low`; the message says
 // what is expected.
 template <class T>
