@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "inspect/central_difference.h"
 
 namespace heed {
 namespace {
@@ -17,26 +20,6 @@ double mean_loss(const Transformer& model, const ParamVec<double>& values, const
 }
 
 }  // namespace
-
-double gradient_error(double analytic, double numeric, double floor) {
-  const double scale = std::max({std::abs(analytic), std::abs(numeric), floor});
-  return scale > 0 ? std::abs(analytic - numeric) / scale : 0.0;
-}
-
-double largest_of(std::span<const double> x) {
-  double m = 0;
-  for (const double v : x) m = std::max(m, std::abs(v));
-  return m;
-}
-
-bool is_exactly_zero(std::string_view tensor, bool rotary, bool qk_norm) {
-  return tensor.ends_with("k_proj.bias") && !qk_norm &&
-         (!rotary || tensor.find("cross") != std::string_view::npos);
-}
-
-double gradient_floor(std::span<const double> tensor, double largest, bool exactly_zero) {
-  return exactly_zero ? 1e-3 * largest : std::max(1e-3 * largest_of(tensor), 1e-8 * largest);
-}
 
 std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVec<double>& values,
                                          const Batch& batch, double smoothing,

@@ -1,0 +1,53 @@
+// Analytic gradients against numeric ones: shared by `heed gradcheck` and the tests of the layers.
+//
+//   f'(x) = (f(x - 2h) - 8 f(x - h) + 8 f(x + h) - f(x + 2h)) / 12 h + O(h^4)
+//   error = |a - n| / max(|a|, |n|, floor)       a analytic, n numeric
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+
+namespace heed {
+
+inline constexpr double kGradientStep = 2e-4;  // h
+inline constexpr double kGradientTolerance = 1e-6;
+
+// The derivative of f() by x, which f reads. x gets its value back.
+template <class F>
+double central_difference(double& x, F&& f) {
+  const double start = x, h = kGradientStep;
+  const auto at = [&](double step) {
+    x = start + step;
+    return f();
+  };
+  const double slope = (at(-2 * h) - at(2 * h) + 8 * (at(h) - at(-h))) / (12 * h);
+  x = start;
+  return slope;
+}
+
+inline double gradient_error(double analytic, double numeric, double floor) {
+  const double scale = std::max({std::abs(analytic), std::abs(numeric), floor});
+  return scale > 0 ? std::abs(analytic - numeric) / scale : 0.0;
+}
+
+inline double largest_of(std::span<const double> x) {
+  double m = 0;
+  for (const double v : x) m = std::max(m, std::abs(v));
+  return m;
+}
+
+// Softmax ignores a constant added to every score of a query. So without rotary positions and norm
+// of keys the gradient of a key bias is exactly zero, and the numeric one is rounding noise.
+inline bool is_exactly_zero(std::string_view tensor, bool rotary, bool qk_norm) {
+  return tensor.ends_with("k_proj.bias") && !qk_norm &&
+         (!rotary || tensor.find("cross") != std::string_view::npos);
+}
+
+// `largest`: the largest |gradient| of all tensors.
+inline double gradient_floor(std::span<const double> tensor, double largest, bool exactly_zero) {
+  return exactly_zero ? 1e-3 * largest : std::max(1e-3 * largest_of(tensor), 1e-8 * largest);
+}
+
+}  // namespace heed
