@@ -53,7 +53,9 @@ std::string counted(const std::string& n, const std::string& what) {
 }
 
 std::string joined(const std::vector<std::string>& parts, const std::string& between) {
-  return fmt::format("{}", fmt::join(parts, between));
+  std::string out;
+  for (std::size_t i = 0; i < parts.size(); ++i) out += (i == 0 ? "" : between) + parts[i];
+  return out;
 }
 
 std::string listed(std::vector<std::string> parts) {
