@@ -1,25 +1,19 @@
 // heed attend RUN [TEXT]
 #include <unistd.h>
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "base/files.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "inspect/generate.h"
-#include "inspect/scores_text.h"
+#include "inspect/attention_scores.h"
 #include "math/blas.h"
-#include "report/attention_json.h"
 #include "report/attention_page.h"
 #include "report/attention_summary.h"
 #include "report/heat_map.h"

@@ -1,10 +1,8 @@
 // heed average RUN
 #include "store/average.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 

@@ -1,9 +1,6 @@
 // heed bench CONFIG
 #include "inspect/bench.h"
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>

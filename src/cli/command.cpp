@@ -1,8 +1,5 @@
 #include "cli/command.h"
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -12,10 +9,10 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/trade_words.h"
-#include "cli/checks.h"
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
+#include "train/suggested_config.h"
 
 namespace heed {
 namespace {
@@ -41,17 +38,15 @@ std::string key_called(std::string word) {
 CommandLine::CommandLine(const Command& command, std::vector<std::string> args)
     : name_(std::string("heed ") + command.name),
       args_(std::move(args)),
-      app_(std::make_unique<CLI::App>(command.summary, name_)) {
-  app_->option_defaults()->always_capture_default();
-  app_->set_help_flag("-h,--help", "print this and exit");
-  app_->add_flag("--quiet,-q", quiet_, "only warnings and errors on standard error");
+      app_(command.summary, name_) {
+  app_.option_defaults()->always_capture_default();
+  app_.set_help_flag("-h,--help", "print this and exit");
+  app_.add_flag("--quiet,-q", quiet_, "only warnings and errors on standard error");
 }
-
-CommandLine::~CommandLine() = default;
 
 CLI::Option* CommandLine::add_file(const std::string& name, std::string& path,
                                    const std::string& text, const std::string& type) {
-  return app_->add_option(name, path, text)->type_name(type);
+  return app_.add_option(name, path, text)->type_name(type);
 }
 
 CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
@@ -62,14 +57,14 @@ CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
 
 void CommandLine::add_model(std::string& run, std::string& checkpoint) {
   add_run(run);
-  app_->add_option("--checkpoint", checkpoint,
-                   "last, best, step-N or a path (default: best, else last)");
+  app_.add_option("--checkpoint", checkpoint,
+                  "last, best, step-N or a path (default: best, else last)");
 }
 
 CLI::Option* CommandLine::add_text(std::optional<std::string>& text, const std::string& what) {
   text_ = &text;
-  app_->allow_extras();
-  return app_->add_option("TEXT", text, what);
+  app_.allow_extras();
+  return app_.add_option("TEXT", text, what);
 }
 
 void CommandLine::add_config(std::string& config) {
@@ -79,7 +74,7 @@ void CommandLine::add_config(std::string& config) {
 
 void CommandLine::add_list(const std::string& name, std::vector<std::string>& values,
                            const std::string& text, const std::string& type) {
-  app_->add_option(name, values, text)
+  app_.add_option(name, values, text)
       ->type_name(type)
       ->expected(1)
       ->allow_extra_args(false)
@@ -92,18 +87,28 @@ void CommandLine::add_sets(std::vector<std::string>& sets) {
 }
 
 void CommandLine::add_threads(int& threads) {
-  app_->add_option("--threads", threads, "threads; 0 = as in the config, or all cores")
+  app_.add_option("--threads", threads, "threads; 0 = as in the config, or all cores")
       ->check(in_range(0, 1024));
 }
 
 void CommandLine::add_json(bool& json) {
-  app_->add_flag("--json", json, "machine-readable output");
+  app_.add_flag("--json", json, "machine-readable output");
+}
+
+CLI::Option* CommandLine::add_like(std::string& like) {
+  return app_.add_option("--like", like, "text: the kind of model")
+      ->transform(CLI::IsMember(families(), CLI::ignore_case));
+}
+
+CLI::Option* CommandLine::add_minutes(double& minutes) {
+  return app_.add_option("--minutes", minutes, "text: how long training may take")
+      ->check(in_range(1e-3, 1e6));
 }
 
 CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps,
                                     const std::string& text) {
   // train.max_steps may be twice as large.
-  return app_->add_option(name, steps, text)
+  return app_.add_option(name, steps, text)
       ->default_str("")
       ->check(in_range(std::int64_t{1}, std::int64_t{500'000'000'000}));
 }
@@ -111,12 +116,12 @@ CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps
 bool CommandLine::parse() {
   try {
     std::vector<std::string> reversed(args_.rbegin(), args_.rend());  // as CLI11 wants them
-    app_->parse(std::move(reversed));
+    app_.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    print(app_->help());
+    print(app_.help());
     return false;
   } catch (const CLI::ExtrasError& e) {
-    std::vector<std::string> left = app_->remaining();
+    std::vector<std::string> left = app_.remaining();
     std::erase(left, "--");
     throw Error(Exit::usage, unexpected(left.front()), name_ + " --help");
   } catch (const CLI::ParseError& e) {
@@ -144,10 +149,6 @@ void CommandLine::find_runs() {
   }
 }
 
-bool CommandLine::has(const std::string& name) const {
-  return app_->get_option_no_throw(name) != nullptr;
-}
-
 std::string CommandLine::value_after(const std::string& arg) const {
   const std::size_t equals = arg.find('=');
   if (equals != std::string::npos) return arg.substr(equals + 1);
@@ -162,12 +163,12 @@ std::string CommandLine::meant(const std::string& arg) const {
   const TradeWord* row = find_trade_word(Trade::option, word, [&](const TradeWord& option) {
     std::istringstream names{std::string(option.heed)};
     while (names >> found)
-      if (has(found)) return true;
+      if (app_.get_option_no_throw(found)) return true;
     return option.heed.empty();
   });
   if (row && row->heed.empty()) return heed_calls_it(*row);
   if (row) return fmt::format("; here it is {}{}.", found, found[0] == '-' ? "" : ", an argument");
-  if (!has("--set")) return "";
+  if (!app_.get_option_no_throw("--set")) return "";
   std::string key = key_called(word), value = shell_word(value_after(arg)), note;
   if (const TradeWord* known = find_trade_word(Trade::key, word); key.empty() && known) {
     if (known->heed.empty()) return heed_calls_it(*known);
@@ -183,7 +184,7 @@ std::string CommandLine::meant(const std::string& arg) const {
 
 void CommandLine::join_words() {
   bool options_end = false;  // after "--"
-  for (const std::string& word : app_->remaining()) {
+  for (const std::string& word : app_.remaining()) {
     if (!options_end && word == "--") {
       options_end = true;
       continue;
@@ -199,7 +200,7 @@ std::string CommandLine::unexpected(const std::string& first) const {
   if (!first.starts_with('-') || typed == "--")
     return fmt::format("unexpected argument \"{}\".", first);
   std::vector<std::string> names;
-  for (const CLI::Option* option : app_->get_options())
+  for (const CLI::Option* option : app_.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   const auto longer = std::find_if(
       names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(typed); });

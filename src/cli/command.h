@@ -12,22 +12,21 @@
 //     ...
 //   }
 //
-// --help shows the variables' initial values as defaults. Only cli/*.cpp include CLI11.
+// --help shows the variables' initial values as defaults. CLI11 and fmt come with this header.
 #pragma once
 
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <concepts>
 #include <cstdint>
-#include <memory>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace heed {
 
@@ -42,9 +41,8 @@ struct Command {
 class CommandLine {
  public:
   CommandLine(const Command& command, std::vector<std::string> args);
-  ~CommandLine();
 
-  CLI::App& app() { return *app_; }  // for options that only one command has
+  CLI::App& app() { return app_; }  // for options that only one command has
 
   // Options of several commands. The variables must live until parse().
   CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
@@ -61,6 +59,9 @@ class CommandLine {
   void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number
   void add_threads(int& threads);                 // --threads N; 0: as in the config
   void add_json(bool& json);
+  // --like and --minutes, of a config that is made for a text.
+  CLI::Option* add_like(std::string& like);
+  CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const std::string& name, std::int64_t& steps, const std::string& text);
   // An option that may be repeated.
@@ -79,7 +80,6 @@ class CommandLine {
   std::string unexpected(const std::string& argument) const;  // that parse() does not know
   std::string meant(const std::string& arg) const;
   std::string value_after(const std::string& arg) const;  // "VALUE" if there is none
-  bool has(const std::string& option) const;
   void join_words();  // what CLI11 has left over is more of TEXT
   void find_runs();
 
@@ -88,7 +88,7 @@ class CommandLine {
   bool quiet_ = false;
   std::optional<std::string>* text_ = nullptr;  // of add_text()
   std::vector<std::string*> runs_;              // of add_run()
-  std::unique_ptr<CLI::App> app_;
+  CLI::App app_;
 };
 
 std::span<const Command> commands();  // in the order of the help
@@ -96,7 +96,22 @@ std::span<const Command> commands();  // in the order of the help
 // Runs the command that args (without the program's name) begin with.
 Exit run_command(const std::vector<std::string>& args);
 
-std::string version_text();
+// Checks that an option is a number from `low` to `high`, or of at least `low`; the message says
+// what is expected.
+template <class T>
+CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
+  const bool open = high == std::numeric_limits<T>::max();
+  const std::string expected = fmt::format(
+      "expected a {} {}", std::integral<T> ? "whole number" : "number",
+      open ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high));
+  return {[=](std::string& text) {
+            T value{};
+            const bool good =
+                CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+            return good ? "" : fmt::format("{}; found \"{}\"", expected, text);
+          },
+          open ? "" : fmt::format("{} to {}", low, high)};
+}
 
 // Error (usage) unless it is from 0 to kMaxLengthPenalty.
 void check_length_penalty(double length_penalty);

@@ -1,6 +1,4 @@
 // The table of commands, and how one is chosen.
-#include <fmt/core.h>
-
 #include <string>
 
 #include "base/nearest.h"
@@ -48,12 +46,6 @@ std::span<const Command> commands() {
   return kCommands;
 }
 
-std::string version_text() {
-  return "heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
-         "\n" +
-         blas_info();
-}
-
 Exit run_command(const std::vector<std::string>& args) {
   const std::string name = args.empty() ? "--help" : args.front();
   if (name == "help" && args.size() > 1) return run_command({args[1], "--help"});
@@ -62,7 +54,9 @@ Exit run_command(const std::vector<std::string>& args) {
     return Exit::ok;
   }
   if (name == "--version") {
-    print(version_text());
+    print("heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
+          "\n" +
+          blas_info());
     return Exit::ok;
   }
   std::vector<std::string> names;

@@ -1,6 +1,4 @@
 // heed config CONFIG | --schema | --docs
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"

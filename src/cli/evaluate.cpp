@@ -1,14 +1,10 @@
 // heed evaluate RUN
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/format.h"
 #include "base/log.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/evaluate_table.h"
 #include "cli/output.h"
@@ -18,7 +14,7 @@
 #include "evaluate/chrf.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
-#include "evaluate/yardsticks_json.h"
+#include "evaluate/yardsticks.h"
 #include "math/blas.h"
 #include "nn/finite.h"
 #include "store/run_folder.h"

@@ -1,13 +1,9 @@
 // heed fill RUN [TEXT]
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
@@ -22,7 +18,7 @@
 namespace heed {
 namespace {
 
-nlohmann::ordered_json as_json(const Filling& f, const Tokenizer& tokenizer, bool span) {
+nlohmann::ordered_json as_json(const Hypothesis& f, const Tokenizer& tokenizer, bool span) {
   const double p = std::exp(f.log_probability);
   if (!span) return {{"token", tokenizer.piece(f.ids[0])}, {"id", f.ids[0]}, {"probability", p}};
   return {{"text", to_valid_utf8(tokenizer.decode(f.ids))},
@@ -33,13 +29,13 @@ nlohmann::ordered_json as_json(const Filling& f, const Tokenizer& tokenizer, boo
 }
 
 // Whole spans may be improbable, even the best one.
-std::string shown_probability(const Filling& f, bool span) {
+std::string shown_probability(const Hypothesis& f, bool span) {
   const double p = std::exp(f.log_probability);
   return span && p < 0.001 ? fmt::format("{:.1e}", p) : fmt::format("{:.4f}", p);
 }
 
 // Without the space that belongs to its first piece.
-std::string as_text(const Filling& f, const Tokenizer& tokenizer) {
+std::string as_text(const Hypothesis& f, const Tokenizer& tokenizer) {
   const std::string text = tokenizer.decode(f.ids);
   if (text == " ") return with_space_marks(text);
   return printable(text.starts_with(' ') ? text.substr(1) : text);
@@ -71,11 +67,11 @@ void answer_gaps(const FillOptions& o, const TrainedModel& m, const std::string&
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
   const bool span = m.objective->traits().decoder();
-  for (const std::vector<Filling>& best : fill(m, ids, rows, o.top_k)) {
+  for (const std::vector<Hypothesis>& best : fill(m, ids, rows, o.top_k)) {
     const std::size_t i = masks.size();
     nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
     if (!o.json) print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
-    for (const Filling& f : best) {
+    for (const Hypothesis& f : best) {
       candidates.push_back(as_json(f, tokenizer, span));
       if (!o.json) print("  " + shown_probability(f, span) + "  " + as_text(f, tokenizer) + "\n");
     }

@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "data/objective.h"
-#include "report/report_page.h"
+#include "report/report.h"
 #include "store/origin.h"
 #include "store/result_file.h"
 #include "text/piece_model.h"

@@ -1,7 +1,4 @@
 // heed gradcheck CONFIG
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

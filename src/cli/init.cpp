@@ -1,14 +1,10 @@
 // heed init [TEXT...]
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "base/folders.h"
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/text_options.h"
 #include "train/text_start.h"
 
 namespace heed {
@@ -39,8 +35,8 @@ Exit run_init(CommandLine& line) {
       .add_option("TEXT", texts, "files or folders of text")
       ->type_name("PATH")
       ->default_str("");
-  const CLI::Option* like = add_like(line, text.like);
-  add_minutes(line, text.minutes);
+  const CLI::Option* like = line.add_like(text.like);
+  line.add_minutes(text.minutes);
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)", "FILE");
   line.app().footer(kInitNotes);

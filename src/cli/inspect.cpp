@@ -1,7 +1,4 @@
 // heed inspect RUN
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -1,12 +1,8 @@
 // heed neighbors RUN [WORD...]
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
 #include "base/log.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"

@@ -1,16 +1,12 @@
 // heed report RUN
 #include <unistd.h>
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
-#include "report/report_page.h"
+#include "report/report.h"
 
 namespace heed {
 

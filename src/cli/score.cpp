@@ -1,14 +1,11 @@
 // heed score RUN [TEXT]
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/long_text.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/corpus.h"

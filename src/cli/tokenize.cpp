@@ -1,11 +1,10 @@
 // heed tokenize RUN [TEXT]
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/line_reader.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/data_files.h"

@@ -1,7 +1,4 @@
 // heed train CONFIG or TEXT, heed resume RUN
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -13,7 +10,6 @@
 #include "cli/config_path.h"
 #include "cli/first_results.h"
 #include "cli/output.h"
-#include "cli/text_options.h"
 #include "inspect/run_film.h"
 #include "train/resume.h"
 #include "train/text_start.h"
@@ -74,8 +70,8 @@ Exit run_train(CommandLine& line) {
       ->required();
   line.app().add_option("--run", request.run,
                         "run folder (default: runs/<name of config or text>)");
-  const CLI::Option* like = add_like(line, request.like);
-  const CLI::Option* minutes = add_minutes(line, request.minutes);
+  const CLI::Option* like = line.add_like(request.like);
+  const CLI::Option* minutes = line.add_minutes(request.minutes);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
   line.add_run(request.init_from, "start at step 0 with the weights and tokenizer of this run",

@@ -1,14 +1,9 @@
 // heed translate RUN [TEXT]
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "cli/checks.h"
 #include "cli/command.h"
-#include "cli/line_reader.h"
-#include "cli/long_text.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/data_files.h"

@@ -1,9 +1,6 @@
 // heed verify RUN
 #include "inspect/verify.h"
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"

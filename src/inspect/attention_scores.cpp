@@ -26,11 +26,6 @@ struct Sums {
     any_mass += times * o.any_mass;
     any_correct += times * o.any_correct;
   }
-  double mean_mass() const { return mass / links; }
-  double accuracy() const { return correct / links; }
-  double aer() const { return 1.0 - 2.0 * correct / (links + gold); }
-  double mean_any_mass() const { return any_mass / links; }
-  double any_accuracy() const { return any_correct / links; }
 };
 
 using GroupSums = std::vector<Sums>;  // by group
@@ -93,15 +88,25 @@ class Bootstrap {
     if (static_cast<std::size_t>(scored) >= kLeastGroups)
       for (const auto& times : times_)
         if (const Sums sums = weighted(series, times); sums.links > 0) resampled.push_back(sums);
-    const auto estimate = [&](double (Sums::*figure)() const) {
-      return estimate_of((whole.*figure)(), resampled, figure);
+    const auto estimate = [&](auto figure) {
+      Estimate e{figure(whole), std::nullopt};
+      if (resampled.empty()) return e;
+      std::vector<double> figures;
+      std::ranges::transform(resampled, std::back_inserter(figures), figure);
+      std::ranges::sort(figures);
+      const auto at = [&](double share) {
+        return figures[static_cast<std::size_t>(
+            std::llround(share * static_cast<double>(figures.size() - 1)))];
+      };
+      e.interval = {at(0.025), at(0.975)};
+      return e;
     };
     return {static_cast<std::size_t>(std::llround(whole.links)),
-            estimate(&Sums::mean_mass),
-            estimate(&Sums::accuracy),
-            estimate(&Sums::aer),
-            estimate(&Sums::mean_any_mass),
-            estimate(&Sums::any_accuracy)};
+            estimate([](const Sums& s) { return s.mass / s.links; }),
+            estimate([](const Sums& s) { return s.correct / s.links; }),
+            estimate([](const Sums& s) { return 1.0 - 2.0 * s.correct / (s.links + s.gold); }),
+            estimate([](const Sums& s) { return s.any_mass / s.links; }),
+            estimate([](const Sums& s) { return s.any_correct / s.links; })};
   }
 
  private:
@@ -109,18 +114,6 @@ class Bootstrap {
     Sums sums;
     for (std::size_t g = 0; g < series.size(); ++g) sums.add(series[g], times[g]);
     return sums;
-  }
-  static Estimate estimate_of(double value, const std::vector<Sums>& resampled,
-                              double (Sums::*figure)() const) {
-    if (resampled.empty()) return {value, std::nullopt};
-    std::vector<double> figures;
-    for (const Sums& sums : resampled) figures.push_back((sums.*figure)());
-    std::sort(figures.begin(), figures.end());
-    const auto at = [&](double share) {
-      return figures[static_cast<std::size_t>(
-          std::llround(share * static_cast<double>(figures.size() - 1)))];
-    };
-    return {value, Interval95{at(0.025), at(0.975)}};
   }
 
   std::vector<std::vector<std::uint16_t>> times_;

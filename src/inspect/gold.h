@@ -12,10 +12,11 @@
 // line. The notes count what is left out (input too long, noun out of reach).
 #pragma once
 
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/json_object.h"
 #include "inspect/attention_maps.h"
 #include "text/tokenizers.h"
 
@@ -59,5 +60,35 @@ struct GoldSet {
 // model.
 std::vector<GoldSet> read_gold(const GoldFiles& files, const RunConfig& config,
                                const Tokenizers& tokenizers);
+
+// [begin, end), in bytes of a text or in tokens.
+struct Span {
+  std::size_t begin = 0, end = 0;
+  bool operator==(const Span&) const = default;
+  bool overlaps(const Span& o) const { return begin < o.end && o.begin < end; }
+};
+
+// A line of a gold file; an error names file and line.
+class GoldLine : public JsonObject {
+ public:
+  // Line `number` (from 1) of `file`; must be a JSON object.
+  GoldLine(const std::string& file, std::size_t number, const std::string& text);
+
+  // A whole number of at least 0 and below `limit`.
+  std::size_t index(const nlohmann::json& value, std::size_t limit, const char* what) const;
+  const nlohmann::json& array(const nlohmann::json& value, const char* what) const;
+  // [begin, end, ...] with begin < end <= limit.
+  Span span(const nlohmann::json& value, std::size_t limit, const char* what) const;
+};
+
+// Where each character (code point) of a text begins, in bytes, then the end of the text.
+std::vector<std::size_t> character_begins(std::string_view text);
+
+// Those of pairs (gold_pairs.cpp) and of pronouns. `lines`: those of files.gold.
+GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& lines,
+                       const RunConfig& config, const Tokenizers& tokenizers);
+std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
+                                       const std::vector<std::string>& lines,
+                                       const RunConfig& config, const Tokenizers& tokenizers);
 
 }  // namespace heed

@@ -1,5 +1,4 @@
-#include "inspect/gold_pairs.h"
-
+// The gold of sentence pairs: which source positions determine a target position.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 #include "base/error.h"
 #include "data/corpus.h"
 #include "data/data_files.h"
-#include "inspect/gold_file.h"
+#include "inspect/gold.h"
 #include "text/utf8.h"
 
 namespace heed {

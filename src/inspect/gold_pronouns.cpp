@@ -1,5 +1,4 @@
-#include "inspect/gold_pronouns.h"
-
+// The gold of pronouns: which noun of the story a pronoun refers to.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,16 +8,23 @@
 #include "base/error.h"
 #include "data/corpus.h"
 #include "data/data_files.h"
-#include "inspect/gold_file.h"
+#include "inspect/gold.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
 
-// A story and its tokens; the spans below count these tokens.
+// One pronoun, the noun it refers to and all earlier mentions of the referent, as tokens.
+struct Pronoun {
+  Span at;
+  std::vector<Span> noun, mentions;
+};
+
+// A story, its tokens and its pronouns; the spans below count these tokens.
 struct Story {
   Span bytes;
   std::vector<Token> tokens;
+  std::vector<Pronoun> pronouns = {};
 
   // The tokens that overlap some bytes of the text.
   Span tokens_of(Span text_bytes) const {
@@ -36,12 +42,6 @@ struct Story {
     for (std::size_t t = begin; t < end; ++t) ids.push_back(tokens[t].id);
     return ids;
   }
-};
-
-// One pronoun, the noun it refers to and all earlier mentions of the referent, as tokens.
-struct Pronoun {
-  Span at;
-  std::vector<Span> noun, mentions;
 };
 
 // The rows of these tokens, if the stack reads the story tokens of `window` from row `shift` on.
@@ -65,9 +65,8 @@ std::vector<int> right_rows(const Pronoun& pronoun, const std::vector<int>& noun
   return {right.begin(), right.end()};
 }
 
-// The input ends with the pronoun; `others` are all pronouns of its story.
-GoldExample example_of(const Story& story, const Pronoun& pronoun,
-                       const std::vector<Pronoun>& others, AttentionKind kind,
+// The input ends with the pronoun.
+GoldExample example_of(const Story& story, const Pronoun& pronoun, AttentionKind kind,
                        const Objective& objective) {
   const bool decoder = kind == AttentionKind::decoder_self;
   const std::size_t shift = decoder ? 1 : objective.traits().before_source;
@@ -90,46 +89,43 @@ GoldExample example_of(const Story& story, const Pronoun& pronoun,
   const std::vector<int> right = right_rows(pronoun, keys, window, shift);
   for (const int query : rows_of({pronoun.at}, window, shift))
     example.links.push_back({query, keys, right});
-  for (const Pronoun& other : others) {
+  for (const Pronoun& other : story.pronouns) {
     const auto rows = rows_of(other.noun, {window.begin, pronoun.at.begin}, shift);
     if (!rows.empty() && disjoint(rows, right)) example.add_distractor(rows);
   }
   return example;
 }
 
-class PronounReader {
+class StoryReader {
  public:
-  PronounReader(const GoldFiles& files, const RunConfig& config, const Tokenizer& tokenizer)
+  StoryReader(const GoldFiles& files, const RunConfig& config, const Tokenizer& tokenizer)
       : tokenizer_(tokenizer),
         reading_(read_options(config)),
         text_(read_text(std::array{files.source}, reading_)),
         begins_(character_begins(text_)) {}
 
-  // True if the line begins a new story.
-  bool read(const GoldLine& line) {
+  // Adds the pronoun of a line to the last story, or a story that begins with it.
+  void read(const GoldLine& line, std::vector<Story>& stories) const {
     const Span bytes = bytes_of(line, line.at("story"), "\"story\"");
-    const bool next = story.bytes.begin != bytes.begin || story.bytes.end != bytes.end;
-    if (next)
-      story = {bytes, tokenizer_.encode_with_offsets(
-                          std::string_view(text_).substr(bytes.begin, bytes.end - bytes.begin))};
+    if (stories.empty() || stories.back().bytes != bytes)
+      stories.push_back({bytes, tokenizer_.encode_with_offsets(std::string_view(text_).substr(
+                                    bytes.begin, bytes.end - bytes.begin))});
+    Story& story = stories.back();
     const auto tokens_of = [&](const nlohmann::json& value, const char* what) {
       const Span span = bytes_of(line, value, what);
       if (span.begin < bytes.begin || span.end > bytes.end)
         line.fail(fmt::format("{} lies outside its story.", what));
       return story.tokens_of(span);
     };
-    pronoun = {tokens_of(line.at("pronoun"), "\"pronoun\""), {}, {}};
+    Pronoun pronoun{tokens_of(line.at("pronoun"), "\"pronoun\""), {}, {}};
     for (const nlohmann::json& noun : line.array(line.at("noun"), "\"noun\""))
       pronoun.noun.push_back(tokens_of(noun, "\"noun\""));
     if (pronoun.noun.empty()) line.fail("\"noun\" must not be empty.");
     if (line.has("mentions"))
       for (const nlohmann::json& mention : line.array(line.at("mentions"), "\"mentions\""))
         pronoun.mentions.push_back(tokens_of(mention, "\"mentions\""));
-    return next;
+    story.pronouns.push_back(std::move(pronoun));
   }
-
-  Story story;
-  Pronoun pronoun;  // of the last line
 
  private:
   // [begin, end] or [begin, end, word] in characters; the text must have the word there.
@@ -159,45 +155,32 @@ class PronounReader {
 std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
                                        const std::vector<std::string>& lines,
                                        const RunConfig& config, const Tokenizers& tokenizers) {
+  const StoryReader reader(files, config, *tokenizers.target);
+  std::vector<Story> stories;
+  const std::size_t n = files.limit > 0 ? std::min(files.limit, lines.size()) : lines.size();
+  for (std::size_t i = 0; i < n; ++i) reader.read(GoldLine(files.gold, i + 1, lines[i]), stories);
+
   const auto objective = make_objective(config);
   std::vector<GoldSet> sets;
-  if (objective->traits().encoder())
-    sets.push_back({AttentionKind::encoder_self, {}, "stories", {}});
-  if (objective->traits().decoder())
-    sets.push_back({AttentionKind::decoder_self, {}, "stories", {}});
-  std::vector<std::size_t> out_of_reach(sets.size(), 0);
-  PronounReader reader(files, config, *tokenizers.target);
-
-  std::vector<Pronoun> pronouns;  // of the current story
-  Story story;
-  int group = 0;
-  const auto finish_story = [&] {
-    for (const Pronoun& pronoun : pronouns)
-      for (std::size_t s = 0; s < sets.size(); ++s) {
-        GoldExample example = example_of(story, pronoun, pronouns, sets[s].kind, *objective);
-        example.group = group;
+  const auto add_set = [&](AttentionKind kind) {
+    GoldSet set{kind, {}, "stories", {}};
+    std::size_t out_of_reach = 0;
+    for (std::size_t s = 0; s < stories.size(); ++s)
+      for (const Pronoun& pronoun : stories[s].pronouns) {
+        GoldExample example = example_of(stories[s], pronoun, kind, *objective);
+        example.group = static_cast<int>(s);
         if (example.links.empty())
-          ++out_of_reach[s];
+          ++out_of_reach;
         else
-          sets[s].examples.push_back(std::move(example));
+          set.examples.push_back(std::move(example));
       }
-    if (!pronouns.empty()) ++group;
-    pronouns.clear();
+    if (out_of_reach > 0)
+      set.notes.push_back(fmt::format(
+          "{} pronouns left out: their noun is farther back than the model reads", out_of_reach));
+    sets.push_back(std::move(set));
   };
-  const std::size_t n = files.limit > 0 ? std::min(files.limit, lines.size()) : lines.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (reader.read(GoldLine(files.gold, i + 1, lines[i]))) {
-      finish_story();
-      story = reader.story;
-    }
-    pronouns.push_back(reader.pronoun);
-  }
-  finish_story();
-  for (std::size_t s = 0; s < sets.size(); ++s)
-    if (out_of_reach[s] > 0)
-      sets[s].notes.push_back(
-          fmt::format("{} pronouns left out: their noun is farther back than the model reads",
-                      out_of_reach[s]));
+  if (objective->traits().encoder()) add_set(AttentionKind::encoder_self);
+  if (objective->traits().decoder()) add_set(AttentionKind::decoder_self);
   return sets;
 }
 

@@ -6,9 +6,8 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
+#include "evaluate/translation.h"
 #include "inspect/fill.h"
-#include "inspect/generate.h"
-#include "inspect/input_tokens.h"
 #include "inspect/packed_weights.h"
 
 namespace heed {
@@ -21,6 +20,7 @@ constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
 constexpr int kMostFrameWeights = 48 << 10;         // 64 KB in base64
 constexpr int kMostWritten = 60, kFewestWritten = 24;
 constexpr double kTemperature = 0.7;
+constexpr std::size_t kLongWord = 20;  // bytes: without a space for longer, text has none
 // A token that is written reads all weights for itself and takes about as long as this many in a
 // batch that is trained on. A text of the length below then takes at most half a step of one
 // thread, unless steps are very short.
@@ -54,137 +54,145 @@ TokenIds filled(const ModelView& m, const Example& e) {
   return words;
 }
 
-}  // namespace
+class RunFilm final : public Film {
+ public:
+  RunFilm(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
+          const Split& split)
+      : model_(model),
+        tokenizers_(tokenizers),
+        batch_tokens_(config.train.batch_tokens),
+        threads_(std::min(config.train.shards, kThreads)),
+        written_(std::clamp(batch_tokens_ / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
+        objective_(make_objective(config)) {
+    const int n = tokens_shown(config.model);
+    question_ = objective_->question(split, n, written_);
+    Example& read = question_.read;
+    for (TokenIds* ids : {&read.source, &read.target, &read.labels})
+      ids->resize(std::min<std::size_t>(ids->size(), n));
+  }
 
-RunFilm::RunFilm(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
-                 const Split& split)
-    : model_(model),
-      tokenizers_(tokenizers),
-      batch_tokens_(config.train.batch_tokens),
-      threads_(std::min(config.train.shards, kThreads)),
-      written_(std::clamp(batch_tokens_ / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
-      objective_(make_objective(config)) {
-  const int n = tokens_shown(config.model);
-  question_ = objective_->question(split, n, written_);
-  Example& read = question_.read;
-  for (TokenIds* ids : {&read.source, &read.target, &read.labels})
-    ids->resize(std::min<std::size_t>(ids->size(), n));
-}
+  std::string probe() const override {
+    Json line{{"kind", "probe"}, {"step", 0}};
+    line["kinds"] =
+        kinds_json(input_tokens(question_.read, tokenizers_), empty_maps(model_, question_.read));
+    line["prompts"] = line["expected"] = Json::array();
+    for (const TokenIds& ids : question_.prompts)
+      line["prompts"].push_back(shown(ids, tokenizers_.source(), " "));
+    for (const TokenIds& ids : question_.expected) line["expected"].push_back(shown_answer(ids));
+    return text_of(line);
+  }
 
-// An answer that is far longer than the right one is wrong whatever follows.
-int RunFilm::most_written(std::size_t prompt) const {
-  const ObjectiveTraits& traits = objective_->traits();
-  if (!traits.decoder()) return 0;
-  if (!traits.prompt_is_source) return written_;
-  const int right = static_cast<int>(question_.expected[prompt].size());
-  return std::min({kMostWritten, traits.longest_target - 1, 2 * right + 4});
-}
+  double cost() const override {
+    double tokens = 2.0 * question_.read.tokens();
+    for (std::size_t i = 0; i < question_.prompts.size(); ++i)
+      tokens += static_cast<double>(question_.prompts[i].size()) + kWrittenCost * most_written(i);
+    return threads_ * tokens / batch_tokens_;
+  }
 
-double RunFilm::cost() const {
-  double tokens = 2.0 * question_.read.tokens();
-  for (std::size_t i = 0; i < question_.prompts.size(); ++i)
-    tokens += static_cast<double>(question_.prompts[i].size()) + kWrittenCost * most_written(i);
-  return threads_ * tokens / batch_tokens_;
-}
-
-// Token by token, special ones too, where masks are filled in.
-std::string RunFilm::shown(const TokenIds& ids, const Tokenizer& tokenizer,
-                           const char* between) const {
-  return objective_->traits().fills_masks ? joined(tokenizer.pieces(ids), between)
-                                          : tokenizer.decode(ids);
-}
-
-std::string RunFilm::shown_answer(const TokenIds& ids) const {
-  return shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", ");
-}
-
-std::string RunFilm::probe() const {
-  Json line{{"kind", "probe"}, {"step", 0}};
-  line["kinds"] =
-      kinds_json(input_tokens(question_.read, tokenizers_), empty_maps(model_, question_.read));
-  line["prompts"] = line["expected"] = Json::array();
-  for (const TokenIds& ids : question_.prompts)
-    line["prompts"].push_back(shown(ids, tokenizers_.source(), " "));
-  for (const TokenIds& ids : question_.expected) line["expected"].push_back(shown_answer(ids));
-  return text_of(line);
-}
-
-TokenIds RunFilm::written(const ModelView& m, std::size_t prompt) const {
-  const ObjectiveTraits& traits = objective_->traits();
-  if (!traits.decoder()) return filled(m, question_.read);
-  return generate(m, question_.prompts[prompt], most_written(prompt),
-                  traits.prompt_is_source ? 0 : kTemperature);
-}
-
-// The first prompt with its masks filled in.
-TokenIds RunFilm::completed(const TokenIds& ids) const {
-  const TokenIds& prompt = question_.prompts[0];
-  TokenIds text;
-  auto next = ids.begin();
-  for (std::size_t i = 0; i < prompt.size(); ++i) {
-    if (!model_.has_decoder()) {
-      text.push_back(question_.read.labels[i] < 0 ? prompt[i] : *next++);
-    } else if (!objective_->is_mask(prompt[i])) {
-      text.push_back(prompt[i]);
-    } else if (next = std::ranges::find(ids, prompt[i]); next != ids.end()) {
-      while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
+  Frame frame(const Moment& moment) const override {
+    const ModelView m{*objective_, tokenizers_, model_, moment.values};
+    Workspace workspace;
+    Json line{
+        {"kind", "frame"},
+        {"step", moment.step},
+        {"train_loss", moment.train_loss},
+        {"valid_loss", moment.valid_loss},
+        {"probe_loss", probe_loss(m)},
+        {"weights", packed_weights(attention_maps(model_, m.values, question_.read, workspace), 8)},
+        {"written", Json::array()}};
+    Frame frame;
+    for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
+      const TokenIds ids = written(m, i);
+      if (i == 0) frame.sample = sample(ids);
+      line["written"].push_back(shown_answer(ids));
     }
+    frame.line = text_of(line);
+    return frame;
   }
-  return text;
-}
 
-// What is written first, as text: from the beginning of a word to the end of one, where it has
-// spaces.
-constexpr std::size_t kLongWord = 20;  // bytes: without a space for longer, text has none
-std::string RunFilm::sample(const TokenIds& ids) const {
-  const ObjectiveTraits& traits = objective_->traits();
-  const Tokenizer& tokenizer = *tokenizers_.target;
-  if (traits.prompt_is_source && !traits.fills_masks) return tokenizer.decode(ids);
-  std::string text;
-  if (traits.fills_masks) {
-    text = tokenizer.decode(completed(ids));
-    text.erase(0, text.find(' ') + 1);
-  } else {
-    TokenIds all = question_.prompts[0];
-    const std::size_t end = tokenizer.decode(all).size();
-    all.insert(all.end(), ids.begin(), ids.end());
-    text = tokenizer.decode(all);
-    const std::size_t begin = text.find_last_of(" \n", end) + 1;
-    text.erase(0, end - std::min(begin, end) <= kLongWord
-                      ? begin
-                      : utf8_floor(text, std::min(end, text.size())));
+ private:
+  // An answer that is far longer than the right one is wrong whatever follows.
+  int most_written(std::size_t prompt) const {
+    const ObjectiveTraits& traits = objective_->traits();
+    if (!traits.decoder()) return 0;
+    if (!traits.prompt_is_source) return written_;
+    const int right = static_cast<int>(question_.expected[prompt].size());
+    return std::min({kMostWritten, traits.longest_target - 1, 2 * right + 4});
   }
-  return std::string(whole_words(text, text.size()));
-}
 
-double RunFilm::probe_loss(const ModelView& m) const {
-  Pool pool(1);
-  double sum = 0;
-  const auto log_probs = label_log_probs(m.model, m.values, {question_.read}, pool).front();
-  for (const double x : log_probs) sum -= x;
-  return sum / static_cast<double>(log_probs.size());  // NaN where no label is shown
-}
-
-Frame RunFilm::frame(const Moment& moment) const {
-  const ModelView m{*objective_, tokenizers_, model_, moment.values};
-  Workspace workspace;
-  Json line{
-      {"kind", "frame"},
-      {"step", moment.step},
-      {"train_loss", moment.train_loss},
-      {"valid_loss", moment.valid_loss},
-      {"probe_loss", probe_loss(m)},
-      {"weights", packed_weights(attention_maps(model_, m.values, question_.read, workspace), 8)},
-      {"written", Json::array()}};
-  Frame frame;
-  for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
-    const TokenIds ids = written(m, i);
-    if (i == 0) frame.sample = sample(ids);
-    line["written"].push_back(shown_answer(ids));
+  // Token by token, special ones too, where masks are filled in.
+  std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const {
+    return objective_->traits().fills_masks ? joined(tokenizer.pieces(ids), between)
+                                            : tokenizer.decode(ids);
   }
-  frame.line = text_of(line);
-  return frame;
-}
+
+  std::string shown_answer(const TokenIds& ids) const {
+    return shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", ");
+  }
+
+  TokenIds written(const ModelView& m, std::size_t prompt) const {
+    const ObjectiveTraits& traits = objective_->traits();
+    if (!traits.decoder()) return filled(m, question_.read);
+    return generate(m, question_.prompts[prompt], most_written(prompt),
+                    traits.prompt_is_source ? 0 : kTemperature);
+  }
+
+  // The first prompt with its masks filled in.
+  TokenIds completed(const TokenIds& ids) const {
+    const TokenIds& prompt = question_.prompts[0];
+    TokenIds text;
+    auto next = ids.begin();
+    for (std::size_t i = 0; i < prompt.size(); ++i) {
+      if (!model_.has_decoder()) {
+        text.push_back(question_.read.labels[i] < 0 ? prompt[i] : *next++);
+      } else if (!objective_->is_mask(prompt[i])) {
+        text.push_back(prompt[i]);
+      } else if (next = std::ranges::find(ids, prompt[i]); next != ids.end()) {
+        while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
+      }
+    }
+    return text;
+  }
+
+  // What is written first, as text: from the beginning of a word to the end of one, where it has
+  // spaces.
+  std::string sample(const TokenIds& ids) const {
+    const ObjectiveTraits& traits = objective_->traits();
+    const Tokenizer& tokenizer = *tokenizers_.target;
+    if (traits.prompt_is_source && !traits.fills_masks) return tokenizer.decode(ids);
+    std::string text;
+    if (traits.fills_masks) {
+      text = tokenizer.decode(completed(ids));
+      text.erase(0, text.find(' ') + 1);
+    } else {
+      TokenIds all = question_.prompts[0];
+      const std::size_t end = tokenizer.decode(all).size();
+      all.insert(all.end(), ids.begin(), ids.end());
+      text = tokenizer.decode(all);
+      const std::size_t begin = text.find_last_of(" \n", end) + 1;
+      text.erase(0, end - std::min(begin, end) <= kLongWord
+                        ? begin
+                        : utf8_floor(text, std::min(end, text.size())));
+    }
+    return std::string(whole_words(text, text.size()));
+  }
+
+  double probe_loss(const ModelView& m) const {
+    Pool pool(1);
+    double sum = 0;
+    const auto log_probs = label_log_probs(m.model, m.values, {question_.read}, pool).front();
+    for (const double x : log_probs) sum -= x;
+    return sum / static_cast<double>(log_probs.size());  // NaN where no label is shown
+  }
+
+  const Transformer& model_;
+  const Tokenizers& tokenizers_;
+  const int batch_tokens_, threads_, written_;
+  std::unique_ptr<const Objective> objective_;
+  Question question_;
+};
+
+}  // namespace
 
 std::unique_ptr<Film> make_film(const RunConfig& config, const Transformer& model,
                                 const Tokenizers& tokenizers, const Dataset& data) {

@@ -18,33 +18,7 @@
 
 namespace heed {
 
-class RunFilm final : public Film {
- public:
-  // References must outlive the film. The split has an example.
-  RunFilm(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
-          const Split& split);
-
-  std::string probe() const override;
-  double cost() const override;
-  Frame frame(const Moment& moment) const override;
-
- private:
-  int most_written(std::size_t prompt) const;
-  std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
-  std::string shown_answer(const TokenIds& ids) const;
-  TokenIds written(const ModelView& m, std::size_t prompt) const;
-  TokenIds completed(const TokenIds& ids) const;
-  std::string sample(const TokenIds& ids) const;
-  double probe_loss(const ModelView& m) const;
-
-  const Transformer& model_;
-  const Tokenizers& tokenizers_;
-  const int batch_tokens_, threads_, written_;
-  std::unique_ptr<const Objective> objective_;
-  Question question_;
-};
-
-// Null if there is no example to show.
+// Null if there is no example to show. References must outlive the film.
 std::unique_ptr<Film> make_film(const RunConfig& config, const Transformer& model,
                                 const Tokenizers& tokenizers, const Dataset& data);
 // Are the frames of such a model small enough for film.jsonl? Up to some 1,400 heads they are.

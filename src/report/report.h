@@ -6,13 +6,24 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "inspect/film_file.h"
 #include "inspect/parameters.h"
+#include "report/run_metrics.h"
 
 namespace heed {
+
+// What film.jsonl of a run holds, oldest first, as inspect/run_film.h writes it.
+struct FilmFile {
+  nlohmann::ordered_json probe = nlohmann::ordered_json::object();  // empty without frames
+  std::vector<nlohmann::ordered_json> frames;  // of all kinds and prompts of the probe
+
+  std::int64_t last_step() const {  // -1: there are no frames
+    return frames.empty() ? -1 : frames.back()["step"].get<std::int64_t>();
+  }
+};
 
 struct Report {
   std::string run;  // as the user wrote it
@@ -33,5 +44,11 @@ std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n);
 
 // `run` is a run folder. Error (Exit::store) if it has no intact checkpoint.
 Report make_report(const std::string& run);
+
+// The page of `heed report` (web/report.html; report_page.cpp).
+std::string report_page(const Report& report, const RunMetrics& metrics);
+
+// One line: what the page shows, without its attention maps.
+std::string report_json(const Report& report, const RunMetrics& metrics);
 
 }  // namespace heed

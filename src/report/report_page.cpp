@@ -1,9 +1,8 @@
-#include "report/report_page.h"
-
+// The page of `heed report`, and what it shows as JSON.
 #include <algorithm>
 
-#include "evaluate/yardsticks_json.h"
 #include "report/page.h"
+#include "report/report.h"
 
 namespace heed {
 namespace {

@@ -4,7 +4,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "evaluate/yardsticks_json.h"
 #include "store/metrics_file.h"
 
 namespace heed {

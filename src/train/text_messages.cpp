@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/format.h"
-#include "base/stored_input.h"
+#include "base/input_file.h"
 #include "base/utf8.h"
 #include "train/text_start.h"
 
