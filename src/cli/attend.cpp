@@ -13,6 +13,7 @@
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "inspect/attention_scores.h"
+#include "inspect/scores_text.h"
 #include "math/blas.h"
 #include "report/attention_page.h"
 #include "report/attention_summary.h"

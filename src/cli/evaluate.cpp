@@ -10,6 +10,8 @@
 #include "cli/output.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
+#include "data/pair_dataset.h"
+#include "data/text_dataset.h"
 #include "evaluate/bleu.h"
 #include "evaluate/chrf.h"
 #include "evaluate/scorer.h"

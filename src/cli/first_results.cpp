@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "data/objective.h"
 #include "report/report.h"
+#include "report/report_page.h"
 #include "store/origin.h"
 #include "store/result_file.h"
 #include "text/piece_model.h"

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "train/text_messages.h"
 #include "train/text_start.h"
 
 namespace heed {

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "math/blas.h"
 #include "report/report.h"
+#include "report/report_page.h"
 
 namespace heed {
 

@@ -1,4 +1,5 @@
-// Conversion between a field and a JSON value. Declared in fields_json.h.
+#include "config/field_value.h"
+
 #include <fmt/core.h>
 
 #include <charconv>
@@ -8,8 +9,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-
-#include "config/fields_json.h"
 
 namespace heed {
 namespace {

@@ -1,11 +1,12 @@
-// The documentation of field lists. Declared in fields_json.h.
+#include "config/fields_doc.h"
+
 #include <fmt/core.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "config/fields_json.h"
+#include "config/field_value.h"
 
 namespace heed {
 namespace {

@@ -8,6 +8,8 @@
 #include "base/json_object.h"
 #include "base/nearest.h"
 #include "base/trade_words.h"
+#include "config/field_value.h"
+#include "config/fields_doc.h"
 
 namespace heed {
 namespace {

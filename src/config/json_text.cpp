@@ -1,4 +1,5 @@
-// JSON written by people, with the place of each key. Declared in fields_json.h.
+#include "config/json_text.h"
+
 #include <fmt/core.h>
 
 #include "base/input_file.h"

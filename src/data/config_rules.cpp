@@ -1,12 +1,11 @@
-// The rules between the keys of a config, and what follows from other keys where one was left open.
-// Declared in run_config.h.
+#include "data/config_rules.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "data/objective.h"
-#include "data/run_config.h"
 
 namespace heed {
 namespace {

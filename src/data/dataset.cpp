@@ -2,6 +2,8 @@
 
 #include "base/sha256.h"
 #include "data/objective.h"
+#include "data/pair_dataset.h"
+#include "data/text_dataset.h"
 #include "text/vocabulary_file.h"
 
 namespace heed {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "data/corpus.h"
 #include "data/run_config.h"
 #include "data/split.h"
 #include "text/tokenizers.h"
@@ -35,21 +34,5 @@ Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokeniz
 
 // What load_dataset() would give as the hash, without the ids.
 DataHash hash_data(const RunConfig& config, const std::string& folder);
-
-// Both of a text, and of pairs.
-Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
-                          Tokenizers& tokenizers);
-Dataset load_pair_dataset(const RunConfig& config, const std::string& folder,
-                          Tokenizers& tokenizers);
-DataHash hash_text_data(const RunConfig& config, const std::string& folder);
-DataHash hash_pair_data(const RunConfig& config, const std::string& folder);
-
-// Other data for a trained model: a text (files and folders), or pairs.
-Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
-                const Tokenizers& tokenizers);
-Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& tokenizers);
-
-// The held-out pairs of a config as text, in the order of Dataset::valid.
-Pairs read_held_out_pairs(const RunConfig& config, const std::string& folder);
 
 }  // namespace heed

@@ -1,4 +1,5 @@
-// Sentence pairs as data: two streams of ids. Declared in dataset.h.
+#include "data/pair_dataset.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

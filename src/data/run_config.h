@@ -42,10 +42,6 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& s
 RunConfig parse_config(std::string_view text, const std::string& name,
                        const std::vector<std::string>& sets = {});
 
-// Checks the rules between keys and fills in what was left open. `given`: the full keys that the
-// user wrote. Errors are Exit::usage and name the key.
-RunConfig resolve(RunConfig c, const std::set<std::string>& given);
-
 // What `sets` say before there is a config: the keys, and their values. Each is checked by itself,
 // the rules between keys are not.
 struct GivenKeys {

@@ -1,4 +1,5 @@
-// A text as data: one stream of ids. Declared in dataset.h.
+#include "data/text_dataset.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

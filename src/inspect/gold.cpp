@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "data/corpus.h"
+#include "inspect/gold_pairs.h"
+#include "inspect/gold_pronouns.h"
 #include "text/utf8.h"
 
 namespace heed {

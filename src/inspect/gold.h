@@ -84,11 +84,4 @@ class GoldLine : public JsonObject {
 // Where each character (code point) of a text begins, in bytes, then the end of the text.
 std::vector<std::size_t> character_begins(std::string_view text);
 
-// Those of pairs (gold_pairs.cpp) and of pronouns. `lines`: those of files.gold.
-GoldSet read_pair_gold(const GoldFiles& files, const std::vector<std::string>& lines,
-                       const RunConfig& config, const Tokenizers& tokenizers);
-std::vector<GoldSet> read_pronoun_gold(const GoldFiles& files,
-                                       const std::vector<std::string>& lines,
-                                       const RunConfig& config, const Tokenizers& tokenizers);
-
 }  // namespace heed

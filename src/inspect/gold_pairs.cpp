@@ -1,4 +1,5 @@
-// The gold of sentence pairs: which source positions determine a target position.
+#include "inspect/gold_pairs.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The gold of pronouns: which noun of the story a pronoun refers to.
+#include "inspect/gold_pronouns.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The scores of heads as a table for people and as JSON.
+#include "inspect/scores_text.h"
+
 #include "inspect/attention_scores.h"
 
 #include <fmt/core.h>

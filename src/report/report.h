@@ -45,10 +45,4 @@ std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n);
 // `run` is a run folder. Error (Exit::store) if it has no intact checkpoint.
 Report make_report(const std::string& run);
 
-// The page of `heed report` (web/report.html; report_page.cpp).
-std::string report_page(const Report& report, const RunMetrics& metrics);
-
-// One line: what the page shows, without its attention maps.
-std::string report_json(const Report& report, const RunMetrics& metrics);
-
 }  // namespace heed

@@ -1,4 +1,5 @@
-// The page of `heed report`, and what it shows as JSON.
+#include "report/report_page.h"
+
 #include <algorithm>
 
 #include "report/page.h"

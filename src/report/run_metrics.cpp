@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "store/metrics_file.h"
+#include "train/learning_json.h"
 
 namespace heed {
 namespace {

@@ -14,14 +14,14 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::seconds kPatience(10);  // beside a saver that is as fast as this reader,
-constexpr int kTries = 20;                     // and beside one that is faster
+constexpr int kAttempts = 20;                  // and beside one that is faster
 constexpr std::chrono::milliseconds kPause(1);
 
-// Tries until `attempt` gives something: kTries times at least, and for kPatience at least.
+// Tries until `attempt` gives something: kAttempts times at least, and for kPatience at least.
 template <class Attempt>
 auto beside_a_saver(const fs::path& run, Attempt attempt) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
-  for (int i = 0; i < kTries || std::chrono::steady_clock::now() < end; ++i) {
+  for (int i = 0; i < kAttempts || std::chrono::steady_clock::now() < end; ++i) {
     if (auto result = attempt()) return std::move(*result);
     std::this_thread::sleep_for(kPause);
   }
@@ -74,7 +74,7 @@ NewestCheckpoint newest_checkpoint(const fs::path& run) {
   return beside_a_saver(run, [&]() -> std::optional<NewestCheckpoint> {
     NewestCheckpoint result;
     const std::vector<std::int64_t> steps = list_steps(run);
-    if (steps.empty() && ++empty < kTries) return std::nullopt;
+    if (steps.empty() && ++empty < kAttempts) return std::nullopt;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
       const fs::path folder = run / "checkpoints" / step_folder_name(*step);
       try {

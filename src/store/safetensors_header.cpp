@@ -1,4 +1,5 @@
-// The header of a safetensors file: what is where. Declared in safetensors.h.
+#include "store/safetensors_header.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,9 +1,5 @@
-// The learning record in metrics.jsonl, written and read in one place:
-//
-//   {"matrices": {NAME: {"gradient_norm", "weight_norm", "update_ratio", "cosine"}, ...},
-//    "entropy": {"encoder" | "decoder" | "cross": {"uniform", "heads": [layer][head]}, ...}}
-//
-// Numbers have six digits; null stands for NaN and infinity. Declared in learning_record.h.
+#include "train/learning_json.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,8 +7,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
-
-#include "train/learning_record.h"
 
 namespace heed {
 namespace {

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,12 +37,6 @@ struct Learning {
   std::vector<MatrixLearning> matrices;
   std::vector<KindEntropy> entropy;
 };
-
-// In metrics.jsonl (learning_json.cpp):
-nlohmann::ordered_json json_of(const Learning& learning);
-
-// Nothing if `json` has another form; a number that is null is NaN.
-std::optional<Learning> learning_from_json(const nlohmann::ordered_json& json);
 
 class LearningRecord {
  public:

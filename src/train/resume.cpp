@@ -5,6 +5,8 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "train/branch.h"
+#include "train/run_messages.h"
 #include "train/schedule.h"
 #include "train/stored_run.h"
 

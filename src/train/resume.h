@@ -1,5 +1,5 @@
 // heed resume: continues a run exactly where its newest whole checkpoint stopped; with a branch
-// (train/branch.cpp) in another run.
+// (train/branch.h) in another run.
 #pragma once
 
 #include "train/training_run.h"
@@ -14,9 +14,5 @@ struct ResumeRequest : RunRequest {
 
 // Errors leave every checkpoint as it was, and are logged in train.log too.
 RunResult resume_run(const ResumeRequest& request, Log& log);
-
-// Of a request with a branch. Error (usage) if a step already done would have had another learning
-// rate, with what fits; and as heed train if the branch's folder is taken.
-RunResult branch_run(const ResumeRequest& request, Log& log);
 
 }  // namespace heed

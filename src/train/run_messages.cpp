@@ -1,4 +1,5 @@
-// What training a run says before and after. Declared in training_run.h.
+#include "train/run_messages.h"
+
 #include <fmt/core.h>
 
 #include <cmath>

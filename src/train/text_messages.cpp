@@ -1,4 +1,5 @@
-// What a start on a text of one's own says before it trains. Declared in text_start.h.
+#include "train/text_messages.h"
+
 #include <fmt/core.h>
 
 #include <filesystem>

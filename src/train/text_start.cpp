@@ -10,6 +10,7 @@
 
 #include "base/signals.h"
 #include "train/speed.h"
+#include "train/text_messages.h"
 
 namespace heed {
 namespace {

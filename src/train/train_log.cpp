@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "train/learning_json.h"
 
 namespace heed {
 namespace {

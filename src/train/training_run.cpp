@@ -7,6 +7,7 @@
 #include "base/signals.h"
 #include "evaluate/yardsticks.h"
 #include "store/origin.h"
+#include "train/run_messages.h"
 
 namespace heed {
 namespace {

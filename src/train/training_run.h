@@ -10,8 +10,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/profile.h"
-#include "evaluate/yardsticks.h"
 #include "train/prepared_run.h"
 #include "train/trainer.h"
 
@@ -52,22 +50,5 @@ RunResult with_errors_in_log(Log& log, Work&& work) {
     throw;
   }
 }
-
-// What training says before and after (run_messages.cpp).
-
-// Model, data and plan.
-void say_start(Log& log, const PreparedRun& run);
-
-const char* reason_name(Stop stop);  // for RunResult
-
-void say_yardsticks(Log& log, const Yardsticks& yardsticks);
-
-// Why training ended, the best so far, which yardsticks it beats, and how to continue.
-void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
-             const Yardsticks& yardsticks);
-
-// What metrics.jsonl has lost, or loses because training continues after `step`.
-void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
-void say_profile(Log& log, const Profile& profile);
 
 }  // namespace heed

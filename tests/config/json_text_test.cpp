@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "config/json_text.h"
 
 namespace heed {
 namespace {

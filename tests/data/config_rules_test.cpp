@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "data/config_rules.h"
 #include "data/configs.h"
 
 namespace heed {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "data/data_folder.h"
+#include "data/pair_dataset.h"
 
 namespace heed {
 namespace {

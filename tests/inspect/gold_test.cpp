@@ -9,6 +9,7 @@
 #include "base/temporary_folder.h"
 #include "data/dataset.h"
 #include "inspect/attention_scores.h"
+#include "inspect/scores_text.h"
 #include "text/trained_tokenizers.h"
 
 namespace heed {

@@ -1,3 +1,4 @@
+#include "inspect/scores_text.h"
 #include "inspect/attention_scores.h"
 
 #include <gmock/gmock.h>

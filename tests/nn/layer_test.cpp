@@ -73,9 +73,9 @@ TEST_P(Layer, GradientsEqualCentralDifferences) {
       std::max({largest(r.gradients, 0, r.gradients.size()), largest(r.dx, 0, r.dx.size()),
                 largest(r.dmemory, 0, r.dmemory.size())});
   ASSERT_GT(all, 0);
-  double size = 0;
-  for (std::size_t i = 0; i < dy.size(); ++i) size += std::abs(r.y[i] * dy[i]);
-  const double noise = rounding_noise(size);
+  double terms = 0;
+  for (std::size_t i = 0; i < dy.size(); ++i) terms += std::abs(r.y[i] * dy[i]);
+  const double noise = rounding_noise(terms);
   const auto check = [&](const std::string& name, const std::vector<double>& analytic,
                          std::vector<double>& at, std::size_t begin, std::size_t size) {
     const double floor = gradient_floor(std::span(analytic).subspan(begin, size), all, noise);

@@ -1,3 +1,4 @@
+#include "train/learning_json.h"
 #include "train/learning_record.h"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,16 @@
+// The page of `heed report` (web/report.html), and what it shows as JSON.
+#pragma once
+
+#include <string>
+
+#include "report/report.h"
+#include "report/run_metrics.h"
+
+namespace heed {
+
+std::string report_page(const Report& report, const RunMetrics& metrics);
+
+// One line: what the page shows, without its attention maps.
+std::string report_json(const Report& report, const RunMetrics& metrics);
+
+}  // namespace heed
