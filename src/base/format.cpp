@@ -1,9 +1,8 @@
 #include "base/format.h"
 
-#include <fmt/chrono.h>
+#include <fmt/core.h>
 
 #include <cmath>
-#include <ctime>
 
 namespace heed {
 
@@ -42,10 +41,6 @@ std::string format_bytes(double bytes) {
     ++unit;
   }
   return format_fixed(bytes, unit > 0 && bytes < 9.95 ? 1 : 0) + " " + units[unit];
-}
-
-std::string date_and_time() {
-  return fmt::format("{:%FT%T%z}", fmt::localtime(std::time(nullptr)));
 }
 
 std::string counted(const std::string& n, const std::string& what) {

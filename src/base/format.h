@@ -12,7 +12,6 @@ std::string format_rate(double per_second);      // "48.2k", "930", "1.3M"
 std::string format_duration(double seconds);     // "9s", "1m12s", "2h05m", "3d04h"
 std::string format_count(std::int64_t n);        // "1,234,567"
 std::string format_bytes(double bytes);          // "512 B", "3.4 KiB", "350 MiB"
-std::string date_and_time();                     // now: "2026-11-22T14:03:05+0100"
 
 // "1 character", "1,234 characters"; n is formatted
 std::string counted(const std::string& n, const std::string& what);

@@ -3,14 +3,12 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 #include "base/decompressor.h"
 #include "base/files.h"
@@ -20,7 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
-constexpr std::string_view kFolder = "/proc/self/fd/";  // of stored inputs
 
 int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
@@ -191,32 +188,6 @@ std::optional<std::string> InputLines::next() {
   std::string line = bytes_.substr(begin_, scanned_ - begin_);
   begin_ = scanned_ = std::min(scanned_ + 1, bytes_.size());
   return line;
-}
-
-StoredInput::StoredInput() : fd_(::memfd_create("standard input", MFD_CLOEXEC)) {
-  const auto failed = [] { throw_file_error("keep", "standard input", errno, Exit::memory); };
-  if (fd_ < 0) failed();
-  InputFile input("-", InputFile::Allow::anything, Exit::data);
-  std::size_t size = 0;
-  for (std::string block; input.append_to(block, 1 << 20); block.clear())
-    for (std::size_t at = 0; at < block.size();) {
-      const ssize_t n = ::write(fd_, block.data() + at, block.size() - at);
-      if (n < 0 && errno != EINTR) failed();
-      if (n > 0) size += n, at += n;
-    }
-  if (size == 0) throw Error(Exit::data, "standard input is empty; expected text.");
-}
-
-StoredInput::~StoredInput() {
-  ::close(fd_);
-}
-
-std::string StoredInput::path() const {
-  return std::string(kFolder) + std::to_string(fd_);
-}
-
-std::string shown_path(const std::string& path) {
-  return path.starts_with(kFolder) ? "standard input" : path;
 }
 
 }  // namespace heed

@@ -5,27 +5,13 @@
 // the environment turns colours off. All methods may be called from several threads.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "base/progress.h"
+
 namespace heed {
-
-struct Progress {
-  std::int64_t done = 0;
-  std::int64_t total = 0;   // 0: not known
-  std::string status;       // "loss 1.82 | 48.2k tok/s" (ASCII)
-  double eta_seconds = -1;  // below 0: not known
-};
-
-// What a terminal of `width` columns has room for. The bar, always shorter than the terminal is
-// wide. If space is short, the status is left out first, then the remaining time.
-std::string progress_line(const Progress& progress, int width);
-
-// "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are left out from the
-// right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
-std::string fitting_fields(std::string_view line, int width);
 
 struct LogOptions {
   bool quiet = false;  // the terminal gets warnings only; the file gets everything
@@ -45,7 +31,8 @@ class Log {
 
   void info(std::string_view line);
   void warn(std::string_view line);  // adds "warning: "
-  // A line of fields, "a | b | c". A terminal shows fitting_fields(); `good` colours the last one.
+  // A line of fields, "a | b | c". A terminal that is too narrow shows fewer of them
+  // (base/progress.h); `good` colours the last one.
   void fields(std::string_view line, bool good = false);
   void only_file(std::string_view line);  // for text that the terminal shows in another way
 

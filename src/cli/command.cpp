@@ -149,6 +149,10 @@ void CommandLine::find_runs() {
   }
 }
 
+bool CommandLine::has(const std::string& name) const {
+  return app_.get_option_no_throw(name) != nullptr;
+}
+
 std::string CommandLine::value_after(const std::string& arg) const {
   const std::size_t equals = arg.find('=');
   if (equals != std::string::npos) return arg.substr(equals + 1);
@@ -163,12 +167,12 @@ std::string CommandLine::meant(const std::string& arg) const {
   const TradeWord* row = find_trade_word(Trade::option, word, [&](const TradeWord& option) {
     std::istringstream names{std::string(option.heed)};
     while (names >> found)
-      if (app_.get_option_no_throw(found)) return true;
+      if (has(found)) return true;
     return option.heed.empty();
   });
   if (row && row->heed.empty()) return heed_calls_it(*row);
   if (row) return fmt::format("; here it is {}{}.", found, found[0] == '-' ? "" : ", an argument");
-  if (!app_.get_option_no_throw("--set")) return "";
+  if (!has("--set")) return "";
   std::string key = key_called(word), value = shell_word(value_after(arg)), note;
   if (const TradeWord* known = find_trade_word(Trade::key, word); key.empty() && known) {
     if (known->heed.empty()) return heed_calls_it(*known);

@@ -80,6 +80,7 @@ class CommandLine {
   std::string unexpected(const std::string& argument) const;  // that parse() does not know
   std::string meant(const std::string& arg) const;
   std::string value_after(const std::string& arg) const;  // "VALUE" if there is none
+  bool has(const std::string& option) const;
   void join_words();  // what CLI11 has left over is more of TEXT
   void find_runs();
 

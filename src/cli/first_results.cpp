@@ -9,7 +9,6 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "data/objective.h"
-#include "report/report.h"
 #include "report/report_page.h"
 #include "store/origin.h"
 #include "store/result_file.h"

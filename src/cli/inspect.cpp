@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "inspect/parameters.h"
 #include "report/run_metrics.h"
+#include "store/initial_weights.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
 #include "train/learning_record.h"

@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
-#include "report/report.h"
 #include "report/report_page.h"
 
 namespace heed {

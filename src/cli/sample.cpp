@@ -3,18 +3,17 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <optional>
 
 #include "base/input_file.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/long_text.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
+#include "cli/sample_printer.h"
 #include "data/user_text.h"
-#include "decode/sampling.h"
-#include "decode/text_stream.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
 
@@ -36,7 +35,7 @@ constexpr const char* kSampleNotes =
     "with the last half of them.";
 
 struct SampleOptions {
-  std::optional<std::string> text, prompt_file;
+  std::optional<std::string> text, prompt, prompt_file;
   bool json = false;
   std::vector<std::string> stops;
   SampleRequest request;
@@ -91,91 +90,6 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
   r.max_tokens = std::min(r.max_tokens, longest);
 }
 
-// Prints samples in order, each as soon as it and the ones before it are complete; a single one
-// token by token.
-class SamplePrinter {
- public:
-  // `prompt`: as it was given. The model must outlive the printer.
-  SamplePrinter(const TrainedModel& m, const SampleOptions& o, const std::string& prompt)
-      : tokenizer_(*m.tokenizers.target), json_(o.json), prompt_(to_valid_utf8(prompt)) {
-    const SampleRequest& r = o.request;
-    const bool continues = !m.objective->traits().prompt_is_source;
-    shows_prompt_ = continues && !json_;
-    streams_ = r.num_samples == 1;
-    begun_ = !streams_ || !shows_prompt_;
-    const int previous = !continues || r.prompt.empty() ? -1 : r.prompt.back();
-    for (int i = 0; i < r.num_samples; ++i)
-      samples_.push_back({TextStream(tokenizer_, previous, o.stops)});
-  }
-
-  // Token `id` of sample i. False: a text of --stop has ended the sample.
-  bool add(int i, int id) {
-    begin();
-    Sample& s = samples_[i];
-    s.ids.push_back(id);
-    const std::string text = s.stream.push(id);
-    s.text += text;
-    if (streams_) {
-      if (json_)
-        print_line({{"sample", i}, {"id", id}, {"token", tokenizer_.piece(id)}, {"text", text}});
-      else
-        print(text);
-      flush_output();
-    }
-    return !s.stream.stopped();
-  }
-
-  void complete(int i) {
-    begin();
-    Sample& s = samples_[i];
-    const std::string rest = s.stream.finish();
-    s.text += rest;
-    if (streams_ && !json_) print(rest);
-    s.complete = true;
-    for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
-      json_ ? print_json(next_) : print_plain(next_);
-      samples_[next_].text.clear();
-    }
-    flush_output();
-  }
-
- private:
-  struct Sample {
-    TextStream stream;
-    std::string text = "";
-    std::vector<int> ids = {};
-    bool complete = false;
-  };
-
-  // The prompt of a stream waits for its first token: a model that has none to give prints nothing.
-  void begin() {
-    if (!begun_) print(prompt_);
-    begun_ = true;
-  }
-
-  void print_plain(std::size_t i) {
-    const std::string shown = (shows_prompt_ ? prompt_ : "") + samples_[i].text;
-    if (i > 0) print("\n");
-    if (!streams_) print(shown);
-    if (!shown.ends_with('\n')) print("\n");
-  }
-
-  void print_json(std::size_t i) {
-    const Sample& s = samples_[i];
-    print_line({{"sample", i},
-                {"prompt", prompt_},
-                {"text", s.text},
-                {"ids", s.ids},
-                {"tokens", tokenizer_.pieces(s.ids)}});
-  }
-
-  const Tokenizer& tokenizer_;
-  bool json_, shows_prompt_, streams_, begun_;
-  std::string prompt_;
-  std::vector<Sample> samples_;
-  std::size_t next_ = 0;
-};
-
 }  // namespace
 
 Exit run_sample(CommandLine& line) {
@@ -189,7 +103,7 @@ Exit run_sample(CommandLine& line) {
   auto* text = line.add_text(o.text,
                              "text to continue (default: standard input if it is a pipe or a "
                              "file; on a terminal heed asks for it); its words need no quotes");
-  auto* prompt = app.add_option("--prompt", o.text, "the same as TEXT")->excludes(text);
+  auto* prompt = app.add_option("--prompt", o.prompt, "the same as TEXT")->excludes(text);
   app.add_option("--prompt-file", o.prompt_file, "file with the text; - is standard input")
       ->type_name("PATH")
       ->excludes(prompt)
@@ -230,13 +144,14 @@ Exit run_sample(CommandLine& line) {
   prepare_blas(pool.threads());
   const auto answer = [&](const std::string& to) {
     complete_request(m, to, log, r);
-    SamplePrinter printer(m, o, to);
+    SamplePrinter printer(m, r, o.stops, o.json, to);
     draw_samples(
         m.model, m.values, *m.objective, pool, r,
         [&](int i, int id) { return !interrupted() && printer.add(i, id); },
         [&](int i) { printer.complete(i); });
     ++r.seed;
   };
+  if (o.prompt) o.text = o.prompt;
   if (!answers_texts(o.text, o.prompt_file.has_value())) o.text = read_prompt(o);
   return answer_texts(o.text,
                       {.name = "sample",

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/long_text.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/corpus.h"

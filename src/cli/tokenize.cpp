@@ -4,7 +4,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/line_reader.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/data_files.h"

@@ -3,7 +3,8 @@
 
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/line_reader.h"
+#include "cli/long_text.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "data/data_files.h"

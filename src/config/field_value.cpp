@@ -19,14 +19,18 @@ using OrderedJson = nlohmann::ordered_json;
 // A value of the field's type, or nothing.
 template <class I>
 std::optional<I> to_integer(const Json& v) {
-  const auto fitting = [](auto x) {
-    return std::in_range<I>(x) ? std::optional(static_cast<I>(x)) : std::nullopt;
-  };
-  if (v.is_number_unsigned()) return fitting(v.get<std::uint64_t>());
-  if (v.is_number_integer()) return fitting(v.get<std::int64_t>());
-  const double x = v.is_number_float() ? v.get<double>() : 0.5;  // 1e3 is an integer too
-  if (x != std::floor(x) || std::fabs(x) >= 9e15) return std::nullopt;
-  return fitting(static_cast<std::int64_t>(x));
+  if (v.is_number_unsigned()) {
+    const auto x = v.get<std::uint64_t>();
+    if (std::in_range<I>(x)) return static_cast<I>(x);
+  } else if (v.is_number_integer()) {
+    const auto x = v.get<std::int64_t>();
+    if (std::in_range<I>(x)) return static_cast<I>(x);
+  } else if (v.is_number_float()) {  // 1e3 is an integer too
+    const double x = v.get<double>();
+    if (x == std::floor(x) && std::fabs(x) < 9e15 && std::in_range<I>(static_cast<std::int64_t>(x)))
+      return static_cast<I>(x);
+  }
+  return std::nullopt;
 }
 
 // "1 epoch", "12 epochs"

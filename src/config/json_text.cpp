@@ -4,7 +4,6 @@
 
 #include "base/input_file.h"
 #include "base/json_object.h"
-#include "config/fields_json.h"
 
 namespace heed {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/input_file.h"
+#include "base/stored_input.h"
 #include "text/normalize.h"
 #include "text/utf8.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/folders.h"
 #include "base/format.h"
-#include "base/input_file.h"
+#include "base/stored_input.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
 #include "data/data_files.h"

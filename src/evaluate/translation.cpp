@@ -5,7 +5,6 @@
 
 #include "data/user_text.h"
 #include "decode/forced_decoding.h"
-#include "decode/sampling.h"
 #include "evaluate/bleu.h"
 
 namespace heed {
@@ -71,25 +70,6 @@ std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool&
   score_as_spelt(model, pool, sources, options.length_penalty, result);
   for (std::vector<Translation>& translations : result) put_in_order(translations, n_best);
   return result;
-}
-
-TokenIds generate(const ModelView& m, TokenIds prompt, int max_tokens, double temperature) {
-  SampleRequest request;
-  request.prompt = std::move(prompt);
-  request.max_tokens = max_tokens;
-  request.rules.temperature = temperature;
-  request.banned = m.objective.never_written(*m.tokenizers.target);
-  TokenIds ids;
-  if (max_tokens <= 0) return ids;
-  Pool pool(1);
-  draw_samples(
-      m.model, m.values, m.objective, pool, request,
-      [&](int, int id) {
-        if (id != Tokenizer::kEos) ids.push_back(id);
-        return id != Tokenizer::kEos;
-      },
-      [](int) {});
-  return ids;
 }
 
 double validation_bleu(const Transformer& model, const ParamVec<float>& values,

@@ -1,4 +1,4 @@
-// What a model with a decoder writes: translations of lines, continuations of texts.
+// Translates lines with a seq2seq model.
 #pragma once
 
 #include <string>
@@ -25,11 +25,6 @@ struct Translation {
 std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool& pool,
                                                 const std::vector<std::string>& lines,
                                                 BeamOptions options, std::size_t first_line = 1);
-
-// At most `max_tokens` tokens that continue `prompt` (a source without special tokens, or the
-// beginning of a decoder's text), without </s>. Temperature 0: always the most probable token;
-// otherwise drawn with a fixed seed.
-TokenIds generate(const ModelView& model, TokenIds prompt, int max_tokens, double temperature = 0);
 
 // Corpus BLEU (tokens separated by spaces) of greedy translations of a validation split.
 double validation_bleu(const Transformer& model, const ParamVec<float>& values,

@@ -12,9 +12,7 @@
 // it has room for, and for xz with its last 8 MiB: it does not look back further.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,16 +39,5 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
 
 // Bytes that this takes, at most.
 double yardsticks_memory(const Objective& objective, const Split& train, int threads);
-
-// As `heed evaluate --json` prints them and the report has them:
-// [{"name":"uniform","nats_per_token":4.1,"bits_per_byte":6.0}, ...]; bits_per_byte may be null.
-nlohmann::ordered_json json_of(const Yardsticks& yardsticks);
-
-// {"kind":"yardsticks","step":0,"values":[...]}
-std::string yardsticks_metrics(const Yardsticks& yardsticks);
-// Those of such an event; none if that is not what it holds.
-Yardsticks yardsticks_of_event(const nlohmann::ordered_json& event);
-// Those in metrics.jsonl of a run, if any. Error (store) if it cannot be read.
-Yardsticks logged_yardsticks(const std::filesystem::path& run);
 
 }  // namespace heed

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "nn/finite.h"
-#include "text/tokenizers.h"
 
 namespace heed {
 namespace {
@@ -58,12 +56,6 @@ AttentionMap empty_map(int layers, int heads, std::size_t queries, std::size_t k
   return map;
 }
 
-std::string text_without_ends(TokenIds ids, const Tokenizer& tokenizer) {
-  std::erase(ids, Tokenizer::kBos);
-  std::erase(ids, Tokenizer::kEos);
-  return tokenizer.decode(ids, true);
-}
-
 }  // namespace
 
 Mat<float> AttentionMap::head(int layer, int head) {
@@ -79,6 +71,14 @@ double AttentionMap::contribution(int layer, int h, int query, int key) const {
   return static_cast<double>(head(layer, h)(query, key)) * lengths[number(layer, h) * keys + key];
 }
 
+const std::vector<int>& query_ids(const Example& input, AttentionKind kind) {
+  return kind == AttentionKind::encoder_self ? input.source : input.target;
+}
+
+const std::vector<int>& key_ids(const Example& input, AttentionKind kind) {
+  return kind == AttentionKind::decoder_self ? input.target : input.source;
+}
+
 AttentionMaps empty_maps(const Transformer& model, const Example& input) {
   AttentionMaps maps;
   const int heads = model.config.n_heads;
@@ -90,7 +90,7 @@ AttentionMaps empty_maps(const Transformer& model, const Example& input) {
   for (const AttentionKind kind : kAttentionKinds)
     if (const int layers = layers_of(kind))
       maps[static_cast<std::size_t>(kind)] =
-          empty_map(layers, heads, queries_of(input, kind).size(), keys_of(input, kind).size());
+          empty_map(layers, heads, query_ids(input, kind).size(), key_ids(input, kind).size());
   return maps;
 }
 
@@ -142,24 +142,6 @@ SharpestHead sharpest_head(const AttentionMap& map) {
   const std::vector<double> all = sharpness(map);
   const int best = static_cast<int>(std::ranges::max_element(all) - all.begin());
   return {best / map.heads, best % map.heads, all[best]};
-}
-
-InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
-  const Tokenizer &source = tokenizers.source(), &target = *tokenizers.target;
-  return {source.pieces(input.source), target.pieces(input.target),
-          text_without_ends(input.source, source), text_without_ends(input.target, target)};
-}
-
-nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps& maps) {
-  nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
-  for (const AttentionKind kind : kAttentionKinds)
-    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
-      kinds.push_back({{"name", attention_name(kind)},
-                       {"layers", map.layers},
-                       {"heads", map.heads},
-                       {"queries", queries_of(tokens, kind)},
-                       {"keys", keys_of(tokens, kind)}});
-  return kinds;
 }
 
 }  // namespace heed

@@ -14,8 +14,6 @@
 #pragma once
 
 #include <array>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
 #include <vector>
 
 #include "data/objective.h"
@@ -23,8 +21,6 @@
 #include "nn/transformer.h"
 
 namespace heed {
-
-struct Tokenizers;
 
 // All heads of one kind of attention. Owns its numbers; empty if the model has no such kind.
 struct AttentionMap {
@@ -46,15 +42,9 @@ using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[static_cast<std::size_t>(kind)];
 }
-// What is at the queries and at the keys of a kind: ids of an Example, strings of InputTokens.
-template <class Sides>
-const auto& queries_of(const Sides& sides, AttentionKind kind) {
-  return kind == AttentionKind::encoder_self ? sides.source : sides.target;
-}
-template <class Sides>
-const auto& keys_of(const Sides& sides, AttentionKind kind) {
-  return kind == AttentionKind::decoder_self ? sides.target : sides.source;
-}
+// The ids at the queries and at the keys of a kind.
+const std::vector<int>& query_ids(const Example& input, AttentionKind kind);
+const std::vector<int>& key_ids(const Example& input, AttentionKind kind);
 
 // Maps of zeros, of the sizes that attention_maps() gives.
 AttentionMaps empty_maps(const Transformer& model, const Example& input);
@@ -81,16 +71,5 @@ struct SharpestHead {
 };
 // The first among equals. The map is not empty.
 SharpestHead sharpest_head(const AttentionMap& map);
-
-// Both sides of an input as readable tokens, one string per id, and as texts without <s> and </s>.
-struct InputTokens {
-  std::vector<std::string> source, target;
-  std::string source_text = {}, target_text = {};
-};
-InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
-
-// [{"name", "layers", "heads", "queries", "keys"}] for each kind that the model has; queries and
-// keys are tokens.
-nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps& maps);
 
 }  // namespace heed

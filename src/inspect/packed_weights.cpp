@@ -1,14 +1,10 @@
 #include "inspect/packed_weights.h"
 
-#include <openssl/evp.h>
-
 #include <cmath>
 
-namespace heed {
+#include "base/base64.h"
 
-std::size_t packed_size(std::size_t weights, int bits) {
-  return (weights * (bits / 8) + 2) / 3 * 4;
-}
+namespace heed {
 
 std::vector<std::string> packed_weights(const AttentionMaps& maps, int bits) {
   std::vector<std::string> kinds;
@@ -20,10 +16,7 @@ std::vector<std::string> packed_weights(const AttentionMaps& maps, int bits) {
       bytes.push_back(static_cast<unsigned char>(x & 0xff));
       if (bits == 16) bytes.push_back(static_cast<unsigned char>(x >> 8));
     }
-    std::string& text = kinds.emplace_back(packed_size(map.weights.size(), bits) + 1, '\0');
-    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
-                    static_cast<int>(bytes.size()));
-    text.pop_back();  // libcrypto adds a zero at the end
+    kinds.push_back(base64(bytes));
   }
   return kinds;
 }

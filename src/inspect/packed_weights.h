@@ -12,7 +12,5 @@ namespace heed {
 // For each kind that the model has, [layer][head][query][key] in base64. `bits` 8: a byte b for
 // each weight (b / 255)^2, so that small ones are told apart; 16: ten-thousandths, low byte first.
 std::vector<std::string> packed_weights(const AttentionMaps& maps, int bits);
-// The letters that so many weights become.
-std::size_t packed_size(std::size_t weights, int bits);
 
 }  // namespace heed

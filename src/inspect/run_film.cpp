@@ -6,8 +6,9 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
-#include "evaluate/translation.h"
 #include "inspect/fill.h"
+#include "inspect/generate.h"
+#include "inspect/input_tokens.h"
 #include "inspect/packed_weights.h"
 
 namespace heed {

@@ -1,7 +1,5 @@
 #include "inspect/scores_text.h"
 
-#include "inspect/attention_scores.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>

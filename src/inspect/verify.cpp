@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
+#include "store/initial_weights.h"
 #include "store/metrics_file.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"

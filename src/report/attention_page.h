@@ -1,19 +1,13 @@
-// Attention maps as JSON, and as the page of `heed attend --html` (web/attention.html):
-// interactive, for mouse, touch and keyboard.
+// The page of `heed attend --html` (web/attention.html): interactive attention maps, for mouse,
+// touch and keyboard.
 #pragma once
 
 #include <string>
 
-#include "inspect/attention_maps.h"
+#include "report/attention_json.h"
 #include "text/tokenizer.h"
 
 namespace heed {
-
-// One line: {"source_ids", "source_tokens", "target_ids", "target_tokens", "encoder", "decoder",
-// "cross"}. The last three are [layer][head][query][key]; kinds that the model lacks are left out.
-// With `contributions` also "contribution_encoder" ... in the same layout.
-std::string attention_json(const Example& input, const InputTokens& tokens,
-                           const AttentionMaps& maps, bool contributions);
 
 struct AttentionPage {
   std::string about;   // names the model, in one line

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "inspect/attention_maps.h"
+#include "report/attention_json.h"
 #include "report/heat_map.h"
 
 namespace heed {

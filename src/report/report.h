@@ -6,24 +6,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "inspect/film_file.h"
 #include "inspect/parameters.h"
-#include "report/run_metrics.h"
 
 namespace heed {
-
-// What film.jsonl of a run holds, oldest first, as inspect/run_film.h writes it.
-struct FilmFile {
-  nlohmann::ordered_json probe = nlohmann::ordered_json::object();  // empty without frames
-  std::vector<nlohmann::ordered_json> frames;  // of all kinds and prompts of the probe
-
-  std::int64_t last_step() const {  // -1: there are no frames
-    return frames.empty() ? -1 : frames.back()["step"].get<std::int64_t>();
-  }
-};
 
 struct Report {
   std::string run;  // as the user wrote it

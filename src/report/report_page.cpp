@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "evaluate/yardsticks_json.h"
 #include "report/page.h"
-#include "report/report.h"
 
 namespace heed {
 namespace {

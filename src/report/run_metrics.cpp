@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "evaluate/yardsticks_json.h"
 #include "store/metrics_file.h"
 #include "train/learning_json.h"
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/clock.h"
 #include "base/files.h"
-#include "base/format.h"
 #include "base/input_file.h"
 #include "base/json_object.h"
 

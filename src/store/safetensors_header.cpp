@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/json_object.h"
-#include "store/safetensors.h"
 
 namespace heed {
 namespace {

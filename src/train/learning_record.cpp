@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "store/trained_model.h"
+#include "store/initial_weights.h"
 
 namespace heed {
 namespace {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "train/training_run.h"
 
 namespace heed {
 namespace {

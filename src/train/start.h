@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/input_file.h"
+#include "base/stored_input.h"
 #include "train/training_run.h"
 
 namespace heed {

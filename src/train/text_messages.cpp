@@ -5,9 +5,8 @@
 #include <filesystem>
 
 #include "base/format.h"
-#include "base/input_file.h"
+#include "base/stored_input.h"
 #include "base/utf8.h"
-#include "train/text_start.h"
 
 namespace heed {
 namespace {

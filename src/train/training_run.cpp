@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "evaluate/yardsticks.h"
+#include "evaluate/yardsticks_json.h"
 #include "store/origin.h"
 #include "train/run_messages.h"
 

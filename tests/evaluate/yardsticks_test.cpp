@@ -9,6 +9,7 @@
 #include <set>
 
 #include "data/splits.h"
+#include "evaluate/yardsticks_json.h"
 #include "text/tokenizer_trainer.h"
 
 namespace heed {

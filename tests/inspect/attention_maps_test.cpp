@@ -10,7 +10,7 @@
 
 #include "inspect/attention_twin.h"
 #include "nn/models.h"
-#include "report/attention_page.h"
+#include "report/attention_json.h"
 
 namespace heed {
 namespace {

@@ -1,16 +1,13 @@
-// What commands are given to answer: lines of a file or of standard input, read a few at a time as
-// they are answered, and texts that may be too long.
+// Reads lines of a file or of standard input, a few at a time, for commands that answer as they
+// read.
 #pragma once
 
 #include <exception>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/input_file.h"
-#include "base/log.h"
 #include "data/corpus.h"
-#include "store/trained_model.h"
 
 namespace heed {
 
@@ -36,11 +33,5 @@ class LineReader {
   std::size_t number_ = 0;
   std::exception_ptr failed_;  // thrown once the lines before it have been returned
 };
-
-// Warns of a text that is longer than any the model has learnt from. Pairs: a side longer than any
-// training pair. Texts: a prompt of which only the end is read. `name` names the text ("line 3").
-// True if there is nothing more to warn of.
-bool warn_if_long(const TrainedModel& model, const Tokenizer& tokenizer, std::string_view text,
-                  const std::string& name, Log& log);
 
 }  // namespace heed

@@ -1,0 +1,25 @@
+// What a terminal of `width` columns has room for: the progress bar and lines of fields.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heed {
+
+struct Progress {
+  std::int64_t done = 0;
+  std::int64_t total = 0;   // 0: not known
+  std::string status;       // "loss 1.82 | 48.2k tok/s" (ASCII)
+  double eta_seconds = -1;  // below 0: not known
+};
+
+// The bar, always shorter than the terminal is wide. If space is short, the status is left out
+// first, then the remaining time.
+std::string progress_line(const Progress& progress, int width);
+
+// "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are left out from the
+// right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
+std::string fitting_fields(std::string_view line, int width);
+
+}  // namespace heed
