@@ -4,16 +4,54 @@
 
 #include <array>
 #include <cmath>
-#include <regex>
 #include <unordered_map>
 #include <utility>
 
-#include "base/format.h"
 #include "evaluate/ngrams.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The symbols that 13a always splits off: ASCII punctuation except ' , - . (and the space).
+bool is_13a_symbol(char c) {
+  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
+         (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+// Puts spaces around one of two neighbours wherever applies(first, second), then continues after
+// the pair. Pairs do not overlap: in "..." the middle dot belongs to one pair only. Working on
+// bytes is enough, since the bytes of a longer character are neither digits nor punctuation.
+template <class Applies>
+std::string split_pairs(const std::string& text, Applies applies, bool split_second) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (i + 1 < text.size() && applies(text[i], text[i + 1])) {
+      const std::string first(1, text[i]), second(1, text[i + 1]);
+      out += split_second ? first + " " + second + " " : " " + first + " " + second;
+      i += 2;
+    } else {
+      out += text[i++];
+    }
+  }
+  return out;
+}
+
+bool is_point(char c) {
+  return c == '.' || c == ',';
+}
 
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
@@ -60,27 +98,32 @@ void score(Bleu& bleu) {
 
 }  // namespace
 
-// sacreBLEU's replacements. Bytes are enough: those of a longer character are neither digits nor
-// punctuation.
 std::string tokenize_13a(std::string_view line) {
-  static const std::pair<std::regex, const char*> kReplaced[] = {
-      {std::regex("<skipped>"), ""},
-      {std::regex("-\n"), ""},
-      {std::regex("\n"), " "},
-      {std::regex("&quot;"), "\""},
-      {std::regex("&amp;"), "&"},
-      {std::regex("&lt;"), "<"},
-      {std::regex("&gt;"), ">"},
-      {std::regex("([{-~[-` -&(-+:-@/])"), " $1 "},
-      {std::regex("([^0-9])([.,])"), "$1 $2 "},
-      {std::regex("([.,])([^0-9])"), " $1 $2"},
-      {std::regex("([0-9])-"), "$1 - "},
-  };
-  std::string text = " " + std::string(line) + " ";
-  for (const auto& [pattern, with] : kReplaced) text = std::regex_replace(text, pattern, with);
-  std::vector<std::string> words;
-  for (const std::string_view word : split_words(text)) words.emplace_back(word);
-  return joined(words, " ");
+  std::string text = replace_all(std::string(line), "<skipped>", "");
+  text = replace_all(text, "-\n", "");
+  text = replace_all(text, "\n", " ");
+  for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
+                                       std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}})
+    text = replace_all(text, entity, symbol);
+  std::string spaced = " ";
+  for (const char c : text)
+    if (is_13a_symbol(c))
+      spaced += {' ', c, ' '};
+    else
+      spaced += c;
+  spaced += ' ';
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return is_point(a) && !is_digit(b); }, false);
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
+  std::string joined;
+  for (const std::string_view word : split_words(spaced)) {
+    if (!joined.empty()) joined += ' ';
+    joined += word;
+  }
+  return joined;
 }
 
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
