@@ -6,8 +6,7 @@
 The time is that of `heed train`, from its start to its end. The metric is one of `heed evaluate` (loss, perplexity,
 bits_per_byte, accuracy, bleu, chrf, exact_match) on what the config holds out, with the last checkpoint or an average of
 the last ones. No seed is left out and no checkpoint is chosen; a seed that diverges counts as null and misses any target.
---data train=FILE is --set data.train=FILE with a path
-from here.
+--data train=FILE is --set data.train=FILE with a path from here.
 
 Prints a table row and appends a JSON object to a file of results (default: configs/speedruns.jsonl), also where the target
 is missed: what did not help is a result too, and --note says what was tried. config_sha256 is of the effective config as
@@ -84,10 +83,11 @@ def main():
     sets = [part for text in options.set for part in ("--set", text)]
     files = [part for key, file in options.data for part in ("--set", f"data.{key}={pathlib.Path(file).resolve()}")]
     effective = heed("config", config, *sets)
-    seed, objective = json.loads(effective)["seed"], json.loads(effective)["objective"]["type"]
+    settings = json.loads(effective)
+    seed, objective = settings["seed"], settings["objective"]["type"]
     if metric in TRANSLATED and objective != "seq2seq":
         parser.error(f"{metric} is of translations; the objective of {config.name} is {objective}")
-    values, seconds = [], []
+    values, seconds, steps = [], [], None
     with tempfile.TemporaryDirectory(prefix="heed-speedrun-") as folder:
         for number in range(seed, seed + options.seeds):
             run = pathlib.Path(folder) / f"seed-{number}"
@@ -96,11 +96,14 @@ def main():
             trained = heed("train", config, "--run", run, *sets, *files, "--set", f"seed={number}", "--threads",
                            options.threads, "--quiet", allowed=(DIVERGED,))
             seconds.append(time.monotonic() - begin)
-            values.append(measured(heed, run, options) if trained is not None else None)
+            if trained is None:
+                values.append(None)
+                continue
+            values.append(measured(heed, run, options))
+            steps = json.loads((run / "checkpoints" / "last" / "state.json").read_text())["step"]
         origin = json.loads((run / "origin.json").read_text())
     ended = [value for value in values if value is not None]
     reached = len(ended) == len(values) and COMPARISONS[comparison](mean(ended), wanted)
-    steps = json.loads(effective)["train"]["max_steps"]
     date = str(datetime.date.today())
     result = {
         "date": date, "config": config.name, "set": options.set, "note": options.note, "target": " ".join(options.target),
@@ -110,11 +113,13 @@ def main():
         "seeds": list(range(seed, seed + options.seeds)), "average": options.average, "tokenize": options.tokenize,
         "config_sha256": hashlib.sha256(effective.encode()).hexdigest(),
         "data_sha256": [origin[key] for key in ("data_sha256", "valid_sha256") if key in origin],
-        "cpu": cpu(), "core_type": origin["core_type"], "threads": options.threads, "commit": commit, "clean": not reasons, "reasons": reasons}
+        "cpu": cpu(), "core_type": origin["core_type"], "threads": options.threads, "commit": commit, "clean": not reasons,
+        "reasons": reasons}
     with options.results.open("a") as file:
         file.write(json.dumps(result) + "\n")
     row = [f"`{config.name}`" + "".join(f" `{text}`" for text in options.set), options.note,
-           f"{metric} {cell(ended, 4 if abs(wanted) < 10 else 2) if ended else 'diverged'}", f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
+           f"{metric} {cell(ended, 4 if abs(wanted) < 10 else 2) if ended else 'diverged'}",
+           f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
            f"{cell(seconds, 1)} s, {steps} steps", f"{cpu()}, {options.threads} threads",
            f"{date}, {commit or 'commit unknown'}, config {result['config_sha256'][:10]}"]
     if reasons:

@@ -42,7 +42,7 @@ inline double largest_of(std::span<const double> x) {
 // central difference. A gradient that should be exactly zero shows it: that of a key bias without
 // rotary positions and norm of keys, because softmax ignores what is added to every score.
 inline double rounding_noise(double size) {
-  constexpr double kRoundings = 8;  // in each of the four values of f; measured: 1 to 4
+  constexpr double kRoundings = 8;  // a few in each of the four values of f, and room
   return kRoundings * std::numeric_limits<double>::epsilon() * size / kGradientStep;
 }
 

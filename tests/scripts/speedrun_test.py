@@ -68,6 +68,7 @@ class Speedrun(unittest.TestCase):
         self.assertIn("loss <= 0.1: no", row)
         first, second = self.results()
         self.assertEqual((first["reached"], second["reached"], second["average"]), (True, False, 3))
+        self.assertEqual(second["steps"], 12)
         self.assertTrue(second["clean"], second)  # the results of before are no change of the sources
         self.assertEqual(first["config_sha256"], second["config_sha256"])
         self.assertEqual(len(second["data_sha256"][0]), 64)
@@ -76,6 +77,11 @@ class Speedrun(unittest.TestCase):
         for target in (("los", "<=", "1"), ("loss", "<", "1"), ("loss", "<=", "low"), ("loss", "<=", "nan")):
             self.assertIn("expected --target", self.speedrun("--target", *target, status=2).stderr)
         self.assertIn("bleu is of translations", self.speedrun("--target", "bleu", ">=", "3", status=2).stderr)
+
+    def test_steps_are_those_that_were_done(self):
+        self.speedrun("--target", "loss", "<=", 9, "--seeds", 1, "--set", "train.patience=1", "--set",
+                      "optimizer.learning_rate=1e-30", "--set", "optimizer.warmup_steps=0")
+        self.assertLess(self.results()[0]["steps"], 12)
 
     def test_a_seed_that_diverges_is_kept_and_misses_the_target(self):
         self.speedrun("--target", "loss", "<=", 9, "--seeds", 2, "--set", "optimizer.type=sgd", "--set",
