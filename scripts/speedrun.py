@@ -5,7 +5,8 @@
 
 The time is that of `heed train`, from its start to its end. The metric is one of `heed evaluate` (loss, perplexity,
 bits_per_byte, accuracy, bleu, chrf, exact_match) on what the config holds out, with the last checkpoint or an average of
-the last ones. No seed is left out and no checkpoint is chosen; a seed that diverges counts as null and misses any target.
+the last ones. No seed is left out and no checkpoint is chosen; a seed that diverges counts as null, without its seconds,
+and misses any target.
 --data train=FILE is --set data.train=FILE with a path from here.
 
 Prints a table row and appends a JSON object to a file of results (default: configs/speedruns.jsonl), also where the target
@@ -56,6 +57,21 @@ def measured(heed, run, options):
     return heed.json("evaluate", run, "--checkpoint", checkpoint, *translate)[metric]
 
 
+def cannot_measure(settings, options):
+    """Why a run with these settings would have nothing to measure, or None."""
+    metric, train, data = options.target[0], settings["train"], settings["data"]
+    if metric in TRANSLATED and settings["objective"]["type"] != "seq2seq":
+        return f"{metric} is of translations; the objective is {settings['objective']['type']}"
+    if not data["valid_fraction"] and not any(data.get(key) for key in ("valid", "valid_source", "valid_pairs")):
+        return f"{metric} is of held-out text, but data.valid_fraction is 0 and no file is held out"
+    saved = train["keep_last"] or math.inf
+    if isinstance(train["save_every"], int) and train["save_every"] > 0 and train["max_steps"] > 0:
+        saved = min(saved, math.ceil(train["max_steps"] / train["save_every"]))
+    if options.average and options.average > saved:
+        return f"--average {options.average}, but the run keeps {saved} checkpoints (train.keep_last, train.save_every)"
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", type=pathlib.Path, help="a config, or the name of one in configs/")
@@ -83,10 +99,14 @@ def main():
     sets = [part for text in options.set for part in ("--set", text)]
     files = [part for key, file in options.data for part in ("--set", f"data.{key}={pathlib.Path(file).resolve()}")]
     effective = heed("config", config, *sets)
-    settings = json.loads(effective)
-    seed, objective = settings["seed"], settings["objective"]["type"]
-    if metric in TRANSLATED and objective != "seq2seq":
-        parser.error(f"{metric} is of translations; the objective of {config.name} is {objective}")
+    settings = json.loads(heed("config", config, *sets, *files))
+    seed, reason = settings["seed"], cannot_measure(settings, options)
+    if reason:
+        parser.error(f"{config.name}: {reason}")
+    try:
+        options.results.open("a").close()
+    except OSError as error:
+        parser.error(f"--results: {error}")
     values, seconds, steps = [], [], None
     with tempfile.TemporaryDirectory(prefix="heed-speedrun-") as folder:
         for number in range(seed, seed + options.seeds):
@@ -95,10 +115,10 @@ def main():
             begin = time.monotonic()
             trained = heed("train", config, "--run", run, *sets, *files, "--set", f"seed={number}", "--threads",
                            options.threads, "--quiet", allowed=(DIVERGED,))
-            seconds.append(time.monotonic() - begin)
             if trained is None:
                 values.append(None)
                 continue
+            seconds.append(time.monotonic() - begin)
             values.append(measured(heed, run, options))
             steps = json.loads((run / "checkpoints" / "last" / "state.json").read_text())["step"]
         origin = json.loads((run / "origin.json").read_text())
@@ -109,7 +129,7 @@ def main():
         "date": date, "config": config.name, "set": options.set, "note": options.note, "target": " ".join(options.target),
         "reached": reached, "metric": metric, "values": values, "seconds": [round(s, 2) for s in seconds], "steps": steps,
         "mean": mean(ended) if ended else None, "lowest": min(ended, default=None), "highest": max(ended, default=None),
-        "mean_seconds": round(mean(seconds), 2),
+        "mean_seconds": round(mean(seconds), 2) if seconds else None,
         "seeds": list(range(seed, seed + options.seeds)), "average": options.average, "tokenize": options.tokenize,
         "config_sha256": hashlib.sha256(effective.encode()).hexdigest(),
         "data_sha256": [origin[key] for key in ("data_sha256", "valid_sha256") if key in origin],
@@ -118,9 +138,10 @@ def main():
     with options.results.open("a") as file:
         file.write(json.dumps(result) + "\n")
     row = [f"`{config.name}`" + "".join(f" `{text}`" for text in options.set), options.note,
-           f"{metric} {cell(ended, 4 if abs(wanted) < 10 else 2) if ended else 'diverged'}",
+           f"{metric} {cell(ended, 4 if abs(wanted) < 10 else 2) if ended else 'diverged'}"
+           + (f" (average of the last {options.average})" if options.average else ""),
            f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
-           f"{cell(seconds, 1)} s, {steps} steps", f"{cpu()}, {options.threads} threads",
+           f"{cell(seconds, 1)} s, {steps} steps" if ended else "", f"{cpu()}, {options.threads} threads",
            f"{date}, {commit or 'commit unknown'}, config {result['config_sha256'][:10]}"]
     if reasons:
         row[-1] += f", **not clean**: {'; '.join(reasons)}"

@@ -66,6 +66,7 @@ class Speedrun(unittest.TestCase):
         self.speedrun("--target", "accuracy", ">=", 0, "--seeds", 1, config="toy.json")
         row = self.speedrun("--target", "loss", "<=", 0.1, "--seeds", 1, "--average", 3).stdout
         self.assertIn("loss <= 0.1: no", row)
+        self.assertIn("(average of the last 3)", row)
         first, second = self.results()
         self.assertEqual((first["reached"], second["reached"], second["average"]), (True, False, 3))
         self.assertEqual(second["steps"], 12)
@@ -76,7 +77,14 @@ class Speedrun(unittest.TestCase):
     def test_a_target_that_cannot_be_measured_is_refused_before_training(self):
         for target in (("los", "<=", "1"), ("loss", "<", "1"), ("loss", "<=", "low"), ("loss", "<=", "nan")):
             self.assertIn("expected --target", self.speedrun("--target", *target, status=2).stderr)
-        self.assertIn("bleu is of translations", self.speedrun("--target", "bleu", ">=", "3", status=2).stderr)
+        for options, reason in ((("bleu", ">=", 3), "bleu is of translations"),
+                                (("loss", "<=", 9, "--average", 4), "keeps 3 checkpoints"),
+                                (("loss", "<=", 9, "--average", 3, "--set", "train.max_steps=4"), "keeps 2 checkpoints"),
+                                (("loss", "<=", 9, "--set", "data.valid_fraction=0"), "no file is held out"),
+                                (("loss", "<=", 9, "--results", "nowhere/results.jsonl"), "No such file")):
+            error = self.speedrun("--target", *options, status=2).stderr
+            self.assertIn(reason, error)
+            self.assertNotIn("training toy", error)
 
     def test_steps_are_those_that_were_done(self):
         self.speedrun("--target", "loss", "<=", 9, "--seeds", 1, "--set", "train.patience=1", "--set",
@@ -88,6 +96,7 @@ class Speedrun(unittest.TestCase):
                       "optimizer.learning_rate=1e6", "--set", "optimizer.clip_norm=0", "--set", "optimizer.warmup_steps=1")
         result, = self.results()
         self.assertEqual((result["values"], result["mean"], result["reached"]), ([None, None], None, False))
+        self.assertEqual((result["seconds"], result["mean_seconds"]), ([], None))
 
 
 if __name__ == "__main__":
