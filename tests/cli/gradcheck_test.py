@@ -24,6 +24,17 @@ class Gradcheck(RunsTest):
             with self.subTest(seed=seed):
                 self.agrees(MULTI30K, f"seed={seed}")
 
+    def test_one_head_and_dropped_rows(self):
+        for seed in range(1, 11):
+            with self.subTest(seed=seed):
+                self.agrees(GPT, f"seed={seed}", "model.n_heads=1", "model.dropout=0.5", "model.activation=relu",
+                            "model.bias=false", "model.norm_type=rms")
+        self.agrees(GPT, "seed=3", "model.n_heads=1", "model.dropout=0.3", "model.positions=rotary")
+
+    def test_relu_at_its_corner_in_every_draw_ends_with_an_error(self):
+        self.check("gradcheck", GPT, "--set", "model.dropout=0.95", "--set", "model.activation=relu",
+                   "--set", "model.bias=false", status=2, words=["too near 0", "a smaller model.dropout"])
+
     def test_attention_of_each_kind(self):
         for choice in ("positions=false", "uniform=true", "query=identity", "key=identity", "value=random"):
             for qk_norm in ("true", "false"):
