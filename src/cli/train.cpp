@@ -130,6 +130,10 @@ Exit run_resume(CommandLine& line) {
                     "leave RUN alone and continue its newest checkpoint in this new run, "
                     "whose schedule (wsd) decays to --max-steps");
   line.app()
+      .add_option("--checkpoint", request.checkpoint,
+                  "with --branch: begin at this one instead: last, best, step-N or a path")
+      ->needs(branch);
+  line.app()
       .add_flag("--force", request.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs(branch);
   line.add_sets(request.sets);

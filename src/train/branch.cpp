@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/files.h"
@@ -41,10 +42,21 @@ struct Stem {
   std::optional<Checkpoint> best;  // if it is another one
 };
 
+NewestCheckpoint beginning(const ResumeRequest& r) {
+  if (r.checkpoint.empty()) return newest_checkpoint(r.run);
+  Checkpoint chosen = open_checkpoint(r.run, r.checkpoint);
+  if (!chosen.has_training())
+    throw Error(Exit::usage,
+                chosen.folder().string() + " has no optimizer's state, so nothing continues it.",
+                "--checkpoint step-N");
+  return {std::move(chosen), {}};
+}
+
 // Both of one moment: a run that trains meanwhile removes the best one when it finds a better one.
-Stem open_stem(const fs::path& run, Log& log) {
+Stem open_stem(const ResumeRequest& request, Log& log) {
+  const fs::path run = request.run;
   for (std::int64_t before = -1;;) {
-    Stem stem{newest_checkpoint(run), std::nullopt};
+    Stem stem{beginning(request), std::nullopt};
     if (!stem.newest.checkpoint) return stem;
     const State& state = stem.newest.checkpoint->state();
     if (state.best_step < 0 || state.best_step == state.step) return stem;
@@ -76,6 +88,14 @@ std::int64_t first_other_rate(const StoredRun& stem, const OptimizerConfig& bran
   return 0;
 }
 
+// "--checkpoint step-100, which is before that; or ", or nothing.
+std::string earlier_checkpoint(const fs::path& run, std::int64_t step) {
+  const std::vector<std::int64_t> steps = list_steps(run);
+  const auto after = std::ranges::lower_bound(steps, step);
+  if (after == steps.begin()) return "";
+  return fmt::format("--checkpoint step-{}, which is before that; or ", *std::prev(after));
+}
+
 // What a branch needs so that the steps done keep their rates.
 std::string what_fits(const StoredRun& stem, OptimizerConfig branch) {
   if (branch.schedule == ScheduleType::wsd && branch.decay_fraction < 1) {
@@ -102,7 +122,7 @@ void refuse_other_rates(const StoredRun& stem, const std::string& run) {
                   "had the learning rate {:.4g} instead of {:.4g}: no config would "
                   "describe the branch.",
                   quoted_path(run), stem.steps_done(), step, rate(stem.config), rate(stem.trained)),
-      what_fits(stem, stem.config.optimizer));
+      earlier_checkpoint(run, step) + what_fits(stem, stem.config.optimizer));
 }
 
 // Those of --init-from, to compare with.
@@ -137,9 +157,9 @@ void say_if_not_validated(const TrainConfig& t, Log& log) {
 }  // namespace
 
 RunResult branch_run(const ResumeRequest& request, Log& log) {
-  RunWriter::require_free(request.branch, request.force);
   refuse_inside(request);
-  Stem checkpoints = open_stem(request.run, log);
+  RunWriter::require_free(request.branch, request.force);
+  Stem checkpoints = open_stem(request, log);
   const StoredRun stem = read_stored_run(request, request.run, std::move(checkpoints.newest), log);
   const std::int64_t step = stem.steps_done();
   const RunConfig& config = stem.config;
