@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "train/schedule.h"
 
 namespace heed {
 namespace {
@@ -53,6 +54,7 @@ void say_start(Log& log, const PreparedRun& run) {
   log.info(fmt::format("plan: {}steps of {} tokens, on {}, about {} of memory", steps,
                        n(c.train.batch_tokens), counted(std::to_string(run.threads), "thread"),
                        format_bytes(run.memory.total())));
+  log.info("learning rate: " + schedule_in_words(c.optimizer, c.train.max_steps));
 }
 
 void say_yardsticks(Log& log, const Yardsticks& yardsticks) {

@@ -1,5 +1,7 @@
 #include "train/schedule.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -46,6 +48,36 @@ double learning_rate(const OptimizerConfig& c, int d_model, std::int64_t step) {
 std::int64_t full_rate_until(const OptimizerConfig& c) {
   const double end = static_cast<double>(c.decay_steps);
   return static_cast<std::int64_t>(end - c.decay_fraction * end);
+}
+
+std::string schedule_in_words(const OptimizerConfig& c, std::int64_t max_steps) {
+  const bool ends = max_steps > 0, wsd = c.schedule == ScheduleType::wsd;
+  if (wsd && c.warmup_steps > full_rate_until(c))
+    return fmt::format(
+        "rises until it meets the fall to {:g} at step {} (optimizer.warmup_steps is {})",
+        c.min_learning_rate, c.decay_steps, c.warmup_steps);
+  if (ends && c.warmup_steps >= max_steps)
+    return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
+                       c.warmup_steps);
+  std::string text =
+      c.warmup_steps > 0 ? fmt::format("rises over {} steps", c.warmup_steps) : "begins";
+  if (c.schedule == ScheduleType::noam) return text + ", falls as 1 / sqrt(step)";
+  text += fmt::format(" {} {:g}", c.warmup_steps > 0 ? "to" : "at", c.learning_rate);
+  switch (c.schedule) {
+    case ScheduleType::linear:
+    case ScheduleType::cosine:
+      return text + fmt::format(", falls ({}) to {:g} at step {}",
+                                c.schedule == ScheduleType::linear ? "linear" : "cosine",
+                                c.min_learning_rate, c.decay_steps);
+    case ScheduleType::wsd:
+      if (ends && full_rate_until(c) >= max_steps) return text + ", stays to the end of the run";
+      return text + fmt::format(", stays until step {}, falls to {:g} at step {}",
+                                full_rate_until(c), c.min_learning_rate, c.decay_steps);
+    case ScheduleType::inverse_sqrt:
+      return text + ", falls as 1 / sqrt(step)";
+    default:
+      return text + ", stays";
+  }
 }
 
 }  // namespace heed
