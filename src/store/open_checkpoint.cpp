@@ -13,8 +13,9 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::seconds kPatience(10);  // beside a saver that is as fast as this reader,
-constexpr int kAttempts = 20;                  // and beside one that is faster
+// A saver as fast as this reader needs time to get out of its way, a faster one many tries.
+constexpr std::chrono::seconds kPatience(10);
+constexpr int kAttempts = 20;
 constexpr std::chrono::milliseconds kPause(1);
 
 // Tries until `attempt` gives something: kAttempts times at least, and for kPatience at least.

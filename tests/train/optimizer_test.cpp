@@ -198,7 +198,8 @@ TEST(Optimizer, ClippingIsByTheGlobalNorm) {
 }
 
 TEST(Optimizer, TheSameBytesOnAnyNumberOfThreads) {
-  const ParamTable t = layer_table();
+  ParamTable t = layer_table();
+  t.add_matrix("decoder.layers.1.fc1.weight", 300, 131, {Initializer::normal, 1.0});  // two tasks
   const auto train = [&](int threads, OptimizerType type) {
     ParamVec<float> values(t.size()), gradients(t.size());
     initialize(t, 5, values);
