@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/format.h"
 #include "base/signals.h"
 #include "math/blas.h"
 #include "store/open_checkpoint.h"
@@ -28,15 +29,28 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
                 : "number of special tokens (from the lengths in objective)");
 }
 
+// Keys of the model that fit the weights and yet give another function: "model.norm_type from
+// "rms" to "layer"".
+std::vector<std::string> other_function(const RunConfig& weights, const RunConfig& config) {
+  std::vector<std::string> changes;
+  for (const KeyChange& c : changed_keys(weights, config))
+    if (c.key.starts_with("model.") && c.key.find("dropout") == std::string::npos &&
+        c.key.find("init") == std::string::npos && c.key != "model.max_length")
+      changes.push_back(fmt::format("{} from {} to {}", c.key, c.before, c.after));
+  return changes;
+}
+
 }  // namespace
 
 PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
                             const std::string& folder, const std::string& run) {
   std::optional<Checkpoint> initial;
   Tokenizers tokenizers;
+  std::vector<std::string> changes;
   if (!request.init_from.empty()) {
     initial = open_checkpoint(request.init_from);
     refuse_misfit(config, checkpoint_config(*initial), request.init_from);
+    changes = other_function(checkpoint_config(*initial), config);
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
   }
   PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.threads);
@@ -46,6 +60,10 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
     prepared.data.notes.push_back(
         fmt::format("tokenizer: that of {}, {} ids; the other keys of tokenizer do nothing here",
                     request.init_from, prepared.tokenizers.target->size()));
+    if (!changes.empty())
+      prepared.data.notes.push_back(
+          fmt::format("weights: those of {}, which learnt another model; changed: {}",
+                      request.init_from, joined(changes)));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }

@@ -25,6 +25,16 @@ class InitFrom(RunsTest):
             self.assertFalse((self.folder / "misfit").exists(), change)
         self.train(config, "misfit", "--init-from", self.folder / "none", status=4)
 
+    def test_another_function_of_the_same_weights_is_said(self):
+        self.train(self.config(train__max_steps=2), "first")
+        for sets, said in ((["model.activation=relu", "model.dropout=0.3"], "changed: model.activation from "), ([], None)):
+            r = self.train(self.config(), f"run{len(sets)}", "--init-from", self.folder / "first", "--stop-at", 1,
+                           *(part for s in sets for part in ("--set", s)))
+            self.assertEqual("which learnt another model" in r.err, bool(sets), r.err)
+            if said:
+                self.assertIn(said, r.err)
+                self.assertNotIn("model.dropout from", r.err)
+
     def test_initial_weights_are_saved_before_the_first_step(self):
         self.train(self.config(train__max_steps=6), "first")
         weights = lambda path: self.files(path)["model.safetensors"]
