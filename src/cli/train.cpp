@@ -131,7 +131,7 @@ Exit run_resume(CommandLine& line) {
                     "whose schedule (wsd) decays to --max-steps");
   line.app()
       .add_option("--checkpoint", request.checkpoint,
-                  "with --branch: begin at this one instead: last, best, step-N or a path")
+                  "with --branch: begin at this one instead: last, best or step-N")
       ->needs(branch);
   line.app()
       .add_flag("--force", request.force, "with --branch: rename an existing run to NAME.old-K")

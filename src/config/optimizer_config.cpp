@@ -16,9 +16,8 @@ std::vector<Field> fields(OptimizerConfig& c) {
       c.schedule != ScheduleType::wsd ? "only optimizer.schedule wsd has it" : "";
   return {
       {"type", choice(c.type, {"adamw", "adam", "sgd", "muon"}),
-       "muon: orthogonalised momentum, scaled so that learning_rate serves both, for the matrices "
-       "of "
-       "the layers; adamw for all else"},
+       "muon: orthogonalised momentum for the matrices of the layers, adamw for all else, both at "
+       "learning_rate"},
       {"learning_rate", &c.learning_rate, "the highest rate of the schedule (noam: a factor)",
        above(0, 1e6), kFuture},
       {"betas", &c.betas, "adamw, adam, muon: decay of Adam's two running averages", kFraction},

@@ -45,6 +45,9 @@ struct Stem {
 NewestCheckpoint beginning(const ResumeRequest& r) {
   if (r.checkpoint.empty()) return newest_checkpoint(r.run);
   Checkpoint chosen = open_checkpoint(r.run, r.checkpoint);
+  if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run))
+    throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
+                                         quoted_path(r.run)));
   if (!chosen.has_training())
     throw Error(Exit::usage,
                 chosen.folder().string() + " has no optimizer's state, so nothing continues it.",

@@ -135,6 +135,8 @@ class Branch(RunsTest):
         self.branch("--max-steps", 20, "--checkpoint", "step-7", run="no", status=4, words="no checkpoint step-7")
         self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "average-88-90",
                    status=2, words="no optimizer's state")
+        self.branch("--max-steps", 20, "--checkpoint", self.checkpoints("fallen") / "step-00000012", run="no", status=2,
+                    words="is not a checkpoint of \"stem\"")
         self.check("resume", "stem", "--checkpoint", "last", status=2, words="--branch")
 
     def test_other_schedules_branch_where_their_rates_agree(self):
