@@ -181,7 +181,7 @@ def rows_of_png(data):
 
 
 def small_png(data):
-    """The same picture in 16 colours: the most frequent ones that are not near each other. Plain areas keep theirs."""
+    """The same picture in 12 colours: the most frequent ones that are not near each other. Plain areas keep theirs."""
     width, rows = rows_of_png(data)
     count = collections.Counter(c for row in rows for c in row)
 
@@ -190,7 +190,7 @@ def small_png(data):
 
     palette, near = [], 4
     for colour, _ in count.most_common():
-        if len(palette) < 16 and all(distance(colour, c) > near for c in palette):
+        if len(palette) < 12 and all(distance(colour, c) > near for c in palette):
             palette.append(colour)
             near = 4 if len(palette) < 4 else 900
     place = {c: min(range(len(palette)), key=lambda i: distance(c, palette[i])) for c in count}
