@@ -49,8 +49,9 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
   std::vector<std::string> changes;
   if (!request.init_from.empty()) {
     initial = open_checkpoint(request.init_from);
-    refuse_misfit(config, checkpoint_config(*initial), request.init_from);
-    changes = other_function(checkpoint_config(*initial), config);
+    const RunConfig trained = checkpoint_config(*initial);
+    refuse_misfit(config, trained, request.init_from);
+    changes = other_function(trained, config);
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
   }
   PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.threads);
