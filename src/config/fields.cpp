@@ -31,4 +31,8 @@ std::vector<Leaf> leaves(const std::vector<Field>& fields) {
   return out;
 }
 
+std::string in_words(const KeyChange& change) {
+  return change.key + " from " + change.before + " to " + change.after;
+}
+
 }  // namespace heed

@@ -111,5 +111,6 @@ struct KeyChange {
   std::string key, before, after;  // full key; values as JSON, "" where the key is rejected
   OnResume on_resume;
 };
+std::string in_words(const KeyChange& change);  // "model.norm from "pre" to "post""
 
 }  // namespace heed

@@ -98,6 +98,14 @@ bool has_dropout(const ModelConfig& c) {
   return std::max({c.dropout, c.attention_dropout, c.activation_dropout}) > 0;
 }
 
+ModelConfig without_training(ModelConfig c) {
+  c.dropout = c.attention_dropout = c.activation_dropout = 0;
+  c.init = Init::xavier_uniform;
+  c.zero_init = false;
+  c.max_length = 0;
+  return c;
+}
+
 int most_positions(const ModelConfig& c) {
   return c.positions == Positions::learned ? c.max_length : std::numeric_limits<int>::max();
 }

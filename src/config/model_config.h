@@ -68,6 +68,8 @@ int kv_width(const ModelConfig& c);  // of all keys of a row: kv_heads x d_head
 // The [d_ff, d_model] matrices of a layer: 2, 3 if gated, 0 without feed-forward.
 int feed_forward_matrices(const ModelConfig& c);
 bool has_dropout(const ModelConfig& c);
+// Without what a trained model does not need: equal for equal functions of equal weights.
+ModelConfig without_training(ModelConfig c);
 
 // The longest sequence that one side can read. Only learned positions have a limit.
 int most_positions(const ModelConfig& c);

@@ -75,9 +75,11 @@ std::string schedule_in_words(const OptimizerConfig& c, std::int64_t max_steps) 
                                 full_rate_until(c), c.min_learning_rate, c.decay_steps);
     case ScheduleType::inverse_sqrt:
       return text + ", falls as 1 / sqrt(step)";
-    default:
-      return text + ", stays";
+    case ScheduleType::constant:
+    case ScheduleType::noam:  // above
+      break;
   }
+  return text + ", stays";
 }
 
 }  // namespace heed

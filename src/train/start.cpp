@@ -29,14 +29,13 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
                 : "number of special tokens (from the lengths in objective)");
 }
 
-// Keys of the model that fit the weights and yet give another function: "model.norm_type from
-// "rms" to "layer"".
+// Keys of the model that fit the weights and yet give another function.
 std::vector<std::string> other_function(const RunConfig& weights, const RunConfig& config) {
+  RunConfig before, after;
+  before.model = without_training(weights.model);
+  after.model = without_training(config.model);
   std::vector<std::string> changes;
-  for (const KeyChange& c : changed_keys(weights, config))
-    if (c.key.starts_with("model.") && c.key.find("dropout") == std::string::npos &&
-        c.key.find("init") == std::string::npos && c.key != "model.max_length")
-      changes.push_back(fmt::format("{} from {} to {}", c.key, c.before, c.after));
+  for (const KeyChange& change : changed_keys(before, after)) changes.push_back(in_words(change));
   return changes;
 }
 

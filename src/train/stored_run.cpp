@@ -61,8 +61,7 @@ std::vector<std::string> allowed_changes(const StoredRun& run, const ResumeReque
   std::vector<std::string> changes;
   for (const KeyChange& change : changed_keys(run.trained, run.config)) {
     if (change.key == "train.threads") continue;
-    const std::string text =
-        fmt::format("{} from {} to {}", change.key, change.before, change.after);
+    const std::string text = in_words(change);
     const bool of_schedule = change.on_resume == OnResume::branch;
     if (change.on_resume == OnResume::refused || (of_schedule && request.branch.empty()))
       throw Error(Exit::usage,
