@@ -54,6 +54,10 @@ void check_text(const std::string& path) {
   if (path_exists(path + "/checkpoints") && path_exists(path + "/config.json"))
     throw Error(Exit::usage, path + " is a run; expected a text or a config.",
                 "heed resume " + shell_word(path));
+  for (const char* end : {".yaml", ".yml", ".toml"})
+    if (path.ends_with(end))
+      throw Error(Exit::usage, path + ": a config is JSON, which heed init writes.",
+                  "heed train - < " + shell_word(path) + ", if it is text to train on");
 }
 
 }  // namespace

@@ -182,6 +182,7 @@ class OwnText(RunsTest):
         (self.folder / "hollow").mkdir()
         self.write("list.json", '[{"text": "not a config"}]')
         self.write("mine.txt", text(300))
+        self.write("joey.yaml", "training:\n  epochs: 3\n")
         config = self.config()
         for args, status, words in [
             (["empty.txt"], DATA, ["empty.txt", "empty"]),
@@ -196,6 +197,7 @@ class OwnText(RunsTest):
             (["mine.txt", config], USAGE, ["stands alone"]),
             ([config, "--minutes", 3], USAGE, ["--minutes", "train.max_minutes"]),
             ([config, "--like", "gpt"], USAGE, ["--like"]),
+            (["joey.yaml"], USAGE, ["heed init", "heed train - < joey.yaml"]),
             (["list.json"], USAGE, ["list.json", "heed train - < list.json"]),
             (["mine.txt", "--minutes", 0], USAGE, ["--minutes"]),
         ]:
