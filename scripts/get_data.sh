@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts public training data where the configs look for it, in data/downloads/ (which git ignores).
 #
-#   scripts/get_data.sh shakespeare              for configs shakespeare and gpt, gpt-best, gpt-pieces (1.1 MB)
+#   scripts/get_data.sh shakespeare              for configs shakespeare, gpt, gpt-best and gpt-pieces (1.1 MB)
 #   scripts/get_data.sh multi30k                 for configs multi30k and multi30k-cased (8 MB)
 #   scripts/get_data.sh SET --from DIR           copies the files from DIR instead of downloading them
 #
