@@ -25,15 +25,14 @@ struct Suggestion {
   TokenizerConfig::Type tokenizer = TokenizerConfig::char_;
   int vocab_size = 0;  // bpe
   int d_model = 128, encoder_layers = 0, decoder_layers = 4;
-  double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
+  double dropout = 0.1, learning_rate = 2e-3, weight_decay = 0.01, valid_fraction = 0.1;
+  double passes = 25;      // through the text; more would only learn it by heart
   std::int64_t steps = 0;  // a guess of what fits into the minutes
 };
 
 inline constexpr int kValidations = 12;  // of a training
-// More passes through a text would only learn it by heart. (A small text takes some steps, too.)
-inline constexpr double kPasses = 60;
-// What there is time for, but no more than what helps.
-std::int64_t useful_steps(double in_time, double epochs_per_step);
+// What there is time for, but not more than the useful steps. (A small text takes some, too.)
+std::int64_t steps_in_time(double in_time, double useful);
 
 Suggestion suggest(const OwnText& text);
 

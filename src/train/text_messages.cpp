@@ -88,9 +88,10 @@ void say_model(Log& log, const OwnText& text, const PreparedRun& run) {
 void say_plan(Log& log, const Plan& plan, const std::string& run, const std::string& init_from) {
   log.info(fmt::format("steps: {}, {:.3g} times through the text{}; done in about {}",
                        format_count(plan.steps), plan.passes,
-                       !plan.chosen                  ? ""
-                       : plan.passes < 0.9 * kPasses ? " (--minutes M for more)"
-                                                     : " (more would only learn it by heart)",
+                       !plan.chosen ? ""
+                       : plan.passes < 0.9 * plan.most_passes
+                           ? " (--minutes M for more)"
+                           : " (more would only learn it by heart)",
                        format_duration(plan.seconds)));
   const std::string config = (fs::path(run) / "config.json").string();
   log.info(

@@ -12,8 +12,9 @@ namespace heed {
 
 struct Plan {
   std::int64_t steps = 0;
-  bool chosen = true;  // false: the user has set when training ends
-  double passes = 0;   // through the text
+  bool chosen = true;      // false: the user has set when training ends
+  double passes = 0;       // through the text
+  double most_passes = 0;  // that help
   double seconds = 0;
 };
 

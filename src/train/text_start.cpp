@@ -115,17 +115,21 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
                       seconds_beside(text) - seconds_of(0, speed);
   const bool chosen = !given.keys.contains("train.max_steps");
   suggestion.steps =
-      chosen ? useful_steps(std::min(most, left / speed.step), speed.epochs) : c.train.max_steps;
+      chosen ? steps_in_time(std::min(most, left / speed.step), suggestion.passes / speed.epochs)
+             : c.train.max_steps;
   if (piped) {
     text.files = {"text.txt"};
     start.text = std::move(input);
   }
   c = config();
   const double steps = std::min(most, static_cast<double>(c.train.max_steps));
-  say_plan(
-      log,
-      {std::llround(steps), chosen && steps < most, steps * speed.epochs, seconds_of(steps, speed)},
-      run, request.init_from);
+  say_plan(log,
+           {.steps = std::llround(steps),
+            .chosen = chosen && steps < most,
+            .passes = steps * speed.epochs,
+            .most_passes = suggestion.passes,
+            .seconds = seconds_of(steps, speed)},
+           run, request.init_from);
   return begin_run(start, request, log);
 }
 

@@ -53,18 +53,25 @@ TEST(SuggestedConfig, GrowsWithTheTextAndWithTheMinutes) {
   EXPECT_LT(large, config_for(patient).model.d_model);
 }
 
-TEST(SuggestedConfig, DropsOutMoreWhereTheTextIsReadMoreOften) {
-  OwnText text = text_of(200'000, 60);
+TEST(SuggestedConfig, DropsOutMoreOfCharactersThatAreReadOften) {
+  OwnText text = text_of(20'000, 60);
   const double often = config_for(text).model.dropout;
   text.facts.bytes = 20'000'000;
   EXPECT_LT(config_for(text).model.dropout, often);
 }
 
+TEST(SuggestedConfig, DecaysWeightsInTwoPassesThroughTheText) {
+  EXPECT_EQ(config_for(text_of(1'115'394, 65)).optimizer.weight_decay, 0.3);
+  EXPECT_EQ(config_for(text_of(300'000, 80)).optimizer.weight_decay, 1);
+  EXPECT_EQ(config_for(text_of(2'000, 60)).optimizer.weight_decay, 3);
+  EXPECT_EQ(config_for(text_of(1'000'000'000, 90)).optimizer.weight_decay, 0.01);
+}
+
 TEST(SuggestedConfig, TrainsAsLongAsThereIsTimeButNotUntilTheTextIsKnownByHeart) {
-  EXPECT_NEAR(useful_steps(2000, 0.001), 2000, 12);
-  EXPECT_NEAR(useful_steps(1e6, 0.01), 100 * kPasses, 12);
-  EXPECT_NEAR(useful_steps(1e6, 1), 300, 12);  // a tiny text
-  EXPECT_GE(useful_steps(-5, 1), 24);          // no time at all
+  EXPECT_NEAR(steps_in_time(2000, 6000), 2000, 12);
+  EXPECT_NEAR(steps_in_time(1e6, 6000), 6000, 12);
+  EXPECT_NEAR(steps_in_time(1e6, 60), 300, 12);  // a tiny text
+  EXPECT_GE(steps_in_time(-5, 60), 24);          // no time at all
 }
 
 TEST(SuggestedConfig, HoldsOutEnoughToMeasureAndNoMoreThanScoringAllows) {
