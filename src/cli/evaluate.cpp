@@ -1,5 +1,4 @@
 // heed evaluate RUN
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 

@@ -1,9 +1,7 @@
 // heed fill RUN [TEXT]
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/prompt.h"

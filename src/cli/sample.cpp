@@ -3,14 +3,12 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "base/input_file.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/long_text.h"
-#include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/sample_printer.h"
 #include "data/user_text.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "evaluate/ngrams.h"
 #include "text/utf8.h"

@@ -6,7 +6,6 @@
 // must redraw values whose activations come nearer to it than ten steps (`smallest_relu_input`).
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <immintrin.h>
 #endif
 
-#include <cstddef>
 #include <cstring>
 
 namespace heed {

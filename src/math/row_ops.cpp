@@ -1,6 +1,5 @@
 #include "math/row_ops.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace heed {

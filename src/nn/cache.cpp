@@ -1,6 +1,7 @@
 #include "nn/cache.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 
 namespace heed {

@@ -3,7 +3,6 @@
 // it is the position of the first new row of the sequence.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "nn/loss.h"
 
-#include <algorithm>
 #include <array>
 #include <span>
 

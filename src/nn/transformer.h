@@ -7,7 +7,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "nn/embedding.h"
 #include "nn/loss.h"

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
-#include "base/format.h"
 #include "data/dataset.h"
 #include "inspect/run_film.h"
 #include "store/initial_weights.h"
