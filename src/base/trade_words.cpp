@@ -161,16 +161,17 @@ std::string normal(std::string_view word) {
   return out;
 }
 
+// Is it among these words, which are separated by spaces?
+bool has_word(std::string_view words, std::string_view word) {
+  return !word.empty() &&
+         (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+}
+
 }  // namespace
 
 std::span<const TradeWord> trade_words(Trade kind) {
   static constexpr std::span<const TradeWord> kTables[] = {kKeys, kValues, kCommands, kOptions};
   return kTables[static_cast<int>(kind)];
-}
-
-bool has_word(std::string_view words, std::string_view word) {
-  return !word.empty() &&
-         (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
 }
 
 const TradeWord* find_trade_word(Trade kind, std::string_view word,

@@ -25,9 +25,6 @@ const TradeWord* find_trade_word(
     Trade kind, std::string_view word,
     const std::function<bool(const TradeWord&)>& fits = [](const TradeWord&) { return true; });
 
-// Is it among these words, which are separated by spaces?
-bool has_word(std::string_view words, std::string_view word);
-
 // The end of a message: "; heed calls it model.d_model.", "; heed calls it X (NOTE)." or "; NOTE."
 std::string heed_calls_it(const TradeWord& row);
 

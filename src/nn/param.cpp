@@ -32,12 +32,7 @@ ParamVec<T>::ParamVec(std::size_t size) : size_(size) {
   const std::size_t bytes = (size * sizeof(T) + 63) / 64 * 64 + 64;
   data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
   if (!data_) throw std::bad_alloc();
-  zero();
-}
-
-template <class T>
-void ParamVec<T>::zero() {
-  std::memset(data_.get(), 0, size_ * sizeof(T));
+  std::memset(data_.get(), 0, size * sizeof(T));
 }
 
 namespace {

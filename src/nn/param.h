@@ -67,7 +67,6 @@ class ParamVec {
   std::size_t size() const { return size_; }
   Mat<T> operator[](Param p) { return {data() + p.offset, p.rows, p.cols}; }
   Mat<const T> operator[](Param p) const { return {data() + p.offset, p.rows, p.cols}; }
-  void zero();
 
  private:
   std::unique_ptr<T[], Free> data_;

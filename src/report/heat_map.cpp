@@ -13,6 +13,7 @@
 namespace heed {
 namespace {
 
+constexpr int kColumns = 60;  // of a block
 constexpr std::string_view kShades = " .:-=+*#%@";
 // From dark blue over teal to yellow, getting lighter, in the xterm palette.
 constexpr std::array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
@@ -80,8 +81,8 @@ std::string cell(float weight, int width, bool colour) {
 std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
                           std::span<const std::string> keys, const HeatMapStyle& style) {
   const int label = std::clamp(longest(queries), 1, 10);
-  const int width = std::clamp(longest(keys) + 1, 2, 6);                // of a cell, with one space
-  const int in_block = std::max(1, (style.width - label - 1) / width);  // keys
+  const int width = std::clamp(longest(keys) + 1, 2, 6);             // of a cell, with one space
+  const int in_block = std::max(1, (kColumns - label - 1) / width);  // keys
   std::string out;
   for (int begin = 0; begin < weights.cols; begin += in_block) {
     const int end = std::min(weights.cols, begin + in_block);

@@ -10,11 +10,11 @@ namespace heed {
 
 struct HeatMapStyle {
   bool colour = false;  // 256 colours and percentages, else shades " .:-=+*#%@"
-  int width = 60;       // in columns; keys that do not fit go into further blocks
 };
 
-// Long tokens are cut and end in an ellipsis; their spaces are shown as U+2581. One string per row
-// and per column of the weights.
+// At most 60 columns wide: keys that do not fit go into further blocks. Long tokens are cut and end
+// in an ellipsis; their spaces are shown as U+2581. One string per row and per column of the
+// weights.
 std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
                           std::span<const std::string> keys, const HeatMapStyle& style);
 

@@ -9,7 +9,9 @@
 #include "evaluate/scorer.h"
 
 namespace heed {
+namespace {
 
+// The first tensor with a NaN or an infinity in it, or "".
 std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers) {
   for (const ParamInfo& info : table.infos()) {
     const float* p = numbers.data() + info.param.offset;
@@ -18,6 +20,8 @@ std::string first_not_finite(const ParamTable& table, const ParamVec<float>& num
   }
   return "";
 }
+
+}  // namespace
 
 std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
                        const ParamVec<float>& gradients, const std::string& otherwise) {

@@ -12,9 +12,6 @@
 
 namespace heed {
 
-// The first tensor with a NaN or an infinity in it, or "".
-std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers);
-
 // "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that has one,
 // values before gradients, else `otherwise`.
 std::string not_finite(const ParamTable& table, const ParamVec<float>& values,

@@ -47,12 +47,7 @@ class EntropyProbe : public AttentionObserver<float> {
   std::vector<KindEntropy>& entropy_;
 };
 
-}  // namespace
-
-double cosine(double aa, double bb, double ab) {
-  return aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
-}
-
+// Mean entropy of a row of each head on a batch, for each kind that the model has.
 std::vector<KindEntropy> attention_entropy(const Transformer& model, const ParamVec<float>& values,
                                            const Batch& batch, Workspace& workspace) {
   const auto none = [&](const Stack& stack) {
@@ -77,6 +72,12 @@ std::vector<KindEntropy> attention_entropy(const Transformer& model, const Param
       for (double& head : heads) head /= queries.count();
   }
   return entropy;
+}
+
+}  // namespace
+
+double cosine(double aa, double bb, double ab) {
+  return aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
 }
 
 std::size_t recorded_size(const ParamTable& table) {

@@ -76,8 +76,4 @@ std::size_t recorded_size(const ParamTable& table);
 // if only one is.
 double cosine(double aa, double bb, double ab);
 
-// Mean entropy of a row of each head on a batch, for each kind that the model has.
-std::vector<KindEntropy> attention_entropy(const Transformer& model, const ParamVec<float>& values,
-                                           const Batch& batch, Workspace& workspace);
-
 }  // namespace heed
