@@ -60,13 +60,18 @@ std::string listed(std::vector<std::string> parts) {
   return joined(parts) + " and " + last;
 }
 
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  std::size_t at = 0;
+  for (std::size_t next; (next = text.find(from, at)) != text.npos; at = next + from.size())
+    out.append(text, at, next - at).append(to);
+  return out.append(text, at);
+}
+
 std::string shell_word(const std::string& word) {
   if (!word.empty() && word.find_first_of(" \t\n'\"\\$`*?&|;<>(){}[]#~!") == std::string::npos)
     return word;
-  std::string quoted = word;
-  for (std::size_t i = 0; (i = quoted.find('\'', i)) != std::string::npos; i += 4)
-    quoted.replace(i, 1, "'\\''");
-  return "'" + quoted + "'";
+  return "'" + replace_all(word, "'", "'\\''") + "'";
 }
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -20,6 +21,9 @@ std::string counted(const std::string& n, const std::string& what);
 std::string joined(const std::vector<std::string>& parts, const std::string& between = ", ");
 // "a, b and c"
 std::string listed(std::vector<std::string> parts);
+
+// With `to` in place of every `from`, which is not empty.
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 
 // A word of a shell's command line, quoted if necessary.
 std::string shell_word(const std::string& word);

@@ -40,9 +40,7 @@ std::string some_words(const std::string& text, std::size_t cut) {
 std::string unsplit(std::string pieces) {
   if (pieces.find(kSpaceMark) == std::string::npos) return pieces;
   std::erase(pieces, ' ');
-  for (std::size_t at; (at = pieces.find(kSpaceMark)) != std::string::npos;)
-    pieces.replace(at, kSpaceMark.size(), " ");
-  return pieces;
+  return replace_all(pieces, kSpaceMark, " ");
 }
 
 void log_lines(const std::string& text, Log& log) {

@@ -108,9 +108,7 @@ OrderedJson object_schema(const std::vector<Field>& fields) {
 
 // Escapes the text of a markdown table cell.
 std::string cell(const std::string& s) {
-  std::string out;
-  for (const char ch : s) out += ch == '|' ? std::string("\\|") : std::string(1, ch);
-  return out;
+  return replace_all(s, "|", "\\|");
 }
 
 }  // namespace

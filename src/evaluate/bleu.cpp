@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/format.h"
 #include "evaluate/ngrams.h"
 #include "text/utf8.h"
 
@@ -22,13 +23,6 @@ bool is_digit(char c) {
 bool is_13a_symbol(char c) {
   return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
          (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
-}
-
-std::string replace_all(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
 }
 
 // Puts spaces around one of two neighbours wherever applies(first, second), then continues after
@@ -100,7 +94,7 @@ void score(Bleu& bleu) {
 }  // namespace
 
 std::string tokenize_13a(std::string_view line) {
-  std::string text = replace_all(std::string(line), "<skipped>", "");
+  std::string text = replace_all(line, "<skipped>", "");
   text = replace_all(text, "-\n", "");
   text = replace_all(text, "\n", " ");
   for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "text/protobuf.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -118,9 +119,7 @@ const char* fault(const AnyPiece& piece) {
 }  // namespace
 
 std::string with_space_marks(std::string_view token) {
-  std::string shown;
-  for (const char c : token) shown += c == ' ' ? kSpaceMark : std::string_view(&c, 1);
-  return shown;
+  return replace_all(token, " ", kSpaceMark);
 }
 
 int reserved_length(std::string_view text, std::size_t at) {

@@ -43,5 +43,11 @@ TEST(Format, Lists) {
   EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
 }
 
+TEST(Format, WhatIsPutInIsNotSearchedAgain) {
+  EXPECT_EQ(replace_all("-a--", "-", "--"), "--a----");
+  EXPECT_EQ(replace_all("aaa", "aa", ""), "a");
+  EXPECT_EQ(replace_all("", "a", "b"), "");
+}
+
 }  // namespace
 }  // namespace heed
