@@ -71,14 +71,6 @@ double AttentionMap::contribution(int layer, int h, int query, int key) const {
   return static_cast<double>(head(layer, h)(query, key)) * lengths[number(layer, h) * keys + key];
 }
 
-const std::vector<int>& query_ids(const Example& input, AttentionKind kind) {
-  return kind == AttentionKind::encoder_self ? input.source : input.target;
-}
-
-const std::vector<int>& key_ids(const Example& input, AttentionKind kind) {
-  return kind == AttentionKind::decoder_self ? input.target : input.source;
-}
-
 AttentionMaps empty_maps(const Transformer& model, const Example& input) {
   AttentionMaps maps;
   const int heads = model.config.n_heads;
@@ -90,7 +82,7 @@ AttentionMaps empty_maps(const Transformer& model, const Example& input) {
   for (const AttentionKind kind : kAttentionKinds)
     if (const int layers = layers_of(kind))
       maps[static_cast<std::size_t>(kind)] =
-          empty_map(layers, heads, query_ids(input, kind).size(), key_ids(input, kind).size());
+          empty_map(layers, heads, queries_of(input, kind).size(), keys_of(input, kind).size());
   return maps;
 }
 

@@ -42,9 +42,16 @@ using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[static_cast<std::size_t>(kind)];
 }
-// The ids at the queries and at the keys of a kind.
-const std::vector<int>& query_ids(const Example& input, AttentionKind kind);
-const std::vector<int>& key_ids(const Example& input, AttentionKind kind);
+// The side of an input where the queries of a kind are, and that of its keys: the ids of an
+// Example, the tokens of an InputTokens.
+template <class Input>
+const auto& queries_of(const Input& input, AttentionKind kind) {
+  return kind == AttentionKind::encoder_self ? input.source : input.target;
+}
+template <class Input>
+const auto& keys_of(const Input& input, AttentionKind kind) {
+  return kind == AttentionKind::decoder_self ? input.target : input.source;
+}
 
 // Maps of zeros, of the sizes that attention_maps() gives.
 AttentionMaps empty_maps(const Transformer& model, const Example& input);

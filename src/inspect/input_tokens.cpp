@@ -21,14 +21,6 @@ InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
           text_of(input.target, target)};
 }
 
-const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind) {
-  return kind == AttentionKind::encoder_self ? tokens.source : tokens.target;
-}
-
-const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionKind kind) {
-  return kind == AttentionKind::decoder_self ? tokens.target : tokens.source;
-}
-
 nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps& maps) {
   nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
   for (const AttentionKind kind : kAttentionKinds)
@@ -36,8 +28,8 @@ nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps
       kinds.push_back({{"name", attention_name(kind)},
                        {"layers", map.layers},
                        {"heads", map.heads},
-                       {"queries", query_tokens(tokens, kind)},
-                       {"keys", key_tokens(tokens, kind)}});
+                       {"queries", queries_of(tokens, kind)},
+                       {"keys", keys_of(tokens, kind)}});
   return kinds;
 }
 

@@ -17,8 +17,6 @@ struct InputTokens {
   std::string source_text = {}, target_text = {};
 };
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
-const std::vector<std::string>& query_tokens(const InputTokens& tokens, AttentionKind kind);
-const std::vector<std::string>& key_tokens(const InputTokens& tokens, AttentionKind kind);
 
 // [{"name", "layers", "heads", "queries", "keys"}] for each kind that the model has; queries and
 // keys are tokens.

@@ -71,14 +71,14 @@ std::string attention_summary(const InputTokens& tokens, const AttentionMaps& ma
     for (int layer = 0; layer < map.layers; ++layer)
       for (int head = 0; head < map.heads; ++head)
         out += line_of_head(name_of_head(kind, layer, head), sharp[map.number(layer, head)],
-                            map.head(layer, head), key_tokens(tokens, kind));
+                            map.head(layer, head), keys_of(tokens, kind));
   }
   const AttentionMap& map = map_of(maps, last);
   const SharpestHead best = sharpest_head(map);
   return out + "\nthe sharpest: " + name_of_head(last, best.layer, best.head) + "\n" +
          heat_map_legend(style) +
-         draw_part(map.head(best.layer, best.head), query_tokens(tokens, last),
-                   key_tokens(tokens, last), style) +
+         draw_part(map.head(best.layer, best.head), queries_of(tokens, last), keys_of(tokens, last),
+                   style) +
          "others: --kind, --layer and --head; all: --html FILE or --json\n";
 }
 
@@ -92,8 +92,8 @@ std::string draw_heads(const HeadChoice& choice, const InputTokens& tokens,
       for (int head = 0; head < map.heads; ++head) {
         if (layer != choice.layer.value_or(layer) || head != choice.head.value_or(head)) continue;
         out += "\n" + name_of_head(kind, layer, head) + "\n" +
-               draw_heat_map(map.head(layer, head), query_tokens(tokens, kind),
-                             key_tokens(tokens, kind), style);
+               draw_heat_map(map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind),
+                             style);
       }
   }
   return out;
