@@ -60,10 +60,7 @@ Averaged average_checkpoints(const AverageRequest& request) {
   };
   const std::vector<std::int64_t> all = list_steps(request.run);
   SelectBy by = SelectBy::loss;
-  if (request.best > 0 && !all.empty()) {
-    const Checkpoint last = open(all.back());
-    by = parse_config(last.config(), (last.folder() / "config.json").string()).train.select_by;
-  }
+  if (request.best > 0 && !all.empty()) by = checkpoint_config(open(all.back())).train.select_by;
   Averaged result{chosen_steps(request, by), {}};
 
   const Checkpoint newest = open(result.steps.back());

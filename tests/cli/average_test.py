@@ -1,7 +1,7 @@
 """heed average, and the best checkpoints by the metric that a config selects by."""
 import unittest
 
-from runs import SMALL, RunsTest, weights
+from runs import SMALL, RunsTest, seal, weights
 
 
 class Average(RunsTest):
@@ -31,6 +31,12 @@ class Average(RunsTest):
         self.json("average", "run", "--last", 3)
         (self.checkpoints() / "average-4-12").rename(self.checkpoints() / "average-8-12")
         self.check("average", "run", "--last", 2, status=2, words="the average of other checkpoints")
+
+    def test_a_bad_config_in_a_checkpoint_is_damage(self):
+        (self.checkpoints() / "step-00000012" / "config.json").write_text("[]")
+        seal(self.checkpoints() / "step-00000012")
+        for which in "--best", "--last":
+            self.check("average", "run", which, 1, status=4, words="step-00000012/config.json")
 
 
 class SelectionByBleu(RunsTest):
