@@ -53,11 +53,11 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
   return out;
 }
 
-std::string listed(std::vector<std::string> parts) {
+std::string listed(std::vector<std::string> parts, const std::string& before_last) {
   if (parts.size() < 2) return joined(parts);
   const std::string last = std::move(parts.back());
   parts.pop_back();
-  return joined(parts) + " and " + last;
+  return joined(parts) + " " + before_last + " " + last;
 }
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {

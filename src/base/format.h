@@ -20,7 +20,7 @@ std::string counted(const std::string& n, const std::string& what);
 // "a, b, c"
 std::string joined(const std::vector<std::string>& parts, const std::string& between = ", ");
 // "a, b and c"
-std::string listed(std::vector<std::string> parts);
+std::string listed(std::vector<std::string> parts, const std::string& before_last = "and");
 
 // With `to` in place of every `from`, which is not empty.
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);

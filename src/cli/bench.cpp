@@ -74,14 +74,14 @@ Exit run_bench_command(CommandLine& line) {
   const int peak_threads = std::min(r.threads, available_cores());
   print(fmt::format("tokens/s      {}\nsteps/s       {:.3f}\nGFLOP/step    {:.2f}\n",
                     format_rate(r.tokens_per_second), r.steps_per_second, r.gflop_per_step));
-  print(fmt::format("GFLOP/s       {:.1f}\nsgemm peak    {:.1f} GFLOP/s on {} thread{}\n", r.gflops,
-                    r.sgemm_gflops, peak_threads, peak_threads == 1 ? "" : "s"));
+  print(fmt::format("GFLOP/s       {:.1f}\nsgemm peak    {:.1f} GFLOP/s on {}\n", r.gflops,
+                    r.sgemm_gflops, counted(std::to_string(peak_threads), "thread")));
   print(fmt::format("share of it   {:.1f} %\npeak memory   {:.0f} MiB\n", 100 * r.utilisation,
                     r.peak_rss_mib));
   if (all_steps > 0)
-    print(fmt::format("all {} steps: about {} on {} thread{}, plus validation\n",
-                      format_count(all_steps), format_duration(training_seconds), r.threads,
-                      r.threads == 1 ? "" : "s"));
+    print(fmt::format("all {} steps: about {} on {}, plus validation\n", format_count(all_steps),
+                      format_duration(training_seconds),
+                      counted(std::to_string(r.threads), "thread")));
   for (std::size_t i = 0; i < r.profile.ns.size(); ++i)
     print(fmt::format("  {:22}{:.1f} %\n", kWorkNames[i], 100 * share(i)));
   return Exit::ok;

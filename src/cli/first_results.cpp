@@ -44,11 +44,8 @@ std::string unsplit(std::string pieces) {
 }
 
 void log_lines(const std::string& text, Log& log) {
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    log.info("  | " + printable(std::string_view(text).substr(at, end - at)));
-    at = end + 1;
-  }
+  const std::string ended = text + "\n";  // an empty text is a line too
+  for (const std::string_view line : lines_of(ended)) log.info("  | " + printable(line));
 }
 
 }  // namespace

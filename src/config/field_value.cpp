@@ -1,7 +1,5 @@
 #include "config/field_value.h"
 
-#include <fmt/core.h>
-
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -9,6 +7,8 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "base/format.h"
 
 namespace heed {
 namespace {
@@ -125,7 +125,7 @@ struct Dump {
   }
   OrderedJson operator()(const Interval* x) const {
     if (!x->epochs) return x->count;
-    return fmt::format("{} epoch{}", x->count, x->count == 1 ? "" : "s");
+    return counted(std::to_string(x->count), "epoch");
   }
   OrderedJson operator()(const Choice& x) const { return x.names[x.get()]; }
   OrderedJson operator()(const Field::Section&) const { return OrderedJson::object(); }

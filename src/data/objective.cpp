@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/noise.h"
 #include "data/causal_lm.h"
 #include "data/masked_lm.h"
@@ -64,10 +65,7 @@ std::string objectives_with(bool ObjectiveTraits::*trait, bool has) {
   std::vector<std::string> names;
   for (const ObjectiveKind& kind : table())
     if (kind.make({})->traits().*trait == has) names.push_back(kind.doc.name);
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    list += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
-  return list;
+  return listed(std::move(names), "or");
 }
 
 void Objective::example(const Split& split, std::int64_t epoch, std::int64_t index,

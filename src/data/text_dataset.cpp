@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
 #include "data/objective.h"
@@ -66,10 +67,8 @@ void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   std::uint64_t at = 0;
   scan_text(paths, options, [&](std::string_view s) {
     const auto place = [&](std::uint64_t cut) {
-      std::size_t left = at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
-      if (left < s.size() && !options.any_bytes)
-        while (left > 0 && (static_cast<unsigned char>(s[left]) & 0xC0) == 0x80) --left;
-      return left;
+      const std::size_t left = at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
+      return options.any_bytes ? left : utf8_floor(s, left);
     };
     const std::size_t training = place(cuts.training), held_out = place(cuts.held_out);
     const auto part = [&](std::size_t begin, std::size_t end, Part which) {

@@ -50,8 +50,8 @@ struct NewFilesOnly : SystemCalls {
 // Like replace_file(), but under a random name first: another command may be writing the same page,
 // and the user may have a file of any name. An old file's mode stays.
 void replace_result(const fs::path& path, std::string_view bytes) {
-  const fs::path temporary =
-      path.parent_path() / fmt::format(".tmp-{:08x}", std::random_device()());
+  const fs::path folder = folder_of(path);
+  const fs::path temporary = folder / fmt::format(".tmp-{:08x}", std::random_device()());
   NewFilesOnly calls;
   OutputFile file(temporary, calls);
   try {
@@ -65,7 +65,7 @@ void replace_result(const fs::path& path, std::string_view bytes) {
     calls.remove_all(temporary.c_str());
     throw;
   }
-  sync_folder(path.has_parent_path() ? path.parent_path() : ".");
+  sync_folder(folder);
 }
 
 }  // namespace
@@ -80,8 +80,7 @@ void write_result(const fs::path& path, std::string_view bytes) {
     place = fs::canonical(path, error);
     if (error) throw_file_error("follow the link", path, error.value());
   }
-  const fs::path folder = place.parent_path();
-  if (!folder.empty() && !fs::is_directory(folder, error))
+  if (!fs::is_directory(folder_of(place), error))
     throw_file_error("create", path, error ? error.value() : ENOTDIR);
   refuse_part_of_run(place);
   replace_result(place, bytes);

@@ -81,14 +81,19 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
 
 }  // namespace
 
+void need_two(std::size_t kept, std::size_t found, const std::string& what) {
+  if (kept >= 2) return;
+  throw Error(
+      Exit::data,
+      fmt::format("the training text has {}; there is nothing to learn.",
+                  counted(std::to_string(kept), "distinct " + what)),
+      kept < found ? "a lower tokenizer.min_frequency" : "more text, with different " + what + "s");
+}
+
 TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std::string>& specials,
                            const std::vector<std::string>& lines) {
   const Counts counts = count_characters(lines);
-  if (counts.size() < 2)
-    throw Error(
-        Exit::data,
-        fmt::format("the training text has {} distinct character{}; there is nothing to learn.",
-                    counts.size(), counts.size() == 1 ? "" : "s"));
+  need_two(counts.size(), counts.size(), "character");
   const auto kept = frequent(counts);
   const auto minimum =
       static_cast<int>(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);

@@ -15,6 +15,10 @@ struct TrainedPieces {
   int rare_characters;  // distinct characters outside 99.995 % of the text: written as bytes
 };
 
+// Error (data) unless two distinct ones of `what` ("word") are frequent enough: `kept` of those
+// `found`.
+void need_two(std::size_t kept, std::size_t found, const std::string& what);
+
 // Lines of valid UTF-8 without newlines. Errors: usage if config.vocab_size is too small for the
 // characters (the message names the minimum); data for fewer than two distinct characters and for
 // errors of SentencePiece.

@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "text/piece_tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/utf8.h"
@@ -23,7 +24,7 @@ std::string Unknown::summary() const {
         c.value != kInvalidCodePoint)
       text += " (" + code_point_name(c.value) + ")";
   }
-  return fmt::format("{} unknown token{}: {}{}", count, count == 1 ? "" : "s", text,
+  return fmt::format("{}: {}{}", counted(std::to_string(count), "unknown token"), text,
                      more_kinds ? ", ..." : "");
 }
 

@@ -29,16 +29,6 @@ std::vector<std::string> most_frequent(const StringMap<std::int64_t>& counts,
   return keys;
 }
 
-// `kept` of the `found` ones are frequent enough.
-void need_two(std::size_t kept, std::size_t found, const std::string& what) {
-  if (kept >= 2) return;
-  throw Error(
-      Exit::data,
-      fmt::format("the training text has {}; there is nothing to learn.",
-                  counted(std::to_string(kept), "distinct " + what)),
-      kept < found ? "a lower tokenizer.min_frequency" : "more text, with different " + what + "s");
-}
-
 std::string megabytes(std::uint64_t bytes) {
   if (bytes < 100'000) return fmt::format("{} bytes", bytes);
   const std::uint64_t tenths = (bytes + 50'000) / 100'000;

@@ -194,8 +194,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.core_type = blas_core_type();
   run.describe(origin_json(origin), dump_config(config), text);
 
-  log.open_file((run.path() / "train.log").string());
-  return with_errors_in_log(log, [&] {
+  return with_errors_in_log(run, log, [&] {
     return train_to_the_end(prepared, request, pool, run, log, [&](Trainer& trainer) {
       say_cut(log, {.kept = run.copy_metrics(request.run, step).kept}, step);
       say_core_type(core_type, step, run, log);

@@ -95,8 +95,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
   RunWriter run = RunWriter::open(request.run);
-  log.open_file((run.path() / "train.log").string());
-  return with_errors_in_log(log, [&] { return resume_opened(request, run, log); });
+  return with_errors_in_log(run, log, [&] { return resume_opened(request, run, log); });
 }
 
 }  // namespace heed

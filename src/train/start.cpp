@@ -81,8 +81,7 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
                start.text ? start.text->path() : "");
   start.text.reset();
 
-  log.open_file((run.path() / "train.log").string());
-  return with_errors_in_log(log, [&] {
+  return with_errors_in_log(run, log, [&] {
     return train_to_the_end(prepared, request, start.pool, run, log, [&](Trainer& trainer) {
       run.append_metrics(event_metrics(0, "start", request.command, origin.core_type));
       if (start.weights) trainer.start_from(*start.weights);

@@ -40,9 +40,11 @@ struct RunResult {
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, Pool& pool,
                            RunWriter& run, Log& log, const std::function<void(Trainer&)>& set_up);
 
-// The log file gets the error that ends a run too; the terminal gets it from main().
+// Opens the run's train.log, which gets the error that ends the run too; the terminal gets it from
+// main().
 template <class Work>
-RunResult with_errors_in_log(Log& log, Work&& work) {
+RunResult with_errors_in_log(const RunWriter& run, Log& log, Work&& work) {
+  log.open_file((run.path() / "train.log").string());
   try {
     return work();
   } catch (const std::exception& e) {
