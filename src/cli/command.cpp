@@ -11,7 +11,6 @@
 #include "base/trade_words.h"
 #include "cli/output.h"
 #include "data/run_config.h"
-#include "decode/beam.h"
 #include "train/suggested_config.h"
 
 namespace heed {
@@ -217,12 +216,6 @@ std::string CommandLine::as_typed() const {
   std::string out = name_;
   for (const std::string& arg : args_) out += " " + shell_word(arg);
   return out;
-}
-
-void check_length_penalty(double length_penalty) {
-  if (!(length_penalty >= 0 && length_penalty <= kMaxLengthPenalty))
-    throw Error(Exit::usage, fmt::format("--length-penalty must be between 0 and {}; found {:.3f}.",
-                                         kMaxLengthPenalty, length_penalty));
 }
 
 }  // namespace heed

@@ -114,9 +114,6 @@ CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
           open ? "" : fmt::format("{} to {}", low, high)};
 }
 
-// Error (usage) unless it is from 0 to kMaxLengthPenalty.
-void check_length_penalty(double length_penalty);
-
 // In cli/<name>.cpp.
 Exit run_bench_command(CommandLine& line);
 Exit run_gradcheck(CommandLine& line);

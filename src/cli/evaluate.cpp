@@ -72,7 +72,6 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   require(!o.data.empty() || !o.source.empty() || m.config.data.has_validation(),
           "the run has no held-out data (data.valid_fraction 0): expected --data, or --source and "
           "--target.");
-  check_length_penalty(o.beam.length_penalty);
 }
 
 // What is scored.
@@ -176,7 +175,8 @@ Exit run_evaluate(CommandLine& line) {
   app.add_option("--beam-size", o.beam.beam_size, "beam size of the translations; 1: greedy")
       ->check(in_range(1, 1000));
   app.add_option("--length-penalty", o.beam.length_penalty,
-                 "0: the most probable translation; larger favours longer ones (0 to 10)");
+                 "0: the most probable translation; larger favours longer ones")
+      ->check(in_range(0.0, kMaxLengthPenalty));
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, or none (at spaces)")
       ->check(CLI::IsMember({"13a", "none"}));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");

@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <optional>
 
 #include "base/input_file.h"
@@ -38,19 +37,6 @@ struct SampleOptions {
   std::vector<std::string> stops;
   SampleRequest request;
 };
-
-void check_rules(const SamplingRules& r) {
-  const auto require = [](bool holds, const char* what) {
-    if (!holds) throw Error(Exit::usage, what, "heed sample --help");
-  };
-  require(r.temperature >= 0 && std::isfinite(r.temperature),
-          "--temperature must be 0 (always the most probable token) or a positive number.");
-  require(r.top_k >= 0, "--top-k must be 0 (all) or a positive number.");
-  require(r.top_p > 0 && r.top_p <= 1, "--top-p must be greater than 0 and at most 1.");
-  require(r.min_p >= 0 && r.min_p <= 1, "--min-p must be between 0 and 1.");
-  require(r.repetition_penalty >= 0.01 && r.repetition_penalty <= 100,
-          "--repetition-penalty must be between 0.01 and 100 (1: none).");
-}
 
 // A whole file, pipe or standard input ("-"), without its final \n or \r\n.
 std::string prompt_from(const std::string& path) {
@@ -111,22 +97,27 @@ Exit run_sample(CommandLine& line) {
   app.add_option("--num-samples,-n", r.num_samples, "how many samples")
       ->check(in_range(1, 1'000'000));
   app.add_option("--temperature", r.rules.temperature,
-                 "below 1 favours likely tokens; 0: always the most probable token");
-  app.add_option("--top-k", r.rules.top_k, "keep only the k most probable tokens; 0: all");
+                 "below 1 favours likely tokens; 0: always the most probable token")
+      ->check(in_range(0.0));
+  app.add_option("--top-k", r.rules.top_k, "keep only the k most probable tokens; 0: all")
+      ->check(in_range(0));
   app.add_option("--top-p", r.rules.top_p,
                  "keep the smallest set of tokens with at least this total probability (above 0, "
                  "up to 1)");
   app.add_option("--min-p", r.rules.min_p,
-                 "keep tokens with at least this fraction of the top probability (0 to 1)");
+                 "keep tokens with at least this fraction of the top probability")
+      ->check(in_range(0.0, 1.0));
   app.add_option("--repetition-penalty", r.rules.repetition_penalty,
-                 "above 1: tokens that have occurred become less likely (0.01 to 100)");
+                 "above 1: tokens that have occurred become less likely")
+      ->check(in_range(0.01, 100.0));
   line.add_list("--stop", o.stops, "end a sample before this text (may be repeated)", "TEXT");
   app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::int64_t{0}));
   line.add_threads(threads);
   line.add_json(o.json);
   app.footer(kSampleNotes);
   if (!line.parse()) return Exit::ok;
-  check_rules(r.rules);
+  if (!(r.rules.top_p > 0 && r.rules.top_p <= 1))
+    throw Error(Exit::usage, "--top-p must be greater than 0 and at most 1.", "heed sample --help");
   for (const std::string& stop : o.stops)
     if (stop.empty())
       throw Error(Exit::usage, "--stop: expected a text, found an empty one.",

@@ -71,7 +71,8 @@ Exit run_translate(CommandLine& line) {
   app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
       ->check(in_range(1, 1000));
   app.add_option("--length-penalty", beam.length_penalty,
-                 "0: the most probable translation; larger favours longer ones (0 to 10)");
+                 "0: the most probable translation; larger favours longer ones")
+      ->check(in_range(0.0, kMaxLengthPenalty));
   auto* n_best =
       app.add_option("--n-best", beam.n_best,
                      "translations to print for each line, if the search finds that many")
@@ -83,7 +84,6 @@ Exit run_translate(CommandLine& line) {
   line.add_json(json);
   app.footer(kTranslateNotes);
   if (!line.parse()) return Exit::ok;
-  check_length_penalty(beam.length_penalty);
   if (beam.n_best > beam.beam_size)
     throw Error(Exit::usage,
                 fmt::format("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
