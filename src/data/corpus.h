@@ -70,7 +70,7 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options);
 std::size_t split_pairs(std::size_t n, double valid_fraction);
 
 // The lines of a file: \n or \r\n ends each, the last may lack it; none is an error to be empty.
-// (Inputs of translate and score.) "-" is standard input. Errors: as above.
+// (Inputs of score, gold files.) "-" is standard input. Errors: as above.
 std::vector<std::string> read_lines(const std::string& path, const ReadOptions& options);
 
 // Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8.

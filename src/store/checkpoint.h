@@ -1,12 +1,12 @@
 // One checkpoint folder: model.safetensors, config.json, tokenizer file(s), state.json and, unless
-// it is an exported model, training.safetensors (adam.m.TENSOR and
-// adam.v.TENSOR are moments; raw.TENSOR the weights themselves where the model is their average).
+// it is an exported model, training.safetensors (adam.m.TENSOR, adam.v.TENSOR, muon.m.TENSOR and
+// sgd.m.TENSOR are moments; raw.TENSOR the weights themselves where the model is their average).
 //
 // No file holds wall time, host or path: the same contents give the same bytes. A Checkpoint that
 // opened is whole: every file that state.json names is there with its checksum and nothing else
 // is, except dot-files, which file managers leave and nobody reads. Its tensors stay readable when
-// a saver removes its folder. Nothing here is global; a
-// background thread may write as long as the caller leaves the contents alone.
+// a saver removes its folder. Nothing here is global; a background thread may write as long as the
+// caller leaves the contents alone.
 #pragma once
 
 #include <filesystem>

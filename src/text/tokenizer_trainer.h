@@ -1,7 +1,7 @@
 // Learns a tokenizer from training text that arrives part by part, so a corpus need not fit into
-// memory. char and word keep counts; byte keeps the set of bytes; bpe and unigram keep a sample of
-// whole lines of at most sample_bytes. The sample depends only on the seed and the text, not on how
-// the text is cut at newlines. Single-threaded.
+// memory. char, word and byte keep counts; bpe and unigram keep a sample of whole lines of at most
+// sample_bytes. The sample depends only on the seed and the text, not on how the text is cut at
+// newlines. Single-threaded.
 #pragma once
 
 #include <cstdint>
