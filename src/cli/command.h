@@ -103,7 +103,10 @@ template <class T>
 CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
   const bool open = high == std::numeric_limits<T>::max();
   const std::string expected = fmt::format(
-      "expected a {} {}", std::integral<T> ? "whole number" : "number",
+      "expected a {} {}",
+      std::integral<T> ? "whole number"
+      : open           ? "finite number"
+                       : "number",
       open ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high));
   return {[=](std::string& text) {
             T value{};

@@ -25,13 +25,14 @@ struct Suggestion {
   TokenizerConfig::Type tokenizer = TokenizerConfig::char_;
   int vocab_size = 0;  // bpe
   int d_model = 128, encoder_layers = 0, decoder_layers = 4;
-  double dropout = 0.1, learning_rate = 2e-3, weight_decay = 0.01, valid_fraction = 0.1;
-  double passes = 25;      // through the text; more would only learn it by heart
-  std::int64_t steps = 0;  // a guess of what fits into the minutes
+  double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
+  double weight_decay = 0;  // 0: the optimizer's own
+  double passes = 0;        // through the text, at most: more would only learn it by heart
+  std::int64_t steps = 0;   // a guess of what fits into the minutes
 };
 
 inline constexpr int kValidations = 12;  // of a training
-// What there is time for, but not more than the useful steps. (A small text takes some, too.)
+// What there is time for, but not more than the useful steps, or 300: a small text takes some, too.
 std::int64_t steps_in_time(double in_time, double useful);
 
 Suggestion suggest(const OwnText& text);

@@ -93,6 +93,10 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   const std::string name = names_of(found.files);
   say_text(log, found, text.facts);
   Suggestion suggestion = suggest(text);
+  // The decay is muon's, and would make weights that come from another run forget it.
+  const bool muon =
+      !given.keys.contains("optimizer.type") || given.values.optimizer.type == OptimizerType::muon;
+  if (!muon || !request.init_from.empty()) suggestion.weight_decay = 0;
   const auto config = [&] {
     RunConfig c = parse_config(suggested_config(text, suggestion, name), "the config for " + name,
                                request.sets);

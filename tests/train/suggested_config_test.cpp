@@ -53,11 +53,18 @@ TEST(SuggestedConfig, GrowsWithTheTextAndWithTheMinutes) {
   EXPECT_LT(large, config_for(patient).model.d_model);
 }
 
-TEST(SuggestedConfig, DropsOutMoreOfCharactersThatAreReadOften) {
-  OwnText text = text_of(20'000, 60);
-  const double often = config_for(text).model.dropout;
-  text.facts.bytes = 20'000'000;
-  EXPECT_LT(config_for(text).model.dropout, often);
+TEST(SuggestedConfig, DropsOutMoreOfWhatOtherModelsReadOften) {
+  EXPECT_EQ(config_for(text_of(200'000, 60)).model.dropout, 0.1);
+  EXPECT_EQ(config_for(text_of(200'000, 60, "t5")).model.dropout, 0.2);
+  EXPECT_EQ(config_for(text_of(20'000'000, 60, "t5")).model.dropout, 0.1);
+}
+
+TEST(SuggestedConfig, ReadsATextAtMost25TimesAndPairs60Times) {
+  OwnText text = text_of(2'048'000, 60);  // 400 steps read it once
+  text.minutes = 10'000;
+  EXPECT_NEAR(config_for(text).train.max_steps, 25 * 400, 12);
+  text.pairs = true;
+  EXPECT_NEAR(config_for(text).train.max_steps, 60 * 400, 12);
 }
 
 TEST(SuggestedConfig, DecaysWeightsInTwoPassesThroughTheText) {
