@@ -83,9 +83,9 @@ double bytes_per_token(const Suggestion& s) {
 
 // The weights forget what is older than 1 / (rate * weight_decay) steps (Wang and Aitchison 2024,
 // arXiv 2405.13698). For muon some two passes through the text are good: the less text there is,
-// the stronger the decay. Nats per token, rate 8e-3: of 100 KB (this gives 3), 20
-// passes, 3.297, 3.224 and 3.219 with 1, 3 and 6; bits per byte of 1.1 MB (0.3), 8 passes, 2.071
-// and 2.087 with 0.2 and 1. 3 is the strongest that was measured on more than one text.
+// the stronger the decay. Nats per token, rate 8e-3: of 100 KB (this gives 3), 20 passes, 3.297,
+// 3.224 and 3.219 with 1, 3 and 6; bits per byte of 1.1 MB (0.3), 8 passes, 2.071 and 2.087 with
+// 0.2 and 1. 3 is the strongest that was measured on more than one text.
 constexpr double kRememberedPasses = 2;
 double weight_decay_for(double rate, double steps_of_a_pass) {
   return std::clamp(1 / (rate * kRememberedPasses * steps_of_a_pass), 0.01, 3.0);
@@ -148,9 +148,9 @@ Suggestion suggest(const OwnText& text) {
   s.learning_rate = size->learning_rate;
   s.valid_fraction =
       bytes < 500 ? 0 : std::min(0.1, held_out_tokens(text.minutes) * bytes_per_token(s) / bytes);
-  // A compromise: nats per token of 100 KB of Japanese after 20, 30 and 60
-  // passes: 3.224, 3.167, 3.309; of 300 KB of German after 20, 25 and 31: 3.256, 3.279, 3.320.
-  // Other families: not measured, and masks differ in each pass.
+  // A compromise: nats per token of 100 KB of Japanese after 20, 30 and 60 passes: 3.224, 3.167,
+  // 3.309; of 300 KB of German after 20, 25 and 31: 3.256, 3.279, 3.320. Other families: not
+  // measured, and masks differ in each pass.
   const bool gpt = !text.pairs && text.like == "gpt";
   s.passes = gpt ? 25 : 60;
   s.steps = guessed_steps(text, s);
