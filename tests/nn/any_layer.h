@@ -151,15 +151,15 @@ struct Result {
 
 // Forward, and backward with dy from the sequences into arrays that hold `start` everywhere.
 template <class T>
-Result<T> run_layer(const AnyLayer& layer, const Sequences& sequences, const Numbers& numbers,
-                    bool backward, T start = 0) {
+Result<T> run_layer(Workspace& workspace, const AnyLayer& layer, const Sequences& sequences,
+                    const Numbers& numbers, bool backward, T start = 0) {
   const auto cast = [](const std::vector<double>& v) { return std::vector<T>(v.begin(), v.end()); };
   const Packed rows = sequences.rows(false), memory_rows = sequences.rows(true);
   ParamVec<T> values(layer.table.size()), gradients(layer.table.size());
   std::copy(numbers.values.begin(), numbers.values.end(), values.data());
   std::fill(gradients.data(), gradients.data() + gradients.size(), start);
   std::vector<T> x = cast(numbers.x), memory = cast(numbers.memory);
-  Workspace workspace;
+  workspace.rewind();
   Pass<T> pass{.values = values, .workspace = workspace, .gradients = &gradients};
   const LayerInput<T> in{{x.data(), rows.count(), kWidth},
                          rows,
@@ -180,6 +180,13 @@ Result<T> run_layer(const AnyLayer& layer, const Sequences& sequences, const Num
   layer.run(pass, in, &back);
   result.gradients.assign(gradients.data(), gradients.data() + gradients.size());
   return result;
+}
+
+template <class T>
+Result<T> run_layer(const AnyLayer& layer, const Sequences& sequences, const Numbers& numbers,
+                    bool backward, T start = 0) {
+  Workspace workspace;
+  return run_layer<T>(workspace, layer, sequences, numbers, backward, start);
 }
 
 }  // namespace heed::test
