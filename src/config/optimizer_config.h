@@ -27,8 +27,8 @@ struct OptimizerConfig {
   std::int64_t warmup_steps = 100;
   double min_learning_rate = 0.0;
   // linear, cosine, wsd: the step of min_learning_rate. 0 (not given): train.max_steps at the
-  // start. May be less than warmup_steps (in a shortened run): the rate then drops right after the
-  // warm-up.
+  // start. linear, cosine: where warmup_steps is not less (in a shortened run), the rate drops to
+  // min_learning_rate at step warmup_steps.
   std::int64_t decay_steps = 0;
   double decay_fraction = 0.2;  // wsd: the share of decay_steps in which the rate falls
 };

@@ -128,6 +128,16 @@ void refuse_other_rates(const StoredRun& stem, const std::string& run) {
       earlier_checkpoint(run, step) + what_fits(stem, stem.config.optimizer));
 }
 
+void refuse_other_clipping(const StoredRun& stem, const std::string& run) {
+  const double was = stem.trained.optimizer.clip_norm, is = stem.config.optimizer.clip_norm;
+  if (was == is) return;
+  throw Error(Exit::usage,
+              fmt::format("{} has done {} steps with optimizer.clip_norm {:g}, and the branch's "
+                          "config has {:g}: no config would describe the branch.",
+                          quoted_path(run), stem.steps_done(), was, is),
+              fmt::format("--set optimizer.clip_norm={:g}", was));
+}
+
 // Those of --init-from, to compare with.
 std::optional<ParamVec<float>> first_weights(const Transformer& model, const std::string& run,
                                              Log& log) {
@@ -169,6 +179,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   if (!stem.nothing_to_do.empty())
     throw Error(Exit::usage, fmt::format("{} is {}", quoted_path(request.run), stem.nothing_to_do));
   refuse_other_rates(stem, request.run);
+  refuse_other_clipping(stem, request.run);
   if (config.data.has_validation()) say_if_not_validated(config.train, log);
   for (const std::string& change : stem.changes) log.info("changed: " + change);
 

@@ -3,9 +3,9 @@
 // A schedule that stays high until it decays (wsd) lets one long run, the stem, have many ends:
 // each branch decays from a checkpoint of the stem, usually the newest, to its own last step, and
 // the stem, which may be training meanwhile, is only read. The branch holds what the stem knew at
-// that step, and is then a run like any other: the one that its config gives from the first step,
-// byte for byte, if the stem's was never changed on the way. So its config must give every step
-// already done the learning rate that the stem's gives it.
+// that step, and is then a run like any other: its weights are those that its config gives from the
+// first step, byte for byte, if the stem's was never changed on the way. So its config must give
+// every step already done the learning rate, and clip_norm, that the stem's gives it.
 #pragma once
 
 #include "train/resume.h"

@@ -56,7 +56,7 @@ std::string schedule_in_words(const OptimizerConfig& c, std::int64_t max_steps) 
     return fmt::format(
         "rises until it meets the fall to {:g} at step {} (optimizer.warmup_steps is {})",
         c.min_learning_rate, c.decay_steps, c.warmup_steps);
-  if (ends && c.warmup_steps >= max_steps)
+  if (ends && c.warmup_steps > max_steps)
     return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
                        c.warmup_steps);
   std::string text =
@@ -71,8 +71,8 @@ std::string schedule_in_words(const OptimizerConfig& c, std::int64_t max_steps) 
                                 c.min_learning_rate, c.decay_steps);
     case ScheduleType::wsd:
       if (ends && full_rate_until(c) >= max_steps) return text + ", stays to the end of the run";
-      return text + fmt::format(", stays until step {}, falls to {:g} at step {}",
-                                full_rate_until(c), c.min_learning_rate, c.decay_steps);
+      if (full_rate_until(c) > 0) text += fmt::format(", stays until step {}", full_rate_until(c));
+      return text + fmt::format(", falls to {:g} at step {}", c.min_learning_rate, c.decay_steps);
     case ScheduleType::inverse_sqrt:
       return text + ", falls as 1 / sqrt(step)";
     case ScheduleType::constant:

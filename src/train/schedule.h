@@ -8,8 +8,7 @@
 
 namespace heed {
 
-// All but noam: learning_rate * step / warmup_steps up to warmup_steps,
-// then
+// All but noam: learning_rate * step / warmup_steps before step warmup_steps, from there on
 //   constant      learning_rate
 //   linear        straight down to min_learning_rate at decay_steps
 //   cosine        half a cosine down to min_learning_rate at decay_steps

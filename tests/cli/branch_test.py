@@ -110,6 +110,8 @@ class Branch(RunsTest):
             shutil.rmtree(self.folder / "branch")
         self.branch("--max-steps", 20, "--set", "optimizer.learning_rate=0.5", status=2,
                     words=["step 1 would", "optimizer.learning_rate and optimizer.warmup_steps as they are"])
+        self.branch("--max-steps", 20, "--set", "optimizer.clip_norm=3", status=2,
+                    words=["with optimizer.clip_norm 1,", "--set optimizer.clip_norm=1"])
         self.branch("--max-steps", 20, "--set", "seed=4", status=2, words="cannot change seed")
         self.branch("--max-steps", 12, status=2, words="already at step 12 of 12")
         self.assertEqual(self.traces(), before)

@@ -136,7 +136,12 @@ TEST(Schedule, InWords) {
   c.warmup_steps = 1900;
   EXPECT_EQ(words(ScheduleType::wsd),
             "rises until it meets the fall to 0 at step 2000 (optimizer.warmup_steps is 1900)");
+  c.warmup_steps = c.decay_steps = 20;
+  EXPECT_EQ(words(ScheduleType::linear, 20),
+            "rises over 20 steps to 0.008, falls (linear) to 0 at step 20");
   c.warmup_steps = 0;
+  c.decay_fraction = 1;
+  EXPECT_EQ(words(ScheduleType::wsd, 20), "begins at 0.008, falls to 0 at step 20");
   EXPECT_EQ(words(ScheduleType::constant), "begins at 0.008, stays");
 }
 
