@@ -91,6 +91,12 @@ void check_model(const ModelConfig& m) {
           "--set model.n_kv_heads=null, for as many as n_heads");
   const int d_head = m.d_model / m.n_heads;
   const AttentionKinds& a = m.attention;
+  for (const AttentionConfig* of : {&a.encoder_self, &a.decoder_self, &a.cross})
+    require(kv_heads(m) == m.n_heads ||
+                (of->key != Projection::identity && of->value != Projection::identity),
+            "model.attention.*.key and value can be the identity only if every head of queries has "
+            "keys and values of its own.",
+            "--set model.n_kv_heads=null, or random instead of identity");
   require(a.cross.positions,
           "model.attention.cross.positions: cross-attention never has positions.");
   require(

@@ -24,7 +24,7 @@ Pass<float> batch_invariant_pass(const ParamVec<float>& values, Workspace& works
 }  // namespace
 
 int slots_at_a_time(const ModelConfig& config, double tokens, int most) {
-  const double numbers = 2.0 * config.decoder_layers * config.d_model * tokens;
+  const double numbers = 2.0 * config.decoder_layers * kv_width(config) * tokens;
   return static_cast<int>(std::clamp(64e6 / numbers, 1.0, static_cast<double>(most)));
 }
 

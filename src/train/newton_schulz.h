@@ -7,8 +7,8 @@
 // All these are polynomials in the first A, so they commute. Where the longer side l is more than
 // twice the shorter side s, the five steps are done on A alone, Q <- P Q, A <- P A P, and at the
 // end X <- Q X: 3 l s² + 29 s³ operations instead of 15 l s² + 5 s³. In float that is right to
-// about 1e-3: rounding errors of A, 1e-8, grow by up to a² = 12 in each of the five steps. (More
-// steps, or bfloat16, would need X again in between.)
+// about 1e-3: rounding errors of A, 6e-8, grow by up to a² = 12 each of the four times that A
+// changes. (More steps, or bfloat16, would need X again in between.)
 //
 // The quintic takes singular values of [0.0015, 1] to about [0.7, 1.2], and smaller ones to some
 // 480 times themselves; these coefficients rise fastest from 0. (Jordan et al. 2024, "Muon: An
