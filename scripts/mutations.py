@@ -128,7 +128,7 @@ MUTATIONS = [
     ("own text: pieces for hardly any text", SUGGESTED, "bytes >= kFewBytes", "bytes >= 0"),
     ("own text: trains until it is known by heart", SUGGESTED, "std::min(in_time, std::max(300.0, useful))", "in_time"),
     ("own text: reads a text as often as pairs", SUGGESTED, "gpt ? 25 : 60", "60"),
-    ("own text: drops out as it did before the decay", SUGGESTED, "gpt || passes", "passes"),
+    ("own text: drops out as it did before the decay", SUGGESTED, "gpt || static_cast", "static_cast"),
     ("own text: the decay remembers ten passes", SUGGESTED, "kRememberedPasses = 2;", "kRememberedPasses = 10;"),
     ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || !request.init_from.empty()", "!muon"),
     ("speed: steps of the warm-up read nothing", "src/train/speed.cpp", "std::max<std::int64_t>(1, state.step)", "std::max<std::int64_t>(1, state.step - kWarmUp)"),

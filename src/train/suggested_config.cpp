@@ -13,11 +13,8 @@ namespace heed {
 namespace {
 
 // What a text of at least so many bytes gets, if training may take so many minutes; the last row
-// that fits counts. Measured on Shakespeare (1.1 MB, pieces of words), 1464 steps of the third row,
-// bits per byte: 2.150 with muon at a rate of 8e-3, 2.174 at 4e-3, 2.152 at 16e-3; with adamw 2.238
-// at 4e-3, 2.277 at 2e-3. On its first 20 KB, 900 steps: muon 2.603, adamw 2.732. With 1752 steps:
-// 2.087 with qk_norm, gpt2's start and a second beta of 0.95, 2.130 without; 2.095 with
-// all these and zero_init.
+// that fits counts. The trials behind this and what follows are in configs/MEASURED.md, "What was
+// tried".
 struct Size {
   double bytes, minutes;
   int d_model, layers;
@@ -83,9 +80,8 @@ double bytes_per_token(const Suggestion& s) {
 
 // The weights forget what is older than 1 / (rate * weight_decay) steps (Wang and Aitchison 2024,
 // arXiv 2405.13698). For muon some two passes through the text are good: the less text there is,
-// the stronger the decay. Nats per token, rate 8e-3: of 100 KB (this gives 3), 20 passes, 3.297,
-// 3.224 and 3.219 with 1, 3 and 6; bits per byte of 1.1 MB (0.3), 8 passes, 2.071 and 2.087 with
-// 0.2 and 1. 3 is the strongest that was measured on more than one text.
+// the stronger the decay, up to the strongest that was measured on more than one text. It is for
+// the suggested rate, pieces and batch: --set of those leaves it as it is.
 constexpr double kRememberedPasses = 2;
 double weight_decay_for(double rate, double steps_of_a_pass) {
   return std::clamp(1 / (rate * kRememberedPasses * steps_of_a_pass), 0.01, 3.0);
@@ -96,16 +92,15 @@ double held_out_tokens(double minutes) {
   return std::clamp(20e3 * minutes, 1e3, 100e3);
 }
 
-double steps_of_epoch(const OwnText& text, const Suggestion& s) {
+double steps_of_a_pass(const OwnText& text, const Suggestion& s) {
   return static_cast<double>(text.facts.bytes) / bytes_per_token(s) / kBatchTokens;
 }
 
-// What fits into the minutes, at 6 operations for each weight and token; not more than what helps.
-std::int64_t guessed_steps(const OwnText& text, const Suggestion& s) {
+// What fits into the minutes, at 6 operations for each weight and token.
+double steps_in(double minutes, const Suggestion& s) {
   const double d = s.d_model, layers = s.encoder_layers + s.decoder_layers;
   const double weights = 12 * layers * d * d + d * std::max(256, s.vocab_size);
-  const double in_time = text.minutes * 60 * kFlopsPerSecond / (6 * weights * kBatchTokens);
-  return steps_in_time(in_time, s.passes * steps_of_epoch(text, s));
+  return minutes * 60 * kFlopsPerSecond / (6 * weights * kBatchTokens);
 }
 
 // A path, or a list of them, as JSON.
@@ -148,18 +143,14 @@ Suggestion suggest(const OwnText& text) {
   s.learning_rate = size->learning_rate;
   s.valid_fraction =
       bytes < 500 ? 0 : std::min(0.1, held_out_tokens(text.minutes) * bytes_per_token(s) / bytes);
-  // A compromise: nats per token of 100 KB of Japanese after 20, 30 and 60 passes: 3.224, 3.167,
-  // 3.309; of 300 KB of German after 20, 25 and 31: 3.256, 3.279, 3.320. Other families: not
-  // measured, and masks differ in each pass.
+  // 20 to 30 passes were best for GPTs. Other families: not measured; masks differ in each pass.
   const bool gpt = !text.pairs && text.like == "gpt";
   s.passes = gpt ? 25 : 60;
-  s.steps = guessed_steps(text, s);
-  s.weight_decay = weight_decay_for(s.learning_rate, steps_of_epoch(text, s));
-  const double passes = static_cast<double>(s.steps) / steps_of_epoch(text, s);
-  // With this decay, 100 KB of Japanese, 20 passes, nats per token: 3.484 without dropout, 3.224
-  // with 0.1, 3.360 with 0.2. With a weak one, 31 passes through German: 3.425 with 0.1, 3.389 with
-  // 0.2.
-  s.dropout = gpt || passes < 20 ? 0.1 : 0.2;
+  const double pass = steps_of_a_pass(text, s);
+  s.steps = steps_in_time(steps_in(text.minutes, s), s.passes * pass);
+  s.weight_decay = weight_decay_for(s.learning_rate, pass);
+  // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
+  s.dropout = gpt || static_cast<double>(s.steps) < 20 * pass ? 0.1 : 0.2;
   return s;
 }
 
