@@ -9,8 +9,8 @@ seed and the N - 1 that follow; a figure is then "mean (lowest to highest)".
 What is measured, on what the config holds out, with the best checkpoint:
   text     loss (nats per token), perplexity, bits per byte, next tokens right
   masked   pseudo-perplexity and masked tokens right
-  pairs    the same as text, and BLEU, chrF2 and exact lines of translations with beam 5; the same of the average of the
-           last 10 checkpoints, if the config keeps so many. If the validation files are called X.valid.Y and X.test.Y
+  pairs    the same as text, and BLEU, chrF2 and exact lines of translations with beam 5; the same of the last
+           checkpoint, and of the average of the last 10, if the config keeps so many. If the validation files are called X.valid.Y and X.test.Y
            is there too, translations are of the test files.
 
 A figure is clean if it can be had again: the commit has the config and nothing has been changed since, heed is not older
@@ -70,6 +70,7 @@ def figures_of(heed, config, settings, run, tokenize):
         where = "test" if files else "held out"
         translate = ["evaluate", run, *files, "--bleu", "--beam-size", 5, "--tokenize", tokenize]
         found[where] = heed.json(*translate)
+        found[f"{where}, last"] = heed.json(*translate, "--checkpoint", "last")
         if len(list((run / "checkpoints").glob("step-*"))) >= AVERAGED:
             steps = heed.json("average", run, "--last", AVERAGED)["steps"]
             found[f"{where}, average of {AVERAGED}"] = heed.json(

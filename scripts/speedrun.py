@@ -62,13 +62,17 @@ def cannot_measure(settings, options):
     metric, train, data = options.target[0], settings["train"], settings["data"]
     if metric in TRANSLATED and settings["objective"]["type"] != "seq2seq":
         return f"{metric} is of translations; the objective is {settings['objective']['type']}"
+    if metric == "bits_per_byte" and settings["objective"]["type"] in ("masked_lm", "span_corruption"):
+        return f"{settings['objective']['type']} does not score every byte, so it has no bits_per_byte"
     if not data["valid_fraction"] and not any(data.get(key) for key in ("valid", "valid_source", "valid_pairs")):
         return f"{metric} is of held-out text, but data.valid_fraction is 0 and no file is held out"
     saved = train["keep_last"] or math.inf
-    if isinstance(train["save_every"], int) and train["save_every"] > 0 and train["max_steps"] > 0:
+    if train["save_every"] == 0:
+        saved = 1
+    elif isinstance(train["save_every"], int) and train["max_steps"] > 0:
         saved = min(saved, math.ceil(train["max_steps"] / train["save_every"]))
     if options.average and options.average > saved:
-        return f"--average {options.average}, but the run keeps {saved} checkpoints (train.keep_last, train.save_every)"
+        return f"--average {options.average}, but of the checkpoints train.save_every and keep_last keep {saved}"
     return None
 
 
@@ -107,7 +111,7 @@ def main():
         options.results.open("a").close()
     except OSError as error:
         parser.error(f"--results: {error}")
-    values, seconds, steps = [], [], None
+    values, seconds, steps = [], [], []
     with tempfile.TemporaryDirectory(prefix="heed-speedrun-") as folder:
         for number in range(seed, seed + options.seeds):
             run = pathlib.Path(folder) / f"seed-{number}"
@@ -120,7 +124,7 @@ def main():
                 continue
             seconds.append(time.monotonic() - begin)
             values.append(measured(heed, run, options))
-            steps = json.loads((run / "checkpoints" / "last" / "state.json").read_text())["step"]
+            steps.append(json.loads((run / "checkpoints" / "last" / "state.json").read_text())["step"])
         origin = json.loads((run / "origin.json").read_text())
     ended = [value for value in values if value is not None]
     reached = len(ended) == len(values) and COMPARISONS[comparison](mean(ended), wanted)
@@ -141,7 +145,7 @@ def main():
            f"{metric} {cell(ended, 4 if abs(wanted) < 10 else 2) if ended else 'diverged'}"
            + (f" (average of the last {options.average})" if options.average else ""),
            f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
-           f"{cell(seconds, 1)} s, {steps} steps" if ended else "", f"{cpu()}, {options.threads} threads",
+           f"{cell(seconds, 1)} s, {' and '.join(map(str, sorted(set(steps))))} steps" if ended else "", f"{cpu()}, {options.threads} threads",
            f"{date}, {commit or 'commit unknown'}, config {result['config_sha256'][:10]}"]
     if reasons:
         row[-1] += f", **not clean**: {'; '.join(reasons)}"

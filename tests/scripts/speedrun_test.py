@@ -48,7 +48,7 @@ class Speedrun(unittest.TestCase):
     def test_every_seed_is_trained_to_the_end_and_measured_there(self):
         row = self.speedrun("--target", "loss", "<=", 9, "--seeds", 2, "--set", "train.max_steps=8", "--note", "shorter").stdout
         result, = self.results()
-        self.assertEqual((result["seeds"], result["steps"], result["reached"], result["clean"]), ([3, 4], 8, True, True), result)
+        self.assertEqual((result["seeds"], result["steps"], result["reached"], result["clean"]), ([3, 4], [8, 8], True, True), result)
         for seed, value in zip(result["seeds"], result["values"]):
             run = self.folder / f"run{seed}"
             subprocess.run([HEED, "train", self.repository / "configs" / "toy.json", "--run", run, "--threads", "1", "--quiet",
@@ -69,7 +69,7 @@ class Speedrun(unittest.TestCase):
         self.assertIn("(average of the last 3)", row)
         first, second = self.results()
         self.assertEqual((first["reached"], second["reached"], second["average"]), (True, False, 3))
-        self.assertEqual(second["steps"], 12)
+        self.assertEqual(second["steps"], [12])
         self.assertTrue(second["clean"], second)  # the results of before are no change of the sources
         self.assertEqual(first["config_sha256"], second["config_sha256"])
         self.assertEqual(len(second["data_sha256"][0]), 64)
@@ -78,8 +78,11 @@ class Speedrun(unittest.TestCase):
         for target in (("los", "<=", "1"), ("loss", "<", "1"), ("loss", "<=", "low"), ("loss", "<=", "nan")):
             self.assertIn("expected --target", self.speedrun("--target", *target, status=2).stderr)
         for options, reason in ((("bleu", ">=", 3), "bleu is of translations"),
-                                (("loss", "<=", 9, "--average", 4), "keeps 3 checkpoints"),
-                                (("loss", "<=", 9, "--average", 3, "--set", "train.max_steps=4"), "keeps 2 checkpoints"),
+                                (("loss", "<=", 9, "--average", 4), "keep_last keep 3"),
+                                (("loss", "<=", 9, "--average", 3, "--set", "train.max_steps=4"), "keep_last keep 2"),
+                                (("loss", "<=", 9, "--average", 2, "--set", "train.save_every=0"), "keep_last keep 1"),
+                                (("bits_per_byte", "<=", 9, "--set", "objective.type=masked_lm", "--set",
+                                  "model.encoder_layers=1", "--set", "model.decoder_layers=0"), "does not score every byte"),
                                 (("loss", "<=", 9, "--set", "data.valid_fraction=0"), "no file is held out"),
                                 (("loss", "<=", 9, "--results", "nowhere/results.jsonl"), "No such file")):
             error = self.speedrun("--target", *options, status=2).stderr
@@ -89,7 +92,7 @@ class Speedrun(unittest.TestCase):
     def test_steps_are_those_that_were_done(self):
         self.speedrun("--target", "loss", "<=", 9, "--seeds", 1, "--set", "train.patience=1", "--set",
                       "optimizer.learning_rate=1e-30", "--set", "optimizer.warmup_steps=0")
-        self.assertLess(self.results()[0]["steps"], 12)
+        self.assertLess(self.results()[0]["steps"][0], 12)
 
     def test_a_seed_that_diverges_is_kept_and_misses_the_target(self):
         self.speedrun("--target", "loss", "<=", 9, "--seeds", 2, "--set", "optimizer.type=sgd", "--set",
