@@ -10,8 +10,8 @@ What is measured, on what the config holds out, with the best checkpoint:
   text     loss (nats per token), perplexity, bits per byte, next tokens right
   masked   pseudo-perplexity and masked tokens right
   pairs    the same as text, and BLEU, chrF2 and exact lines of translations with beam 5; the same of the last
-           checkpoint, and of the average of the last 10, if the config keeps so many. If the validation files are called X.valid.Y and X.test.Y
-           is there too, translations are of the test files.
+           checkpoint, and of the average of the last 10, if the config keeps so many. If the validation files are
+           called X.valid.Y and X.test.Y is there too, translations are of the test files.
 
 A figure is clean if it can be had again: the commit has the config and nothing has been changed since, heed is not older
 than its sources, and the run was trained by this call in one piece. Otherwise the row says "not clean" and why.
@@ -82,6 +82,8 @@ def reaches(figures, masked, tokenize):
     """The figures of all seeds in words."""
     parts = []
     for where in figures[0]:
+        if not all(where in of for of in figures):  # a seed kept fewer than ten checkpoints
+            continue
         words = []
         for key, text, factor, digits in FIGURES:
             values = [of[where][key] * factor for of in figures if key in of[where]]

@@ -5,8 +5,8 @@
 
 The time is that of `heed train`, from its start to its end. The metric is one of `heed evaluate` (loss, perplexity,
 bits_per_byte, accuracy, bleu, chrf, exact_match) on what the config holds out, with the last checkpoint or an average of
-the last ones. No seed is left out and no checkpoint is chosen; a seed that diverges counts as null, without its seconds,
-and misses any target.
+the last ones. No seed is left out and no checkpoint is chosen; a seed that diverges counts as null, without its seconds
+and steps, and misses any target.
 --data train=FILE is --set data.train=FILE with a path from here.
 
 Prints a table row and appends a JSON object to a file of results (default: configs/speedruns.jsonl), also where the target
@@ -54,7 +54,10 @@ def measured(heed, run, options):
         checkpoint = f"average-{steps[0]}-{steps[-1]}"
     metric = options.target[0]
     translate = ["--bleu", "--beam-size", 5, "--tokenize", options.tokenize] if metric in TRANSLATED else []
-    return heed.json("evaluate", run, "--checkpoint", checkpoint, *translate)[metric]
+    figures = heed.json("evaluate", run, "--checkpoint", checkpoint, *translate)
+    if metric not in figures:
+        sys.exit(f"speedrun.py: heed evaluate gives no {metric} for this run")
+    return figures[metric]
 
 
 def cannot_measure(settings, options):
@@ -64,6 +67,8 @@ def cannot_measure(settings, options):
         return f"{metric} is of translations; the objective is {settings['objective']['type']}"
     if metric == "bits_per_byte" and settings["objective"]["type"] in ("masked_lm", "span_corruption"):
         return f"{settings['objective']['type']} does not score every byte, so it has no bits_per_byte"
+    if metric == "bits_per_byte" and (data["lowercase"] or data["normalize"] != "none"):
+        return "data.lowercase or data.normalize changes bytes of the text, so there is no bits_per_byte"
     if not data["valid_fraction"] and not any(data.get(key) for key in ("valid", "valid_source", "valid_pairs")):
         return f"{metric} is of held-out text, but data.valid_fraction is 0 and no file is held out"
     saved = train["keep_last"] or math.inf
@@ -72,7 +77,7 @@ def cannot_measure(settings, options):
     elif isinstance(train["save_every"], int) and train["max_steps"] > 0:
         saved = min(saved, math.ceil(train["max_steps"] / train["save_every"]))
     if options.average and options.average > saved:
-        return f"--average {options.average}, but of the checkpoints train.save_every and keep_last keep {saved}"
+        return f"--average {options.average}, but only {saved} saved at train.save_every are kept (train.keep_last)"
     return None
 
 
@@ -145,7 +150,8 @@ def main():
            f"{metric} {cell(ended, 4 if abs(wanted) < 10 else 2) if ended else 'diverged'}"
            + (f" (average of the last {options.average})" if options.average else ""),
            f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
-           f"{cell(seconds, 1)} s, {' and '.join(map(str, sorted(set(steps))))} steps" if ended else "", f"{cpu()}, {options.threads} threads",
+           f"{cell(seconds, 1)} s, {' and '.join(map(str, sorted(set(steps))))} steps" if ended else "",
+           f"{cpu()}, {options.threads} threads",
            f"{date}, {commit or 'commit unknown'}, config {result['config_sha256'][:10]}"]
     if reasons:
         row[-1] += f", **not clean**: {'; '.join(reasons)}"

@@ -107,7 +107,7 @@ constexpr TradeWord kValues[] = {
     {"linear_with_warmup polynomial_decay", "linear", "and optimizer.warmup_steps"},
     {"constant_with_warmup", "constant", "and optimizer.warmup_steps"},
     {"warmupinversesquareroot", "inverse_sqrt"},
-    {"warmup_stable_decay", "wsd"},
+    {"warmup_stable_decay trapezoidal trapezoid", "wsd"},
     {"ppl perplexity", "loss"},
 };
 
@@ -115,6 +115,7 @@ constexpr TradeWord kCommands[] = {
     {"eval test valid validate ppl bleu", "evaluate"},
     {"fit learn pretrain finetune", "train"},
     {"continue", "resume"},
+    {"branch fork", "resume", "its option --branch DIR"},
     {"generate predict infer interactive chat", "sample"},
     {"decode decoder", "translate"},
     {"rescore scorer", "score"},

@@ -91,12 +91,17 @@ void check_model(const ModelConfig& m) {
           "--set model.n_kv_heads=null, for as many as n_heads");
   const int d_head = m.d_model / m.n_heads;
   const AttentionKinds& a = m.attention;
-  for (const AttentionConfig* of : {&a.encoder_self, &a.decoder_self, &a.cross})
-    require(kv_heads(m) == m.n_heads ||
-                (of->key != Projection::identity && of->value != Projection::identity),
-            "model.attention.*.key and value can be the identity only if every head of queries has "
-            "keys and values of its own.",
-            "--set model.n_kv_heads=null, or random instead of identity");
+  using Named = std::pair<const char*, const AttentionConfig*>;
+  for (const auto& [where, of] : {Named{"encoder_self", &a.encoder_self},
+                                  {"decoder_self", &a.decoder_self},
+                                  {"cross", &a.cross}})
+    for (const auto& [what, projection] : {std::pair{"key", of->key}, {"value", of->value}})
+      require(projection != Projection::identity || kv_heads(m) == m.n_heads,
+              fmt::format("model.attention.{}.{} can be the identity only where every head of "
+                          "queries has its own; found model.n_kv_heads {} for {} heads.",
+                          where, what, kv_heads(m), m.n_heads),
+              fmt::format("--set model.n_kv_heads=null, or --set model.attention.{}.{}=random",
+                          where, what));
   require(a.cross.positions,
           "model.attention.cross.positions: cross-attention never has positions.");
   require(

@@ -91,11 +91,16 @@ std::int64_t first_other_rate(const StoredRun& stem, const OptimizerConfig& bran
   return 0;
 }
 
-// "--checkpoint step-100, which is before that; or ", or nothing.
+// "--checkpoint step-100, which is before that; or "; nothing where no checkpoint could be.
 std::string earlier_checkpoint(const fs::path& run, std::int64_t step) {
   const std::vector<std::int64_t> steps = list_steps(run);
   const auto after = std::ranges::lower_bound(steps, step);
-  if (after == steps.begin()) return "";
+  if (after == steps.begin())
+    return step > 1 ? fmt::format(
+                          "a checkpoint from before step {}, of which train.keep_last has "
+                          "left none; or ",
+                          step)
+                    : "";
   return fmt::format("--checkpoint step-{}, which is before that; or ", *std::prev(after));
 }
 
@@ -121,10 +126,9 @@ void refuse_other_rates(const StoredRun& stem, const std::string& run) {
   };
   throw Error(
       Exit::usage,
-      fmt::format("{} has done {} steps, and with the branch's config step {} would have "
-                  "had the learning rate {:.4g} instead of {:.4g}: no config would "
-                  "describe the branch.",
-                  quoted_path(run), stem.steps_done(), step, rate(stem.config), rate(stem.trained)),
+      fmt::format("the branch begins at step {} of {}, and with its config step {} would have had "
+                  "the learning rate {:.4g} instead of {:.4g}: no config would describe it.",
+                  stem.steps_done(), quoted_path(run), step, rate(stem.config), rate(stem.trained)),
       earlier_checkpoint(run, step) + what_fits(stem, stem.config.optimizer));
 }
 
@@ -132,10 +136,10 @@ void refuse_other_clipping(const StoredRun& stem, const std::string& run) {
   const double was = stem.trained.optimizer.clip_norm, is = stem.config.optimizer.clip_norm;
   if (was == is) return;
   throw Error(Exit::usage,
-              fmt::format("{} has done {} steps with optimizer.clip_norm {:g}, and the branch's "
-                          "config has {:g}: no config would describe the branch.",
-                          quoted_path(run), stem.steps_done(), was, is),
-              fmt::format("--set optimizer.clip_norm={:g}", was));
+              fmt::format("the branch begins at step {} of {}, which had optimizer.clip_norm {}, "
+                          "and its config has {}: no config would describe it.",
+                          stem.steps_done(), quoted_path(run), was, is),
+              fmt::format("--set optimizer.clip_norm={}", was));
 }
 
 // Those of --init-from, to compare with.
@@ -150,9 +154,11 @@ std::optional<ParamVec<float>> first_weights(const Transformer& model, const std
 }
 
 // "branched from runs/stem at step 800: decays from 800 to 1000"
-std::string branched(const std::string& run, std::int64_t step, const OptimizerConfig& o) {
+std::string branched(const std::string& run, std::int64_t step, const RunConfig& c) {
+  const OptimizerConfig& o = c.optimizer;
+  const std::int64_t end = c.train.max_steps;
   std::string text = fmt::format("branched from {} at step {}", run, step);
-  if (o.schedule == ScheduleType::wsd)
+  if (o.schedule == ScheduleType::wsd && (end == 0 || full_rate_until(o) < end))
     text += fmt::format(": decays from {} to {}", full_rate_until(o), o.decay_steps);
   return text;
 }
@@ -176,6 +182,12 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   const StoredRun stem = read_stored_run(request, request.run, std::move(checkpoints.newest), log);
   const std::int64_t step = stem.steps_done();
   const RunConfig& config = stem.config;
+  if (config.train.max_steps > 0 && config.train.max_steps <= step)
+    throw Error(
+        Exit::usage,
+        fmt::format("the branch begins at step {} of {}, and train.max_steps is {}.", step,
+                    quoted_path(request.run), config.train.max_steps),
+        fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", step));
   if (!stem.nothing_to_do.empty())
     throw Error(Exit::usage, fmt::format("{} is {}", quoted_path(request.run), stem.nothing_to_do));
   refuse_other_rates(stem, request.run);
@@ -209,7 +221,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
     return train_to_the_end(prepared, request, pool, run, log, [&](Trainer& trainer) {
       say_cut(log, {.kept = run.copy_metrics(request.run, step).kept}, step);
       say_core_type(core_type, step, run, log);
-      const std::string said = branched(request.run, step, config.optimizer);
+      const std::string said = branched(request.run, step, config);
       run.append_metrics(event_metrics(step, "branch", said));
       if (first) trainer.start_from(*first);
       if (checkpoints.best) trainer.adopt(*checkpoints.best);

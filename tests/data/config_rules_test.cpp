@@ -36,7 +36,15 @@ TEST(ConfigRules, RulesBetweenKeys) {
        "model.n_kv_heads must divide model.n_heads; found 8 for 4"},
       {kTextConfig,
        {"model.n_kv_heads=2", "model.attention.cross.key=identity"},
-       "can be the identity only if every head of queries has keys and values of its own"},
+       "model.attention.cross.key can be the identity only where every head of queries has its "
+       "own; "
+       "found model.n_kv_heads 2 for 4 heads"},
+      {kTextConfig,
+       {"model.n_kv_heads=1", "model.attention.encoder_self.value=identity"},
+       "model.attention.encoder_self.value can be the identity only"},
+      {kTextConfig,
+       {"model.n_kv_heads=1", "model.attention.decoder_self.key=identity"},
+       "model.attention.decoder_self.key can be the identity only"},
       {kTextConfig, {"model.rope_base=500"}, "model.rope_base is for rotary positions"},
       {kTextConfig, {"model.d_model=12", "model.positions=rotary"}, "must be even; found 3"},
       {kTextConfig,

@@ -116,5 +116,16 @@ TEST(IncrementalDecoder, LogitsThatAreNaNOrInfiniteAreAnError) {
   }
 }
 
+TEST(IncrementalDecoder, SharedHeadsMakeRoomForMoreSequences) {
+  ModelConfig c;
+  c.d_model = 64;
+  c.n_heads = 4;
+  c.decoder_layers = 2;
+  EXPECT_EQ(slots_at_a_time(c, 1e5, 100), 2);  // 64 million / (2 x 2 layers x 64 x 1e5)
+  c.n_kv_heads = 1;
+  EXPECT_EQ(slots_at_a_time(c, 1e5, 100), 10);
+  EXPECT_EQ(slots_at_a_time(c, 1e5, 6), 6);
+}
+
 }  // namespace
 }  // namespace heed

@@ -103,13 +103,18 @@ class Measure(unittest.TestCase):
         self.assertNotIn("bits_per_byte", result["figures"][0]["held out"])
 
     def test_pairs_are_translated_by_the_best_the_last_and_the_average_of_ten(self):
-        row, result = self.measure("pairs", "--tokenize", "none")
+        row, result = self.measure("pairs", "--tokenize", "none", "--keep", self.folder / "runs")
         figures, = result["figures"]
         self.assertEqual(list(figures), ["held out", "test", "test, last", "test, average of 10"])
         self.assertNotIn("bleu", figures["held out"])
         for where in list(figures)[1:]:
             for key in ("bleu", "chrf", "exact_match"):
                 self.assertIsInstance(figures[where][key], float)
+        files = [part for side in ("source", "target")
+                 for part in (f"--{side}", self.repository / "configs" / f"x.test.{side}")]
+        last = json.loads(self.heed("evaluate", self.folder / "runs" / "pairs-seed-3", *files, "--bleu", "--beam-size", "5",
+                                    "--tokenize", "none", "--checkpoint", "last", "--json"))
+        self.assertEqual(figures["test, last"]["loss"], last["loss"])
         self.assertIn("BLEU", row)
         self.assertIn("(none)", row)
 

@@ -78,11 +78,12 @@ class Speedrun(unittest.TestCase):
         for target in (("los", "<=", "1"), ("loss", "<", "1"), ("loss", "<=", "low"), ("loss", "<=", "nan")):
             self.assertIn("expected --target", self.speedrun("--target", *target, status=2).stderr)
         for options, reason in ((("bleu", ">=", 3), "bleu is of translations"),
-                                (("loss", "<=", 9, "--average", 4), "keep_last keep 3"),
-                                (("loss", "<=", 9, "--average", 3, "--set", "train.max_steps=4"), "keep_last keep 2"),
-                                (("loss", "<=", 9, "--average", 2, "--set", "train.save_every=0"), "keep_last keep 1"),
+                                (("loss", "<=", 9, "--average", 4), "only 3 saved"),
+                                (("loss", "<=", 9, "--average", 3, "--set", "train.max_steps=4"), "only 2 saved"),
+                                (("loss", "<=", 9, "--average", 2, "--set", "train.save_every=0"), "only 1 saved"),
                                 (("bits_per_byte", "<=", 9, "--set", "objective.type=masked_lm", "--set",
                                   "model.encoder_layers=1", "--set", "model.decoder_layers=0"), "does not score every byte"),
+                                (("bits_per_byte", "<=", 9, "--set", "data.lowercase=true"), "data.lowercase"),
                                 (("loss", "<=", 9, "--set", "data.valid_fraction=0"), "no file is held out"),
                                 (("loss", "<=", 9, "--results", "nowhere/results.jsonl"), "No such file")):
             error = self.speedrun("--target", *options, status=2).stderr
@@ -99,7 +100,7 @@ class Speedrun(unittest.TestCase):
                       "optimizer.learning_rate=1e6", "--set", "optimizer.clip_norm=0", "--set", "optimizer.warmup_steps=1")
         result, = self.results()
         self.assertEqual((result["values"], result["mean"], result["reached"]), ([None, None], None, False))
-        self.assertEqual((result["seconds"], result["mean_seconds"]), ([], None))
+        self.assertEqual((result["seconds"], result["steps"], result["mean_seconds"]), ([], [], None))
 
 
 if __name__ == "__main__":
