@@ -113,7 +113,8 @@ class Branch(RunsTest):
         self.branch("--max-steps", 20, "--set", "optimizer.clip_norm=3", status=2,
                     words=["had optimizer.clip_norm 1,", "--set optimizer.clip_norm=1"])
         self.branch("--max-steps", 20, "--set", "seed=4", status=2, words="cannot change seed")
-        self.branch("--max-steps", 12, status=2, words=["begins at step 12 of \"stem\", and train.max_steps is 12", "--max-steps greater than 12"])
+        self.branch("--max-steps", 12, status=2, words=["begins at step 12 of \"stem\", and train.max_steps is 12",
+                                                        "--max-steps greater than 12"])
         self.assertEqual(self.traces(), before)
         self.resume("stem", "--set", "optimizer.decay_fraction=0.3", status=2, words=["--init-from", "--branch DIR"])
         self.resume("stem", "--max-steps", 100, "--stop-at", 85)

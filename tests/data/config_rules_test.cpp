@@ -37,8 +37,7 @@ TEST(ConfigRules, RulesBetweenKeys) {
       {kTextConfig,
        {"model.n_kv_heads=2", "model.attention.cross.key=identity"},
        "model.attention.cross.key can be the identity only where every head of queries has its "
-       "own; "
-       "found model.n_kv_heads 2 for 4 heads"},
+       "own; found model.n_kv_heads 2 for 4 heads"},
       {kTextConfig,
        {"model.n_kv_heads=1", "model.attention.encoder_self.value=identity"},
        "model.attention.encoder_self.value can be the identity only"},
