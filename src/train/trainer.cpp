@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/clock.h"
 #include "base/format.h"
 #include "base/signals.h"
 #include "train/intervals.h"
