@@ -17,7 +17,7 @@ build_packages=(
 )
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
 check_packages=(clang-format git)
-fuzz_packages=(clang libclang-rt-14-dev)
+fuzz_packages=(clang libclang-rt-dev)
 
 wanted=()
 for group in "${@:-build}"; do
