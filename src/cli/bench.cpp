@@ -1,17 +1,16 @@
 // heed bench CONFIG
-#include "inspect/bench.h"
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "base/format.h"
-#include "base/pool.h"
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
-#include "math/blas.h"
-#include "store/trained_model.h"
+#include "train/speed.h"
 
 namespace heed {
 namespace {
@@ -45,45 +44,54 @@ Exit run_bench_command(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   path = config_path(path);
   const RunConfig config = load_config(path, sets);
-  threads = thread_count(threads, config);
-  prepare_blas(threads);
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
-  const BenchResult r = run_bench(config, folder, steps, threads);
-
+  const PreparedRun run = prepare_run(config, folder, {}, threads);
+  const Speed speed = [&] {
+    Pool pool(run.threads);
+    return measure_speed(run, pool, [&](std::int64_t measured, double seconds) {
+      return steps > 0 ? measured >= steps : measured >= 5 && seconds >= 6;
+    });
+  }();
+  struct rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const int peak_threads = std::min(run.threads, available_cores());
+  const double peak = measure_sgemm(peak_threads, 3.0), reached = speed.flops_per_second * 1e-9;
   const std::int64_t all_steps = config.train.max_steps;
-  const double training_seconds = static_cast<double>(all_steps) / r.steps_per_second;
-  double total = 0;
-  for (std::uint64_t ns : r.profile.ns) total += static_cast<double>(ns);
-  const auto share = [&](std::size_t i) { return static_cast<double>(r.profile.ns[i]) / total; };
+  const double training_seconds = static_cast<double>(all_steps) * speed.step_seconds;
+  Json breakdown;
+  const auto& ns = speed.profile.ns;
+  const double total = std::accumulate(ns.begin(), ns.end(), 0.0);
+  for (std::size_t i = 0; i < ns.size(); ++i)
+    breakdown[kWorkNames[i]] = static_cast<double>(ns[i]) / total;
+  const Json r{{"tokens_per_second", speed.tokens_per_second},
+               {"steps_per_second", 1 / speed.step_seconds},
+               {"gflop_per_step", speed.flops * 1e-9},
+               {"gflops", reached},
+               {"sgemm_gflops", peak},
+               {"utilisation", reached / peak},
+               {"peak_rss_mib", static_cast<double>(usage.ru_maxrss) / 1024.0},
+               {"steps", speed.steps},
+               {"threads", run.threads},
+               {"training_seconds", all_steps > 0 ? Json(training_seconds) : Json()},
+               {"breakdown", breakdown}};
   if (json) {
-    Json breakdown;
-    for (std::size_t i = 0; i < r.profile.ns.size(); ++i) breakdown[kWorkNames[i]] = share(i);
-    print_line({{"tokens_per_second", r.tokens_per_second},
-                {"steps_per_second", r.steps_per_second},
-                {"gflop_per_step", r.gflop_per_step},
-                {"gflops", r.gflops},
-                {"sgemm_gflops", r.sgemm_gflops},
-                {"utilisation", r.utilisation},
-                {"peak_rss_mib", r.peak_rss_mib},
-                {"steps", r.steps},
-                {"threads", r.threads},
-                {"training_seconds", all_steps > 0 ? Json(training_seconds) : Json()},
-                {"breakdown", breakdown}});
+    print_line(r);
     return Exit::ok;
   }
-  const int peak_threads = std::min(r.threads, available_cores());
+  const auto number = [&](const char* key) { return r[key].get<double>(); };
   print(fmt::format("tokens/s      {}\nsteps/s       {:.3f}\nGFLOP/step    {:.2f}\n",
-                    format_rate(r.tokens_per_second), r.steps_per_second, r.gflop_per_step));
-  print(fmt::format("GFLOP/s       {:.1f}\nsgemm peak    {:.1f} GFLOP/s on {}\n", r.gflops,
-                    r.sgemm_gflops, counted(std::to_string(peak_threads), "thread")));
-  print(fmt::format("share of it   {:.1f} %\npeak memory   {:.0f} MiB\n", 100 * r.utilisation,
-                    r.peak_rss_mib));
+                    format_rate(number("tokens_per_second")), number("steps_per_second"),
+                    number("gflop_per_step")));
+  print(fmt::format("GFLOP/s       {:.1f}\nsgemm peak    {:.1f} GFLOP/s on {}\n", reached, peak,
+                    counted(std::to_string(peak_threads), "thread")));
+  print(fmt::format("share of it   {:.1f} %\npeak memory   {:.0f} MiB\n",
+                    100 * number("utilisation"), number("peak_rss_mib")));
   if (all_steps > 0)
     print(fmt::format("all {} steps: about {} on {}, plus validation\n", format_count(all_steps),
                       format_duration(training_seconds),
-                      counted(std::to_string(r.threads), "thread")));
-  for (std::size_t i = 0; i < r.profile.ns.size(); ++i)
-    print(fmt::format("  {:22}{:.1f} %\n", kWorkNames[i], 100 * share(i)));
+                      counted(std::to_string(run.threads), "thread")));
+  for (const auto& [work, share] : breakdown.items())
+    print(fmt::format("  {:22}{:.1f} %\n", work, 100 * share.get<double>()));
   return Exit::ok;
 }
 

@@ -23,10 +23,8 @@ constexpr const char* kTrainNotes =
     "With --json, one object at the end: run, step, best_loss and best_step (null without\n"
     "validation), seconds, reason (finished, early_stopping, stop_at, signal, time, already_done).";
 
-void add_shared(CommandLine& line, std::int64_t& stop_at, bool& profile, bool& json) {
+void add_shared(CommandLine& line, std::int64_t& stop_at, bool& json) {
   line.add_steps("--stop-at", stop_at, "save and stop after this step, as a signal would");
-  line.app().add_flag("--profile", profile,
-                      "report at the end where the time went (also in train.log)");
   line.add_json(json);
   line.app().footer(kTrainNotes);
 }
@@ -81,7 +79,7 @@ Exit run_train(CommandLine& line) {
   line.add_run(request.init_from, "start at step 0 with the weights and tokenizer of this run",
                "--init-from");
   line.app().add_flag("--force", request.force, "rename an existing run folder to NAME.old-K");
-  add_shared(line, request.stop_at, request.profile, json);
+  add_shared(line, request.stop_at, json);
   if (!line.parse()) return Exit::ok;
   request.command = line.as_typed();
   request.film = film_of;
@@ -142,7 +140,7 @@ Exit run_resume(CommandLine& line) {
       ->needs(branch);
   line.add_sets(request.sets);
   line.add_threads(request.threads);
-  add_shared(line, request.stop_at, request.profile, json);
+  add_shared(line, request.stop_at, json);
   if (!line.parse()) return Exit::ok;
   if (branch->count() > 0 && request.branch.empty())
     throw Error(Exit::usage, "--branch is empty; expected the folder of a new run.");

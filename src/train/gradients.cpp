@@ -31,7 +31,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
                      .gradients = &shards_[task],
-                     .profile = profiles_.empty() ? nullptr : profiles_[worker_index]};
+                     .profile = profile_of(worker_index)};
     LossSums sums;
     for (int i = 0; i < batch.used[task]; ++i)
       sums += train_micro_batch(*model_, pass, batch.shards[task][i], options, worker.saved);
@@ -46,7 +46,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
 double Gradients::reduce() {
   const std::size_t size = shards_.front().size();
   pool_->run(static_cast<int>(squares_.size()), [&](int task, int worker) {
-    Timed timed(profiles_.empty() ? nullptr : profiles_[worker], Work::gradient_sum);
+    Timed timed(profile_of(worker), Work::gradient_sum);
     const std::size_t begin = task * kReduceTask, end = std::min(size, begin + kReduceTask);
     for_tree_pairs(static_cast<int>(shards_.size()), [&](int to, int from) {
       float* __restrict sum = shards_[to].data();
@@ -68,18 +68,6 @@ double Gradients::reduce() {
     squares_[task] = squares;
   });
   return std::sqrt(tree_sum(squares_));
-}
-
-void Gradients::enable_profile() {
-  profiles_.clear();
-  for (Worker& w : workers_) profiles_.push_back(&w.profile);
-}
-
-Profile Gradients::profile() const {
-  Profile sum;
-  for (const Worker& w : workers_)
-    for (std::size_t i = 0; i < sum.ns.size(); ++i) sum.ns[i] += w.profile.ns[i];
-  return sum;
 }
 
 }  // namespace heed

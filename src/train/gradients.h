@@ -29,24 +29,23 @@ class Gradients {
   double reduce();
   ParamVec<float>& sum() { return shards_.front(); }
 
-  // Ticks by kind of work, summed over the workers.
-  Profile profile() const;
-  void enable_profile();
-  const std::vector<Profile*>& profiles() const { return profiles_; }  // of each worker; empty: off
+  // Where the time of each worker goes. Empty, which is how it begins: not measured.
+  std::vector<Profile>& profiles() { return profiles_; }
 
  private:
   struct Worker {
     Workspace workspace;
     TransformerSaved<float> saved;
-    Profile profile;
   };
+  Profile* profile_of(int worker) { return profiles_.empty() ? nullptr : &profiles_[worker]; }
+
   const Transformer* model_;
   Pool* pool_;
   std::vector<ParamVec<float>> shards_;
   std::vector<Worker> workers_;
   std::vector<LossSums> losses_;  // of each shard
   std::vector<double> squares_;   // partial sums of the norm
-  std::vector<Profile*> profiles_;
+  std::vector<Profile> profiles_;
 };
 
 }  // namespace heed

@@ -75,7 +75,7 @@ void Optimizer<T>::move_matrix(Param p, const Sweep& s, Workspace& workspace) co
 template <class T>
 void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
                         ParamVec<T>& gradients, ParamVec<T>* averaged,
-                        const std::vector<Profile*>& profiles) {
+                        std::span<Profile> profiles) {
   const double t = static_cast<double>(update.step), rate = update.rate;
   const T b1 = static_cast<T>(config_.betas[0]), b2 = static_cast<T>(config_.betas[1]);
   // Not 1 - b in T: at 0.9999 that is off by more than a ten-thousandth.
@@ -124,7 +124,7 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
     all.average(begin, end);
   };
 
-  const auto profile = [&](int worker) { return profiles.empty() ? nullptr : profiles[worker]; };
+  const auto profile = [&](int worker) { return profiles.empty() ? nullptr : &profiles[worker]; };
   const std::size_t size = values.size();
   const int tasks = static_cast<int>((size + kUpdateTask - 1) / kUpdateTask);
   pool.run(tasks, [&](int task, int worker) {

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/pool.h"
@@ -51,7 +52,7 @@ class Optimizer {
   // Moves the values and leaves the gradients at zero. `averaged`, if given, follows the new
   // values: e <- decay e + (1 - decay) w. `profiles`: of each worker, or empty.
   void step(Pool& pool, const Update& update, ParamVec<T>& values, ParamVec<T>& gradients,
-            ParamVec<T>* averaged = nullptr, const std::vector<Profile*>& profiles = {});
+            ParamVec<T>* averaged = nullptr, std::span<Profile> profiles = {});
 
   const OptimizerConfig& config() const { return config_; }
   ParamVec<T>& m() { return m_; }  // empty where there is none

@@ -108,14 +108,4 @@ void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
                          cut.later, cut.damaged));
 }
 
-void say_profile(Log& log, const Profile& profile) {
-  double total = 0;
-  for (std::uint64_t ns : profile.ns) total += static_cast<double>(ns);
-  for (std::size_t i = 0; i < profile.ns.size(); ++i)
-    if (profile.ns[i] > 0)
-      log.info(fmt::format("profile: {} {:.2f} s, {:.1f} %", kWorkNames[i],
-                           static_cast<double>(profile.ns[i]) * 1e-9,
-                           100.0 * static_cast<double>(profile.ns[i]) / total));
-}
-
 }  // namespace heed

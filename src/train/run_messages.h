@@ -1,7 +1,6 @@
 // What training a run says before and after.
 #pragma once
 
-#include "base/profile.h"
 #include "evaluate/yardsticks.h"
 #include "train/training_run.h"
 
@@ -20,6 +19,5 @@ void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
 
 // What metrics.jsonl has lost, or loses because training continues after `step`.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
-void say_profile(Log& log, const Profile& profile);
 
 }  // namespace heed

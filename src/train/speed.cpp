@@ -1,51 +1,118 @@
 #include "train/speed.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/signals.h"
+#include "math/blas.h"
+#include "nn/flops.h"
 #include "train/stepper.h"
 #include "train/validation.h"
 
 namespace heed {
+namespace {
 
-Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds) {
-  constexpr int kWarmUp = 2, kSteps = 20;
-  const auto objective = make_objective(prepared.config);
-  const Split& split = prepared.data.train;
-  Stepper stepper(prepared.config, prepared.model, *objective, split, pool);
+// Steps that something else on the machine delayed do not move it.
+double median(std::vector<double> x) {
+  std::ranges::sort(x);
+  const std::size_t n = x.size();
+  return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
+}
+
+double flops_of(const Transformer& model, const StepBatch& batch) {
+  double sum = 0;
+  for (std::size_t s = 0; s < batch.shards.size(); ++s)
+    for (int i = 0; i < batch.used[s]; ++i) sum += training_flops(model, batch.shards[s][i]);
+  return sum;
+}
+
+}  // namespace
+
+Speed measure_speed(const PreparedRun& run, Pool& pool,
+                    const std::function<bool(std::int64_t, double)>& enough) {
+  constexpr int kWarmUp = 2;
+  const auto objective = make_objective(run.config);
+  Stepper stepper(run.config, run.model, *objective, run.data.train, pool);
   State state;
   Speed speed;
+  std::vector<double> seconds, tokens, flops;  // of each step; the last two per second
   const double begin = seconds_now();
-  std::vector<double> times;
-  for (int i = 0; i < kWarmUp + kSteps; ++i) {
+  for (int step = 1 - kWarmUp;; ++step) {
+    if (step == 1) {
+      for (std::vector<double>* x : {&seconds, &tokens, &flops}) x->clear();
+      speed.flops = 0;
+      stepper.gradients().profiles().resize(pool.threads());
+    }
     const double from = seconds_now();
-    if (!stepper.step(state).finite) break;
-    if (i == kWarmUp) times.clear();
-    times.push_back(seconds_now() - from);
-    if (stop_signal() != 0 || seconds_now() - begin > seconds) break;
+    const StepResult result = stepper.step(state);
+    seconds.push_back(seconds_now() - from);
+    const double work = flops_of(run.model, stepper.last_batch());
+    tokens.push_back(static_cast<double>(result.tokens) / seconds.back());
+    flops.push_back(work / seconds.back());
+    speed.flops += work;
+    if (!result.finite || enough(step, seconds_now() - begin)) break;
   }
-  // The median: steps that something else on the machine delayed do not count.
-  if (!times.empty()) {
-    std::ranges::nth_element(times, times.begin() + times.size() / 2);
-    speed.step = times[times.size() / 2];
-  }
+  speed.steps = static_cast<std::int64_t>(seconds.size());
+  speed.step_seconds = median(seconds);
+  speed.tokens_per_second = median(tokens);
+  speed.flops_per_second = median(flops);
+  speed.flops /= static_cast<double>(speed.steps);
   const double index = static_cast<double>(state.cursor.index);
-  const auto count = static_cast<double>(objective->count(split, state.cursor.epoch));
+  const auto count = static_cast<double>(objective->count(run.data.train, state.cursor.epoch));
   speed.epochs = (static_cast<double>(state.cursor.epoch) + index / std::max(1.0, count)) /
                  static_cast<double>(std::max<std::int64_t>(1, state.step));
-  if (!prepared.config.data.has_validation()) return speed;
-  const double before = seconds_now();
-  const Validation validation{prepared, *objective};
-  const auto late = [&] { return stop_signal() != 0 || seconds_now() - before > seconds; };
-  const bool whole = validation.measure(0, stepper.best_values(), pool, late).has_value();
-  speed.validation = seconds_now() - before;
-  if (!whole)  // training on as many tokens takes longer than scoring them
-    speed.validation = std::max(
-        speed.validation, speed.step * static_cast<double>(prepared.data.valid.target.size()) /
-                              prepared.config.train.batch_tokens);
+  double rest = 0;  // in nanoseconds
+  for (const double s : seconds) rest += 1e9 * s * std::min(pool.threads(), available_cores());
+  for (const Profile& p : stepper.gradients().profiles())
+    for (std::size_t i = 0; i < p.ns.size(); ++i) {
+      speed.profile.ns[i] += p.ns[i];
+      rest -= static_cast<double>(p.ns[i]);
+    }
+  speed.profile.ns[static_cast<int>(Work::waiting)] =
+      static_cast<std::uint64_t>(std::max(0.0, rest));
   return speed;
+}
+
+double measure_validation(const PreparedRun& run, Pool& pool, const Speed& speed, double limit) {
+  if (!run.config.data.has_validation()) return 0;
+  ParamVec<float> values(run.model.table.size());
+  initialize(run.model.table, run.config.seed, values);
+  const auto objective = make_objective(run.config);
+  const double begin = seconds_now();
+  const auto late = [&] { return stop_signal() != 0 || seconds_now() - begin > limit; };
+  const bool whole = Validation{run, *objective}.measure(0, values, pool, late).has_value();
+  const double seconds = seconds_now() - begin;
+  if (whole) return seconds;
+  return std::max(seconds, speed.step_seconds * static_cast<double>(run.data.valid.target.size()) /
+                               run.config.train.batch_tokens);
+}
+
+double measure_sgemm(int threads, double seconds) {
+  constexpr int n = 2048;
+  constexpr std::size_t size = static_cast<std::size_t>(n) * n;
+  Pool pool(threads);
+  std::vector<std::unique_ptr<float[]>> memory(threads);
+  for (auto& m : memory) {
+    m = std::make_unique<float[]>(3 * size);
+    std::fill(m.get(), m.get() + 3 * size, 0.5f);
+  }
+  std::vector<double> rates;
+  for (const double begin = seconds_now(); rates.size() < 3 || seconds_now() - begin < seconds;) {
+    std::vector<double> rate(threads);
+    pool.run(threads, [&](int task, int) {
+      float* m = memory[task].get();
+      const double start = seconds_now();
+      gemm<float>(1.0f, as_is(Mat<const float>{m, n, n}), as_is(Mat<const float>{m + size, n, n}),
+                  0.0f, Mat<float>{m + 2 * size, n, n});
+      rate[task] = 2.0 * n * n * n / (seconds_now() - start) * 1e-9;
+    });
+    double sum = 0;
+    for (double r : rate) sum += r;
+    rates.push_back(sum);
+  }
+  return median(rates);
 }
 
 }  // namespace heed

@@ -1,19 +1,35 @@
-// How long a run's steps and validations take here, measured on a throw-away training of the same
-// model and data. Only plans depend on it: nothing of it enters the run.
+// How fast a run trains here, measured on a throw-away training of the same model and data:
+// `heed bench` prints it, and `heed train TEXT` plans with it. Nothing of it enters a run.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "base/pool.h"
+#include "base/profile.h"
 #include "train/prepared_run.h"
 
 namespace heed {
 
 struct Speed {
-  double step = 0, validation = 0;  // seconds
-  double epochs = 0;                // of one step
+  std::int64_t steps = 0;                                                // measured
+  double step_seconds = 0, tokens_per_second = 0, flops_per_second = 0;  // medians
+  double flops = 0, epochs = 0;                                          // of a step, means
+  Profile profile;  // of all threads together; waiting is the rest of wall time times threads
 };
 
-// From 20 steps after two of warm-up and one validation; from less, if one of the two takes longer
-// than `seconds`.
-Speed measure_speed(const PreparedRun& prepared, Pool& pool, double seconds);
+// Takes steps until `enough` of them have been measured, which is asked after each one with their
+// number and with the seconds since the beginning. Two of warm-up come before, with numbers below
+// 1; they count if they are all there is.
+Speed measure_speed(const PreparedRun& run, Pool& pool,
+                    const std::function<bool(std::int64_t steps, double seconds)>& enough);
+
+// Seconds of a validation, 0 without one. If it takes longer than `limit`, what training on as many
+// tokens would take, which is more.
+double measure_validation(const PreparedRun& run, Pool& pool, const Speed& speed, double limit);
+
+// GFLOP/s of large products, one per thread at a time, summed over the threads: what training could
+// reach. The median over `seconds` seconds.
+double measure_sgemm(int threads, double seconds);
 
 }  // namespace heed

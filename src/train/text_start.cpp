@@ -19,11 +19,8 @@ namespace fs = std::filesystem;
 
 // Of what is left of the minutes, in case the machine gets busier.
 constexpr double kUsed = 0.9;
-constexpr double kMeasured = 0.05;  // of the minutes, at most
-
-double seconds_of(double steps, const Speed& speed) {
-  return steps * speed.step + (kValidations + 1) * speed.validation;
-}
+constexpr int kSteps = 20;          // measured, and a validation,
+constexpr double kMeasured = 0.05;  // each in at most this part of the minutes
 
 // For what comes beside the training: the page, and the yardsticks, which are measured with the
 // last of the text.
@@ -35,7 +32,7 @@ double seconds_beside(const OwnText& text) {
 double steps_to_other_ends(const TrainConfig& train, const Speed& speed) {
   double steps = std::numeric_limits<double>::infinity();
   if (train.max_epochs > 0) steps = train.max_epochs / speed.epochs;
-  if (train.max_minutes > 0) steps = std::min(steps, 60 * train.max_minutes / speed.step);
+  if (train.max_minutes > 0) steps = std::min(steps, 60 * train.max_minutes / speed.step_seconds);
   return steps;
 }
 
@@ -113,14 +110,20 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
     say_tokens(log, c.tokenizer.type, text.facts);
   say_model(log, text, start.prepared);
 
-  const Speed speed = measure_speed(start.prepared, start.pool, kMeasured * 60 * request.minutes);
+  const double limit = kMeasured * 60 * request.minutes;
+  const Speed speed =
+      measure_speed(start.prepared, start.pool, [&](std::int64_t steps, double seconds) {
+        return steps >= kSteps || seconds > limit || stop_signal() != 0;
+      });
+  const double validations =
+      (kValidations + 1) * measure_validation(start.prepared, start.pool, speed, limit);
   const double most = steps_to_other_ends(c.train, speed);
   const double left = kUsed * (60 * request.minutes - (seconds_now() - request.begin)) -
-                      seconds_beside(text) - seconds_of(0, speed);
+                      seconds_beside(text) - validations;
   const bool chosen = !given.keys.contains("train.max_steps");
-  suggestion.steps =
-      chosen ? steps_in_time(std::min(most, left / speed.step), suggestion.passes / speed.epochs)
-             : c.train.max_steps;
+  suggestion.steps = chosen ? steps_in_time(std::min(most, left / speed.step_seconds),
+                                            suggestion.passes / speed.epochs)
+                            : c.train.max_steps;
   if (piped) {
     text.files = {"text.txt"};
     start.text = std::move(input);
@@ -132,7 +135,7 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
             .chosen = chosen && steps < most,
             .passes = steps * speed.epochs,
             .most_passes = suggestion.passes,
-            .seconds = seconds_of(steps, speed)},
+            .seconds = steps * speed.step_seconds + validations},
            run, request.init_from);
   return begin_run(start, request, log);
 }

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
 #include "train/intervals.h"

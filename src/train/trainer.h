@@ -45,7 +45,6 @@ class Trainer {
   Stop run(std::int64_t stop_at);
 
   const State& state() const { return state_; }
-  Stepper& stepper() { return stepper_; }
 
  private:
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;

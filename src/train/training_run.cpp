@@ -39,14 +39,11 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
   Trainer trainer(prepared, run, pool, log);
-  Gradients& gradients = trainer.stepper().gradients();
-  if (request.profile) gradients.enable_profile();
   set_up(trainer);
   const std::unique_ptr<Film> film = request.film ? request.film(prepared) : nullptr;
   if (film) trainer.film_with(*film);
   const Yardsticks yardsticks = yardsticks_of(prepared, pool, run, log);
   const Stop stop = trainer.run(request.stop_at);
-  if (request.profile) say_profile(log, gradients.profile());
   const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
   const RunResult result{exit, run.path().string(), reason_name(stop), trainer.state(),
                          seconds_now() - request.begin};

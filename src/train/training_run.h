@@ -22,7 +22,6 @@ struct RunRequest {
   bool force = false;             // an old folder of a new run is renamed
   int threads = 0;                // 0: as the config says
   std::int64_t stop_at = 0;       // 0: no
-  bool profile = false;
   // What films the run; null, or a null film: nothing does.
   std::unique_ptr<Film> (*film)(const PreparedRun& run) = nullptr;
   double begin = seconds_now();  // of the command

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <numeric>
 
 #include "base/temporary_folder.h"
 #include "data/splits.h"
@@ -12,30 +13,49 @@ namespace {
 
 constexpr int kBytes = 8192, kBatch = 256;
 
-// Of a tiny model that learns kBytes, of which this share is held out.
-Speed speed_with(const std::string& valid_fraction, double seconds) {
-  TemporaryFolder folder;
+// A tiny model that learns kBytes, of which this share is held out.
+PreparedRun run_with(const std::string& valid_fraction) {
+  const TemporaryFolder folder;
   std::ofstream(folder.path() / "a.txt") << 'b' + std::string(kBytes - 1, 'a');
   const RunConfig config =
       causal_config({"model.d_model=8", "model.n_heads=2", "model.d_ff=8", "model.decoder_layers=1",
                      "objective.target_length=64", set("train.batch_tokens", kBatch),
                      "data.valid_fraction=" + valid_fraction});
-  Pool pool(1);
-  return measure_speed(prepare_run(config, folder.path().string(), {}, 1), pool, seconds);
+  return prepare_run(config, folder.path().string(), {}, 1);
+}
+
+Speed speed_of(const PreparedRun& run, Pool& pool, std::int64_t least) {
+  return measure_speed(run, pool, [&](std::int64_t steps, double) { return steps >= least; });
 }
 
 TEST(Speed, SaysHowMuchOfTheTextAStepReads) {
-  for (const double seconds : {60.0, 0.0}) {
-    const Speed speed = speed_with("0", seconds);
-    EXPECT_GT(speed.step, 0);
-    EXPECT_NEAR(speed.epochs, 1.0 * kBatch / kBytes, seconds > 0 ? 1e-3 : 1e-2);
-    EXPECT_EQ(speed.validation, 0);
+  Pool pool(1);
+  const PreparedRun run = run_with("0");
+  for (const int least : {20, -10}) {  // in the warm-up
+    const Speed speed = speed_of(run, pool, least);
+    EXPECT_EQ(speed.steps, std::max(least, 1));
+    EXPECT_GT(speed.step_seconds, 0);
+    EXPECT_NEAR(speed.epochs, 1.0 * kBatch / kBytes, least > 0 ? 1e-3 : 1e-2);
+    EXPECT_EQ(measure_validation(run, pool, speed, 60), 0);
   }
 }
 
+TEST(Speed, SharesTheTimeOfTheThreadsAmongTheKindsOfWork) {
+  Pool pool(1);
+  const Speed speed = speed_of(run_with("0"), pool, 20);
+  const auto& ns = speed.profile.ns;
+  for (std::size_t i = 0; i < ns.size(); ++i)
+    EXPECT_GT(ns[i], 0u) << kWorkNames[i];
+  const double all = std::accumulate(ns.begin(), ns.end(), 0.0) * 1e-9;
+  EXPECT_GT(all, 10 * speed.step_seconds);  // half of the steps take at least the median
+}
+
 TEST(Speed, OfAValidationThatTakesTooLongIsThatOfTrainingOnAsManyTokens) {
-  const Speed speed = speed_with("0.5", 0.0);
-  EXPECT_GE(speed.validation, speed.step * 0.5 * kBytes / kBatch);
+  Pool pool(1);
+  const PreparedRun run = run_with("0.5");
+  const Speed speed = speed_of(run, pool, 5);
+  EXPECT_GE(measure_validation(run, pool, speed, 0), speed.step_seconds * 0.5 * kBytes / kBatch);
+  EXPECT_GT(measure_validation(run, pool, speed, 60), 0);
 }
 
 }  // namespace
