@@ -12,7 +12,7 @@
 
 namespace heed {
 
-// Error (usage) where that does not hold, with what would; and as heed train if the branch's folder
+// Error (usage) where that does not hold; and as heed train if the branch's folder
 // is taken.
 RunResult branch_run(const ResumeRequest& request, Log& log);
 

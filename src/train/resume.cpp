@@ -34,12 +34,10 @@ void say_end_of_schedule(const RunConfig& config, std::int64_t done, const std::
                          Log& log) {
   const OptimizerConfig& o = config.optimizer;
   if (!decays(o) || config.train.max_steps <= o.decay_steps) return;
-  const bool stays = o.schedule == ScheduleType::wsd && done <= full_rate_until(o);
-  std::string text = fmt::format(
-      "the learning rate falls to {:.3g} at step {} (optimizer.decay_steps) and stays there",
-      o.min_learning_rate, o.decay_steps);
-  if (stays)
-    text += fmt::format("; heed resume {} --branch DIR --max-steps {} falls at its own end",
+  std::string text =
+      fmt::format("the schedule ends before the run, at optimizer.decay_steps {}", o.decay_steps);
+  if (o.schedule == ScheduleType::wsd && done <= full_rate_until(o))
+    text += fmt::format("; heed resume {} --branch DIR --max-steps {} decays to its own end",
                         shell_word(run), config.train.max_steps);
   o.min_learning_rate > 0 ? log.info(text) : log.warn(text);
 }
