@@ -3,15 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/format.h"
 #include "base/nearest.h"
 #include "data/corpus.h"
-#include "text/piece_model.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -51,14 +51,6 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
           source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config)};
 }
 
-std::vector<double> mean_row(Mat<const float> matrix, const std::vector<int>& rows) {
-  std::vector<double> mean(static_cast<std::size_t>(matrix.cols));
-  for (const int row : rows)
-    for (int c = 0; c < matrix.cols; ++c)
-      mean[c] += static_cast<double>(matrix(row, c)) / static_cast<double>(rows.size());
-  return mean;
-}
-
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   const std::string shown = fmt::format("\"{}\"", printable(given));
   if (e.tokenizer.type() != TokenizerConfig::byte) check_utf8(given, shown);
@@ -75,7 +67,10 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
                 : similar.empty() ? "a word of the training text"
                                   : similar);
   }
-  w.vector = mean_row(e.table, known);
+  w.vector.resize(static_cast<std::size_t>(e.table.cols));
+  for (const int id : known)
+    for (int c = 0; c < e.table.cols; ++c)
+      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(known.size());
   return w;
 }
 
@@ -112,61 +107,37 @@ std::vector<Query> parse_queries(const std::vector<std::string>& given) {
   return queries;
 }
 
-std::vector<Neighbor> nearest_rows(const EmbeddingView& e, const std::vector<double>& vector,
-                                   std::size_t k, const std::vector<int>& without) {
-  std::vector<Neighbor> all;
-  const double length = norm(vector);
-  for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
-    if (std::find(without.begin(), without.end(), id) != without.end()) continue;
-    double dot = 0, squares = 0;
-    for (int c = 0; c < e.table.cols; ++c) {
-      const double x = e.table(id, c);
-      dot += x * vector[c];
-      squares += x * x;
-    }
-    const double lengths = std::sqrt(squares) * length;
-    all.push_back({id, "", lengths > 0 ? dot / lengths : 0.0});
-  }
-  k = std::min(k, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k), all.end(),
-                    [](const Neighbor& a, const Neighbor& b) {
-                      return a.cosine != b.cosine ? a.cosine > b.cosine : a.id < b.id;
-                    });
-  all.resize(k);
-  for (Neighbor& n : all) n.token = e.tokenizer.piece(n.id);
-  return all;
-}
-
-QueryResult ask(const EmbeddingView& e, const Query& query, std::size_t k) {
-  QueryResult result{query, {}, {}};
-  std::vector<double> sum(static_cast<std::size_t>(e.table.cols), 0.0);
+nlohmann::ordered_json neighbors(const EmbeddingView& e, const Query& query, std::size_t k) {
+  nlohmann::ordered_json json{{"query", query.text},
+                              {"words", nlohmann::json::array()},
+                              {"neighbors", nlohmann::json::array()}};
+  std::vector<double> sum(static_cast<std::size_t>(e.table.cols));
   std::vector<int> asked;
   for (const Term& term : query.terms) {
-    WordVector w = word_vector(e, term.word);
+    const WordVector w = word_vector(e, term.word);
     const double length = norm(w.vector);
     for (std::size_t c = 0; c < sum.size(); ++c)
       sum[c] += length > 0 ? term.sign * w.vector[c] / length : 0.0;
     asked.insert(asked.end(), w.ids.begin(), w.ids.end());
-    result.words.push_back(std::move(w));
+    json["words"].push_back(
+        {{"word", w.word}, {"ids", w.ids}, {"tokens", e.tokenizer.pieces(w.ids)}});
   }
-  result.neighbors = nearest_rows(e, sum, k, asked);
-  return result;
-}
-
-std::string word2vec_text(const EmbeddingView& e) {
-  const int first = e.tokenizer.first_ordinary_id();
-  std::string text = fmt::format("{} {}\n", e.table.rows - first, e.table.cols);
-  for (int id = first; id < e.table.rows; ++id) {
-    text += with_space_marks(e.tokenizer.piece(id));
-    for (int c = 0; c < e.table.cols; ++c) {
-      char digits[32];
-      const auto end = std::to_chars(digits, digits + sizeof digits, e.table(id, c)).ptr;
-      text += " ";
-      text.append(digits, end);
-    }
-    text += "\n";
+  const double norm_of_sum = norm(sum);
+  std::vector<std::pair<double, int>> rows;  // cosine, minus the id
+  for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
+    if (std::ranges::count(asked, id) > 0) continue;
+    const std::vector<double> row(e.table.row(id), e.table.row(id) + e.table.cols);
+    const double lengths = norm(row) * norm_of_sum;
+    const double dot = std::inner_product(row.begin(), row.end(), sum.begin(), 0.0);
+    rows.emplace_back(lengths > 0 ? dot / lengths : 0.0, -id);
   }
-  return text;
+  k = std::min(k, rows.size());
+  std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(k), std::greater());
+  for (std::size_t i = 0; i < k; ++i)
+    json["neighbors"].push_back({{"token", e.tokenizer.piece(-rows[i].second)},
+                                 {"id", -rows[i].second},
+                                 {"cosine", rows[i].first}});
+  return json;
 }
 
 }  // namespace heed

@@ -6,6 +6,7 @@
 // suggests similar words.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,6 @@ struct EmbeddingView {
   ReadOptions reading;  // how its text was read
 };
 EmbeddingView embedding_of(const TrainedModel& model, Side side);
-
-// The mean of some rows of a matrix, [cols].
-std::vector<double> mean_row(Mat<const float> matrix, const std::vector<int>& rows);
 
 struct WordVector {
   std::string word;
@@ -46,27 +44,9 @@ struct Query {
 // (Exit::usage) if words and signs do not alternate.
 std::vector<Query> parse_queries(const std::vector<std::string>& words);
 
-struct Neighbor {
-  int id;
-  std::string token;
-  double cosine;
-};
-// The k rows with the largest cosine to the vector, except special ids and `without`.
-std::vector<Neighbor> nearest_rows(const EmbeddingView& embedding,
-                                   const std::vector<double>& vector, std::size_t k,
-                                   const std::vector<int>& without);
-
-struct QueryResult {
-  Query query;
-  std::vector<WordVector> words;  // of the terms
-  std::vector<Neighbor> neighbors;
-};
-// Analogies add and subtract vectors of length 1 (Mikolov et al. 2013). The tokens of the query are
-// not among the results.
-QueryResult ask(const EmbeddingView& embedding, const Query& query, std::size_t k);
-
-// The rows as word2vec text: "rows columns", then a line "token x1 x2 ..." per row. Spaces in
-// tokens become U+2581. Special ids are left out.
-std::string word2vec_text(const EmbeddingView& embedding);
+// The k rows with the largest cosine to the query, best first, without special ids and without the
+// query's own tokens. Analogies add and subtract vectors of length 1 (Mikolov et al. 2013).
+// {"query", "words": [{"word", "ids", "tokens"}], "neighbors": [{"token", "id", "cosine"}]}
+nlohmann::ordered_json neighbors(const EmbeddingView& embedding, const Query& query, std::size_t k);
 
 }  // namespace heed

@@ -17,8 +17,7 @@ class Results(RunsTest):
     def writers(self):
         """(name, command that writes FILE): every command that writes a file for the user."""
         return [("report", lambda file: ["report", "run", "--html", file]),
-                ("attend", lambda file: ["attend", "run", "--source", "mill", "--html", file]),
-                ("neighbors", lambda file: ["neighbors", "run", "--export", file])]
+                ("attend", lambda file: ["attend", "run", "--source", "mill", "--html", file])]
 
     def test_a_result_is_written_whole_or_the_old_one_stays(self):
         for name, command in self.writers():

@@ -60,7 +60,6 @@ class RuinedWeights(RunsTest):
             self.refused("attend", run, *text)
             if run in ("text", "pairs"):
                 self.refused("attend", run, *text, "--target", "the", "--json")
-            self.refused("neighbors", run, "the" if run in ("masked", "pairs") else "t", "--context", "the")
 
 
 if __name__ == "__main__":

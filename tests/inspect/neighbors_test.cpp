@@ -5,27 +5,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "base/error_of.h"
-#include "inspect/context_vectors.h"
 #include "nn/models.h"
 #include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
-TrainedModel encoder_decoder(Type type, NormPlacement norm = NormPlacement::pre) {
+TrainedModel encoder_decoder(Type type) {
   RunConfig config = parse_config(
       R"({"data": {"train": "x"}, "model": {"d_model": 8, "n_heads": 2, "d_ff": 8,
       "encoder_layers": 2, "decoder_layers": 1}})",
       "test");
   config.tokenizer.type = type;
-  config.model.norm = norm;
   Tokenizers tokenizers;
   tokenizers.target = train(type, "the king saw the queen and a man saw a woman\n");
   const int vocab = tokenizers.target->size();
@@ -61,12 +58,12 @@ TEST(Neighbors, AreTheRowsWithTheLargestCosine) {
   for (int id = 3; id < e.table.rows; ++id)
     if (id != king) twin.emplace_back(cosine(row(e, id), row(e, king)), id);
   std::sort(twin.rbegin(), twin.rend());
-  const QueryResult result = ask(e, parse_queries({"king"})[0], 4);
-  ASSERT_EQ(result.neighbors.size(), 4u);
+  const auto found = neighbors(e, parse_queries({"king"})[0], 4)["neighbors"];
+  ASSERT_EQ(found.size(), 4u);
   for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(result.neighbors[i].id, twin[i].second);
-    EXPECT_NEAR(result.neighbors[i].cosine, twin[i].first, 1e-12);
-    EXPECT_EQ(result.neighbors[i].token, e.tokenizer.piece(twin[i].second));
+    EXPECT_EQ(found[i]["id"], twin[i].second);
+    EXPECT_NEAR(found[i]["cosine"], twin[i].first, 1e-12);
+    EXPECT_EQ(found[i]["token"], e.tokenizer.piece(twin[i].second));
   }
 }
 
@@ -89,7 +86,7 @@ TEST(Neighbors, AnalogiesAddVectorsOfLengthOne) {
     if (piece != "king" && piece != "man" && piece != "woman")
       best = std::max(best, cosine(row(e, id), sum));
   }
-  EXPECT_NEAR(ask(e, queries[0], 1).neighbors[0].cosine, best, 1e-12);
+  EXPECT_NEAR(neighbors(e, queries[0], 1)["neighbors"][0]["cosine"], best, 1e-12);
 }
 
 TEST(Neighbors, SeveralTokensAreAveraged) {
@@ -104,10 +101,10 @@ TEST(Neighbors, SeveralTokensAreAveraged) {
 TEST(Neighbors, OwnTokensOfAWordAreNotAmongThem) {
   const TrainedModel t = encoder_decoder(Type::char_);
   const EmbeddingView e = embedding_of(t, Side::target);
-  const QueryResult result = ask(e, parse_queries({"king"})[0], 1000);
-  EXPECT_EQ(result.neighbors.size(), static_cast<std::size_t>(e.table.rows - 3 - 4));
-  for (const Neighbor& n : result.neighbors)
-    EXPECT_EQ(std::ranges::count(result.words[0].ids, n.id), 0) << n.token;
+  const auto result = neighbors(e, parse_queries({"king"})[0], 1000);
+  EXPECT_EQ(result["neighbors"].size(), static_cast<std::size_t>(e.table.rows - 3 - 4));
+  for (const auto& n : result["neighbors"])
+    EXPECT_EQ(std::ranges::count(result["words"][0]["ids"], n["id"]), 0) << n["token"];
 }
 
 TEST(Neighbors, UnknownTokensOfAWordAreLeftOut) {
@@ -119,55 +116,6 @@ TEST(Neighbors, UnknownTokensOfAWordAreLeftOut) {
   for (std::size_t c = 0; c < w.vector.size(); ++c) EXPECT_NEAR(w.vector[c], known.vector[c], 1e-7);
   EXPECT_THAT(error_of([&] { word_vector(e, "@"); }, Exit::data),
               testing::HasSubstr("\"@\" has 1 unknown"));
-}
-
-TEST(Neighbors, ContextVectorsAreTheLayersOutputs) {
-  for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post}) {
-    const TrainedModel t = encoder_decoder(Type::word, norm);
-    const ContextResult result = ask_in_context(t, "saw", "a man saw a king saw", 2);
-    ASSERT_EQ(result.occurrences.size(), 2u);
-    Batch batch;
-    const auto ids = t.tokenizers.target->encode("a man saw a king saw");
-    batch.source.add_sequence(ids.data(), 6);
-    Workspace workspace;
-    Pass<float> pass{.values = t.values, .workspace = workspace};
-    StackSaved<float> saved;
-    const Mat<float> memory = t.model.encode(pass, batch.source, saved);
-    const int rows[] = {2, 5};
-    for (int i = 0; i < 2; ++i) {
-      const auto& layers = result.occurrences[i].layers;
-      ASSERT_EQ(layers.size(), 2u);
-      for (int c = 0; c < 8; ++c) EXPECT_NEAR(layers[1].vector[c], memory(rows[i], c), 1e-6);
-      EXPECT_NEAR(layers[1].cosine_to_static, cosine(layers[1].vector, result.word.vector), 1e-12);
-    }
-    // After the first layer: a stack of that one layer says the same.
-    const Mat<float> x = t.model.embeddings.source->forward(pass, batch.source);
-    BlockSaved<float> block;
-    const AttentionInput<float> input{.rows = &batch.source, .rotary = saved.rotary};
-    const Mat<float> y = t.model.encoder.blocks[0].forward(pass, x, input, block);
-    for (int c = 0; c < 8; ++c)
-      EXPECT_NEAR(result.occurrences[0].layers[0].vector[c], y(2, c), 1e-6);
-  }
-}
-
-TEST(Neighbors, ExportIsWord2vecText) {
-  const TrainedModel t = encoder_decoder(Type::char_);
-  const EmbeddingView e = embedding_of(t, Side::target);
-  std::istringstream text(word2vec_text(e));
-  int rows = 0, columns = 0;
-  text >> rows >> columns;
-  EXPECT_EQ(rows, e.table.rows - 3);
-  EXPECT_EQ(columns, 8);
-  for (int id = 3; id < e.table.rows; ++id) {
-    std::string token;
-    text >> token;
-    EXPECT_EQ(token, e.tokenizer.piece(id) == " " ? "▁" : e.tokenizer.piece(id));
-    for (int c = 0; c < 8; ++c) {
-      float x = 0;
-      text >> x;
-      EXPECT_EQ(x, e.table(id, c));
-    }
-  }
 }
 
 TEST(Neighbors, MistakesAreTold) {
@@ -184,10 +132,6 @@ TEST(Neighbors, MistakesAreTold) {
   };
   EXPECT_THAT(message([&] { word_vector(e, "qeen"); }, Exit::data), HasSubstr("try: queen"));
   EXPECT_THAT(message([&] { word_vector(e, ""); }, Exit::data), HasSubstr("no tokens"));
-  EXPECT_THAT(message([&] { ask_in_context(t, "king", "the queen", 2); }, Exit::data),
-              HasSubstr("does not occur in"));
-  EXPECT_THAT(message([&] { ask_in_context(t, "king", "the king xyz", 2); }, Exit::data),
-              HasSubstr("'xyz'"));
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"king", "-"}, {"king", "man", "+", "woman"}, {"+", "king"}})
     EXPECT_THAT(message([&] { parse_queries(words); }, Exit::usage), HasSubstr("an analogy is"));
