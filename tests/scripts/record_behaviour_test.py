@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""scripts/record_behaviour.py sees what changes in tensors, JSON and text, and no more; its configs use all choices."""
+import array
+import contextlib
+import io
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "scripts"))
+import record_behaviour as recorder  # noqa: E402
+
+HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
+
+
+def json_difference(old, new, item="score run --json"):
+    old, new = ({"kind": "json", "out": text} for text in (old, new))
+    return recorder.difference(item, old, new, None, None)
+
+
+def text_difference(old, new):
+    return recorder.difference("score run", {"kind": "text", "out": old}, {"kind": "text", "out": new}, None, None)
+
+
+def tensor(*values, dtype="F32"):
+    return dtype, [len(values)], array.array("f", values).tobytes()
+
+
+class Differences(unittest.TestCase):
+    def test_json_is_compared_by_value(self):
+        self.assertIsNone(json_difference('{"a":1.50,"b":[true,null]}\n', '{ "b": [true, null], "a": 1.5 }'))
+        found = json_difference('{"a":2.0,"b":[1,2]}', '{"a":2.5,"b":[1,2]}')
+        self.assertIn("1 of 5 values differ", found)
+        self.assertIn("0.2 at [0].a: 2.0, now 2.5", found)
+
+    def test_a_time_a_speed_and_a_path_are_ignored(self):
+        self.assertIsNone(json_difference('{"loss":1,"seconds":3,"tokens_per_second":9,"checkpoint":"a/b"}',
+                                          '{"loss":1,"seconds":4,"tokens_per_second":8,"checkpoint":"c/b"}'))
+
+    def test_other_keys_texts_types_and_lengths_are_seen(self):
+        self.assertIn("1 values gone ([0].b)", json_difference('{"a":1,"b":2}', '{"a":1}'))
+        self.assertIn("1 values added ([0].b)", json_difference('{"a":1}', '{"a":1,"b":2}'))
+        self.assertIn("'x', now 'y'", json_difference('{"a":"x"}', '{"a":"y"}'))
+        self.assertIn("1 of 2 values differ", json_difference('{"a":1}', '{"a":true}'))
+        self.assertIsNotNone(json_difference('{"a":[]}', '{"a":[[]]}'))
+        self.assertIsNotNone(json_difference("{}\n{}\n", "{}\n"))
+
+    def test_a_key_may_be_added_where_the_table_says_so(self):
+        with unittest.mock.patch.dict(recorder.ADDED, {"score": {"b"}}):
+            self.assertIsNone(json_difference('{"a":1}', '{"a":1,"b":2}'))
+            self.assertIsNotNone(json_difference('{"a":1}', '{"a":1,"c":2}'))
+            self.assertIsNotNone(json_difference('{"a":1}', '{"a":1,"b":2}', "fill run --json"))
+
+    def test_text_is_compared_word_by_word_and_space_by_space(self):
+        self.assertIsNone(text_difference("a 0.5\nb\n", "a 0.5\nb\n"))
+        self.assertIn("0.5 at line 1 word 2: 0.5, now 0.25", text_difference("a 0.5\nb\n", "a 0.25\nb\n"))
+        self.assertIn("'b', now 'c'", text_difference("a\nb\n", "a\nc\n"))
+        self.assertIsNotNone(text_difference("a  b", "a b"))
+        self.assertIsNotNone(text_difference("a\n", "a"))
+
+    def test_a_changed_tensor_is_named_with_its_largest_relative_difference(self):
+        old = {"w": tensor(1, -4), "v": tensor(3)}
+        self.assertIsNone(recorder.tensor_difference(old, dict(old)))
+        found = recorder.tensor_difference(old, {**old, "w": tensor(1.5, -4)})
+        self.assertEqual(found, "1 of 2 tensors and 1 of 3 values differ; largest relative difference 0.12 in w")
+        self.assertIn("other tensors: v", recorder.tensor_difference(old, {"w": old["w"]}))
+        self.assertIn("shape or type", recorder.tensor_difference(old, {**old, "w": tensor(1, -4, dtype="I32")}))
+        self.assertIsNotNone(recorder.tensor_difference({"w": tensor(0.0)}, {"w": tensor(-0.0)}))
+
+    def test_noise_in_the_bias_of_keys_does_not_hide_the_rest(self):
+        old = {"k_proj.bias": tensor(1), "w": tensor(1)}
+        found = recorder.tensor_difference(old, {"k_proj.bias": tensor(9), "w": tensor(1.25)})
+        self.assertIn("0.25 in w", found)
+
+
+class Renaming(unittest.TestCase):
+    def arguments(self, line, help_text):
+        one = object.__new__(recorder.Recorder)
+        one.folder, one.helps = pathlib.Path(self.folder), {line.split()[0]: help_text}
+        return one.arguments(line)
+
+    def setUp(self):
+        with contextlib.ExitStack() as stack:
+            self.folder = stack.enter_context(tempfile.TemporaryDirectory())
+            self.addCleanup(stack.pop_all().close)
+        pathlib.Path(self.folder, "f").write_text("lines")
+
+    def test_a_program_with_file_gets_the_names_of_now(self):
+        for line in ("score run --file f --target-file g", "tokenize run --file f", 'score run "a b" --target "c"'):
+            self.assertEqual(self.arguments(line, "  --file FILE  lines"), (recorder.shlex.split(line), b""))
+
+    def test_an_older_program_gets_its_own(self):
+        for line, words in (("score run --file f --target-file g --json", "score run --source f --target g --json"),
+                            ("score run --file f", "score run --target f"),
+                            ('score run "a b" --target "c"', 'score run "a b ||| c"'),
+                            ('attend run "a b" --target "c"', 'attend run "a b" --target c'),
+                            ("evaluate run --file f", "evaluate run --data f"),
+                            ("sample run --file f -n 3", "sample run --prompt-file f -n 3"),
+                            ("translate run --file f", "translate run --input f")):
+            self.assertEqual(self.arguments(line, "  --prompt-file PATH")[0], recorder.shlex.split(words))
+        self.assertEqual(self.arguments("tokenize run --file f --side source", "")[0:2],
+                         (["tokenize", "run", "--source"], b"lines"))
+
+
+@unittest.skipUnless(HEED.exists(), f"{HEED} is not built")
+class Recording(unittest.TestCase):
+    def test_every_choice_of_the_schema_is_in_a_config(self):
+        done = recorder.subprocess.run([HEED, "config", "--schema"], stdout=recorder.subprocess.PIPE, check=True)
+
+        def choices(schema, place):
+            for key, value in schema.get("properties", {}).items():
+                # An ablation of one kind of attention is computed as that of another.
+                name = place if key in ("encoder_self", "decoder_self", "cross") else f"{place}.{key}"
+                if "enum" in value:
+                    yield from ((name, choice) for choice in value["enum"] if choice != value["default"])
+                yield from choices(value, name)
+
+        def used(config, place):
+            for key, value in config.items():
+                name = place if key in ("encoder_self", "decoder_self", "cross") else f"{place}.{key}"
+                yield from used(value, name) if isinstance(value, dict) else [(name, str(value))]
+
+        everything = {pair for name in recorder.CONFIGS for pair in used(recorder.config_of(name), "")}
+        self.assertEqual(sorted(set(choices(json.loads(done.stdout), "")) - everything), [])
+
+    def test_a_changed_tensor_and_a_changed_score_are_seen_in_a_record(self):
+        with tempfile.TemporaryDirectory() as folder:
+            old, new = pathlib.Path(folder, "old"), pathlib.Path(folder, "new")
+            self.assertEqual(recorder.record(HEED, old, ["gpt-byte"], 1), [])
+            recorder.shutil.copytree(old, new)
+            self.assertEqual(self.compare(old, new)[0], 0)
+            path = new / "gpt-byte" / "1-thread.model.safetensors"
+            data = bytearray(path.read_bytes())
+            data[-1] ^= 1
+            path.write_bytes(data)
+            made = json.loads((new / "record.json").read_text())
+            item = made["items"]["gpt-byte"]['score run "The fox was"']
+            item["out"] = "1.5\n"
+            (new / "record.json").write_text(json.dumps(made))
+            status, lines = self.compare(old, new)
+            self.assertEqual(status, 6)
+            self.assertEqual(len(lines), 3, lines)
+            self.assertIn("gpt-byte: 1 thread: model.safetensors: 1 of ", lines[0])
+            self.assertIn('gpt-byte: score run "The fox was": 1 of 3 values differ', lines[1])
+            self.assertRegex(lines[2], r"^\d+ of \d+ items equal$")
+
+    def compare(self, old, new):
+        done = recorder.subprocess.run([sys.executable, ROOT / "scripts" / "record_behaviour.py", "compare", old, new],
+                                       stdout=recorder.subprocess.PIPE, text=True)
+        return done.returncode, done.stdout.splitlines()
+
+
+if __name__ == "__main__":
+    unittest.main()
