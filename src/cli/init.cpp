@@ -5,7 +5,6 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "train/text_messages.h"
 #include "train/text_start.h"
 
 namespace heed {
@@ -18,60 +17,55 @@ constexpr const char* kInitNotes =
     "measured: train.max_steps is a guess of what fits into --minutes. Without TEXT it names\n"
     "mine.txt. A .tsv file (source, tab, target) gets a model that translates.";
 
-// As a config in `folder` names it.
-std::string as_written(const std::string& path, const fs::path& folder) {
-  const std::string written =
-      fs::path(path).is_absolute() ? path : fs::proximate(path, folder).string();
-  check_writable(written);
-  return written;
-}
-
 }  // namespace
 
 Exit run_init(CommandLine& line) {
-  std::vector<std::string> texts;
+  TextRequest request;
   std::string output;
-  OwnText text;
   line.app()
-      .add_option("TEXT", texts, "files or folders of text")
+      .add_option("TEXT", request.texts, "files or folders of text")
       ->type_name("PATH")
       ->default_str("");
-  const CLI::Option* like = line.add_like(text.like);
-  line.add_minutes(text.minutes);
+  const CLI::Option* like = line.add_like(request.like);
+  line.add_minutes(request.minutes);
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)", "FILE");
   line.app().footer(kInitNotes);
   if (!line.parse()) return Exit::ok;
 
-  const std::string shown = texts.empty() ? "mine.txt" : texts.front();
-  if (output.empty()) output = name_of_text(shown) + ".json";
+  const bool no_text = request.texts.empty();
+  if (output.empty()) output = name_of_text(no_text ? "mine.txt" : request.texts[0]) + ".json";
   if (output != "-" && !output.ends_with(".json"))
     throw Error(Exit::usage, output + ": expected a name that ends in .json, as configs do.");
   if (output != "-" && path_exists(output))
     throw Error(Exit::usage, output + " exists already.", "--output FILE");
   Log log({.quiet = line.quiet()});
-  FoundTexts found{{shown}, {}};
-  if (texts.empty()) {
-    text.files = {shown};
-    text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
+  OwnText text;
+  if (no_text) {
+    text.name = "mine.txt";
+    text.files = {text.name};
+    text.facts.bytes = text.facts.characters = 1'000'000;
+    text.facts.distinct = 90;
+    text.facts.common = 70;
+    text.like = request.like;
+    text.minutes = request.minutes;
   } else {
-    found = find_texts(texts, false);
-    for (const std::string& file : found.files)
-      text.files.push_back(as_written(file, output == "-" ? "." : folder_of(output)));
-    text.facts = text_facts(found.files);
-    text.pairs = text.files.size() == 1 && shown.ends_with(".tsv") && like->count() == 0;
+    text = read_own_text(request, false, log);
+    text.pairs = text.files.size() == 1 && request.texts[0].ends_with(".tsv") && like->count() == 0;
+    for (std::string& file : text.files) {  // as a config in its folder names it
+      if (fs::path(file).is_relative())
+        file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();
+      check_writable(file);
+    }
   }
   const Suggestion suggestion = suggest(text);
-  if (!texts.empty() && !text.pairs) {
-    say_text(log, found, text.facts);
-    say_tokens(log, suggestion.tokenizer, text.facts);
-  }
-  write_output(output, suggested_config(text, suggestion, names_of(found.files)));
+  if (!no_text) log.info("tokens: " + suggestion.tokens);
+  write_output(output, suggested_config(text, suggestion));
   if (output != "-")
-    log.info(fmt::format(
-        "written: {0}; {1}its max_steps is a guess, for nothing was measured; to "
-        "train it: heed train {0}",
-        shell_word(output), texts.empty() ? "its data.train is for you to change, " : ""));
+    log.info(
+        fmt::format("written: {0}; {1}its max_steps is a guess, for nothing was measured; to "
+                    "train it: heed train {0}",
+                    shell_word(output), no_text ? "its data.train is for you to change, " : ""));
   return Exit::ok;
 }
 

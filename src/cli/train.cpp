@@ -29,7 +29,8 @@ void add_shared(CommandLine& line, std::int64_t& stop_at, bool& json) {
   line.app().footer(kTrainNotes);
 }
 
-Exit finish(const RunResult& r, bool json) {
+// `show`: also for people, what the model has learnt.
+Exit finish(const RunResult& r, bool json, bool show, Log& log) {
   const State& s = r.state;
   if (json)
     print_line({{"run", r.run},
@@ -38,6 +39,7 @@ Exit finish(const RunResult& r, bool json) {
                 {"best_step", std::isfinite(s.best_loss) ? Json(s.best_step) : Json()},
                 {"seconds", r.seconds},
                 {"reason", r.reason}});
+  if (show && r.exit == Exit::ok) show_first_results(r, log);
   return r.exit;
 }
 
@@ -88,10 +90,7 @@ Exit run_train(CommandLine& line) {
   const auto config = std::ranges::find_if(request.texts, names_config);
   if (config == request.texts.end()) {
     for (const std::string& text : request.texts) check_text(text);
-    const RunResult result = train_on_text(request, log);
-    const Exit exit = finish(result, json);
-    if (exit == Exit::ok) show_first_results(result, log);
-    return exit;
+    return finish(train_on_text(request, log), json, true, log);
   }
   request.config = config_path(*config);
   if (request.texts.size() > 1)
@@ -105,10 +104,7 @@ Exit run_train(CommandLine& line) {
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
   try {
-    const RunResult result = train_run(request, log);
-    const Exit exit = finish(result, json);
-    if (exit == Exit::ok && request.config != *config) show_first_results(result, log);
-    return exit;
+    return finish(train_run(request, log), json, request.config != *config, log);
   } catch (const Error& e) {
     if (e.exit() != Exit::usage || !request.sets.empty()) throw;
     std::string begin;
@@ -148,10 +144,7 @@ Exit run_resume(CommandLine& line) {
   request.film = film_of;
   Log log({.quiet = line.quiet()});
   const RunResult result = resume_run(request, log);
-  const Exit exit = finish(result, json);
-  if (exit == Exit::ok && result.reason != "already_done" && is_of_own_text(result.run))
-    show_first_results(result, log);
-  return exit;
+  return finish(result, json, result.reason != "already_done" && is_of_own_text(result.run), log);
 }
 
 }  // namespace heed

@@ -110,12 +110,9 @@ std::string json_of(const std::vector<std::string>& files) {
 
 }  // namespace
 
-const std::vector<std::string>& families() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Family& f : kFamilies) all.push_back(f.like);
-    return all;
-  }();
+std::vector<std::string> families() {
+  std::vector<std::string> names;
+  for (const Family& f : kFamilies) names.push_back(f.like);
   return names;
 }
 
@@ -129,9 +126,17 @@ Suggestion suggest(const OwnText& text) {
   Suggestion s;
   if (!text.facts.invalid.empty()) {
     s.tokenizer = TokenizerConfig::byte;
+    s.tokens = fmt::format(
+        "single bytes, because the text is not valid UTF-8: {}. To have characters, convert it "
+        "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1), or drop a few such bytes "
+        "(iconv -c -f UTF-8 -t UTF-8 FILE)",
+        text.facts.invalid);
   } else if (text.pairs || bytes >= kFewBytes) {
     s.tokenizer = TokenizerConfig::bpe;
+    s.tokens = "pieces of words, because there is enough text to learn them from";
     s.vocab_size = pieces_for(text.facts);
+  } else {
+    s.tokens = "single characters, because the text is too short to learn pieces of words from";
   }
   const Size* size = kSizes;
   for (const Size& row : kSizes)
@@ -154,7 +159,7 @@ Suggestion suggest(const OwnText& text) {
   return s;
 }
 
-std::string suggested_config(const OwnText& text, const Suggestion& s, const std::string& name) {
+std::string suggested_config(const OwnText& text, const Suggestion& s) {
   const Family& family = family_of(text);
   std::string tokenizer = fmt::format(R"("{}")", type_name(s.tokenizer));
   if (s.tokenizer == TokenizerConfig::bpe)
@@ -192,7 +197,7 @@ std::string suggested_config(const OwnText& text, const Suggestion& s, const std
   }}
 }}
 )",
-      fmt::arg("name", printable(name)), fmt::arg("key", text.pairs ? "pairs" : "train"),
+      fmt::arg("name", printable(text.name)), fmt::arg("key", text.pairs ? "pairs" : "train"),
       fmt::arg("files", json_of(text.files)), fmt::arg("valid", s.valid_fraction),
       fmt::arg("held_out", s.valid_fraction > 0
                                ? "The end of the text is held out, to measure with."

@@ -11,6 +11,7 @@
 namespace heed {
 
 struct OwnText {
+  std::string name;                // for people: "a.txt, b.txt, c.txt and 9 more"
   std::vector<std::string> files;  // as the config is to name them
   TextFacts facts;
   bool pairs = false;  // one file of pairs (TSV), for a model that translates
@@ -19,10 +20,11 @@ struct OwnText {
 };
 
 // What --like takes.
-const std::vector<std::string>& families();
+std::vector<std::string> families();
 
 struct Suggestion {
   TokenizerConfig::Type tokenizer = TokenizerConfig::char_;
+  std::string tokens;  // which, and why
   int vocab_size = 0;  // bpe
   int d_model = 128, encoder_layers = 0, decoder_layers = 4;
   double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
@@ -37,7 +39,7 @@ std::int64_t steps_in_time(double in_time, double useful);
 
 Suggestion suggest(const OwnText& text);
 
-// JSON with comments. `name`: what the text is called.
-std::string suggested_config(const OwnText& text, const Suggestion& s, const std::string& name);
+// JSON with comments.
+std::string suggested_config(const OwnText& text, const Suggestion& s);
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 #include "train/text_start.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,9 +9,10 @@
 #include <limits>
 #include <memory>
 
+#include "base/format.h"
 #include "base/signals.h"
+#include "base/utf8.h"
 #include "train/speed.h"
-#include "train/text_messages.h"
 
 namespace heed {
 namespace {
@@ -19,8 +21,9 @@ namespace fs = std::filesystem;
 
 // Of what is left of the minutes, in case the machine gets busier.
 constexpr double kUsed = 0.9;
-constexpr int kSteps = 20;          // measured, and a validation,
-constexpr double kMeasured = 0.05;  // each in at most this part of the minutes
+constexpr double kLittleText = 30e3;  // bytes
+constexpr int kSteps = 20;            // measured, and a validation,
+constexpr double kMeasured = 0.05;    // each in at most this part of the minutes
 
 // For what comes beside the training: the page, and the yardsticks, which are measured with the
 // last of the text.
@@ -56,6 +59,44 @@ GivenKeys checked_sets(const std::vector<std::string>& sets) {
   return given;
 }
 
+constexpr std::size_t kNamed = 4;  // files, at most
+
+// "a.txt, b.txt, c.txt and 9 more"
+std::string names_of(const std::vector<std::string>& files) {
+  const std::size_t shown = files.size() > kNamed ? kNamed - 1 : files.size();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shown; ++i) names.push_back(printable(shown_path(files[i])));
+  if (shown < files.size()) names.push_back(fmt::format("{} more", files.size() - shown));
+  return listed(names);
+}
+
+// "the last 10 % of the text; it begins in b.txt"
+std::string held_out(const OwnText& text, double fraction) {
+  const std::string part = fmt::format("the last {:.3g} % of the text", 100 * fraction);
+  const std::vector<std::uint64_t>& sizes = text.facts.sizes;
+  auto at = static_cast<std::uint64_t>((1 - fraction) * static_cast<double>(text.facts.bytes));
+  std::size_t file = 0;
+  while (file + 1 < sizes.size() && at >= sizes[file]) at -= sizes[file++];
+  if (sizes.size() == 1) return part;
+  return part + "; it begins in " + printable(fs::path(text.files[file]).filename().string());
+}
+
+void say_model(Log& log, const OwnText& text, const PreparedRun& run) {
+  const DataConfig& data = run.config.data;
+  const auto bytes = static_cast<double>(text.facts.bytes);
+  if (data.valid_fraction > 0)
+    log.info("held out, to measure with: " + held_out(text, data.valid_fraction));
+  log.info(fmt::format("model: {} with {} weights, a size for {} of text and {}{}", text.like,
+                       format_rate(static_cast<double>(run.model.table.size())),
+                       format_bytes(bytes), counted(fmt::format("{:g}", text.minutes), "minute"),
+                       text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
+  if (bytes < kLittleText)
+    log.info(data.has_validation()
+                 ? "so little text is soon known by heart: the loss on the held-out part may rise "
+                   "again; the best checkpoint is the one before that"
+                 : "so little text is soon known by heart; nothing is held out of it");
+}
+
 }  // namespace
 
 std::string name_of_text(const std::string& path) {
@@ -65,6 +106,28 @@ std::string name_of_text(const std::string& path) {
   fs::path name = fs::is_directory(whole, none) ? whole.filename() : whole.stem();
   if (whole.extension() == ".gz" || whole.extension() == ".xz") name = name.stem();
   return name.empty() ? "text" : name.string();
+}
+
+OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
+  const FoundTexts found = find_texts(request.texts, any_bytes);
+  OwnText text{.name = names_of(found.files),
+               .files = found.files,
+               .facts = text_facts(found.files),
+               .like = request.like,
+               .minutes = request.minutes};
+  const TextFacts& f = text.facts;
+  std::string line =
+      fmt::format("text: {}, {}", text.name, format_bytes(static_cast<double>(f.bytes)));
+  if (found.files.size() > 1) line += fmt::format(" in {} files", found.files.size());
+  if (f.invalid.empty())
+    line += fmt::format(", {}, {} different",
+                        counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
+                        f.distinct);
+  if (f.byte_order_mark) line += " (its byte order mark is read as a character, too)";
+  log.info(line);
+  if (!found.left_out.empty())
+    log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
+  return text;
 }
 
 RunResult train_on_text(const TextRequest& request, Log& log) {
@@ -78,24 +141,21 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   if (piped && ::isatty(STDIN_FILENO) != 0)
     log.info("type or paste the text; Ctrl-D at the start of a line ends it");
   auto input = piped ? std::make_unique<StoredInput>() : nullptr;
-  const bool bytes =
-      given.keys.contains("tokenizer.type") && given.values.tokenizer.type == TokenizerConfig::byte;
-  const FoundTexts found = find_texts(piped ? std::vector{input->path()} : request.texts, bytes);
-  OwnText text;
-  text.like = request.like;
-  text.minutes = request.minutes;
-  std::ranges::transform(found.files, std::back_inserter(text.files), absolute_path);
-  text.facts = text_facts(found.files);
-
-  const std::string name = names_of(found.files);
-  say_text(log, found, text.facts);
+  const bool own_tokenizer = given.keys.contains("tokenizer.type");
+  TextRequest readable = request;
+  if (piped) readable.texts = {input->path()};
+  OwnText text = read_own_text(
+      readable, own_tokenizer && given.values.tokenizer.type == TokenizerConfig::byte, log);
+  if (const std::string& first = text.files.front(); first.ends_with(".tsv"))
+    log.info("it is read as text; for pairs to translate: heed init " + shell_word(first));
+  for (std::string& file : text.files) file = absolute_path(file);
   Suggestion suggestion = suggest(text);
   // The decay is muon's, and would make weights that come from another run forget it.
   const bool muon =
       !given.keys.contains("optimizer.type") || given.values.optimizer.type == OptimizerType::muon;
   if (!muon || !request.init_from.empty()) suggestion.weight_decay = 0;
   const auto config = [&] {
-    RunConfig c = parse_config(suggested_config(text, suggestion, name), "the config for " + name,
+    RunConfig c = parse_config(suggested_config(text, suggestion), "the config for " + text.name,
                                request.sets);
     for (std::string& path : c.data.valid.paths) path = absolute_path(path);
     if (!c.tokenizer.file.empty()) c.tokenizer.file = absolute_path(c.tokenizer.file);
@@ -105,9 +165,8 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   PreparedStart start = prepare_start(request, config(), ".", run);
   RunConfig& c = start.prepared.config;
   watch_signals();
-  if (request.init_from.empty() && c.tokenizer.file.empty() &&
-      !given.keys.contains("tokenizer.type"))
-    say_tokens(log, c.tokenizer.type, text.facts);
+  if (request.init_from.empty() && c.tokenizer.file.empty() && !own_tokenizer)
+    log.info("tokens: " + suggestion.tokens);
   say_model(log, text, start.prepared);
 
   const double limit = kMeasured * 60 * request.minutes;
@@ -120,23 +179,29 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   const double most = steps_to_other_ends(c.train, speed);
   const double left = kUsed * (60 * request.minutes - (seconds_now() - request.begin)) -
                       seconds_beside(text) - validations;
-  const bool chosen = !given.keys.contains("train.max_steps");
-  suggestion.steps = chosen ? steps_in_time(std::min(most, left / speed.step_seconds),
-                                            suggestion.passes / speed.epochs)
-                            : c.train.max_steps;
+  const bool planned = !given.keys.contains("train.max_steps");
+  suggestion.steps = planned ? steps_in_time(std::min(most, left / speed.step_seconds),
+                                             suggestion.passes / speed.epochs)
+                             : c.train.max_steps;
   if (piped) {
     text.files = {"text.txt"};
     start.text = std::move(input);
   }
   c = config();
   const double steps = std::min(most, static_cast<double>(c.train.max_steps));
-  say_plan(log,
-           {.steps = std::llround(steps),
-            .chosen = chosen && steps < most,
-            .passes = steps * speed.epochs,
-            .most_passes = suggestion.passes,
-            .seconds = steps * speed.step_seconds + validations},
-           run, request.init_from);
+  const double passes = steps * speed.epochs;
+  log.info(fmt::format("steps: {}, {:.3g} times through the text{}; done in about {}",
+                       format_count(std::llround(steps)), passes,
+                       !planned || steps >= most          ? ""
+                       : passes < 0.9 * suggestion.passes ? " (--minutes M for more)"
+                                                          : " (more would only learn it by heart)",
+                       format_duration(steps * speed.step_seconds + validations)));
+  log.info(
+      fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues", shell_word(run)));
+  log.info(fmt::format(
+      "to repeat it byte for byte: heed train {} --run {}{}",
+      shell_word((fs::path(run) / "config.json").string()), shell_word(run + "-again"),
+      request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
   return begin_run(start, request, log);
 }
 

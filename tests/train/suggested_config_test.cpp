@@ -8,13 +8,14 @@ namespace heed {
 namespace {
 
 OwnText text_of(std::uint64_t bytes, int distinct, const std::string& like = "gpt") {
-  return {.files = {"mine.txt"},
+  return {.name = "mine.txt",
+          .files = {"mine.txt"},
           .facts = {.bytes = bytes, .characters = bytes, .distinct = distinct, .common = distinct},
           .like = like};
 }
 
 RunConfig config_for(const OwnText& text) {
-  return parse_config(suggested_config(text, suggest(text), "mine.txt"), "suggested");
+  return parse_config(suggested_config(text, suggest(text)), "suggested");
 }
 
 TEST(SuggestedConfig, IsValidForEveryFamilyAndSize) {
@@ -93,9 +94,9 @@ TEST(SuggestedConfig, HoldsOutEnoughToMeasureAndNoMoreThanScoringAllows) {
 
 TEST(SuggestedConfig, KeepsAStrangeNameOutOfItsText) {
   OwnText text = text_of(1'000, 60);
-  text.files = {"a\"\n{}.txt"};
-  const RunConfig c =
-      parse_config(suggested_config(text, suggest(text), "a\"\n{}.txt"), "suggested");
+  text.name = "a\"\n{}.txt";
+  text.files = {text.name};
+  const RunConfig c = parse_config(suggested_config(text, suggest(text)), "suggested");
   EXPECT_EQ(c.data.train.paths, text.files);
 }
 
