@@ -233,7 +233,7 @@ class Recorder:
 
     def __init__(self, program, root, kept, name):
         self.program, self.name, self.folder, self.kept = program, name, root / name, kept / name
-        self.config, self.helps, self.items = config_of(name), {}, {}
+        self.config, self.helps, self.items, self.wrong = config_of(name), {}, {}, []
         self.folder.mkdir()
         self.kept.mkdir(parents=True)
 
@@ -295,22 +295,23 @@ class Recorder:
             self.keep_tensors("branch", self.folder / "branch" / last)
 
     def use(self):
-        for line in COMMANDS[objective_of(self.config)].strip().splitlines():
-            if line:
+        for line in filter(None, COMMANDS[objective_of(self.config)].splitlines()):
+            try:
                 self.heed(line.format(**names_of(self.config)))
+            except RuntimeError as error:
+                self.wrong.append(f"{self.name}: {error}")
         self.heed("average run --last 2 --json", keep=False)
         average, = (self.folder / "run/checkpoints").glob("average-*")
         self.keep_tensors("average", average / "model.safetensors")
         self.heed(f"evaluate run --checkpoint {average.name} --json")
 
     def run(self):
-        """The items, and what went wrong."""
+        """Fills the items; `wrong` says what failed."""
         try:
             self.train()
             self.use()
         except (RuntimeError, OSError, ValueError, subprocess.TimeoutExpired) as error:
-            return self.items, [f"{self.name}: {error}"]
-        return self.items, []
+            self.wrong.append(f"{self.name}: {error}")
 
 
 def record(program, folder, names, jobs):
@@ -325,11 +326,11 @@ def record(program, folder, names, jobs):
             shutil.rmtree(folder / name, ignore_errors=True)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             recorders = [Recorder(program, root, folder, name) for name in names]
-            made = dict(zip(names, pool.map(Recorder.run, recorders)))
-    items = {name: items for name, (items, _) in made.items()}
+            list(pool.map(Recorder.run, recorders))
+    items = {one.name: one.items for one in recorders}
     (folder / "record.json").write_text(json.dumps({"heed": version, "cpu": cpu(), "items": items}, indent=1,
                                                    ensure_ascii=False))
-    wrong = [line for _, lines in made.values() for line in lines]
+    wrong = [line for one in recorders for line in one.wrong]
     for name, of_config in items.items():
         for item, value in of_config.items():
             run, _, file = item.partition(": ")
