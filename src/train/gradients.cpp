@@ -9,16 +9,18 @@
 namespace heed {
 namespace {
 
-// Numbers of one task of a reduction. The norm is a tree over these blocks, too.
-constexpr std::size_t kReduceTask = std::size_t{1} << 15;
 constexpr std::size_t kRun = 1024;  // summed in float, runs in double
 
 }  // namespace
 
 Gradients::Gradients(const Transformer& model, int shards, Pool& pool)
-    : model_(&model), pool_(&pool), workers_(pool.threads()), losses_(shards) {
+    : model_(&model),
+      pool_(&pool),
+      workers_(pool.threads()),
+      losses_(shards),
+      blocks_(weight_blocks(model.table)),
+      squares_(blocks_.size()) {
   for (int i = 0; i < shards; ++i) shards_.emplace_back(model.table.size());
-  squares_.resize((model.table.size() + kReduceTask - 1) / kReduceTask);
 }
 
 LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
@@ -44,10 +46,9 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
 }
 
 double Gradients::reduce() {
-  const std::size_t size = shards_.front().size();
-  pool_->run(static_cast<int>(squares_.size()), [&](int task, int worker) {
+  pool_->run(static_cast<int>(blocks_.size()), [&](int task, int worker) {
     Timed timed(profile_of(worker), Work::gradient_sum);
-    const std::size_t begin = task * kReduceTask, end = std::min(size, begin + kReduceTask);
+    const auto [begin, end, tensor] = blocks_[task];
     for_tree_pairs(static_cast<int>(shards_.size()), [&](int to, int from) {
       float* __restrict sum = shards_[to].data();
       float* __restrict part = shards_[from].data();

@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "data/batcher.h"
 #include "nn/transformer.h"
+#include "train/weight_blocks.h"
 
 namespace heed {
 
@@ -44,7 +45,8 @@ class Gradients {
   std::vector<ParamVec<float>> shards_;
   std::vector<Worker> workers_;
   std::vector<LossSums> losses_;  // of each shard
-  std::vector<double> squares_;   // partial sums of the norm
+  std::vector<WeightBlock> blocks_;
+  std::vector<double> squares_;  // of each block, for the norm
   std::vector<Profile> profiles_;
 };
 

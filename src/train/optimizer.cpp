@@ -6,12 +6,6 @@
 #include "train/newton_schulz.h"
 
 namespace heed {
-namespace {
-
-// Numbers of one task of a sweep.
-constexpr std::size_t kUpdateTask = std::size_t{1} << 15;
-
-}  // namespace
 
 double clip_factor(double clip_norm, double gradient_norm) {
   return clip_norm > 0 ? std::min(1.0, clip_norm / (gradient_norm + 1e-6)) : 1.0;
@@ -24,17 +18,13 @@ bool moved_by_muon(const OptimizerConfig& config, const ParamInfo& info) {
 
 template <class T>
 Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config) : config_(config) {
-  for (const ParamInfo& info : table.infos()) {
+  for (const WeightBlock& block : weight_blocks(table)) {
+    const ParamInfo& info = *block.tensor;
     const bool decay = config.weight_decay > 0 && !info.vector && !info.init.frozen;
-    const bool muon = moved_by_muon(config, info);
-    if (muon) matrices_.push_back(info.param);
-    const std::size_t end = info.param.offset + info.param.size();
-    if (!stretches_.empty() && stretches_.back().decay == decay && stretches_.back().muon == muon) {
-      stretches_.back().end = end;
-    } else {
-      stretches_.push_back({info.param.offset, end, decay, muon});
-    }
+    parts_.push_back({block, decay, moved_by_muon(config, info)});
   }
+  for (const ParamInfo& info : table.infos())
+    if (moved_by_muon(config, info)) matrices_.push_back(info.param);
   std::ranges::stable_sort(matrices_, std::greater(), &Param::size);
   const int moments = moments_of(config);
   if (moments > 0) m_ = ParamVec<T>(table.size());
@@ -87,13 +77,14 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
   const Sweep all{values.data(), gradients.data(), averaged ? averaged->data() : nullptr, rate,
                   update.ema_decay};
 
-  const auto sweep = [&](std::size_t begin, std::size_t end, const Stretch& stretch) {
-    const T keep = stretch.decay ? static_cast<T>(1.0 - rate * config_.weight_decay) : T{1};
+  const auto sweep = [&](const Part& part) {
+    const auto [begin, end, tensor] = part.block;
+    const T keep = part.decay ? static_cast<T>(1.0 - rate * config_.weight_decay) : T{1};
     T* __restrict w = values.data();
     T* __restrict g = gradients.data();
     T* __restrict m = m_.data();
     T* __restrict v = v_.data();
-    if (stretch.muon) {  // its momentum; move_matrix() does the rest
+    if (part.muon) {  // its momentum; move_matrix() does the rest
       for (std::size_t i = begin; i < end; ++i) {
         const T d = factor * g[i];
         m[i] = momentum * m[i] + d;
@@ -125,15 +116,9 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
   };
 
   const auto profile = [&](int worker) { return profiles.empty() ? nullptr : &profiles[worker]; };
-  const std::size_t size = values.size();
-  const int tasks = static_cast<int>((size + kUpdateTask - 1) / kUpdateTask);
-  pool.run(tasks, [&](int task, int worker) {
+  pool.run(static_cast<int>(parts_.size()), [&](int task, int worker) {
     Timed timed(profile(worker), Work::optimizer);
-    const std::size_t begin = task * kUpdateTask, end = std::min(size, begin + kUpdateTask);
-    auto s = std::upper_bound(stretches_.begin(), stretches_.end(), begin,
-                              [](std::size_t at, const Stretch& x) { return at < x.end; });
-    for (; s != stretches_.end() && s->begin < end; ++s)
-      sweep(std::max(begin, s->begin), std::min(end, s->end), *s);
+    sweep(parts_[task]);
   });
   if (matrices_.empty()) return;
   workspaces_.resize(pool.threads());

@@ -27,6 +27,7 @@
 #include "config/optimizer_config.h"
 #include "math/workspace.h"
 #include "nn/param.h"
+#include "train/weight_blocks.h"
 
 namespace heed {
 
@@ -59,16 +60,15 @@ class Optimizer {
   ParamVec<T>& v() { return v_; }  // of what muon moves, unused
 
  private:
-  // Stretches of the flat array that are treated alike.
-  struct Stretch {
-    std::size_t begin, end;
+  struct Part {
+    WeightBlock block;
     bool decay, muon;
   };
   struct Sweep;
   void move_matrix(Param p, const Sweep& sweep, Workspace& workspace) const;
 
   OptimizerConfig config_;
-  std::vector<Stretch> stretches_;
+  std::vector<Part> parts_;
   std::vector<Param> matrices_;  // those that muon moves, the largest first
   ParamVec<T> m_, v_;
   std::vector<Workspace> workspaces_;  // of each thread, for muon
