@@ -58,7 +58,7 @@ def translated_files(config, settings):
     sides = [data["valid_source"], data["valid_target"]]
     files = [(config.parent / side.replace(".valid.", ".test.")).resolve() for side in sides]
     if all(".valid." in side and file.exists() for side, file in zip(sides, files)):
-        return ["--source", files[0], "--target", files[1]]
+        return ["--file", files[0], "--target-file", files[1]]
     return []
 
 

@@ -71,10 +71,10 @@ def learning(heed, run):
     """The head that in the end looks most at the token to write, at every step of STEPS."""
     source, target = LINE.split(), LINE.split()[::-1]
     n = len(source)
-    maps = [heed.json("attend", run, "--checkpoint", f"step-{step}", "--source", LINE,
+    maps = [heed.json("attend", run, "--checkpoint", f"step-{step}", LINE,
                       "--target", " ".join(target))["cross"][0] for step in STEPS]
     head = max(range(len(maps[-1])), key=lambda h: sum(maps[-1][h][i][n - 1 - i] for i in range(n)))
-    test = [x for side in ("source", "target") for x in (f"--{side}", ROOT / "data" / f"reverse.test.{side}")]
+    test = ["--file", ROOT / "data" / "reverse.test.source", "--target-file", ROOT / "data" / "reverse.test.target"]
     side, gap, left, top = 20, 22, 72, 92
     width = left + len(STEPS) * (n + 1) * side + (len(STEPS) - 1) * gap + 18
     body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{top + 190}" rx="10"/>',
@@ -238,7 +238,7 @@ def main():
         (out / "learning.svg").write_text(learning(heed, "runs/reverse"))
         (out / "terminal.svg").write_text(terminal(heed, [
             ["heed", "neighbors", "runs/quickstart", "king", "-", "man", "+", "woman", "--top-k", "3"],
-            ["heed", "attend", "runs/reverse", "--source", LINE, "--kind", "cross", "--head", "0"]]))
+            ["heed", "attend", "runs/reverse", LINE, "--kind", "cross", "--head", "0"]]))
         if find_chromium():
             report(heed, pathlib.Path("runs/quickstart"), out)
         else:

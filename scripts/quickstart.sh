@@ -54,14 +54,14 @@ say "How well does it predict the text that was held out?"
 heed evaluate "$run"
 
 say "And what does it write?"
-heed sample "$run" --prompt "One day a hungry fox" --max-tokens 79 --temperature 0.5 --seed 3
+heed sample "$run" "One day a hungry fox" --max-tokens 79 --temperature 0.5 --seed 3
 
 say "Where does a transformer look? To write a line backwards it must find each token in the source."
 reversed=$SECONDS
 heed train configs/reverse.json --run runs/reverse --force --quiet
 trained=$((trained + SECONDS - reversed))
-heed attend runs/reverse --source "3 17 9 12 5" --kind cross --head 0
-heed attend runs/reverse --source "3 17 9 12 5" --html runs/reverse/attention.html
+heed attend runs/reverse "3 17 9 12 5" --kind cross --head 0
+heed attend runs/reverse "3 17 9 12 5" --html runs/reverse/attention.html
 heed report "$run" --html "$run/report.html"
 
 cat <<END
@@ -75,7 +75,7 @@ The attention of the model that reverses lines: $PWD/runs/reverse/attention.html
 Building took $((built - started)) s, training $((trained - built)) s.
 
 Try next, from $PWD:
-  build/heed sample $run --prompt "The fox" --temperature 0.7 --num-samples 3
+  build/heed sample $run "The fox" --temperature 0.7 --num-samples 3
   build/heed inspect $run
   build/heed --help
 END

@@ -32,10 +32,10 @@ run train configs/quickstart.json --run "$work/lm" "${short[@]}" "${text[@]}" \
   --set train.shards=4 --set train.ema_decay=0.9 --stop-at 6
 run resume "$work/lm"
 run evaluate "$work/lm"
-run sample "$work/lm" --prompt "The fox" --num-samples 6 --max-tokens 20
+run sample "$work/lm" "The fox" --num-samples 6 --max-tokens 20
 run train configs/reverse.json --run "$work/pairs" "${short[@]}" --set train.select_by=bleu
-run translate "$work/pairs" --input data/reverse.valid.source --beam-size 3
-run score "$work/pairs" --source data/reverse.valid.source --target data/reverse.valid.target
+run translate "$work/pairs" --file data/reverse.valid.source --beam-size 3
+run score "$work/pairs" --file data/reverse.valid.source --target-file data/reverse.valid.target
 run train configs/bert.json --run "$work/masked" "${short[@]}" "${text[@]}"
 run evaluate "$work/masked"
 run train configs/t5.json --run "$work/spans" "${short[@]}" "${text[@]}"

@@ -24,7 +24,7 @@ def by_attention(lab, run, lines):
     """The shares of target tokens whose gold source token has the largest weight, and the largest contribution."""
     right = {"weight": [], "contribution": []}
     for source, target in lines:
-        maps = lab.json("attend", run, "--source", source, "--target", target, "--contributions")
+        maps = lab.json("attend", run, source, "--target", target, "--contributions")
         n = len(target.split())
         for measure, key in (("weight", "cross"), ("contribution", "contribution_cross")):
             for t in range(n):
@@ -46,7 +46,7 @@ def by_replacing(lab, run, lines):
     for file, texts in zip(files, (sources, targets)):
         file.write_text("".join(t + "\n" for t in texts))
     scored = [json.loads(line)["token_logprobs"] for line in
-              lab.heed("score", run, "--source", files[0], "--target", files[1], "--json").splitlines()]
+              lab.heed("score", run, "--file", files[0], "--target-file", files[1], "--json").splitlines()]
     right, at = [], 0
     for source, _ in lines:
         n = len(source.split())

@@ -16,7 +16,7 @@ def shares(lab, run, kind, texts):
     """Means over heads and rows of the weight on earlier tokens, the token itself and later ones; the same if uniform."""
     sums, uniform = [[], [], []], [[], [], []]
     for text in texts:
-        for layer in lab.json("attend", run, "--source", text, *LAST)[kind]:
+        for layer in lab.json("attend", run, text, *LAST)[kind]:
             for head in layer:
                 for q, row in enumerate(head):
                     n = q + 1 if kind == "decoder" else len(row)

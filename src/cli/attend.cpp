@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/prompt.h"
+#include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
@@ -30,7 +30,7 @@ namespace {
 
 struct AttendOptions {
   std::string run, checkpoint, html, gold;
-  std::optional<std::string> text, source, target;
+  TextArguments texts;
   std::optional<int> max_tokens;
   HeadChoice heads;  // to draw
   std::size_t limit = 0;
@@ -50,10 +50,10 @@ constexpr const char* kAttendNotes =
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
   line.add_model(r.run, r.checkpoint);
-  auto* text = line.add_text(
-      r.text, "text for the encoder; for a decoder-only model, its text; its words need no quotes");
-  app.add_option("--source", r.source, "the same as TEXT")->excludes(text);
-  app.add_option("--target", r.target, "text for the decoder (default: what the model writes)");
+  line.add_texts(
+      r.texts, "text for the encoder; for a decoder-only model, its text; its words need no quotes",
+      "with --gold: the lines that it is about");
+  line.add_targets(r.texts, "text for the decoder (default: what the model writes)");
   app.add_option("--max-tokens", r.max_tokens,
                  "most tokens of what the model writes (default: 16; with --json and --html all)")
       ->check(in_range(1, 1'000'000));
@@ -65,11 +65,9 @@ void add_options(CommandLine& line, AttendOptions& r) {
   app.add_flag("--contributions", r.contributions,
                "with --json: also the length of the vector each head takes from each token");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
-  auto* gold =
-      line.add_file("--gold", r.gold,
-                    "score every head against this file; --source and --target are then files",
-                    "FILE")
-          ->excludes(text);
+  auto* gold = line.add_file(
+      "--gold", r.gold,
+      "score every head against this file, which is about --file and --target-file", "FILE");
   app.add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
       ->check(in_range(std::int64_t{0}))
       ->needs(gold);
@@ -104,15 +102,14 @@ struct AttendInput {
 };
 
 // The target that the model itself writes, cut to what is looked into.
-void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source,
-                  AttendInput& input) {
+void write_target(const AttendOptions& r, const TrainedModel& t, const std::string& text,
+                  TokenIds source, AttendInput& input) {
   const int room = t.objective->traits().longest_target - 1;  // <s> too
   const int most = std::min(room, r.max_tokens.value_or(r.draws() ? kDrawnTokens : room));
   TokenIds ids;
   if (t.objective->traits().pairs) {
     Pool pool(1);
-    const auto found =
-        translate(t, pool, {normalized(*r.source, t.config, t.tokenizers.source())}, {});
+    const auto found = translate(t, pool, {normalized(text, t.config, t.tokenizers.source())}, {});
     if (!found.front().empty()) ids = found.front().front().ids;
   } else {
     ids = generate(t, std::move(source), most);
@@ -125,34 +122,35 @@ void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source
   input.read.target = Objective::framed_target(std::move(ids));
 }
 
-AttendInput read_input(const AttendOptions& r, const TrainedModel& t) {
+AttendInput read_input(const AttendOptions& r, const GivenText& given, const TrainedModel& t) {
   const Objective& objective = *t.objective;
-  const std::string name = r.text ? "the text" : "--source";
   const auto source = [&] {
-    return source_tokens(objective, t.config, t.tokenizers, objective.with_mask_tokens(*r.source),
-                         name);
+    return source_tokens(objective, t.config, t.tokenizers, objective.with_mask_tokens(given.text),
+                         given.name);
   };
   const auto target = [&](const std::string& text, const std::string& called) {
     return Objective::framed_target(target_tokens(objective, t.config, t.tokenizers, text, called));
   };
   if (!objective.traits().encoder()) {  // one text, wherever it was given
-    const std::string text = r.source.value_or("") + r.target.value_or("");
-    if (text.empty()) throw Error(Exit::data, "the text is empty: there is nothing to attend to.");
-    return {{{}, target(text, r.source ? name : "--target")}, ""};
+    const std::string text = given.text + given.target.value_or("");
+    if (text.empty())
+      throw Error(Exit::data, given.name + " is empty: there is nothing to attend to.");
+    return {{{}, target(text, given.name)}, ""};
   }
   if (!objective.traits().decoder()) {
-    if (r.target)
-      throw Error(Exit::usage, "--target: this model has no decoder; its text is --source.");
+    if (given.target)
+      throw Error(Exit::usage, "--target: this model has no decoder; its text is TEXT.");
     return {{objective.framed_source(source()), {}}, ""};
   }
-  if (!r.source && objective.traits().prompt_is_source)
-    throw Error(Exit::usage, "--target needs its --source.");
-  const TokenIds prompt = r.source ? source() : TokenIds{};
+  const bool target_alone = given.text.empty() && given.target;
+  if (target_alone && objective.traits().prompt_is_source)
+    throw Error(Exit::usage, "--target needs the TEXT that it belongs to.");
+  const TokenIds prompt = target_alone ? TokenIds{} : source();
   AttendInput input{{objective.framed_source(prompt), {}}, ""};
-  if (r.target)
-    input.read.target = target(*r.target, "--target");
+  if (given.target)
+    input.read.target = target(*given.target, "the target of " + given.name);
   else
-    write_target(r, t, prompt, input);
+    write_target(r, t, given.text, prompt, input);
   return input;
 }
 
@@ -179,10 +177,11 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens
 
 void score(const AttendOptions& r, const TrainedModel& t) {
   if (r.heads.any() || !r.html.empty() || r.contributions || r.max_tokens)
-    throw Error(Exit::usage,
-                "--gold scores all heads; it takes only --source, --target, --limit and --json.");
-  if (!r.source) throw Error(Exit::usage, "--gold needs --source, the file it describes.");
-  const GoldFiles files{r.gold, *r.source, r.target.value_or(""), r.limit};
+    throw Error(
+        Exit::usage,
+        "--gold scores all heads; it takes only --file, --target-file, --limit and --json.");
+  if (!r.texts.file) throw Error(Exit::usage, "--gold needs --file, the file it describes.");
+  const GoldFiles files{r.gold, *r.texts.file, r.texts.target_file.value_or(""), r.limit};
   const std::filesystem::path run = run_of_checkpoint(t.folder);
   const ParamVec<float> untrained = initial_weights(t.model, t.config.seed, run);
   const std::string from = read_origin(run.string()).init_from;
@@ -196,8 +195,9 @@ void score(const AttendOptions& r, const TrainedModel& t) {
   print(r.json ? scores_json(scores) : scores_table(scores));
 }
 
-void answer_attention(const AttendOptions& r, const TrainedModel& t, Log& log) {
-  const AttendInput input = read_input(r, t);
+void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
+                      Log& log) {
+  const AttendInput input = read_input(r, given, t);
   const InputTokens tokens = input_tokens(input.read, t.tokenizers);
   Workspace workspace;
   const MapsAndNext pass =
@@ -217,9 +217,8 @@ Exit run_attend(CommandLine& line) {
   AttendOptions r;
   add_options(line, r);
   if (!line.parse()) return Exit::ok;
-  const bool options = r.source || r.target || !r.gold.empty();
-  const bool texts = answers_texts(r.text, options || !r.html.empty());
-  if (!texts && !options)
+  if (r.gold.empty() && r.texts.file) throw Error(Exit::usage, "--file needs --gold.");
+  if (r.gold.empty() && !r.texts.given() && (!can_prompt() || !r.html.empty()))
     throw Error(Exit::usage, "expected a text.", "heed attend " + r.run + " \"...\"");
   prepare_blas();
   const TrainedModel trained = load_trained_model(r.run, r.checkpoint);
@@ -229,14 +228,10 @@ Exit run_attend(CommandLine& line) {
   }
   check_selection(r, trained.config.model);
   Log log({.quiet = line.quiet()});
-  if (!texts) {
-    answer_attention(r, trained, log);
-    return Exit::ok;
-  }
-  return answer_texts(r.text, {"attend", "Type a text to see where each head looks."}, log,
-                      [&](const std::string& text) {
-                        r.text = r.source = text;
-                        answer_attention(r, trained, log);
+  return answer_texts(r.texts, {"attend", "Type a text to see where each head looks."}, {},
+                      trained.config, log, [&](std::span<const GivenText> texts) {
+                        answer_attention(r, texts.front(), trained, log);
+                        return Unknown();
                       });
 }
 

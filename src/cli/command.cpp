@@ -60,10 +60,18 @@ void CommandLine::add_model(std::string& run, std::string& checkpoint) {
                   "last, best, step-N or a path (default: best, else last)");
 }
 
-CLI::Option* CommandLine::add_text(std::optional<std::string>& text, const std::string& what) {
-  text_ = &text;
+void CommandLine::add_texts(TextArguments& texts, const std::string& text,
+                            const std::string& file) {
+  texts_ = &texts;
   app_.allow_extras();
-  return app_.add_option("TEXT", text, what);
+  app_.add_option("TEXT", texts.text, text);
+  app_.add_option("--file", texts.file, file)->type_name("FILE");
+}
+
+void CommandLine::add_targets(TextArguments& texts, const std::string& text) {
+  app_.add_option("--target", texts.target, text);
+  app_.add_option("--target-file", texts.target_file, "with --file: the same for each of its lines")
+      ->type_name("FILE");
 }
 
 void CommandLine::add_config(std::string& config) {
@@ -88,6 +96,11 @@ void CommandLine::add_sets(std::vector<std::string>& sets) {
 void CommandLine::add_threads(int& threads) {
   app_.add_option("--threads", threads, "threads; 0 = as in the config, or all cores")
       ->check(in_range(0, 1024));
+}
+
+void CommandLine::add_side(std::string& side) {
+  app_.add_option("--side", side, "which vocabulary, if source and target have their own")
+      ->check(CLI::IsMember({"source", "target"}));
 }
 
 void CommandLine::add_json(bool& json) {
@@ -129,7 +142,10 @@ bool CommandLine::parse() {
     if (what.starts_with(kNoNumber)) what.replace(0, kNoNumber.size(), "cannot read the value of ");
     throw Error(Exit::usage, what + ".", name_ + " --help");
   }
-  if (text_ != nullptr) join_words();
+  if (texts_ != nullptr) {
+    join_words();
+    check_texts();
+  }
   find_runs();
   return true;
 }
@@ -170,7 +186,9 @@ std::string CommandLine::meant(const std::string& arg) const {
     return option.heed.empty();
   });
   if (row && row->heed.empty()) return heed_calls_it(*row);
-  if (row) return fmt::format("; here it is {}{}.", found, found[0] == '-' ? "" : ", an argument");
+  if (row)
+    return fmt::format("; here it is {}{}{}.", found, found[0] == '-' ? "" : ", an argument",
+                       row->note.empty() ? "" : fmt::format(" ({})", row->note));
   if (!has("--set")) return "";
   std::string key = key_called(word), value = shell_word(value_after(arg)), note;
   if (const TradeWord* known = find_trade_word(Trade::key, word); key.empty() && known) {
@@ -194,8 +212,30 @@ void CommandLine::join_words() {
     }
     if (!options_end && word.size() > 1 && word.starts_with('-'))
       throw Error(Exit::usage, unexpected(word), name_ + " --help");
-    *text_ = text_->value_or("") + (*text_ ? " " : "") + word;
+    texts_->text = texts_->text ? *texts_->text + " " + word : word;
   }
+}
+
+void CommandLine::check_texts() const {
+  const TextArguments& t = *texts_;
+  const auto one_of = [&](bool both, const char* a, const char* b) {
+    if (both)
+      throw Error(
+          Exit::usage,
+          fmt::format("{} and {} are both given; expected one text (TEXT{}) or the contents "
+                      "of a file (--file{}).",
+                      a, b, has("--target") ? ", --target" : "",
+                      has("--target") ? ", --target-file" : ""),
+          name_ + " --help");
+  };
+  one_of(t.text && t.file, "TEXT", "--file");
+  one_of(t.text && t.target_file, "TEXT", "--target-file");
+  one_of(t.target && t.file, "--target", "--file");
+  one_of(t.target && t.target_file, "--target", "--target-file");
+  if (t.target_file && !t.file)
+    throw Error(Exit::usage, "--target-file needs the --file that it belongs to.");
+  if (t.file == "-" && t.target_file == "-")
+    throw Error(Exit::usage, "--file and --target-file cannot both be standard input.");
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {

@@ -38,6 +38,14 @@ struct Command {
   Exit (*run)(CommandLine& line);
 };
 
+// What a command works on, and the other side that belongs to it.
+struct TextArguments {
+  std::optional<std::string> text, target;       // TEXT, --target
+  std::optional<std::string> file, target_file;  // --file, --target-file; "-": standard input
+
+  bool given() const { return text || target || file; }
+};
+
 class CommandLine {
  public:
   CommandLine(const Command& command, std::vector<std::string> args);
@@ -53,11 +61,14 @@ class CommandLine {
                        const std::string& name = "RUN");
   // RUN and --checkpoint last|best|step-N|PATH
   void add_model(std::string& run, std::string& checkpoint);
-  // TEXT: one argument or several, and options may stand among them.
-  CLI::Option* add_text(std::optional<std::string>& text, const std::string& what);
-  void add_config(std::string& config);           // CONFIG, required
-  void add_sets(std::vector<std::string>& sets);  // --set KEY=VALUE, any number
-  void add_threads(int& threads);                 // --threads N; 0: as in the config
+  // TEXT, one argument or several, among which options may stand; or --file.
+  void add_texts(TextArguments& texts, const std::string& text,
+                 const std::string& file = "its lines instead; - is standard input");
+  void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
+  void add_config(std::string& config);                             // CONFIG, required
+  void add_sets(std::vector<std::string>& sets);                    // --set KEY=VALUE, any number
+  void add_threads(int& threads);    // --threads N; 0: as in the config
+  void add_side(std::string& side);  // --side source|target
   void add_json(bool& json);
   // --like and --minutes, of a config that is made for a text.
   CLI::Option* add_like(std::string& like);
@@ -82,13 +93,14 @@ class CommandLine {
   std::string value_after(const std::string& arg) const;  // "VALUE" if there is none
   bool has(const std::string& option) const;
   void join_words();  // what CLI11 has left over is more of TEXT
+  void check_texts() const;
   void find_runs();
 
   std::string name_;
   std::vector<std::string> args_;
   bool quiet_ = false;
-  std::optional<std::string>* text_ = nullptr;  // of add_text()
-  std::vector<std::string*> runs_;              // of add_run()
+  TextArguments* texts_ = nullptr;  // of add_texts()
+  std::vector<std::string*> runs_;  // of add_run()
   CLI::App app_;
 };
 

@@ -47,8 +47,8 @@ constexpr const char* kEvaluateNotes =
     "(percent), signature, chrf_signature, beam_size, length_penalty.";
 
 struct EvaluateOptions {
-  std::vector<std::string> data;
-  std::string source, target, tokenize = "13a";
+  std::vector<std::string> files;
+  std::string target_file, tokenize = "13a";
   bool bleu = false, lowercase = false, json = false;
   int stride = 0;
   BeamOptions beam;
@@ -59,9 +59,11 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
     if (!holds) throw Error(Exit::usage, what, "heed evaluate --help");
   };
   const bool pairs = m.objective->traits().pairs;
-  require(o.source.empty() == o.target.empty(), "--source and --target belong together.");
-  require(o.data.empty() || !pairs, "this model was trained on pairs: use --source and --target.");
-  require(o.source.empty() || pairs, "this model was trained on text: use --data.");
+  require(!pairs || o.files.empty() == o.target_file.empty(),
+          "this model was trained on pairs: --file and --target-file belong together.");
+  require(!pairs || o.files.size() <= 1, "this model was trained on pairs: it takes one --file.");
+  require(pairs || o.target_file.empty(),
+          "this model was trained on text: --target-file does not apply.");
   require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (" +
                                 objectives_with(&ObjectiveTraits::pairs) + ").");
   require(o.stride == 0 || m.objective->traits().windows,
@@ -69,9 +71,8 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   require(o.stride <= m.config.objective.target_length,
           fmt::format("--stride must be at most the model's target_length, {}.",
                       m.config.objective.target_length));
-  require(!o.data.empty() || !o.source.empty() || m.config.data.has_validation(),
-          "the run has no held-out data (data.valid_fraction 0): expected --data, or --source and "
-          "--target.");
+  require(!o.files.empty() || m.config.data.has_validation(),
+          "the run has no held-out data (data.valid_fraction 0): expected --file.");
 }
 
 // What is scored.
@@ -85,10 +86,10 @@ struct Scored {
 Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, TrainedModel& m,
                    Log& log) {
   Scored s;
-  if (!o.data.empty()) {
-    s.split = load_text(o.data, m.config, m.tokenizers);
-  } else if (given) {
+  if (given) {
     s.split = load_pairs(*given, m.config, m.tokenizers);
+  } else if (!o.files.empty()) {
+    s.split = load_text(o.files, m.config, m.tokenizers);
   } else {
     Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
     s.changed = data.hash.all() != m.state.data_hash;
@@ -152,8 +153,9 @@ void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
 }
 
 std::string data_name(const EvaluateOptions& o) {
-  if (!o.source.empty()) return o.source + " + " + o.target;
-  return o.data.empty() ? "validation" : joined(o.data, " + ");
+  std::vector<std::string> files = o.files;
+  if (!o.target_file.empty()) files.push_back(o.target_file);
+  return files.empty() ? "validation" : joined(files, " + ");
 }
 
 }  // namespace
@@ -164,9 +166,10 @@ Exit run_evaluate(CommandLine& line) {
   EvaluateOptions o;
   CLI::App& app = line.app();
   line.add_model(run, checkpoint);
-  line.add_list("--data", o.data, "text file to score (may be repeated; read in order)", "PATH");
-  line.add_file("--source", o.source, "source lines, for models trained on pairs");
-  line.add_file("--target", o.target, "target lines");
+  line.add_list("--file", o.files,
+                "text to score (may be repeated; read in order); of pairs: the source lines",
+                "FILE");
+  line.add_file("--target-file", o.target_file, "of pairs: the target lines", "FILE");
   app.add_option("--stride", o.stride,
                  objectives_with(&ObjectiveTraits::windows) +
                      ": start a window every N tokens, so that windows overlap; 0: no overlap")
@@ -189,7 +192,8 @@ Exit run_evaluate(CommandLine& line) {
   TrainedModel m = load_trained_model(run, checkpoint);
   check_options(o, m);
   std::optional<Pairs> given;
-  if (!o.source.empty()) given = read_parallel(o.source, o.target, read_options(m.config));
+  if (!o.target_file.empty())
+    given = read_parallel(o.files.front(), o.target_file, read_options(m.config));
   Scored scored = load_scored(o, given, m, log);
   const Split& split = scored.split;
   Pool pool(thread_count(threads, m.config));

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/prompt.h"
+#include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "inspect/fill.h"
@@ -41,24 +41,24 @@ std::string as_text(const Hypothesis& f, const Tokenizer& tokenizer) {
 
 struct FillOptions {
   std::string run, checkpoint;
-  std::optional<std::string> text;
+  TextArguments texts;
   int top_k = 5;
   bool json = false;
 };
 
-void answer_gaps(const FillOptions& o, const TrainedModel& m, const std::string& text) {
+void answer_gaps(const FillOptions& o, const TrainedModel& m, const GivenText& given) {
+  const std::string& text = given.text;
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (text.find(kMaskText) == std::string::npos)
-    throw Error(Exit::data, "the text has no [MASK], in capitals and square brackets.",
+    throw Error(Exit::data, given.name + " has no [MASK], in capitals and square brackets.",
                 "heed fill " + o.run + " \"the [MASK] barked\"");
   const TokenIds tokens =
-      encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, "the text");
+      encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, given.name);
   const TokenIds ids = m.objective->framed_source(tokens);
   const int too_many = static_cast<int>(ids.size()) - m.objective->traits().longest_source;
   if (too_many > 0)
-    throw Error(Exit::data,
-                fmt::format("the text has {} tokens; the model was trained on at most {}.",
-                            tokens.size(), tokens.size() - too_many));
+    throw Error(Exit::data, fmt::format("{} has {} tokens; the model was trained on at most {}.",
+                                        given.name, tokens.size(), tokens.size() - too_many));
 
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -84,20 +84,19 @@ Exit run_fill(CommandLine& line) {
   FillOptions o;
   line.add_model(o.run, o.checkpoint);
   CLI::App& app = line.app();
-  line.add_text(o.text,
-                "a text with one [MASK] or more, in quotes; on a terminal heed asks for it");
+  line.add_texts(o.texts,
+                 "a text with one [MASK] or more, in quotes; on a terminal heed asks for it");
   app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
       ->check(in_range(1, 1'000'000));
   line.add_json(o.json);
   app.footer(
-      "With --json, one object: text, ids (what the model reads), masks: for each its position in\n"
+      "With --json, an object per text: text, ids (what the model reads), masks: for each its "
+      "position in\n"
       "ids and the candidates (token, id, probability). A model with a decoder answers with spans\n"
       "of one token or more (text, tokens, ids, probability, log_probability), at most 32 for a\n"
       "mask, each given its best answers to the masks before.");
   if (!line.parse()) return Exit::ok;
 
-  if (!answers_texts(o.text))
-    throw Error(Exit::usage, "expected a text.", "heed fill " + o.run + " \"the [MASK] barked\"");
   prepare_blas();
   const TrainedModel m = load_trained_model(o.run, o.checkpoint);
   if (!m.objective->traits().fills_masks)
@@ -106,8 +105,11 @@ Exit run_fill(CommandLine& line) {
                     objectives_with(&ObjectiveTraits::fills_masks) + ").",
                 "heed sample " + o.run);
   Log log({.quiet = line.quiet()});
-  return answer_texts(o.text, {"fill", "Type a text with a [MASK] or more."}, log,
-                      [&](const std::string& text) { answer_gaps(o, m, text); });
+  return answer_texts(o.texts, {"fill", "Type a text with a [MASK] or more."}, {}, m.config, log,
+                      [&](std::span<const GivenText> texts) {
+                        answer_gaps(o, m, texts.front());
+                        return Unknown();
+                      });
 }
 
 }  // namespace heed

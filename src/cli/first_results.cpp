@@ -85,7 +85,7 @@ void show_first_results(const RunResult& result, Log& log) try {
   const std::string name = shell_word(run), text = prompt.empty() ? "TEXT" : shell_word(prompt);
   log.info("try next:");
   log.info(fmt::format("  heed {} {}, which asks for {}", words.command, name, words.asks));
-  log.info(fmt::format("  heed attend {} --source {} --html attention.html", name, text));
+  log.info(fmt::format("  heed attend {} {} --html attention.html", name, text));
   log.info(result.reason == "finished"
                ? fmt::format("  heed resume {} --more {}", name,
                              std::max<std::int64_t>(1, result.state.step / 2))

@@ -50,29 +50,27 @@ Exit run_neighbors(CommandLine& line) {
   app.add_option("WORD", words,
                  "words, or an analogy: king - man + woman; on a terminal heed asks for them");
   app.add_option("--top-k", top_k, "how many neighbours")->check(in_range(1, 100000));
-  app.add_option("--side", side, "which table, if source and target have their own")
-      ->check(CLI::IsMember({"source", "target"}));
+  line.add_side(side);
   line.add_json(json);
   if (!line.parse()) return Exit::ok;
-  const bool prompts = answers_texts(std::nullopt, !words.empty());
-  if (words.empty() && !prompts)
+  if (words.empty() && !can_prompt())
     throw Error(Exit::usage, "expected a word.", "heed neighbors " + run + " king");
   prepare_blas();
   const TrainedModel trained = load_trained_model(run, checkpoint);
   if (side == "source" && !trained.model.has_encoder())
     throw Error(Exit::usage, "--side source: this model has no encoder.");
   const EmbeddingView e = embedding_of(trained, side == "source" ? Side::source : Side::target);
-  if (!prompts) {
+  if (!words.empty()) {
     answer_words(e, words, top_k, json);
     return Exit::ok;
   }
   Log log({.quiet = line.quiet()});
-  return answer_texts(std::nullopt, {"neighbors", "Type words, or an analogy: king - man + woman."},
-                      log, [&](const std::string& text) {
-                        const std::vector<std::string_view> typed = split_words(text);
-                        if (!typed.empty())
-                          answer_words(e, {typed.begin(), typed.end()}, top_k, json);
-                      });
+  return prompt_for_texts({"neighbors", "Type words, or an analogy: king - man + woman."}, log,
+                          [&](const std::string& text) {
+                            const std::vector<std::string_view> typed = split_words(text);
+                            if (!typed.empty())
+                              answer_words(e, {typed.begin(), typed.end()}, top_k, json);
+                          });
 }
 
 }  // namespace heed

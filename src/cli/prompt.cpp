@@ -13,6 +13,7 @@
 #include <cwchar>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/signals.h"
@@ -147,26 +148,22 @@ class Prompt {
 
 }  // namespace
 
-bool answers_texts(const std::optional<std::string>& given, bool other) {
-  return given || (!other && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1);
+bool can_prompt() {
+  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
 }
 
 bool interrupted() {
   return prompt_stop != 0;
 }
 
-Exit answer_texts(const std::optional<std::string>& given, const Asked& asked, Log& log,
-                  const std::function<void(const std::string&)>& answer) {
-  if (given) {
-    answer(*given);
-    return Exit::ok;
-  }
-  Prompt prompt(asked.name, log);
-  log.info(asked.what);
+Exit prompt_for_texts(const PromptText& text, Log& log,
+                      const std::function<void(const std::string&)>& answer) {
+  Prompt prompt(text.command, log);
+  log.info(text.instructions);
   log.info(kHowToEnd);
   while (const std::optional<std::string> line = prompt.next()) {
-    if (line->empty() && !asked.takes_nothing) {
-      log.info(asked.what);
+    if (line->empty() && !text.allow_empty) {
+      log.info(text.instructions);
       continue;
     }
     try {

@@ -1,5 +1,5 @@
-// A prompt: where a command is given no text and both its standard streams are terminals, it asks
-// for one text after the other, and the model stays loaded.
+// A prompt: a command that is given nothing to work on, and whose standard streams are terminals,
+// asks for one text after the other, and the model stays loaded.
 //
 // Lines can be edited and are remembered (libedit; the memory ends with the program). Ctrl-D ends
 // with exit code 0. Ctrl-C ends an answer of a command that asks interrupted(), or empties the
@@ -7,7 +7,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -15,19 +14,17 @@
 
 namespace heed {
 
-// Whether a command answers texts, with answer_texts(): the one that was given, or those of a
-// prompt. `other`: it was given something else to work on.
-bool answers_texts(const std::optional<std::string>& given, bool other = false);
+bool can_prompt();  // standard input and output are terminals
 
-struct Asked {
-  std::string name, what;      // the command, and what to type
-  bool takes_nothing = false;  // an empty line is a text too
+struct PromptText {
+  std::string command, instructions;  // the instructions say what to type
+  bool allow_empty = false;           // an empty line is a text too
 };
 
-// Answers the text that was given. Without one: says what to type, prompts "NAME> " and answers
-// every line until the end. Returns the exit code.
-Exit answer_texts(const std::optional<std::string>& given, const Asked& asked, Log& log,
-                  const std::function<void(const std::string& text)>& answer);
+// Says what to type, prompts "COMMAND> " and answers every line until the end. Returns the exit
+// code.
+Exit prompt_for_texts(const PromptText& prompt, Log& log,
+                      const std::function<void(const std::string& text)>& answer);
 
 // The answer that is being written is to end: there was a signal. Always false without a prompt.
 bool interrupted();

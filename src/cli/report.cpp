@@ -11,10 +11,10 @@
 namespace heed {
 
 Exit run_report(CommandLine& line) {
-  std::string run, output;
+  std::string run, html = "-";
   bool json = false;
   line.add_run(run);
-  line.add_file("--output,--html", output, "the file to write (default: standard output)", "FILE");
+  line.add_file("--html", html, "the file to write; - is standard output", "FILE");
   line.add_json(json);
   line.app().footer(
       "One self-contained HTML page: curves, texts written and where the heads look at steps\n"
@@ -25,11 +25,10 @@ Exit run_report(CommandLine& line) {
       "(steps and a list per figure), yardsticks, overfitting, training_loss_note, learning,\n"
       "parameters, config.");
   if (!line.parse()) return Exit::ok;
-  if (output.empty()) output = "-";
-  if (json && line.app().count("--output") > 0)
+  if (json && line.app().count("--html") > 0)
     throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",
                 "one of them");
-  if (!json && output == "-" && ::isatty(STDOUT_FILENO) != 0)
+  if (!json && html == "-" && ::isatty(STDOUT_FILENO) != 0)
     throw Error(Exit::usage, "the page is HTML, which a terminal does not show.",
                 "--html FILE, or > FILE");
   prepare_blas();
@@ -39,9 +38,9 @@ Exit run_report(CommandLine& line) {
     print(report_json(report, metrics));
     return Exit::ok;
   }
-  write_output(output, report_page(report, metrics));
-  if (output != "-")
-    Log({.quiet = line.quiet()}).info(fmt::format("wrote {}; open it in a browser", output));
+  write_output(html, report_page(report, metrics));
+  if (html != "-")
+    Log({.quiet = line.quiet()}).info(fmt::format("wrote {}; open it in a browser", html));
   return Exit::ok;
 }
 

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/long_text.h"
-#include "cli/prompt.h"
 #include "cli/sample_printer.h"
+#include "cli/texts.h"
 #include "data/user_text.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
@@ -32,7 +32,7 @@ constexpr const char* kSampleNotes =
     "with the last half of them.";
 
 struct SampleOptions {
-  std::optional<std::string> text, prompt, prompt_file;
+  TextArguments texts;
   bool json = false;
   std::vector<std::string> stops;
   SampleRequest request;
@@ -47,9 +47,9 @@ std::string prompt_from(const std::string& path) {
   return text;
 }
 
-// That of --prompt-file, else of standard input if it is a pipe or a file, else "".
+// That of --file, else of standard input if it is a pipe or a file, else "".
 std::string read_prompt(const SampleOptions& o) {
-  if (o.prompt_file) return prompt_from(*o.prompt_file);
+  if (o.texts.file) return prompt_from(*o.texts.file);
   struct stat status = {};
   if (::fstat(STDIN_FILENO, &status) != 0) return "";
   return S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) ? prompt_from("-") : "";
@@ -84,14 +84,10 @@ Exit run_sample(CommandLine& line) {
   r.rules.temperature = 0.8;
   CLI::App& app = line.app();
   line.add_model(run, checkpoint);
-  auto* text = line.add_text(o.text,
-                             "text to continue (default: standard input if it is a pipe or a "
-                             "file; on a terminal heed asks for it); its words need no quotes");
-  auto* prompt = app.add_option("--prompt", o.prompt, "the same as TEXT")->excludes(text);
-  app.add_option("--prompt-file", o.prompt_file, "file with the text; - is standard input")
-      ->type_name("PATH")
-      ->excludes(prompt)
-      ->excludes(text);
+  line.add_texts(o.texts,
+                 "text to continue (default: standard input if it is a pipe or a file; on a "
+                 "terminal heed asks for it); its words need no quotes",
+                 "the text is what this file holds; - is standard input");
   app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
       ->check(in_range(1, 100'000'000));
   app.add_option("--num-samples,-n", r.num_samples, "how many samples")
@@ -131,24 +127,26 @@ Exit run_sample(CommandLine& line) {
                 traits.fills_masks ? "heed fill " + run + " \"the [MASK] barked\"" : "");
   Pool pool(thread_count(threads, m.config));
   prepare_blas(pool.threads());
-  const auto answer = [&](const std::string& to) {
-    complete_request(m, to, log, r);
-    SamplePrinter printer(m, r, o.stops, o.json, to);
+  const auto answer = [&](std::span<const GivenText> texts) {
+    const std::string& prompt = texts.front().text;
+    complete_request(m, prompt, log, r);
+    SamplePrinter printer(m, r, o.stops, o.json, prompt);
     draw_samples(
         m.model, m.values, *m.objective, pool, r,
         [&](int i, int id) { return !interrupted() && printer.add(i, id); },
         [&](int i) { printer.complete(i); });
     ++r.seed;
+    return Unknown();
   };
-  if (o.prompt) o.text = o.prompt;
-  if (!answers_texts(o.text, o.prompt_file.has_value())) o.text = read_prompt(o);
-  return answer_texts(o.text,
-                      {.name = "sample",
-                       .what = traits.prompt_is_source
-                                   ? "Type a text for the model to answer. Ctrl-C stops it."
-                                   : "Type how a text begins, or nothing. Ctrl-C stops an answer.",
-                       .takes_nothing = true},
-                      log, answer);
+  if (!o.texts.text && (o.texts.file || !can_prompt())) o.texts.text = read_prompt(o);
+  return answer_texts(
+      o.texts,
+      {.command = "sample",
+       .instructions = traits.prompt_is_source
+                           ? "Type a text for the model to answer. Ctrl-C stops it."
+                           : "Type how a text begins, or nothing. Ctrl-C stops an answer.",
+       .allow_empty = true},
+      {}, m.config, log, answer);
 }
 
 }  // namespace heed

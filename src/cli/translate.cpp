@@ -3,11 +3,9 @@
 
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/line_reader.h"
 #include "cli/long_text.h"
 #include "cli/output.h"
-#include "cli/prompt.h"
-#include "data/data_files.h"
+#include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
@@ -57,17 +55,14 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
 }  // namespace
 
 Exit run_translate(CommandLine& line) {
-  std::string run, checkpoint, input = "-";
-  std::optional<std::string> text;
+  std::string run, checkpoint;
+  TextArguments given;
   int threads = 0;
   bool json = false;
   BeamOptions beam;
   CLI::App& app = line.app();
   line.add_model(run, checkpoint);
-  auto* text_option = line.add_text(text, "one line to translate; its words need no quotes");
-  auto* input_option =
-      line.add_file("--input", input, "file of lines to translate; - is standard input")
-          ->excludes(text_option);
+  line.add_texts(given, "one line to translate; its words need no quotes");
   app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
       ->check(in_range(1, 1000));
   app.add_option("--length-penalty", beam.length_penalty,
@@ -99,32 +94,23 @@ Exit run_translate(CommandLine& line) {
   beam.stopped = interrupted;
   std::size_t number = 0;
   bool warned = false;
-  Unknown unknown;
-  const auto answer = [&](const std::vector<std::string>& lines) {
+  const auto answer = [&](std::span<const GivenText> texts) {
     const Tokenizer& source = m.tokenizers.source();
-    for (std::size_t i = 0; i < lines.size() && !warned; ++i)
-      warned = warn_if_long(m, source, lines[i], fmt::format("line {}", number + i + 1), log);
+    Unknown unknown;
+    std::vector<std::string> lines;
+    for (const GivenText& t : texts) {
+      lines.push_back(normalized(t.text, m.config, source, t.name));
+      warned = warned || warn_if_long(m, source, lines.back(), t.name, log);
+      unknown += source.unknown(lines.back());
+    }
     const auto found = translate(m, pool, lines, beam, number + 1);
-    for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
-      unknown += source.unknown(lines[i]);
+    for (std::size_t i = 0; i < lines.size(); ++i, ++number)
       json ? print_json(number, lines[i], found[i], n_best->count() > 0)
            : print_plain(number, found[i], n_best->count() > 0);
-    }
-    flush_output();
+    return unknown;
   };
-  const auto answer_one = [&](const std::string& to) {
-    answer({normalized(to, m.config, m.tokenizers.source())});
-    tell_unknown(unknown, "read", log);
-  };
-  if (answers_texts(text, input_option->count() > 0))
-    return answer_texts(text,
-                        {"translate", "Type a line to translate. Ctrl-C stops a translation."}, log,
-                        answer_one);
-  LineReader reader(input, read_options(m.config));
-  for (std::vector<std::string> lines; !(lines = reader.read(kTranslatedLines)).empty();)
-    answer(lines);
-  tell_unknown(unknown, "read", log);
-  return Exit::ok;
+  return answer_texts(given, {"translate", "Type a line to translate. Ctrl-C stops a translation."},
+                      {.most = kTranslatedLines}, m.config, log, answer);
 }
 
 }  // namespace heed

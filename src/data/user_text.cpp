@@ -37,11 +37,6 @@ Unknown unknown_beside_specials(std::string_view text, const Tokenizer& tokenize
   return sum;
 }
 
-void tell_unknown(Unknown& unknown, const std::string& read, Log& log) {
-  if (unknown.count > 0) log.info(read + " as <unk>: " + unknown.summary());
-  unknown = {};
-}
-
 TokenIds encode_known(std::string_view text, const Tokenizer& tokenizer, const RunConfig& config,
                       const std::string& name) {
   const std::string read = normalized(text, config, tokenizer, name);

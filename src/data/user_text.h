@@ -1,14 +1,13 @@
 // What a user types, as a model reads it: normalised and lower-cased if its data was; the name of a
 // further special token of the model ("[MASK]") stands for that token.
 //
-// Errors are Exit::data and name the text by `name` ("--source", "the prompt"): invalid UTF-8,
+// Errors are Exit::data and name the text by `name` ("the text", "--target"): invalid UTF-8,
 // unknown characters (they are listed), a text longer than the model reads.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "base/log.h"
 #include "data/objective.h"
 #include "text/tokenizers.h"
 
@@ -20,8 +19,6 @@ std::string normalized(std::string_view text, const RunConfig& config, const Tok
 
 // What of a normalized text has no id.
 Unknown unknown_beside_specials(std::string_view text, const Tokenizer& tokenizer);
-// Says what was `read` ("read", "scored") as <unk>, if anything was, and forgets it.
-void tell_unknown(Unknown& unknown, const std::string& read, Log& log);
 
 // The ids of a text of which everything must be known.
 TokenIds encode_known(std::string_view text, const Tokenizer& tokenizer, const RunConfig& config,

@@ -45,12 +45,12 @@ std::vector<GoldSet> read_gold(const GoldFiles& files, const RunConfig& config,
     if (pairs)
       refuse(files.gold + " is about pronouns of a text; this model was trained on pairs.");
     if (!files.target.empty())
-      refuse(fmt::format("--target: {} is about one text, given by --source.", files.gold));
+      refuse(fmt::format("--target-file: {} is about one text, given by --file.", files.gold));
     sets = read_pronoun_gold(files, lines, config, tokenizers);
   } else {
     first.at("alignment");
     if (!pairs) refuse(files.gold + " is about pairs; this model was trained on text.");
-    if (files.target.empty()) refuse("expected --target, the file with the target lines.");
+    if (files.target.empty()) refuse("expected --target-file, the file with the target lines.");
     sets.push_back(read_pair_gold(files, lines, config, tokenizers));
   }
   for (GoldSet& set : sets) note_unknown(set);

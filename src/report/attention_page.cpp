@@ -40,7 +40,7 @@ std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
     throw Error(Exit::usage,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
                             format_bytes(static_cast<double>(bytes)), format_bytes(kMostPageBytes)),
-                "a shorter --source or --target; --json has no limit");
+                "a shorter text; --json has no limit");
   ShortJson data{{"kinds", ShortJson(kinds_json(tokens, pass.maps))},
                  {"frames", ShortJson::array()}};
   data["bits"] = 16;

@@ -40,7 +40,7 @@ class Attend : public testing::Test {
 std::unique_ptr<TemporaryFolder> Attend::folder_;
 
 TEST_F(Attend, JsonHasEveryHead) {
-  const auto json = nlohmann::json::parse(attend("--source 'a b' --target 'b a' --json").out);
+  const auto json = nlohmann::json::parse(attend("'a b' --target 'b a' --json").out);
   EXPECT_EQ(json["source_tokens"], nlohmann::json::parse(R"(["a", "b", "</s>"])"));
   EXPECT_EQ(json["target_tokens"], nlohmann::json::parse(R"(["<s>", "b", "a"])"));
   for (const char* kind : {"encoder", "decoder", "cross"}) {
@@ -53,13 +53,13 @@ TEST_F(Attend, JsonHasEveryHead) {
 }
 
 TEST_F(Attend, WithoutTargetReadsWhatTheModelWrites) {
-  const auto json = nlohmann::json::parse(attend("--source 'a b' --json").out);
+  const auto json = nlohmann::json::parse(attend("'a b' --json").out);
   EXPECT_EQ(json["target_tokens"][0], "<s>");
   EXPECT_EQ(json["decoder"][0][0].size(), json["target_ids"].size());
 }
 
 TEST_F(Attend, DrawsTheChosenHead) {
-  const std::string out = attend("--source 'a b' --target b --kind cross --head 1").out;
+  const std::string out = attend("'a b' --target b --kind cross --head 1").out;
   EXPECT_THAT(out, HasSubstr("cross, layer 0, head 1"));
   EXPECT_THAT(out, Not(HasSubstr("head 0")));
   EXPECT_THAT(out, Not(HasSubstr("encoder,")));
@@ -97,7 +97,7 @@ TEST_F(Attend, SaysWhereThePageIs) {
 }
 
 TEST_F(Attend, PageMayGoToStandardOutput) {
-  EXPECT_EQ(attend("--source 'a b' --target b --html -").out.find("<!doctype html>"), 0u);
+  EXPECT_EQ(attend("'a b' --target b --html -").out.find("<!doctype html>"), 0u);
 }
 
 TEST_F(Attend, ScoresAgainstGold) {
@@ -109,7 +109,7 @@ TEST_F(Attend, ScoresAgainstGold) {
                 "\n"
                 R"({"line":3,"unit":"token","alignment":[[2],[1],[0]]})"
                 "\n");
-  const std::string args = "--gold " + at("gold") + " --source " + at("s") + " --target " + at("t");
+  const std::string args = "--gold " + at("gold") + " --file " + at("s") + " --target-file " + at("t");
   const auto json = nlohmann::json::parse(attend(args + " --json").out);
   EXPECT_EQ(json["kinds"][0]["links"], 10);
   EXPECT_EQ(json["kinds"][0]["heads"].size(), 2u);
@@ -123,22 +123,24 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
     int status;
   } cases[] = {
       {"", "expected a text", 2},
-      {"--target b", "--target needs its --source", 2},
-      {"--source ''", "--source is empty", 3},
-      {"--source 'a x'", "1 unknown token: 'x'", 3},
-      {"--source a --head 2", "the heads of this model are 0 to 1", 2},
-      {"--source a --layer 2", "the layers of this model are 0 to 1", 2},
-      {"--source a --kind decoder --layer 1", "the layers of --kind decoder are 0 to 0", 2},
-      {"--source a --kind cross --layer 1", "the layers of --kind cross are 0 to 0", 2},
-      {"--source a --kind both", "both", 2},
-      {"--source a --json --head 0", "--json always has everything", 2},
-      {"--source a --json --html -", "both need standard output", 2},
-      {"--source a --contributions", "--contributions needs --json", 2},
-      {"--source a --limit 3", "--gold", 2},
-      {"--source a --html /nonexistent/a.html", "/nonexistent/a.html", 4},
-      {"--gold /nonexistent --source a --target a", "/nonexistent", 3},
-      {"--gold /nonexistent", "--gold needs --source", 2},
-      {"--source a --checkpoint step-9", "step-9", 4},
+      {"--target b", "--target needs the TEXT", 2},
+      {"a --file a --gold a", "TEXT and --file are both given", 2},
+      {"--target a --gold a --target-file a", "--target and --target-file are both given", 2},
+      {"''", "is empty", 3},
+      {"'a x'", "1 unknown token: 'x'", 3},
+      {"a --head 2", "the heads of this model are 0 to 1", 2},
+      {"a --layer 2", "the layers of this model are 0 to 1", 2},
+      {"a --kind decoder --layer 1", "the layers of --kind decoder are 0 to 0", 2},
+      {"a --kind cross --layer 1", "the layers of --kind cross are 0 to 0", 2},
+      {"a --kind both", "both", 2},
+      {"a --json --head 0", "--json always has everything", 2},
+      {"a --json --html -", "both need standard output", 2},
+      {"a --contributions", "--contributions needs --json", 2},
+      {"--file a --limit 3", "--gold", 2},
+      {"a --html /nonexistent/a.html", "/nonexistent/a.html", 4},
+      {"--gold /nonexistent --file a --target-file a", "/nonexistent", 3},
+      {"--gold /nonexistent", "--gold needs --file", 2},
+      {"a --checkpoint step-9", "step-9", 4},
   };
   for (const auto& [args, message, status] : cases) {
     const Result result = attend(args);

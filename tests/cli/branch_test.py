@@ -96,7 +96,7 @@ class Branch(RunsTest):
         event, = [e for e in self.metrics("branch", "event") if e["event"] == "branch"]
         self.assertEqual((event["step"], event["text"]), (12, "branched from stem at step 12"))
         self.check("evaluate", "branch")
-        self.check("report", "branch", "--output", self.folder / "page.html")
+        self.check("report", "branch", "--html", self.folder / "page.html")
 
     def test_rates_that_the_steps_done_did_not_have_are_refused_with_what_fits(self):
         self.stem()

@@ -83,7 +83,16 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"train a.json --device cuda", "\"--device\"; heed computes on the CPU"},
       {"sample run --length 5", "\"--length\"; here it is --max-tokens."},
       {"sample --model run", "\"--model\"; here it is RUN, an argument."},
-      {"attend run --prompt text", "\"--prompt\"; here it is --source."},
+      {"sample run --prompt text", "here it is TEXT, an argument (or the lines of a file: --file"},
+      {"attend run --source text", "here it is TEXT, an argument (or the lines of a file: --file"},
+      {"sample run --prompt-file text", "here it is --file."},
+      {"translate run --input lines", "here it is --file."},
+      {"evaluate run --data a.txt", "here it is --file."},
+      {"evaluate run --source a.txt", "here it is --file."},
+      {"evaluate run --target a.txt", "did you mean \"--target-file\"?"},
+      {"report run --output a.html", "here it is --html."},
+      {"attend run --output a.html", "here it is --html."},
+      {"tokenize run --source", "here it is --side (source or target)."},
       {"inspect run --lr 1", "unknown option \"--lr\"."},
   };
   for (const auto& [args, message] : cases) {

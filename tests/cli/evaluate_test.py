@@ -34,17 +34,17 @@ class Evaluate(RunsTest):
 
     def test_another_text_is_scored_whole(self):
         (self.folder / "b.txt").write_text(text(50, 7))
-        other, = self.json("evaluate", "run", "--data", self.folder / "b.txt")
+        other, = self.json("evaluate", "run", "--file", self.folder / "b.txt")
         self.assertEqual(other["bytes"], (self.folder / "b.txt").stat().st_size)
         self.assertNotIn("unknown_tokens", other)
 
     def test_unknown_tokens_are_counted(self):
         (self.folder / "b.txt").write_text("the \u20ac\u20ac\n")
-        strange, = self.json("evaluate", "run", "--data", self.folder / "b.txt")
+        strange, = self.json("evaluate", "run", "--file", self.folder / "b.txt")
         self.assertEqual(strange["unknown_tokens"], 2)
 
     def test_a_missing_text_is_named(self):
-        r = self.check("evaluate", "run", "--data", "none.txt", status=3, words="none.txt")
+        r = self.check("evaluate", "run", "--file", "none.txt", status=3, words="none.txt")
         self.assertNotIn("config", r.err)
 
     def test_a_damaged_best_checkpoint_leads_to_a_whole_one(self):
@@ -110,14 +110,14 @@ class YardsticksOfEvaluate(RunsTest):
     def test_another_text_is_compared_with_the_training_text_if_that_can_be_read(self):
         (self.folder / "b.txt").write_text(text(50, 7))
         self.train(self.config(**SMALL))
-        _, y = self.yardsticks("run", "--data", "b.txt")
+        _, y = self.yardsticks("run", "--file", "b.txt")
         self.assertEqual(list(y), ["uniform", "unigram", "6-gram", "xz"])
         (self.folder / "a.txt").write_text(text(300, 8))
-        for data in (["--data", "b.txt"], []):
+        for data in (["--file", "b.txt"], []):
             r = self.check("evaluate", "run", *data, "--json", words=["no yardsticks", "have changed"])
             self.assertNotIn("yardsticks", json.loads(r.out))
         (self.folder / "a.txt").unlink()
-        r = self.check("evaluate", "run", "--data", "b.txt", "--json", words=["no yardsticks", "a.txt"])
+        r = self.check("evaluate", "run", "--file", "b.txt", "--json", words=["no yardsticks", "a.txt"])
         self.assertNotIn("yardsticks", json.loads(r.out))
 
     def test_masked_models_have_those_that_need_no_neighbours(self):
@@ -152,16 +152,16 @@ class EvaluatePairs(RunsTest):
         (self.folder / "t").write_text("the miller\n")
         for source, there in (("the old\n", True), ("the ocean\n", True)):
             (self.folder / "s").write_text(source)
-            e, = self.json("evaluate", "run", "--source", "s", "--target", "t")
+            e, = self.json("evaluate", "run", "--file", "s", "--target-file", "t")
             self.assertEqual("bits_per_byte" in e, there, source)
         (self.folder / "t").write_text("the ocean\n")
-        e, = self.json("evaluate", "run", "--source", "s", "--target", "t")
+        e, = self.json("evaluate", "run", "--file", "s", "--target-file", "t")
         self.assertNotIn("bits_per_byte", e)
 
     def test_bleu_of_piped_pairs_is_that_of_files_and_its_signature_tells_lower_casing(self):
         self.train(self.config(family="seq2seq", **SMALL, data={"source": "a.source", "target": "a.target",
                                                                 "valid_fraction": 0.1, "lowercase": True}))
-        args = ("evaluate", "run", "--bleu", "--json", "--target", "a.target", "--source")
+        args = ("evaluate", "run", "--bleu", "--json", "--target-file", "a.target", "--file")
         piped = self.out(*args, "-", stdin=(self.folder / "a.source").read_text())
         file, = self.json(*args[:3], *args[4:], "a.source")
         self.assertEqual({**json.loads(piped), "data": ""}, {**file, "data": ""})
@@ -185,7 +185,7 @@ class EvaluateWithStride(RunsTest):
 
     def test_a_text_without_a_token_is_refused(self):
         (self.folder / "blank.txt").write_text("  ")
-        self.check("evaluate", "words", "--data", "blank.txt", "--stride", 4, status=3, words="no token")
+        self.check("evaluate", "words", "--file", "blank.txt", "--stride", 4, status=3, words="no token")
 
 
 class ChangedHeldOutData(RunsTest):

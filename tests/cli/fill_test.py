@@ -46,7 +46,7 @@ class Fill(RunsTest):
     def test_lower_cased_data_lower_cases_the_text_but_not_the_mask(self):
         j, = self.json("fill", "lower", "The [MASK] SAW")
         self.assertEqual(len(j["masks"]), 1)
-        a, = self.json("attend", "lower", "--source", "The [MASK] SAW")
+        a, = self.json("attend", "lower", "The [MASK] SAW")
         self.assertEqual(a["source_tokens"], ["<s>", "the", "[MASK]", "saw"])
 
 
@@ -101,7 +101,7 @@ class FillSpans(RunsTest):
     def test_a_name_of_a_sentinel_in_a_text_is_text(self):
         (self.folder / "names.txt").write_text("<extra_id_0> [MASK] </s> " * 60)
         self.train(self.config(**{**SPANS, "data": {"train": "names.txt"}, "train": {"max_steps": 2}}), "names")
-        j, = self.json("score", "names", "--target", "-", stdin="<extra_id_0>\n")
+        j, = self.json("score", "names", "--file", "-", stdin="<extra_id_0>\n")
         self.assertEqual(len(j["ids"]), len("<extra_id_0>"))
         self.assertTrue(all(i > 5 for i in j["ids"]))
 
@@ -110,7 +110,7 @@ class FillSpans(RunsTest):
         self.assertNotIn("bits_per_byte", j)
         self.assertNotIn("bits per byte", self.out("evaluate", "run"))
         self.assertEqual(j["tokens"], 6 * (5 + 2 + 2))  # six tiles: tokens, sentinels, the last one, </s>
-        a, = self.json("attend", "run", "--source", "abc[MASK]ghijk[MASK]nop")
+        a, = self.json("attend", "run", "abc[MASK]ghijk[MASK]nop")
         self.assertEqual(a["source_tokens"], [*"abc", "<extra_id_0>", *"ghijk", "<extra_id_1>", *"nop"])
         self.assertEqual(a["target_tokens"], ["<s>", "<extra_id_0>", *"def", "<extra_id_1>", *"lm", "<extra_id_2>"])
         self.check("inspect", "run")
@@ -120,7 +120,7 @@ class FillSpans(RunsTest):
         self.check("sample", "run", status=2, words=["span_corruption", "does not continue text", "heed fill"])
         self.check("translate", "run", status=2, words="does not translate")
         self.check("evaluate", "run", "--stride", 3, status=2, words="causal_lm")
-        self.check("attend", "run", "--target", "abc", status=2, words="--target needs its --source")
+        self.check("attend", "run", "--target", "abc", status=2, words="--target needs the TEXT")
         self.train(self.config("other", **{**SPANS, "objective__mean_span": 1}), "other", "--init-from",
                    self.folder / "run", status=2, words="number of special tokens")
         self.resume("run", "--set", "objective.mean_span=2", status=2, words="objective.mean_span")

@@ -72,7 +72,7 @@ class LearningTest(RunsTest):
         sums, rows, uniform = {}, {}, {}
         for source, target in zip(*lines):
             maps = json.loads(self.check("attend", self.folder / "run", "--checkpoint", "step-20",
-                                         "--source", source, "--target", target, "--json").out)
+                                         source, "--target", target, "--json").out)
             for kind in ("encoder", "decoder", "cross"):
                 for h, head in enumerate(maps[kind][0]):
                     entropy = [-sum(p * math.log(p) for p in row if p > 0) for row in head]
@@ -156,8 +156,8 @@ class LearningTest(RunsTest):
         self.train(self.config(family="seq2seq"))
         self.train(self.config("again", family="seq2seq", seed=7), "second", "--init-from", self.folder / "run",
                    "--stop-at", 10)
-        gold = ["attend", self.folder / "second", "--gold", self.folder / "gold", "--source",
-                self.folder / "a.source", "--target", self.folder / "a.target"]
+        gold = ["attend", self.folder / "second", "--gold", self.folder / "gold", "--file",
+                self.folder / "a.source", "--target-file", self.folder / "a.target"]
         (self.folder / "gold").write_text("".join(json.dumps(
             {"line": i, "unit": "token", "alignment": [[j] for j in reversed(range(len(line.split())))]}) + "\n"
             for i, line in enumerate((self.folder / "a.source").read_text().splitlines())))

@@ -22,7 +22,7 @@ class Limits(RunsTest):
         config = self.config()
         for limit in ("-v 150000", "-d 20000", "-d 100000"):
             for args in (["train", config, "--run", "new"], ["evaluate", "run"], ["sample", "run"],
-                         ["attend", "run", "--source", "the"], ["gradcheck", config], ["bench", config]):
+                         ["attend", "run", "the"], ["gradcheck", config], ["bench", config]):
                 with self.subTest(f"{limit} {args[0]}"):
                     r = self.limited(limit, *args)
                     self.assertEqual(r.status, MEMORY, r.err)
@@ -68,9 +68,9 @@ class Limits(RunsTest):
         pieces = self.config("pieces", tokenizer={"type": "bpe", "vocab_size": 400})
         for args, status, words in (
                 (["config", one], 0, []),  # libraries start none of their own
-                (["evaluate", "run", "--data", "a.txt", "--threads", 1], 0, []),
+                (["evaluate", "run", "--file", "a.txt", "--threads", 1], 0, []),
                 (["train", one, "--run", "one", "--threads", 1], 0, []),
-                (["evaluate", "run", "--data", "a.txt", "--threads", 2], MEMORY, ["cannot start 2 threads"]),
+                (["evaluate", "run", "--file", "a.txt", "--threads", 2], MEMORY, ["cannot start 2 threads"]),
                 (["train", one, "--run", "two", "--threads", 3], MEMORY, ["cannot start 3 threads"]),
                 (["train", pieces, "--run", "pieces", "--threads", 1], MEMORY, ["cannot start a thread"])):
             with self.subTest(" ".join(map(str, args))):
@@ -92,12 +92,12 @@ class Limits(RunsTest):
         self.assertEqual(os.sched_getaffinity(p.pid), os.sched_getaffinity(0))
 
     def test_endless_devices_are_refused(self):
-        for args in (["evaluate", "run", "--data", "/dev/zero"], ["score", "run", "--target", "/dev/zero"],
-                     ["sample", "run", "--prompt-file", "/dev/urandom"]):
+        for args in (["evaluate", "run", "--file", "/dev/zero"], ["score", "run", "--file", "/dev/zero"],
+                     ["sample", "run", "--file", "/dev/urandom"]):
             with self.subTest(" ".join(args)):
                 self.check(*args, status=DATA, words=[args[-1], "is a device"], timeout=20)
         with open("/dev/zero") as zero:
-            for args in (["tokenize", "run"], ["score", "run", "--target", "-"]):
+            for args in (["tokenize", "run"], ["score", "run", "--file", "-"]):
                 r = Result(subprocess.run([HEED, *args], stdin=zero, capture_output=True, text=True,
                                           cwd=self.folder, timeout=20))
                 self.assertEqual(r.status, DATA, r.err)

@@ -37,7 +37,7 @@ class OwnText(RunsTest):
                                           "held out, to measure with: the last 10 %",
                                           "heed sample runs/mine", "heed resume runs/mine"])
         self.assertIn(f"--more {self.last_step('runs/mine') // 2}\n", r.err)
-        words = r.err.split("--source ")[1].split(" --html")[0].strip("'").split()
+        words = r.err.split("heed attend runs/mine ")[1].split(" --html")[0].strip("'").split()
         self.assertGreater(len(words), 1)
         self.assertLessEqual(set(words), set(text(2000).split()))  # whole ones
         self.assertIn("</html>", (self.folder / "runs/mine/report.html").read_text())

@@ -136,7 +136,7 @@ class Prompt(RunsTest):
         self.assertEqual((piped.returncode, piped.stdout), (0, self.out("sample", "text", "", "--max-tokens", 5)))
         read = subprocess.run([HEED, "tokenize", "text"], stdin=subprocess.DEVNULL, stdout=follower, cwd=self.folder)
         self.assertEqual(read.returncode, 0)
-        for command, run in (("fill", "masked"), ("attend", "text"), ("neighbors", "text"), ("score", "text")):
+        for command, run in (("attend", "text"), ("neighbors", "text")):
             self.check(command, run, status=2, words="expected a ")
 
 
@@ -156,24 +156,31 @@ class TextArgument(RunsTest):
                 self.assertEqual(self.out(command, run, first, *options, *others), quoted)
                 self.assertEqual(self.out(command, *options, run, "--", first, *others), quoted)
 
-    def test_it_is_what_the_older_options_give(self):
+    def test_it_is_what_a_line_of_a_file_or_of_a_pipe_gives(self):
         (self.folder / "line").write_text("the old\n")
-        line = {"stdin": "the old\n"}
-        for new, old, kw in ((("sample", "text", "the old"), ("sample", "text", "--prompt", "the old"), {}),
-                             (("translate", "pairs", "the old"), ("translate", "pairs", "--input", "line"), {}),
-                             (("attend", "text", "the old"), ("attend", "text", "--source", "the old"), {}),
-                             (("score", "text", "the old"), ("score", "text", "--target", "line"), {}),
-                             (("tokenize", "text", "the old"), ("tokenize", "text"), line)):
-            with self.subTest(" ".join(old)):
-                self.assertEqual(self.out(*new), self.out(*old, **kw))
-                if not kw:
-                    self.check(*new, *old[2:], status=2, words=old[2])
+        (self.folder / "masks").write_text("[MASK] old\n")
+        for command, run, text, file in (("sample", "text", "the old", "line"), ("translate", "pairs", "the old", "line"),
+                                         ("score", "text", "the old", "line"), ("tokenize", "text", "the old", "line"),
+                                         ("fill", "masked", "[MASK] old", "masks")):
+            with self.subTest(command):
+                alone = self.out(command, run, text)
+                self.assertEqual(self.out(command, run, "--file", file), alone)
+                self.assertEqual(self.out(command, run, "--file", "-", stdin=text + "\n"), alone)
+                self.assertEqual(self.out(command, run, stdin=text + "\n"), alone)
+                self.check(command, run, text, "--file", file, status=2, words="TEXT and --file are both given")
 
     def test_a_pair_is_scored_as_from_files(self):
         (self.folder / "s").write_text("the old\n")
         (self.folder / "t").write_text("old the\n")
         self.assertEqual(self.json("score", "pairs", "the old ||| old the"),
-                         self.json("score", "pairs", "--source", "s", "--target", "t"))
+                         self.json("score", "pairs", "--file", "s", "--target-file", "t"))
+        self.assertEqual(self.json("score", "pairs", stdin="the old ||| old the\n"),
+                         self.json("score", "pairs", "the old", "--target", "old the"))
+        self.check("score", "pairs", "the old", "--target-file", "t", status=2, words="TEXT and --target-file are both")
+        self.check("score", "pairs", "--file", "s", "--target", "t", status=2, words="--target and --file are both given")
+        self.check("score", "pairs", "--target", "the", status=2, words="--target needs the TEXT")
+        self.check("score", "pairs", "--target-file", "t", status=2, words="--target-file needs the --file")
+        self.check("score", "text", "the", "--target", "t", status=2, words="--target does not apply")
         self.check("score", "pairs", "the old", status=3, words="|||")
 
     def test_what_looks_like_an_option_is_one(self):

@@ -73,8 +73,8 @@ class OddRunsTest(ReportsTest):
                                objective__target_length=600, train__batch_tokens=600, train__micro_batch_tokens=600,
                                train__max_steps=1))
         out = self.folder / "page.html"
-        args = ["attend", self.folder / "run", "--html", out, "--source"]
-        self.check(*args, ("abcdefgh " * 800)[:590], status=2, words=["the limit is 30", "a shorter --source"])
+        args = ["attend", self.folder / "run", "--html", out]
+        self.check(*args, ("abcdefgh " * 800)[:590], status=2, words=["the limit is 30", "a shorter text"])
         self.assertFalse(out.exists())
         self.check(*args, "abcdefgh")
         self.assertLess(out.stat().st_size, 2**20)

@@ -67,7 +67,7 @@ class ReportTest(ReportsTest):
         self.train(self.config(family="seq2seq", model__dropout=0))
         _, data = self.report()
         source, target = (kind["keys"] for kind in data["kinds"][:2])
-        shown = json.loads(self.check("attend", self.folder / "run", "--checkpoint", "step-20", "--source",
+        shown = json.loads(self.check("attend", self.folder / "run", "--checkpoint", "step-20",
                                       " ".join(source[:-1]), "--target", " ".join(target[1:]), "--json").out)
         self.assertEqual(shown["source_tokens"], source)
         for i, kind in enumerate(data["kinds"]):
@@ -124,14 +124,14 @@ class ReportTest(ReportsTest):
     def test_texts_that_are_not_utf_8_are_shown(self):
         self.train(self.config(tokenizer={"type": "byte"}))
         out = self.folder / "page.html"
-        self.report("run", "--output", out)
+        self.report("run", "--html", out)
         data = self.data_of(out.read_bytes().decode())
         self.assertIn("\ufffd", data["frames"][0]["written"][0])  # of an untrained model
 
     def test_a_file_gets_the_page_that_standard_output_gets(self):
         self.train(self.config())
         out = self.folder / "page.html"
-        self.assertEqual(self.report("run", "--output", out)[0], "")
+        self.assertEqual(self.report("run", "--html", out)[0], "")
         self.assertEqual(out.read_text(), self.report()[0])
 
     def test_a_checkpoint_has_a_report_too(self):
@@ -141,7 +141,7 @@ class ReportTest(ReportsTest):
     def test_a_missing_run_and_a_missing_folder_are_errors(self):
         self.train(self.config())
         self.check("report", self.folder / "none", status=STORE)
-        self.check("report", self.folder / "run", "--output", self.folder / "no" / "page.html", status=STORE)
+        self.check("report", self.folder / "run", "--html", self.folder / "no" / "page.html", status=STORE)
 
     def test_a_terminal_gets_no_page(self):
         self.train(self.config())

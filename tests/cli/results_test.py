@@ -17,7 +17,7 @@ class Results(RunsTest):
     def writers(self):
         """(name, command that writes FILE): every command that writes a file for the user."""
         return [("report", lambda file: ["report", "run", "--html", file]),
-                ("attend", lambda file: ["attend", "run", "--source", "mill", "--html", file])]
+                ("attend", lambda file: ["attend", "run", "mill", "--html", file])]
 
     def test_a_result_is_written_whole_or_the_old_one_stays(self):
         for name, command in self.writers():
@@ -97,7 +97,7 @@ class Results(RunsTest):
             self.assertNotIn("\x1b", err)
 
     def test_a_terminal_gets_no_control_character_of_a_text_but_a_pipe_does(self):
-        args = [HEED, "sample", "byte", "--prompt", "\x1b[31m \xc2\x9b", "--max-tokens", "2", "--seed", "1"]
+        args = [HEED, "sample", "byte", "\x1b[31m \xc2\x9b", "--max-tokens", "2", "--seed", "1"]
         piped = subprocess.run(args, cwd=self.folder, capture_output=True, check=True).stdout
         self.assertTrue(piped.startswith("\x1b[31m \xc2\x9b".encode()))
         leader, follower = pty.openpty()

@@ -31,7 +31,7 @@ class RuinedWeights(RunsTest):
         for run in self.RUNS:
             self.ruin(run)
             self.refused("evaluate", run)
-            self.refused("report", run, "--output", "page.html")
+            self.refused("report", run, "--html", "page.html")
             self.assertFalse((self.folder / "page.html").exists())
             self.check("inspect", run)  # shows the weights themselves
 
@@ -39,11 +39,11 @@ class RuinedWeights(RunsTest):
         for run in ("text", "causal"):
             self.ruin(run)
             for options in ([], ["--temperature", 0], ["--json", "-n", 3]):
-                self.refused("sample", run, "--prompt", "the", *options)
+                self.refused("sample", run, "the", *options)
         self.ruin("pairs")
         for options in ([], ["--json"], ["--beam-size", 1]):
             self.refused("translate", "pairs", *options, stdin="the old\n")
-        self.refused("sample", "pairs", "--prompt", "the old")
+        self.refused("sample", "pairs", "the old")
         self.refused("evaluate", "pairs", "--bleu")
         self.ruin("masked")
         self.refused("fill", "masked", "the [MASK] saw")
@@ -53,13 +53,12 @@ class RuinedWeights(RunsTest):
         (self.folder / "line").write_text("the old\n")
         for run in self.RUNS:
             self.ruin(run)
-            source = ["--source", "line"] if run == "pairs" else []
-            self.refused("score", run, "--target", "line", *source)
-            self.refused("score", run, "--target", "line", "--json", *source)
-            text = ["--source", "the"]
-            self.refused("attend", run, *text)
+            target = ["--target-file", "line"] if run == "pairs" else []
+            self.refused("score", run, "--file", "line", *target)
+            self.refused("score", run, "--file", "line", "--json", *target)
+            self.refused("attend", run, "the")
             if run in ("text", "pairs"):
-                self.refused("attend", run, *text, "--target", "the", "--json")
+                self.refused("attend", run, "the", "--target", "the", "--json")
 
 
 if __name__ == "__main__":

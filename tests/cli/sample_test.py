@@ -5,7 +5,7 @@ import unittest
 
 from runs import SMALL, RunsTest
 
-ARGS = ("sample", "run", "--prompt", "the ", "--max-tokens", 20)
+ARGS = ("sample", "run", "the ", "--max-tokens", 20)
 
 
 class Sample(RunsTest):
@@ -34,7 +34,7 @@ class Sample(RunsTest):
 
     def test_a_single_sample_arrives_in_a_pipe_while_it_is_written(self):
         for options in ([], ["--json"]):
-            p = self.spawn("sample", "run", "--prompt", "the ", "--max-tokens", 100_000_000, *options)
+            p = self.spawn("sample", "run", "the ", "--max-tokens", 100_000_000, *options)
             seen = b""
             while len(seen) < 2000:
                 seen += os.read(p.stdout.fileno(), 1 << 16)
@@ -49,7 +49,7 @@ class Sample(RunsTest):
         self.assertEqual(self.check("sample", "run", "the", "--max-tokens", 2).err, "")
 
     def test_a_prompt_may_be_piped(self):
-        piped = self.json("sample", "run", "--prompt-file", "-", "--max-tokens", 20,
+        piped = self.json("sample", "run", "--file", "-", "--max-tokens", 20,
                           stdin="the \n")
         self.assertEqual(piped, self.json(*ARGS))
 
@@ -58,16 +58,16 @@ class Sample(RunsTest):
         os.mkfifo(self.folder / "fifo")
         writer = subprocess.Popen(["cp", "prompt", "fifo"], cwd=self.folder)
         self.addCleanup(writer.kill)
-        self.assertEqual(self.json("sample", "run", "--prompt-file", "fifo", "--max-tokens", 20), self.json(*ARGS))
+        self.assertEqual(self.json("sample", "run", "--file", "fifo", "--max-tokens", 20), self.json(*ARGS))
         writer.wait()
 
     def test_an_empty_prompt_file_is_an_empty_prompt(self):
-        self.assertEqual(self.json("sample", "run", "--prompt-file", "/dev/null"),
-                         self.json("sample", "run", "--prompt", ""))
+        self.assertEqual(self.json("sample", "run", "--file", "/dev/null"),
+                         self.json("sample", "run", ""))
 
     def test_a_prompt_file_that_cannot_be_read_is_named(self):
-        self.check("sample", "run", "--prompt-file", self.folder, status=3, words="directory")
-        self.check("sample", "run", "--prompt-file", "none", status=3, words="none")
+        self.check("sample", "run", "--file", self.folder, status=3, words="directory")
+        self.check("sample", "run", "--file", "none", status=3, words="none")
 
     def test_impossible_options_are_named(self):
         self.check("sample", "run", "--seed", -1, status=2, words="--seed")

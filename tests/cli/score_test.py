@@ -13,7 +13,7 @@ class Score(RunsTest):
     def test_a_line_is_the_sum_of_its_tokens(self):
         for family in self.RUNS:
             with self.subTest(family=family):
-                found = self.json("score", family, "--target", "-", stdin=LINES)
+                found = self.json("score", family, "--file", "-", stdin=LINES)
                 self.assertEqual(len(found), 4)
                 for line in found:
                     self.assertAlmostEqual(line["logprob"], sum(line["token_logprobs"]), places=9)
@@ -22,20 +22,20 @@ class Score(RunsTest):
 
     def test_a_model_of_masked_texts_is_not_conditioned_on_a_source(self):
         for family in ("masked_lm", "span_corruption"):
-            self.check("score", family, "--target", "a.txt", "--source", "a.txt", status=2, words="does not apply")
+            self.check("score", family, "--target-file", "a.txt", "--file", "a.txt", status=2, words="does not apply")
 
     def test_unknown_tokens_are_named(self):
         for family in self.RUNS:
             with self.subTest(family=family):
-                self.check("score", family, "--target", "-", stdin=LINES, words="1 unknown token: '\u00e9'")
+                self.check("score", family, "--file", "-", stdin=LINES, words="1 unknown token: '\u00e9'")
 
     def test_plain_lines_and_tokens_are_those_of_json(self):
         for family in self.RUNS:
             with self.subTest(family=family):
-                found = self.json("score", family, "--target", "-", stdin=LINES)
-                plain = self.out("score", family, "--target", "-", stdin=LINES).splitlines()
+                found = self.json("score", family, "--file", "-", stdin=LINES)
+                plain = self.out("score", family, "--file", "-", stdin=LINES).splitlines()
                 self.assertEqual(plain, [f"{line['logprob']:.6f}" for line in found])
-                tokens = self.out("score", family, "--target", "-", "--tokens", stdin=LINES)
+                tokens = self.out("score", family, "--file", "-", "--tokens", stdin=LINES)
                 rows = [row for row in tokens.splitlines() if row.startswith("\t")]
                 self.assertEqual([row.split("\t")[1] for row in rows],
                                  [f"{x:.6f}" for line in found for x in line["token_logprobs"]])
@@ -46,12 +46,12 @@ class ScorePairs(RunsTest):
 
     def test_a_side_longer_than_all_training_pairs_is_warned_of(self):
         words = "training pairs have at most 256"
-        self.assertIn("line 1 has 300 tokens, " + words, self.check("score", "run", "the ||| " + "the " * 300).err)
-        self.assertIn("line 1 has 300 tokens, " + words, self.check("score", "run", "the " * 300 + " ||| the").err)
+        self.assertIn("the text has 300 tokens, " + words, self.check("score", "run", "the ||| " + "the " * 300).err)
+        self.assertIn("the text has 300 tokens, " + words, self.check("score", "run", "the " * 300 + " ||| the").err)
         self.assertNotIn(words, self.check("score", "run", "the ||| the").err)
 
     def test_unequal_files_are_named(self):
-        self.check("score", "run", "--source", "a.source", "--target", "-", stdin="the\n", status=3,
+        self.check("score", "run", "--file", "a.source", "--target-file", "-", stdin="the\n", status=3,
                    words="a.source has 120 lines, standard input has 1.")
 
 

@@ -34,7 +34,7 @@ class PackedTexts(RunsTest):
         self.assertEqual(self.state(20, "plain")["data_hash"], self.state(20, "folder")["data_hash"])
         self.assertEqual((self.checkpoints("plain") / "last/model.safetensors").read_bytes(),
                          (self.checkpoints("folder") / "last/model.safetensors").read_bytes())
-        e = [self.json("evaluate", "plain", "--data", f / name)[0] for name in ("a.txt", "texts")]
+        e = [self.json("evaluate", "plain", "--file", f / name)[0] for name in ("a.txt", "texts")]
         self.assertEqual(e[0]["loss"], e[1]["loss"])
         (f / "texts" / "3").write_bytes(b"good\n\xff")
         self.train(config, "bad", "--set", "data.train=texts", status=DATA, words=["texts/3:2", "UTF-8"])
@@ -49,11 +49,11 @@ class PackedTexts(RunsTest):
         (f / "one").write_text("the mill")
         (f / "one.xz").write_bytes(lzma.compress(b"the mill"))
         for args, names in [
-            (["evaluate", "lm", "--data", "a.txt", "--json"], ["a.txt"]),
-            (["evaluate", "pairs", "--source", "a.source", "--target", "a.target", "--json"], ["a.source", "a.target"]),
-            (["translate", "pairs", "--input", "a.source", "--beam-size", "1"], ["a.source"]),
-            (["score", "lm", "--target", "a.txt"], ["a.txt"]),
-            (["sample", "lm", "--prompt-file", "one", "--max-tokens", "9"], ["one"]),
+            (["evaluate", "lm", "--file", "a.txt", "--json"], ["a.txt"]),
+            (["evaluate", "pairs", "--file", "a.source", "--target-file", "a.target", "--json"], ["a.source", "a.target"]),
+            (["translate", "pairs", "--file", "a.source", "--beam-size", "1"], ["a.source"]),
+            (["score", "lm", "--file", "a.txt"], ["a.txt"]),
+            (["sample", "lm", "--file", "one", "--max-tokens", "9"], ["one"]),
         ]:
             for end in (".gz", ".xz"):
                 if names == ["one"] and end == ".gz":
@@ -61,7 +61,7 @@ class PackedTexts(RunsTest):
                 packed = [a + end if a in names else a for a in args]
                 with self.subTest(packed):
                     self.assertEqual(self.out(*args), self.out(*packed).replace(end, ""))
-        expected = self.out("translate", "pairs", "--input", "a.source")
+        expected = self.out("translate", "pairs", "--file", "a.source")
         with open(f / "a.source.xz", "rb") as packed:
             done = subprocess.run([HEED, "translate", "pairs"], stdin=packed, capture_output=True, text=True, cwd=f)
         self.assertEqual(done.stdout, expected)
@@ -91,7 +91,7 @@ class PartsOfTexts(RunsTest):
         plain = self.out("tokenize", "run", "--ids", stdin="café\n")
         self.assertEqual(self.out("tokenize", "run", "--ids", stdin="cafe\u0301\n"), plain)
         self.assertNotIn("bits_per_byte", self.json("evaluate", "run")[0])
-        self.check("sample", "run", "--prompt", "cafe\u0301")  # all of it is known
+        self.check("sample", "run", "cafe\u0301")  # all of it is known
         self.check("neighbors", "run", "e\u0301")
 
 

@@ -20,27 +20,27 @@ class Translate(RunsTest):
         self.source.write_text("\ufeff" + "".join(l + "\n" for l in self.lines))
 
     def test_every_line_has_its_line_and_an_empty_one_stays_empty(self):
-        one = self.out("translate", "run", "--input", self.source)
+        one = self.out("translate", "run", "--file", self.source)
         self.assertEqual(one.count("\n"), len(self.lines))
         self.assertEqual(one.splitlines()[3], "")
 
     def test_pipes_single_lines_and_json_give_the_same(self):
-        one = self.out("translate", "run", "--input", self.source)
+        one = self.out("translate", "run", "--file", self.source)
         self.assertEqual(self.out("translate", "run", stdin=self.source.read_text()), one)
         each = [self.out("translate", "run", stdin=l + "\n") for l in self.lines[:5]]
         self.assertEqual("".join(each), "".join(l + "\n" for l in one.splitlines()[:5]))
-        self.assertEqual([j["translation"] for j in self.json("translate", "run", "--input", self.source)],
+        self.assertEqual([j["translation"] for j in self.json("translate", "run", "--file", self.source)],
                          one.splitlines())
 
     def test_n_best_are_in_order_and_score_as_heed_score_says(self):
-        best = self.out("translate", "run", "--input", self.source, "--n-best", 3, "--length-penalty",
+        best = self.out("translate", "run", "--file", self.source, "--n-best", 3, "--length-penalty",
                         0).splitlines()
         rows = [row.split(" ||| ") for row in best if " |||  ||| " not in row]
         self.assertGreater(len(rows), 2 * len(self.lines))
         self.assertEqual([int(r[0]) for r in rows], sorted(int(r[0]) for r in rows))
         (self.folder / "s").write_text("".join(self.lines[int(r[0])] + "\n" for r in rows))
         (self.folder / "t").write_text("".join(r[1] + "\n" for r in rows))
-        scores = self.out("score", "run", "--source", "s", "--target", "t").split()
+        scores = self.out("score", "run", "--file", "s", "--target-file", "t").split()
         for row, score in zip(rows, scores):
             self.assertAlmostEqual(float(row[2]), float(score), delta=1e-4)
 
@@ -51,28 +51,28 @@ class TranslatePieces(RunsTest):
 
     def test_scores_of_n_best_are_those_of_their_texts(self):
         """A search over pieces may spell a text as its tokenizer would not; its score is of the text."""
-        best = self.json(*self.ARGS, 5, "--input", "a.source")
+        best = self.json(*self.ARGS, 5, "--file", "a.source")
         rows = [(j["source"], t) for j in best for t in j["n_best"] if t["translation"].isascii()]
         self.assertGreater(len(rows), 200)
         (self.folder / "s").write_text("".join(s + "\n" for s, _ in rows))
         (self.folder / "t").write_text("".join(t["translation"] + "\n" for _, t in rows))
-        scored = self.json("score", "run", "--source", "s", "--target", "t")
+        scored = self.json("score", "run", "--file", "s", "--target-file", "t")
         for (_, t), score in zip(rows, scored):
             self.assertAlmostEqual(t["logprob"], score["logprob"], delta=1e-4)
             self.assertAlmostEqual(t["score"], t["logprob"] / (len(t["ids"]) + 1), delta=1e-9)
 
     def test_n_best_are_different_texts_best_first(self):
-        for j in self.json(*self.ARGS, 5, "--input", "a.source"):
+        for j in self.json(*self.ARGS, 5, "--file", "a.source"):
             scores = [t["score"] for t in j["n_best"]]
             self.assertEqual(scores, sorted(scores, reverse=True))
             self.assertEqual(len({t["translation"] for t in j["n_best"]}), len(scores))
 
     def test_a_translation_does_not_depend_on_its_neighbours_or_on_how_many_are_asked_for(self):
-        best = self.json(*self.ARGS, 5, "--input", "a.source")
+        best = self.json(*self.ARGS, 5, "--file", "a.source")
         first = self.json(*self.ARGS, 5, stdin="".join(j["source"] + "\n" for j in best[:7]))
         self.assertEqual(first, best[:7])  # to the last bit
         for n in (1, 2):
-            fewer = self.json(*self.ARGS, n, "--input", "a.source")
+            fewer = self.json(*self.ARGS, n, "--file", "a.source")
             self.assertEqual([j["n_best"] for j in fewer], [j["n_best"][:n] for j in best])
 
 
@@ -80,7 +80,7 @@ class TranslateLines(RunsTest):
     RUNS = {"run": PAIRS}
 
     def test_lines_that_cannot_be_read_are_an_error(self):
-        for command in (["translate", "run"], ["tokenize", "run"], ["score", "run", "--source", "-", "--target", "a.target"]):
+        for command in (["translate", "run"], ["tokenize", "run"], ["score", "run", "--file", "-", "--target-file", "a.target"]):
             folder = os.open(self.folder, os.O_RDONLY)
             done = subprocess.run([HEED, *command], stdin=folder, capture_output=True, text=True, cwd=self.folder)
             os.close(folder)
@@ -136,7 +136,7 @@ class TranslateLines(RunsTest):
                     out = self.out("translate", kind, "--beam-size", beam, stdin="a\nb\na b\n")
                     self.assertEqual(out.count("\n"), 3, out)
                     self.assertNotIn("\r", out)
-                self.assertEqual(self.out("sample", kind, "--prompt", "a").count("\n"), 1)
+                self.assertEqual(self.out("sample", kind, "a").count("\n"), 1)
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ TEST_F(AddedObjective, IsEvaluatedTileByTile) {
 }
 
 TEST_F(AddedObjective, ScoresItsOwnLabels) {
-  std::istringstream lines(heed({"score", at("run"), "--target", at("lines"), "--json"}));
+  std::istringstream lines(heed({"score", at("run"), "--file", at("lines"), "--json"}));
   std::string line;
   ASSERT_TRUE(std::getline(lines, line));
   const json j = json::parse(line);
@@ -162,11 +162,11 @@ TEST_F(AddedObjective, ScoresItsOwnLabels) {
 }
 
 TEST_F(AddedObjective, Samples) {
-  EXPECT_EQ(heed({"sample", at("run"), "--prompt", "abcf", "--temperature", "0"}), "fcba\n");
+  EXPECT_EQ(heed({"sample", at("run"), "abcf", "--temperature", "0"}), "fcba\n");
 }
 
 TEST_F(AddedObjective, IsLookedIntoAndReported) {
-  const json j = json::parse(heed({"attend", at("run"), "--source", "beda", "--json"}));
+  const json j = json::parse(heed({"attend", at("run"), "beda", "--json"}));
   EXPECT_EQ(j["source_tokens"], json({"[BACK]", "b", "e", "d", "a"}));
   EXPECT_EQ(j["target_tokens"], json({"<s>", "a", "d", "e", "b"}));
   const Report report = make_report(at("run"));

@@ -16,7 +16,7 @@ struct Model {
 
   TokenIds source(const std::string& text) const {
     return objective->framed_source(
-        source_tokens(*objective, config, tokenizers, text, "--source"));
+        source_tokens(*objective, config, tokenizers, text, "the text"));
   }
   TokenIds target(const std::string& text) const {
     return Objective::framed_target(
@@ -71,12 +71,12 @@ TEST(UserText, MistakesAreTold) {
   const struct {
     const char *objective, *text, *message;
   } cases[] = {
-      {"seq2seq", "", "--source is empty"},
-      {"prefix_lm", "", "--source is empty"},
-      {"masked_lm", "", "--source is empty"},
+      {"seq2seq", "", "the text is empty"},
+      {"prefix_lm", "", "the text is empty"},
+      {"masked_lm", "", "the text is empty"},
       {"seq2seq", "aZüü", "3 unknown tokens: 'Z', 'ü' (U+00FC)"},
       {"masked_lm", "[MASK]Z", "1 unknown token: 'Z'."},
-      {"seq2seq", "abcdefabc", "--source is too long: the model reads at most 6 tokens"},
+      {"seq2seq", "abcdefabc", "the text is too long: the model reads at most 6 tokens"},
       {"prefix_lm", "abcde", "at most 4 tokens there, and with <s> or </s> these are 5."},
       {"masked_lm", "abcde", "at most 5 tokens"},
       {"seq2seq", "a\xFF", "UTF-8"},

@@ -37,7 +37,7 @@ made = {}
 def make_page(heed, folder):
     (folder / "s").write_text("".join(f"{a} {b} word\n" for a in HOSTILE for b in HOSTILE))
     run = train(heed, folder, CONFIG)
-    attend = [heed, "attend", run, "--source", TEXT, "--target", TEXT]
+    attend = [heed, "attend", run, TEXT, "--target", TEXT]
     page = folder / "page.html"
     subprocess.run([*attend, "--html", page], check=True)
     made["maps"] = json.loads(subprocess.run([*attend, "--json"], check=True, capture_output=True).stdout)
@@ -175,7 +175,7 @@ def check_large(browser, _):
     (folder / "s").write_text("".join(f"a{i} " for i in range(200)) * 3)
     run = train(made["heed"], folder, LARGE)
     text = " ".join(f"a{i}" for i in range(127))
-    subprocess.run([made["heed"], "attend", run, "--source", text, "--html", folder / "page.html"], check=True)
+    subprocess.run([made["heed"], "attend", run, text, "--html", folder / "page.html"], check=True)
     browser.call("Performance.enable", timeDomain="threadTicks")
     browser.open(folder / "page.html", 1440)
     seconds = next(m["value"] for m in browser.call("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")

@@ -33,7 +33,7 @@ def make_page(heed, folder):
                                          for i in range(400)))
     run = train(heed, folder, CONFIG)
     page = folder / "page.html"
-    subprocess.run([heed, "report", run, "--output", page], check=True)
+    subprocess.run([heed, "report", run, "--html", page], check=True)
     return page
 
 

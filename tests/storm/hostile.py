@@ -26,13 +26,13 @@ FAMILIES = {"prefix_lm": {"tokenizer__type": "char"},
             "seq2seq": {},
             "unigram": {"family": "prefix_lm", "tokenizer__type": "unigram", "tokenizer__vocab_size": 300,
                         "model__positions": "learned"}}
-READS = ["evaluate {run} --json", "evaluate {run} --checkpoint last", "sample {run} --prompt river --max-tokens 9",
-         "sample {run} -n 3 --json --temperature 0 --prompt the", "translate {run} --input a.source --json",
-         "translate {run} --beam-size 1 < a.source", "score {run} --target a.target --source a.source --json",
-         "score {run} --target a.txt --tokens", "fill {run} mill[MASK] --json", "attend {run} --source mill --json",
-         "attend {run} --source mill --target old --html p.html", "neighbors {run} the a --json", "inspect {run} --json",
+READS = ["evaluate {run} --json", "evaluate {run} --checkpoint last", "sample {run} river --max-tokens 9",
+         "sample {run} -n 3 --json --temperature 0 the", "translate {run} --file a.source --json",
+         "translate {run} --beam-size 1 < a.source", "score {run} --target-file a.target --file a.source --json",
+         "score {run} --file a.txt --tokens", "fill {run} mill[MASK] --json", "attend {run} mill --json",
+         "attend {run} mill --target old --html p.html", "neighbors {run} the a --json", "inspect {run} --json",
          "inspect {run}", "report {run} --html p.html", "tokenize {run} --ids < a.txt", "config {run}/config.json",
-         "evaluate {run} --data a.txt --checkpoint step-4", "gradcheck {run}/config.json"]
+         "evaluate {run} --file a.txt --checkpoint step-4", "gradcheck {run}/config.json"]
 WRITES = ["resume {run} --max-steps 14", "resume {run} --more 1 --threads 2", "average {run} --last 2",
           "resume {run} --set train.keep_last=1 --max-steps 13"]
 UNREADABLE = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError)
