@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kUtf16 = "text in UTF-16", *kEmpty = "empty";
+constexpr const char *kUtf16 = "text in UTF-16 (iconv -f UTF-16 -t UTF-8 makes it UTF-8)",
+                     *kEmpty = "empty";
 // How files begin that are often taken for texts.
 constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
     {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
@@ -43,11 +44,8 @@ std::string other_kind(std::string_view first) {
 
 [[noreturn]] void throw_no_text(const std::string& name, const std::string& kind) {
   throw Error(Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
-              kind == kUtf16 ? "iconv -f UTF-16 -t UTF-8 " + shell_word(name) + " > utf8.txt"
-              : kind == kEmpty
-                  ? "a file with text in it"
-                  : "its text as plain text (pdftotext, a word processor, iconv -f ENCODING -t "
-                    "UTF-8); heed train --set tokenizer.type=byte takes any bytes");
+              "its text as plain text (pdftotext, a word processor, iconv -f ENCODING -t UTF-8); "
+              "heed train --set tokenizer.type=byte takes any bytes");
 }
 
 }  // namespace
@@ -107,7 +105,6 @@ TextFacts text_facts(std::span<const std::string> files) {
       }
       size += text.size();
     });
-    facts.sizes.push_back(size);
     facts.bytes += size;
   }
   if (!facts.invalid.empty()) return facts;

@@ -24,8 +24,7 @@ void check_writable(const std::string& path);
 
 struct TextFacts {
   std::uint64_t bytes = 0;
-  std::vector<std::uint64_t> sizes = {};  // of each file, in bytes
-  bool byte_order_mark = false;           // a file begins with one
+  bool byte_order_mark = false;  // a file begins with one
   std::string invalid = "";  // where the first byte is that is not UTF-8: "a.txt:3 (offset 70 in
                              // the file)". Unless empty, those below stay 0
   std::uint64_t characters = 0;  // code points

@@ -1,12 +1,10 @@
-#include "train/branch.h"
-
+// heed resume STEM --branch DIR
 #include <fmt/core.h>
 
 #include "base/files.h"
 #include "base/signals.h"
 #include "math/blas.h"
 #include "store/run_folder.h"
-#include "train/run_messages.h"
 #include "train/schedule.h"
 #include "train/stored_run.h"
 
@@ -104,9 +102,9 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   const std::vector<Checkpoint> earlier = earlier_ones(stem.folder, stem.checkpoint->state(), log);
   for (const std::string& change : stem.changes) log.info("changed: " + change);
 
-  Origin origin = origin_of(stem, log);
+  Origin origin = stem.origin;
   const std::string core_type = origin.core_type;
-  const PreparedRun prepared = prepare_stored_run(stem, origin, request.threads);
+  const PreparedRun prepared = prepare_stored_run(stem, request.threads);
   Pool pool(prepared.threads);
   watch_signals();
 

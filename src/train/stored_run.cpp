@@ -151,24 +151,21 @@ StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
   run.changes = allowed_changes(run, request);
   if (run.checkpoint)
     run.nothing_to_do = nothing_to_do(run.config.train, run.checkpoint->state(), request.stop_at);
-  return run;
-}
-
-Origin origin_of(const StoredRun& run, Log& log) {
-  Origin origin = read_origin(run.folder);
-  if (origin.folder.empty())
+  if (!run.nothing_to_do.empty()) return run;  // needs no data
+  run.origin = read_origin(folder);
+  if (run.origin.folder.empty())
     log.warn(
         "origin.json does not say where the run began: relative paths of its data are taken "
         "from the current folder");
-  return origin;
+  return run;
 }
 
-PreparedRun prepare_stored_run(const StoredRun& run, const Origin& origin, int threads) {
+PreparedRun prepare_stored_run(const StoredRun& run, int threads) {
   Tokenizers tokenizers;
   if (run.checkpoint)
     tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
-  PreparedRun prepared = prepare_run(run.config, origin.folder, std::move(tokenizers), threads);
-  refuse_other_data(prepared.data, run.checkpoint, origin);
+  PreparedRun prepared = prepare_run(run.config, run.origin.folder, std::move(tokenizers), threads);
+  refuse_other_data(prepared.data, run.checkpoint, run.origin);
   if (run.checkpoint) refuse_cursor_beyond_data(prepared, *run.checkpoint);
   return prepared;
 }

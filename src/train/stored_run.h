@@ -21,7 +21,8 @@ struct StoredRun {
   // The config to continue with: --set, --max-steps and --more go into what was asked for.
   RunConfig config;
   std::vector<std::string> changes;  // from `trained`, in words
-  std::string nothing_to_do;         // why, and what would continue the run; or ""
+  Origin origin;
+  std::string nothing_to_do;  // why, and what would continue the run; or ""
 
   std::int64_t steps_done() const { return checkpoint ? checkpoint->state().step : 0; }
 };
@@ -32,11 +33,8 @@ struct StoredRun {
 StoredRun read_stored_run(const ResumeRequest& request, const std::filesystem::path& run,
                           NewestCheckpoint newest, Log& log);
 
-// read_origin() with a warning where it does not know the data's folder.
-Origin origin_of(const StoredRun& run, Log& log);
-
 // prepare_run() with the run's tokenizers. Error (data) on other data than that of the steps done.
-PreparedRun prepare_stored_run(const StoredRun& run, const Origin& origin, int threads);
+PreparedRun prepare_stored_run(const StoredRun& run, int threads);
 
 // The same bytes are promised on one type of processor: OpenBLAS has other kernels for others. A
 // change is said, and logged in metrics.jsonl. `of_start`: the type that origin.json names.

@@ -70,22 +70,12 @@ std::string names_of(const std::vector<std::string>& files) {
   return listed(names);
 }
 
-// "the last 10 % of the text; it begins in b.txt"
-std::string held_out(const OwnText& text, double fraction) {
-  const std::string part = fmt::format("the last {:.3g} % of the text", 100 * fraction);
-  const std::vector<std::uint64_t>& sizes = text.facts.sizes;
-  auto at = static_cast<std::uint64_t>((1 - fraction) * static_cast<double>(text.facts.bytes));
-  std::size_t file = 0;
-  while (file + 1 < sizes.size() && at >= sizes[file]) at -= sizes[file++];
-  if (sizes.size() == 1) return part;
-  return part + "; it begins in " + printable(fs::path(text.files[file]).filename().string());
-}
-
 void say_model(Log& log, const OwnText& text, const PreparedRun& run) {
   const DataConfig& data = run.config.data;
   const auto bytes = static_cast<double>(text.facts.bytes);
   if (data.valid_fraction > 0)
-    log.info("held out, to measure with: " + held_out(text, data.valid_fraction));
+    log.info(fmt::format("held out, to measure with: the last {:.3g} % of the text",
+                         100 * data.valid_fraction));
   log.info(fmt::format("model: {} with {} weights, a size for {} of text and {}{}", text.like,
                        format_rate(static_cast<double>(run.model.table.size())),
                        format_bytes(bytes), counted(fmt::format("{:g}", text.minutes), "minute"),

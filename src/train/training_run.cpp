@@ -2,15 +2,97 @@
 
 #include <fmt/core.h>
 
-#include "base/clock.h"
+#include <cmath>
+
 #include "base/format.h"
 #include "base/signals.h"
 #include "evaluate/yardsticks_json.h"
 #include "store/origin.h"
-#include "train/run_messages.h"
+#include "train/schedule.h"
 
 namespace heed {
 namespace {
+
+struct StopNames {
+  const char *reason, *said;
+};
+// In the order of Stop.
+constexpr StopNames kStops[] = {{"finished", "finished"},
+                                {"early_stopping", "stopped early"},
+                                {"stop_at", "stopped and saved"},
+                                {"signal", "stopped and saved"},
+                                {"time", "time is up"}};
+
+// "1.8231 nats per token: better than uniform (4.29) and 6-gram (2.01), not better than xz
+// (1.75)"
+std::string compared(double loss, const Yardsticks& yardsticks) {
+  std::vector<std::string> names[2], parts;  // beaten, not beaten
+  for (const Yardstick& y : yardsticks)
+    names[loss < y.nats_per_token ? 0 : 1].push_back(
+        fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
+  for (const bool beaten : {true, false})
+    if (const auto& list = names[beaten ? 0 : 1]; !list.empty())
+      parts.push_back((beaten ? "better than " : "not better than ") + listed(list));
+  return fmt::format("{:.4f} nats per token: {}", loss, joined(parts));
+}
+
+void say_start(Log& log, const PreparedRun& run) {
+  const RunConfig& c = run.config;
+  const Dataset& data = run.data;
+  for (const std::string& note : data.notes) log.info(note);
+  const auto n = [](auto x) { return format_count(static_cast<std::int64_t>(x)); };
+  std::string model = fmt::format(
+      "model: {} parameters, {} encoder and {} decoder layers, d_model {}, vocabulary {}",
+      n(run.model.table.size()), c.model.encoder_layers, c.model.decoder_layers, c.model.d_model,
+      n(run.tokenizers.target->size()));
+  if (kv_heads(c.model) != c.model.n_heads)
+    model += fmt::format(", {} heads of queries share {} of keys and values", c.model.n_heads,
+                         kv_heads(c.model));
+  log.info(model);
+  std::string text = fmt::format("data: {} training tokens",
+                                 n(data.train.target.size() + data.train.source.size()));
+  if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
+  if (c.data.has_validation())
+    text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
+  log.info(text);
+  const std::string steps = c.train.max_steps > 0 ? n(c.train.max_steps) + " " : "";
+  log.info(fmt::format("plan: {}steps of {} tokens, on {}, about {} of memory", steps,
+                       n(c.train.batch_tokens), counted(std::to_string(run.threads), "thread"),
+                       format_bytes(run.memory.total())));
+  log.info("learning rate: " + schedule_in_words(c.optimizer, c.train.max_steps));
+}
+
+void say_yardsticks(Log& log, const Yardsticks& yardsticks) {
+  std::vector<std::string> nats, bits, parts;
+  for (const Yardstick& y : yardsticks) {
+    nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
+    if (y.bits_per_byte) bits.push_back(fmt::format("{} {:.3f}", y.name, *y.bits_per_byte));
+    if (!y.part.empty()) parts.push_back(y.name + " with " + y.part);
+  }
+  log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
+  if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
+  if (!parts.empty())
+    log.info("(measured with a part of the training text: " + listed(parts) + ")");
+}
+
+void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
+             const Yardsticks& yardsticks) {
+  const State& s = result.state;
+  std::string text = fmt::format("{} at step {}", kStops[static_cast<int>(stop)].said, s.step);
+  if (stop == Stop::early) text += fmt::format(": {} validations without a new best", s.stalled);
+  text += " after " + format_duration(result.seconds);
+  if (std::isfinite(s.best_loss))
+    text += by == SelectBy::bleu
+                ? fmt::format("; best validation BLEU {:.2f} @ {} (greedy, tokenize none)",
+                              s.best_metric, s.best_step)
+                : fmt::format("; best validation loss {:.4f} @ {}", s.best_loss, s.best_step);
+  log.info(text);
+  if (std::isfinite(s.best_loss) && !yardsticks.empty())
+    log.info(compared(s.best_loss, yardsticks));
+  log.info("run: " + result.run);
+  if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
+    log.info("to continue: heed resume " + shell_word(result.run));
+}
 
 // They are measured once, when the run starts, and logged in metrics.jsonl.
 Yardsticks yardsticks_of(const PreparedRun& p, Pool& pool, RunWriter& run, Log& log) {
@@ -45,11 +127,22 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
   const Yardsticks yardsticks = yardsticks_of(prepared, pool, run, log);
   const Stop stop = trainer.run(request.stop_at);
   const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
-  const RunResult result{exit, run.path().string(), reason_name(stop), trainer.state(),
-                         seconds_now() - request.begin};
+  const RunResult result{exit, run.path().string(), kStops[static_cast<int>(stop)].reason,
+                         trainer.state(), seconds_now() - request.begin};
   log.only_file(date_and_time());
   say_end(log, stop, result, prepared.config.train.select_by, yardsticks);
   return result;
+}
+
+void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
+  if (cut.kept == 0 && step > 0)
+    log.warn(
+        fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
+                    "replaced; the checkpoint is whole, and training continues from it",
+                    step));
+  if (cut.later + cut.damaged > 0)
+    log.info(fmt::format("metrics.jsonl: dropped {} lines of later steps and {} torn ones",
+                         cut.later, cut.damaged));
 }
 
 }  // namespace heed

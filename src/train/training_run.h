@@ -39,6 +39,9 @@ struct RunResult {
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, Pool& pool,
                            RunWriter& run, Log& log, const std::function<void(Trainer&)>& set_up);
 
+// What metrics.jsonl has lost, or loses because training continues after `step`.
+void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
+
 // Opens the run's train.log, which gets the error that ends the run too; the terminal gets it from
 // main().
 template <class Work>

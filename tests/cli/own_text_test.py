@@ -136,7 +136,7 @@ class OwnText(RunsTest):
         self.start("texts", "more.txt", "--stop-at", 1, words=[
             "text: texts/a.txt, texts/b.txt and more.txt, ", " in 3 files", "byte order mark",
             "left out (not text, or a folder in the folder): texts/c.png and texts/deep/\n",
-            "the last 10 % of the text; it begins in more.txt"])
+            "the last 10 % of the text\n"])
         names = [Path(p).name for p in self.run_config("runs/texts")["data"]["train"]]
         self.assertEqual(names, ["a.txt", "b.txt", "more.txt"])
 
