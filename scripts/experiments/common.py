@@ -1,12 +1,12 @@
-"""What the experiments share: training variants with heed, reading its output, and tables.
+"""Shared by the experiments: training variants with heed, reading its output, printing tables.
 
-Every experiment is a program that needs no argument:
+Every experiment is a program that needs no arguments:
 
     scripts/experiments/NAME.py [--heed PROGRAM] [--seeds N] [--keep FOLDER]
 
-It trains its variants with every seed, prints tables in Markdown and then, computed from the numbers, what they show. A
-cell of several seeds is "mean (lowest to highest)". Runs go to a temporary folder. With --keep they go to FOLDER, and a
-finished run there is used again if its config and the program's version have not changed.
+It trains each variant with every seed, prints tables in Markdown and, computed from the numbers, sentences that say what
+they show. A cell for several seeds is "mean (lowest to highest)". Runs go to a temporary folder. With --keep they go to
+FOLDER, and a finished run there is reused if its config and the program's version are unchanged.
 """
 import argparse
 import array
@@ -32,7 +32,7 @@ class Lab:
         parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
         parser.add_argument("--seeds", type=int, default=seeds, help=f"trainings of each variant (default: {seeds})")
-        parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder and use finished ones again")
+        parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder and reuse finished ones")
         options = parser.parse_args()
         self.heed = Heed(options.heed)
         self.json = self.heed.json
@@ -44,7 +44,7 @@ class Lab:
         self.version = self.heed("--version")
 
     def train(self, name, config, seed):
-        """The run folder of a config and a seed, trained unless it is kept from before."""
+        """The run folder for a config and a seed; trains it unless a finished one was kept."""
         run = self.folder / f"{name}-{seed}"
         done = self.folder / f"{name}-{seed}.done"
         text = json.dumps({"seed": seed, **config})
@@ -59,7 +59,7 @@ class Lab:
         return run
 
     def untrained(self, name, config, seed):
-        """The same model before training: one step that moves nothing."""
+        """The same model before training: one step that changes nothing."""
         still = {**config, "optimizer": {"type": "sgd", "learning_rate": 1e-30, "schedule": "constant"},
                  "train": {**config["train"], "max_steps": 1}}
         return self.train(name + "-untrained", still, seed)
@@ -69,7 +69,7 @@ class Lab:
 
 
 def merged(config, changes):
-    """The config with some keys of its sections changed, given as {"model": {"attention": ...}}."""
+    """The config with some nested keys changed, for example {"model": {"attention": ...}}."""
     out = dict(config)
     for key, value in changes.items():
         out[key] = merged(out.get(key, {}), value) if isinstance(value, dict) else value
@@ -92,7 +92,7 @@ def task_config(task, steps):
 
 
 def fables_config(objective, steps, **model):
-    """A small model of the fables, word by word: a decoder alone or an encoder alone."""
+    """A small word-level model of the fables: a decoder alone or an encoder alone."""
     layers = {"causal_lm": {"encoder_layers": 0, "decoder_layers": 2},
               "masked_lm": {"encoder_layers": 2, "decoder_layers": 0}}[objective]
     return {
@@ -107,11 +107,11 @@ def fables_config(objective, steps, **model):
 
 
 def test_files(task):
-    return [f for side in SIDES for f in (f"--{side}", DATA / f"{task}.test.{side}")]
+    return ["--file", DATA / f"{task}.test.source", "--target-file", DATA / f"{task}.test.target"]
 
 
 def best_head(scores, measure="trained"):
-    """Of the heads of one kind of attention, the one with the most mass on gold."""
+    """The head with the most mass on gold among those of one kind of attention."""
     return max(scores["heads"], key=lambda h: h[measure]["mass"]["value"])
 
 
@@ -132,7 +132,7 @@ def cosine(a, b):
 
 
 def shows(*sentences):
-    """Prints what the table above shows."""
+    """Prints sentences about the table above."""
     print("\n" + textwrap.fill(" ".join(sentences), 118))
 
 

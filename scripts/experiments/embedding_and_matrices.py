@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How do W_Q, W_K, W_V differ from the embedding? Is king near queen? What if W_Q = W_K = W_V = I?
 
-Trains a decoder on the fables, word by word, with and without these matrices, and measures the last step of each run.
-Then looks up pairs of similar words in the embedding: at which rank among the neighbours of the first word is the second?
+Trains a word-level decoder on the fables, with and without these matrices, and measures the last step of each run. Then
+looks up pairs of similar words in the embedding: what is the rank of the second word among the neighbours of the first?
 Controls: the same pairs before training, and the middle rank, which is chance.
 """
 from common import LAST, Lab, cell, fables_config, mean, merged, shows, table
@@ -35,11 +35,12 @@ def main():
         losses[name] = [r["loss"] for r in results]
         rows.append((name, cell(losses[name]), cell((100 * r["accuracy"] for r in results), 1)))
     table(("attention", "loss", "next word right, %"), rows)
-    shows(*(f"With {name} the loss changes by {mean(losses[name]) - mean(losses['learned']):+.3f}."
-            for name in ("W_Q = W_K = W_V = I", "uniform weights")),
+    by = {name: f"{mean(losses[name]) - mean(losses['learned']):+.3f}" for name in losses}
+    shows(f"W_Q = W_K = W_V = I changes the loss by {by['W_Q = W_K = W_V = I']}; uniform weights change it by "
+          f"{by['uniform weights']}.",
           f"The seeds of learned attention differ by {max(losses['learned']) - min(losses['learned']):.3f}.")
 
-    print("\nAfter the last step: the embedding and the matrices of both layers (means).\n")
+    print("\nAfter the last step: the embedding, and the matrices averaged over both layers.\n")
     tensors = [[t for t in lab.json("inspect", run, *LAST)["tensors"] if t["name"].endswith(".weight")]
                for run in runs["learned"]]
     rows, grown = [], {}
@@ -51,7 +52,7 @@ def main():
                               for key in ("norm", "initial_norm", "cosine"))))
     table(("matrix", "norm", "norm at start", "cosine to start"), rows)
     least, most = min(grown, key=grown.get), max(grown, key=grown.get)
-    shows(f"The norm of {most} grew the most, to {grown[most]:.2f} times its start; that of {least} the least, to "
+    shows(f"Largest growth in norm: {most}, to {grown[most]:.2f} times its start. Smallest: {least}, to "
           f"{grown[least]:.2f} times.")
 
     print("\nRank of the second word among the neighbours of the first in the embedding (1 is the nearest).\n")
@@ -62,7 +63,7 @@ def main():
     table(("pair", "trained", "untrained", "chance"),
           [(pair, *(cell(of, 0) for of in both), f"{chance:.0f}") for pair, both in ranks.items()])
     nearer = [pair for pair, (trained, before) in ranks.items() if max(trained) < min(before)]
-    shows(f"{len(nearer)} of {len(PAIRS)} pairs are nearer in every trained model than in any untrained one"
+    shows(f"{len(nearer)} of {len(PAIRS)} pairs are closer in every trained model than in any untrained one"
           f"{': ' + ', '.join(nearer) if nearer else ''}.",
           f"The mean rank over pairs and seeds is {mean(mean(t) for t, _ in ranks.values()):.0f}. Before training it was "
           f"{mean(mean(b) for _, b in ranks.values()):.0f}; chance is {chance:.0f}.")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Attention returns one vector, a sum over all words. Isn't it lost which word mattered?
+"""Attention returns one vector, a sum over all words. Doesn't the sum lose which word mattered?
 
-In reversed lines it is known which source token decides each target token. Three witnesses are asked to name it: the
-largest weight, the largest contribution ||weight * V W_O|| (both summed over the heads of cross-attention), and an
-experiment on the model: replace one source token and see which target token loses the most log-probability. If the sum
-had lost the word, the experiment could not find it. All three choose among the words of the line, not its end.
+In reversed lines we know which source token determines each target token. Three methods try to identify it: the largest
+weight, the largest contribution ||weight * V W_O|| (both summed over the heads of cross-attention), and an experiment on
+the model: replace one source token and see which target token loses the most log-probability. If the sum had lost the
+word, the experiment could not find it. All three choose among the words of the line, not the end of line.
 
-Controls: a model trained with uniform weights in cross-attention, whose sum mixes all words alike; the untrained model;
+Controls: a model trained with uniform weights in cross-attention, whose sum mixes all words equally; the untrained model;
 guessing (one over length).
 """
 import json
@@ -21,7 +21,7 @@ def largest(values):
 
 
 def by_attention(lab, run, lines):
-    """The shares of target tokens whose gold source token has the largest weight, and the largest contribution."""
+    """The shares of target tokens for which the gold source token has the largest weight and the largest contribution."""
     right = {"weight": [], "contribution": []}
     for source, target in lines:
         maps = lab.json("attend", run, source, "--target", target, "--contributions")
@@ -34,7 +34,7 @@ def by_attention(lab, run, lines):
 
 
 def by_replacing(lab, run, lines):
-    """The same share, for the source token whose replacement costs the target token the most log-probability."""
+    """The same share for the source token whose replacement costs the target token the most log-probability."""
     sources, targets = [], []
     for source, target in lines:
         tokens = source.split()
@@ -72,16 +72,16 @@ def main():
             weight, contribution = by_attention(lab, run, lines)
             for name, value in zip(rows, (weight, contribution, by_replacing(lab, run, lines))):
                 rows[name][column].append(value)
-    print(f"How often each witness names the source token that decides ({LINES} test lines, reversing).\n")
-    table(("witness", "trained", "trained, uniform weights", "untrained", "guessing"),
+    print(f"How often each method identifies the source token that matters ({LINES} test lines, reversing).\n")
+    table(("method", "trained", "trained, uniform weights", "untrained", "guessing"),
           [(name, cell(a), "all equal" if name == "largest weight" else cell(u), cell(b), f"{guess:.3f}")
            for name, (a, u, b) in rows.items()])
     replacing, mixed, before = rows["replacing a token"]
     lost = min(replacing) <= max(guess, *before)
-    shows(f"Replacing a token names the right word in {100 * mean(replacing):.0f} % of the cases, guessing in "
-          f"{100 * guess:.0f} %: the layers after the sum {'may have lost' if lost else 'still know'} which word mattered.",
-          f"With uniform weights it names it in {100 * mean(mixed):.0f} %.",
-          f"The largest weight names it in {100 * mean(rows['largest weight'][0]):.0f} %, the largest contribution in "
+    shows(f"Replacing a token identifies the right word in {100 * mean(replacing):.0f} % of cases, guessing in "
+          f"{100 * guess:.0f} %: the layers after the sum {'may not be able to' if lost else 'can still'} tell which word "
+          "mattered.", f"With uniform weights it is {100 * mean(mixed):.0f} %.",
+          f"The largest weight is right in {100 * mean(rows['largest weight'][0]):.0f} %, the largest contribution in "
           f"{100 * mean(rows['largest contribution'][0]):.0f} %.")
     lab.done()
 

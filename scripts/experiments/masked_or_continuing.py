@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What changes if the objective is to fill in masked words (BERT) instead of continuing a text (GPT)?
 
-Trains the same two layers on the fables, word by word: as an encoder that fills in masked words, and as a decoder that
-continues. Measures the last step of each run. Their losses answer different questions. What can be compared is where they
-look: the share of attention on earlier words, on the word itself and on later words. Controls: uniform attention over the
-same rows, and the untrained model.
+Trains the same two layers on the fables at word level: as an encoder that fills in masked words, and as a decoder that
+continues. Measures the last step of each run. Their losses cannot be compared, but where they look can: the share of
+attention on earlier words, on the word itself and on later words. Controls: uniform attention over the same rows, and the
+untrained model.
 """
 from common import DATA, LAST, Lab, cell, fables_config, mean, shows, table
 
@@ -13,7 +13,7 @@ LENGTH = 24  # words
 
 
 def shares(lab, run, kind, texts):
-    """Means over heads and rows of the weight on earlier tokens, the token itself and later ones; the same if uniform."""
+    """Mean weight over heads and rows on earlier tokens, the token itself and later tokens; then the same if uniform."""
     sums, uniform = [[], [], []], [[], [], []]
     for text in texts:
         for layer in lab.json("attend", run, text, *LAST)[kind]:
@@ -31,8 +31,9 @@ def main():
     text = (DATA / "fables.txt").read_text()
     stories = [s for s in text[int(0.9 * len(text)):].split("\n") if s][1:]
     texts = [" ".join(s.split(" ")[:LENGTH]) for s in stories][:SENTENCES]
-    print(f"Where the two models look: mean weight over heads and rows, {len(texts)} beginnings of held-out stories. Loss")
-    print("and accuracy are of the masked words or of the next word: the questions differ.\n")
+    print(f"Where the two models look: mean weight over heads and rows, on the beginnings of {len(texts)} held-out stories.")
+    print("Loss and accuracy are for masked words in one model and for the next word in the other, so they cannot be "
+          "compared.\n")
     rows, looks = [], {}
     for title, objective, kind in (("continuing", "causal_lm", "decoder"), ("masked words", "masked_lm", "encoder")):
         config = fables_config(objective, 1000)
@@ -50,7 +51,7 @@ def main():
         rows.append((f"{title}, uniform", "", "", *(f"{x:.3f}" for x in uniform)))
     table(("objective", "loss", "right, %", "on earlier", "on itself", "on later"), rows)
     masked, causal = ({n: looks[o, n] for n in ("trained", "untrained", "uniform")} for o in ("masked_lm", "causal_lm"))
-    shows(f"The model of masked words has {100 * masked['trained'][2]:.0f} % of its attention on later words (untrained "
+    shows(f"The masked-word model puts {100 * masked['trained'][2]:.0f} % of its attention on later words (untrained "
           f"{100 * masked['untrained'][2]:.0f} %, uniform {100 * masked['uniform'][2]:.0f} %). The model that continues "
           f"cannot look there.",
           f"On the word itself: {100 * masked['trained'][1]:.0f} % (uniform {100 * masked['uniform'][1]:.0f} %) and "

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Why does training make attention learn which tokens matter? What if it cannot?
 
-Disables parts of attention and trains the rest: uniform weights (every token counts the same), or W_Q, W_K and W_V frozen at
-their random initial values. Reversing a line needs the right token. Predicting the next word of a story can do without it
-for a while.
+Disables parts of attention and trains the rest: uniform weights (every token counts equally), or W_Q, W_K and W_V frozen
+at their random initial values. Reversing a line needs the right token. Predicting the next word of a story can manage
+without it for a while.
 """
 from common import (DATA, LAST, Lab, best_head, cell, fables_config, mean, merged, shows, table, task_config,
                     test_files)
@@ -29,7 +29,7 @@ def main():
     lab = Lab(__doc__, seeds=3)
     gold = ["--gold", DATA / "reverse.test.gold.jsonl", *test_files("reverse")]
     print("Reversing lines (1 + 1 layers, 2 heads, 300 steps). Mass on gold is the weight that the best cross-attention head")
-    print("puts on the token to write. The controls are the best head before training, and uniform attention.\n")
+    print("puts on the token to write. Controls: the best head before training, and uniform attention.\n")
     rows, right = [], {}
     for name, attention in VARIANTS.items():
         losses, exact, mass, before, uniform = [], [], [], [], []
@@ -47,8 +47,8 @@ def main():
         rows.append((name, cell(losses), cell(exact, 1), cell(mass), cell(before), f"{uniform[0]:.3f}"))
     table(("attention", "test loss", "lines exact, %", "mass on gold", "untrained", "uniform"), rows)
     shows(f"Lines exact: {right['learned']:.0f} % if attention is learned, {right['cross uniform']:.0f} % if the "
-          f"decoder weighs all source tokens the same, {right['cross W_Q, W_K frozen random']:.0f} % if its W_Q and W_K "
-          f"stay random, {right['all W_Q, W_K frozen random']:.0f} % if all of them do.")
+          f"decoder weights all source tokens equally, {right['cross W_Q, W_K frozen random']:.0f} % if its W_Q and W_K "
+          f"stay random, {right['all W_Q, W_K frozen random']:.0f} % if every W_Q and W_K does.")
 
     print("\nThe next word of the fables (decoder alone, 2 layers, 4 heads, 1000 steps): loss on held-out stories.\n")
     rows, losses = [], {}
@@ -61,8 +61,8 @@ def main():
         rows.append((name, cell(losses[name]), cell((100 * r["accuracy"] for r in results), 1)))
     table(("attention", "loss", "next word right, %"), rows)
     learned = losses["learned"]
-    shows(*(f"With {title} the loss of the stories changes by {mean(losses[name]) - mean(learned):+.3f} nats per word."
-            for name, title in (("uniform", "uniform weights"), ("W_Q, W_K frozen random", "random W_Q and W_K"))),
+    shows(*(f"{title} change the loss on the stories by {mean(losses[name]) - mean(learned):+.3f} nats per word."
+            for name, title in (("uniform", "Uniform weights"), ("W_Q, W_K frozen random", "Random W_Q and W_K"))),
           f"The seeds of learned attention differ by {max(learned) - min(learned):.3f}.")
     lab.done()
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Does a head link a pronoun to its noun?
 
-Trains a decoder on the fables, word by word, and measures the last step of each run. The head is chosen on stories that
-the model was trained on and measured on stories it has not seen, so that the best of many heads is not best by luck. What
-is measured is the weight from the pronoun on the nearest earlier noun of its referent, and on any earlier mention of the
-referent. Controls: the same head untrained, uniform attention, and the same head's weight on nouns of the story's other
-referents. And, since a pronoun's noun is often near: how often the nearest noun is the right one.
+Trains a word-level decoder on the fables and measures the last step of each run. The head is chosen on training stories
+and measured on unseen ones, so that the best of many heads is not best by luck. Measured is the pronoun's weight on the
+nearest earlier noun of its referent, and on any earlier mention of it. Controls: the same head untrained, uniform
+attention, and the same head's weight on nouns of the story's other referents. And, since a pronoun's noun is often
+nearby: how often the nearest noun is the right one.
 """
 import json
 
@@ -13,7 +13,7 @@ from common import DATA, LAST, Lab, best_head, cell, fables_config, mean, shows,
 
 
 def split_gold(folder):
-    """Gold entries of some stories that are trained on, and of those that are held out (the last tenth of the text)."""
+    """Gold entries of some training stories, and of the held-out stories (the last tenth of the text)."""
     text = (DATA / "fables.txt").read_text()
     lines = (DATA / "fables.gold.jsonl").read_text().splitlines()
     held_out = [x for x in lines if json.loads(x)["story"][0] > 0.9 * len(text)]
@@ -49,7 +49,7 @@ def main():
             rows.append((f"seed {seed}, layer {head['layer']}, head {head['head']}: {name}",
                          *(text(score, m) for m in ("mass", "accuracy", "any_mass", "any_accuracy"))))
     links = scores["held-out"]["links"]
-    print(f"{links} pronouns in stories that the model has not seen; validation loss {cell(losses)}.\n")
+    print(f"{links} pronouns in stories unseen by the model; validation loss {cell(losses)}.\n")
     table(("head", "weight on the noun", "first choice is the noun", "weight on any mention",
            "first choice is a mention"), rows)
 
@@ -60,9 +60,9 @@ def main():
 
         return sum(all(apart(trained, c) for c in controls.values()) for trained, controls in heads)
 
-    shows(f"By weight on the noun the chosen head is above all its controls (their intervals do not overlap) in "
-          f"{above('mass')} of {len(heads)} seeds, by first choice in {above('accuracy')}; for any mention in "
-          f"{above('any_mass')} and {above('any_accuracy')}.",
+    shows(f"The chosen head beats all its controls (the intervals do not overlap) in weight on the noun with "
+          f"{above('mass')} of {len(heads)} seeds, and in first choice with {above('accuracy')}; if any mention counts, "
+          f"with {above('any_mass')} and {above('any_accuracy')}.",
           f"The noun is its first choice for {100 * mean(t['accuracy']['value'] for t, _ in heads):.0f} % of the pronouns; "
           f"always choosing the nearest noun is right for {100 * nearest:.0f} %.")
     lab.done()

@@ -2,7 +2,7 @@
 """Where do Q, K and V come from? Are W_Q, W_K and W_V trained like any other weight? Are they equal?
 
 In self-attention Q, K and V are the same rows, multiplied by three different matrices. Trains a model to reverse lines and
-looks at the matrices: which gradients they got, how far they moved, and how alike they are after and before training.
+looks at the matrices: what gradients they got, how far they moved, and how similar they are after and before training.
 """
 from common import Lab, cell, cosine, mean, shows, table, task_config, weights
 
@@ -21,8 +21,8 @@ def main():
     reports = [lab.json("inspect", run) for run in runs]
     tensors = [{t["name"]: t for t in r["tensors"]} for r in reports]
 
-    print("How training treats each matrix: the norm of its gradient at the first record (step 50), how far it moved as a")
-    print("share of its initial norm, and the cosine between its first and its last value.\n")
+    print("What training does to each matrix: the norm of its gradient at the first record (step 50), how far it moved as a")
+    print("share of its initial norm, and the cosine between its first and last value.\n")
     rows = []
     for title, prefix in ATTENTIONS.items():
         for part, name in PARTS.items():
@@ -44,11 +44,11 @@ def main():
     attention = {title: x for title, x in moved.items() if title not in OTHERS}
     still = min(attention, key=attention.get)
     unmoved = sum(first_gradient(r, name) == 0 for r in reports for title, name in rows if title in attention)
-    shows(f"{'Every' if unmoved == 0 else 'Not every'} attention matrix got a gradient in every seed. The one that moved "
+    shows(f"{'Every' if unmoved == 0 else 'Not every'} attention matrix got a gradient with every seed. The one that moved "
           f"least ({still}) moved by {attention[still]:.2f} of its norm, the feed-forward matrix by "
           f"{moved['feed-forward, first']:.2f}.")
 
-    print("\nHow alike the three matrices are: the cosine between them as vectors. The control is the same cosine before")
+    print("\nHow similar the three matrices are: the cosine between them as vectors. The control is the same cosine before")
     print("training.\n")
     shown, most = [], [0, 0]
     for title, prefix in ATTENTIONS.items():
