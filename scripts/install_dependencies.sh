@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs those Debian packages that heed needs and that are missing. This is the only list of them.
-#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz]     (default: build)
+#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine]     (default: build)
 # build: for the program. tests: for its tests. checks: for what .ci/run does beyond the tests. fuzz: clang with libFuzzer.
+# machine: for scripts/fresh_machine.sh.
 # Needs root or sudo only if something is missing. Asks no questions.
 set -euo pipefail
 
@@ -18,6 +19,7 @@ build_packages=(
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
 check_packages=(clang-format git)
 fuzz_packages=(clang libclang-rt-dev)
+machine_packages=(debootstrap)
 
 wanted=()
 for group in "${@:-build}"; do
@@ -26,7 +28,8 @@ for group in "${@:-build}"; do
     tests) wanted+=("${test_packages[@]}") ;;
     checks) wanted+=("${check_packages[@]}") ;;
     fuzz) wanted+=("${fuzz_packages[@]}") ;;
-    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz)" >&2; exit 2 ;;
+    machine) wanted+=("${machine_packages[@]}") ;;
+    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz, machine)" >&2; exit 2 ;;
   esac
 done
 
