@@ -110,8 +110,8 @@ class Measure(unittest.TestCase):
         for where in list(figures)[1:]:
             for key in ("bleu", "chrf", "exact_match"):
                 self.assertIsInstance(figures[where][key], float)
-        files = [part for side in ("source", "target")
-                 for part in (f"--{side}", self.repository / "configs" / f"x.test.{side}")]
+        files = ["--file", self.repository / "configs" / "x.test.source",
+                 "--target-file", self.repository / "configs" / "x.test.target"]
         last = json.loads(self.heed("evaluate", self.folder / "runs" / "pairs-seed-3", *files, "--bleu", "--beam-size", "5",
                                     "--tokenize", "none", "--checkpoint", "last", "--json"))
         self.assertEqual(figures["test, last"]["loss"], last["loss"])
