@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Measures how fast PyTorch trains a workload of make_workloads.py; compare_pytorch.py runs it.
+"""Measures how fast PyTorch trains a workload from make_workloads.py; compare_pytorch.py runs it.
 
     scripts/bench_pytorch.py B [--threads N] [--procs N] [--foreach] [--seconds S]
     scripts/bench_pytorch.py M --data DIR --order random|bucketed
 
-Prints one JSON object: tokens_per_second (source and target tokens with </s>, without padding), steps, peak_rss_mib (of
-all processes). The model is written for speed: one product for q, k and v, batched products over heads that add the
-mask, tied embeddings. Fixed shapes train on random ids. M reads the lengths of the lines in DIR/M.src and DIR/M.tgt and
-pads every batch to its longest line. Needs Debian's python3-torch.
+Prints one JSON object: tokens_per_second (source and target tokens with </s>, without padding), steps, peak_rss_mib (sum
+over processes). The model is written for speed: one product for q, k and v; batched products over heads, with the mask
+added in the same call; tied embeddings. Fixed shapes train on random ids. M uses the line lengths of DIR/M.src and
+DIR/M.tgt, and pads every batch to its longest line. Needs Debian's python3-torch.
 """
 import argparse
 import json
@@ -127,7 +127,7 @@ def fixed_batches(torch, w, batch):
 
 
 def spread_batches(torch, w, batch, folder, order):
-    """Batches of `batch` pairs, padded to the longest, in random order; bucketed: of pairs of similar length."""
+    """Batches of `batch` pairs, padded to the longest, in random order or, if bucketed, grouped by length."""
     sides = [[len(line.split()) + 1 for line in open(folder / f"M.{s}")] for s in ("src", "tgt")]
     pairs = list(zip(*sides))
     rng = random.Random(1)
@@ -186,7 +186,7 @@ def measure(args, rank):
         torch.distributed.broadcast(steps, 0)
     times = [timed(WARM_UP + i) for i in range(int(steps))]
     tokens = [batches[(WARM_UP + i) % len(batches)][-1] for i in range(len(times))]
-    # The median of equal steps favours PyTorch. Steps of different sizes: all tokens over all time.
+    # Equal steps: the median, which favours PyTorch. Steps of different sizes: all tokens over all the time.
     speed = sum(tokens) / sum(times) if w.spread else tokens[0] / statistics.median(times)
     totals = torch.tensor([speed, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024])
     if args.procs > 1:
@@ -211,7 +211,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workload", choices=WORKLOADS)
     parser.add_argument("--threads", type=int, help="for torch.set_num_threads (default: PyTorch's own)")
-    parser.add_argument("--procs", type=int, default=1, help="processes that share a batch, with gloo (default: 1)")
+    parser.add_argument("--procs", type=int, default=1, help="processes that share a batch through gloo (default: 1)")
     parser.add_argument("--foreach", action="store_true", help="use the multi-tensor form of Adam")
     parser.add_argument("--seconds", type=float, default=12.0, help="how long to measure (default: 12)")
     parser.add_argument("--data", type=pathlib.Path, help="the folder with M.src and M.tgt")

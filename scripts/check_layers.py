@@ -3,10 +3,10 @@
 
     base < math < config < text < nn < data < decode < store < evaluate < train < inspect < report < cli < main.cpp
 
-And math/ and nn/ reach no heavy header (JSON, command line, logging, formatting), neither directly nor through our
+Also checks that math/ and nn/ include no heavy header (JSON, command line, logging, formatting), directly or through our
 headers.
 
-    scripts/check_layers.py [SRC]      prints a line per violation; exits with 1 if there is any
+    scripts/check_layers.py [SRC]      prints a line per violation; exits with 1 if there are any
 """
 import pathlib
 import re
@@ -34,7 +34,7 @@ def folder_of(name):
 
 
 def violations(src):
-    """One line per violation in the tree `src`, which has the folders of ORDER and main.cpp."""
+    """One line per violation in the tree `src`, which consists of the folders in ORDER and main.cpp."""
     files = sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cpp"))
     includes = {p.relative_to(src).as_posix(): includes_of(p) for p in files}
     found = []

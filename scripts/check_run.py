@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Checks a run folder without heed: check_run.py RUN [REFERENCE]
 
-Checks that every checkpoint is whole (all checksums fit, that of state.json too) and that best and last lead to one of
-them. With REFERENCE, a finished run of the same config, it also checks that the last checkpoints have the same bytes,
+Checks that every checkpoint is intact (all checksums match, including that of state.json) and that best and last point to
+one of them. With REFERENCE, a finished run of the same config, also checks that the last checkpoints have the same bytes,
 that the links are the same, that metrics.jsonl has the same training and validation losses, each step once, and that
 film.jsonl has the same bytes.
-Prints what is wrong and exits with 1. Needs only Python's standard library.
+On a failure prints what is wrong and exits with 1. Needs only Python's standard library.
 """
 import hashlib
 import json
@@ -19,14 +19,14 @@ def read(*path):
 
 
 def check_checkpoint(folder):
-    """Raises unless the folder is whole; returns {name: bytes}."""
+    """Raises unless the folder is intact; returns {name: bytes}."""
     files = {name: read(folder, name) for name in sorted(os.listdir(folder))}
     text = files["state.json"]
     state = json.loads(text)
     # The checksum is the last member: 64 digits before the final '"\n}\n'.
     assert text[-68:-4].decode() == state["checksum"], "checksum is not last"
     digest = hashlib.sha256(text[:-68] + text[-4:]).hexdigest()
-    assert digest == state["checksum"], "state.json does not fit its own checksum"
+    assert digest == state["checksum"], "state.json does not match its own checksum"
     assert set(files) == set(state["files"]) | {"state.json"}, "missing or unexpected files"
     for name, expected in state["files"].items():
         assert hashlib.sha256(files[name]).hexdigest() == expected, name + " is altered"
@@ -41,7 +41,7 @@ def check_run(run):
         if name.startswith("step-"):
             try:
                 whole[name] = check_checkpoint(path)
-            except Exception as error:  # any error means that this checkpoint is not whole
+            except Exception as error:  # any error means that this checkpoint is damaged
                 raise AssertionError(f"{path}: {error!r}") from error
         elif name in ("best", "last"):
             target = os.readlink(path)
@@ -71,12 +71,12 @@ def compare(run, reference):
     mine, theirs = check_run(run), check_run(reference)
     last = max(theirs)
     assert last in mine, f"{run} has no {last}"
-    assert set(mine[last]) == set(theirs[last]), f"{last}: other files"
+    assert set(mine[last]) == set(theirs[last]), f"{last}: the files are not the same"
     for name, expected in theirs[last].items():
         assert mine[last][name] == expected, f"{last}/{name} differs from the reference's"
     for link in ("best", "last"):
         targets = [os.readlink(os.path.join(r, "checkpoints", link)) for r in (run, reference)]
-        assert targets[0] == targets[1], f"{link} leads to {targets[0]}, expected {targets[1]}"
+        assert targets[0] == targets[1], f"{link} points to {targets[0]}, expected {targets[1]}"
     assert metrics(run) == metrics(reference), "metrics.jsonl differs from the reference's"
     assert film(run) == film(reference), "film.jsonl differs from the reference's"
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Measures how fast heed and PyTorch train, in turns on the same machine, and prints a Markdown table.
+"""Measures how fast heed and PyTorch train, taking turns on one machine, and prints a Markdown table.
 
     scripts/compare_pytorch.py [--rounds N] [--seconds S] [--workloads ABCDEM] [--heed PATH]
 
-In each round, for each workload of make_workloads.py, it measures heed and then PyTorch in three settings:
-  out of the box   PyTorch's defaults, no variable set
+In each round, for each workload from make_workloads.py, it measures heed and then PyTorch in three settings:
+  out of the box   PyTorch's defaults, no variables set
   threads          OpenBLAS with OpenMP, one thread per core, tcmalloc, the CPU's widest vectors, Adam's foreach form
   processes        the same libraries, two processes with one thread and half of the batch each
 "tuned" is the faster of the last two, by median. A ratio is heed's tokens/s divided by PyTorch's in the same round. The
-table has the median over the rounds with the lowest and the highest in parentheses. On M heed packs its sequences, while
-PyTorch pads batches of pairs in random order, or of pairs of similar length (bucketed).
+table shows the median over the rounds, with the lowest and highest in parentheses. On M heed packs its sequences, while
+PyTorch pads batches of pairs, in random order or grouped by length (bucketed).
 
 Needs Debian's python3-torch, libopenblas0-openmp and libtcmalloc-minimal4. Nothing else should run on the machine.
 """
@@ -59,7 +59,7 @@ def pytorch_settings():
 
 
 def run_json(command, variables):
-    """What the command prints, as JSON. It inherits none of VARIABLES."""
+    """The command's output, parsed as JSON. It does not inherit VARIABLES."""
     env = {k: v for k, v in os.environ.items() if k not in VARIABLES} | variables
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -68,7 +68,7 @@ def run_json(command, variables):
 
 
 class HeedBench:
-    """`heed bench`. A short run finds how many steps fill the measuring time."""
+    """`heed bench`. A short run determines how many steps fill the measuring time."""
 
     def __init__(self, path, seconds):
         self.path, self.seconds, self.steps = path, seconds, {}
@@ -144,19 +144,19 @@ def conditions(args, heed_version, rounds, settings):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3, help="how often to measure everything (default: 3)")
+    parser.add_argument("--rounds", type=int, default=3, help="how many times to measure everything (default: 3)")
     parser.add_argument("--seconds", type=float, default=12.0, help="how long one measurement takes (default: 12)")
     parser.add_argument("--workloads", default="".join(WORKLOADS), help="their letters (default: all)")
     parser.add_argument("--heed", default=str(DEFAULT_HEED), help="the program (default: build/heed)")
     args = parser.parse_args()
     unknown = set(args.workloads) - set(WORKLOADS)
     if unknown or args.rounds < 1:
-        parser.error(f"workloads are {', '.join(WORKLOADS)}; at least one round")
+        parser.error(f"workloads are {', '.join(WORKLOADS)}; at least one round is needed")
     settings = pytorch_settings()
     try:
         version = subprocess.run([args.heed, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        sys.exit(f"{error}\nBuild heed first (scripts/quickstart.sh), or say where it is with --heed")
+        sys.exit(f"{error}\nBuild heed first (scripts/quickstart.sh), or give its path with --heed")
     with tempfile.TemporaryDirectory() as folder:
         write(pathlib.Path(folder))
         heed, rounds = HeedBench(args.heed, args.seconds), []

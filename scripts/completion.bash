@@ -1,5 +1,5 @@
-# Completion of heed's commands, options and config keys for bash. It asks heed itself, so it is never out of date.
-# cmake --install puts it where bash finds it; without that: source scripts/completion.bash
+# Bash completion of heed's commands, options and config keys. It asks heed itself, so it is always up to date.
+# cmake --install puts it where bash finds it. Without installing: source scripts/completion.bash
 _heed() {
   local heed=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} words=''
   COMPREPLY=()

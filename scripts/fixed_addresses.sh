@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command without address randomisation, if the container allows that: the sanitizers of GCC 12 and clang 14 fail
-# with some of the layouts that a kernel may choose (vm.mmap_rnd_bits above 28).
+# Runs a command without address randomisation, if the container allows it: the sanitizers of GCC 12 and clang 14 fail
+# with some address layouts (vm.mmap_rnd_bits above 28).
 #   scripts/fixed_addresses.sh COMMAND...
 set -euo pipefail
 if setarch --addr-no-randomize true 2>/dev/null; then exec setarch --addr-no-randomize "$@"; fi

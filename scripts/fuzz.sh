@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes everything that reads bytes from outside: safetensors, state.json, configs, tokenizers, corpora.
 #   scripts/fuzz.sh [SECONDS per target, default 20] [TARGET...]     e.g. scripts/fuzz.sh 300 config
-# Builds with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer in build-fuzz/, where the
-# corpora are kept for the next run. If it finds something, it says where the input is and exits with 1.
+# Builds in build-fuzz/ with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and keeps the
+# corpora there for the next run. If it finds something, it prints where the input is and exits with 1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-20}
@@ -32,7 +32,7 @@ for target in "${targets[@]}"; do
     -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" \
     "build-fuzz/corpus/$target" "build-fuzz/seeds/fuzz_$target" >"$log" 2>&1; then
     tail -n 60 "$log"
-    echo "fuzz_$target: a finding; its input is in build-fuzz/findings/, the log in $log" >&2
+    echo "fuzz_$target: failed; the input is in build-fuzz/findings/, the log is $log" >&2
     exit 1
   fi
   grep -E 'number_of_executed_units|peak_rss' "$log" | sed 's/^stat::/  /'

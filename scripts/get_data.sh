@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Puts public training data where the configs look for it, in data/downloads/ (which git ignores).
+# Puts public training data where the configs expect it, in data/downloads/ (which git ignores).
 #
 #   scripts/get_data.sh shakespeare              for configs shakespeare, gpt, gpt-best and gpt-pieces (1.1 MB)
 #   scripts/get_data.sh multi30k                 for configs multi30k and multi30k-cased (8 MB)
 #   scripts/get_data.sh SET --from DIR           copies the files from DIR instead of downloading them
 #
-# The files, their addresses and their SHA-256 are in scripts/downloads.txt. A file that is there and has the right
-# SHA-256 stays. Any other file is fetched under another name, checked, and only then moved into place, so a file in
-# data/downloads/ is whole at any time. In DIR a file may have its name here (shakespeare.txt, multi30k/train.en,
-# train.en) or the name at its address (input.txt, train.en.gz).
+# The files, their addresses and their SHA-256 are in scripts/downloads.txt. A file that already has the right SHA-256
+# stays. Any other is fetched under a temporary name, checked, and only then moved into place, so the files in
+# data/downloads/ are always complete. In DIR a file may have its name here (shakespeare.txt, multi30k/train.en, train.en)
+# or the name at its address (input.txt, train.en.gz).
 #
-# Downloading needs curl or wget. The downloads from the real addresses have not been run; the tests download from a
-# server of their own.
+# Downloading needs curl or wget. Downloading from the real addresses is untested; the tests use a server of their own.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 list=$root/scripts/downloads.txt
@@ -39,8 +38,8 @@ while (($# > 0)); do
   esac
 done
 known=$(grep -v '^#' "$list" | cut -d' ' -f1 | uniq | paste -sd' ')
-[[ -n $set_name ]] || misused "which data? One of: $known"
-grep -qxF -- "$set_name" <<<"${known// /$'\n'}" || misused "no set is called $set_name. There are: $known"
+[[ -n $set_name ]] || misused "which data set? One of: $known"
+grep -qxF -- "$set_name" <<<"${known// /$'\n'}" || misused "no data set $set_name. Known: $known"
 [[ -z $from || -d $from ]] || fail "--from $from is not a folder"
 
 temporary=''
@@ -54,16 +53,16 @@ download() {  # download ADDRESS FILE
   elif command -v wget >/dev/null; then
     wget --quiet --tries=2 --timeout=30 --output-document="$2" "$1"
   else
-    fail "neither curl nor wget is here. Install one (apt-get install curl), or download the files in $list" \
-      'by hand and name their folder with --from'
+    fail "curl and wget are both missing. Install one (apt-get install curl), or download the files in $list" \
+      'by hand and give their folder with --from'
   fi
 }
 
 unpack() {  # unpack FILE.gz FILE
-  gzip -dc "$1" >"$2" || fail "$1 is not a whole gzip file"
+  gzip -dc "$1" >"$2" || fail "$1 is not a complete gzip file"
 }
 
-find_in() {  # find_in DIR PATH ADDRESS: the first of its names that DIR has
+find_in() {  # find_in DIR PATH ADDRESS: the file in DIR, under any of its names
   local name
   for name in "$2" "${2##*/}" "$2.gz" "${2##*/}.gz" "${3##*/}"; do
     if [[ -f $1/$name ]]; then printf '%s\n' "$1/$name"; return; fi
@@ -92,7 +91,7 @@ fetch() {  # fetch PATH SHA-256 ADDRESS
   found=$(sha256 "$temporary")
   [[ $found == "$2" ]] || fail "$source is not the expected file: its SHA-256 is $found, expected $2"
   chmod 644 "$temporary"
-  if [[ -e $target ]]; then echo "$1: another file was here; it is replaced"; fi
+  if [[ -e $target ]]; then echo "$1: replaces another file"; fi
   mv "$temporary" "$target"
   temporary=''
   echo "$1: checked, $(wc -c <"$target") bytes"

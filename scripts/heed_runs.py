@@ -1,4 +1,4 @@
-"""What the scripts that run heed share: calling it, where a figure comes from, means with their spread."""
+"""Shared by the scripts that run heed: calling it, the provenance of a figure, means with their spread."""
 import json
 import os
 import pathlib
@@ -13,16 +13,16 @@ DEFAULT_HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed
 
 
 class Heed:
-    """The program; a command that fails ends the script, after heed has said why, unless its exit code is allowed."""
+    """The program. If a command fails, heed says why and the script exits, unless its exit code is allowed."""
 
     def __init__(self, program):
         self.program = pathlib.Path(program).resolve()
         if not self.program.exists():
-            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {program} is not there; build it (scripts/quickstart.sh) or "
+            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {program} does not exist; build it (scripts/quickstart.sh) or "
                      "name another with --heed")
 
     def __call__(self, *arguments, stdin=None, allowed=()):
-        """Standard output of a command, or None if it ended with an exit code that is allowed."""
+        """Standard output of a command, or None if it ended with one of the allowed exit codes."""
         line = list(map(str, arguments))
         done = subprocess.run([self.program, *line], stdin=stdin, stdout=subprocess.PIPE, text=True)
         if done.returncode in allowed:
@@ -36,12 +36,12 @@ class Heed:
 
 
 def config_file(name):
-    """A config, or the one of this name in configs/."""
+    """The config of this path or, if there is no such file, of this name in configs/."""
     return name if name.is_file() else ROOT / "configs" / f"{str(name).removesuffix('.json')}.json"
 
 
 def git(*arguments):
-    """Standard output of git in this repository, or None if there is no git or no repository."""
+    """Standard output of git in this repository, or None without git or a repository."""
     try:
         done = subprocess.run(["git", "-C", ROOT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     except OSError:
@@ -50,10 +50,10 @@ def git(*arguments):
 
 
 def provenance(config, program):
-    """The commit, and why a figure of it would not be clean."""
+    """The commit, and why a figure from it is not clean."""
     commit = git("rev-parse", "--short=10", "HEAD")
     if commit is None:
-        return None, ["no commit is known"]
+        return None, ["the commit is unknown"]
     reasons = []
     if git("status", "--porcelain", "--", ":/", f":(exclude,top){SPEEDRUNS.relative_to(ROOT)}"):  # it grows with results
         reasons.append("there are uncommitted changes")
@@ -66,7 +66,7 @@ def provenance(config, program):
 
 
 def cpu_field(key):
-    """A field of /proc/cpuinfo, such as "model name"; empty if there is none."""
+    """A field of /proc/cpuinfo, such as "model name", or an empty string."""
     try:
         for line in open("/proc/cpuinfo"):
             name, _, value = line.partition(":")
@@ -78,7 +78,7 @@ def cpu_field(key):
 
 
 def cpu():
-    """Such as "AMD EPYC, family 25, model 1": two of one name may be years apart."""
+    """Such as "AMD EPYC, family 25, model 1": CPUs with the same name may be years apart."""
     name = cpu_field("model name") or platform.processor() or "unknown CPU"
     return name + "".join(f", {what} {cpu_field(key)}" for what, key in (("family", "cpu family"), ("model", "model"))
                           if cpu_field(key))
@@ -90,7 +90,7 @@ def mean(values):
 
 
 def cell(values, digits=3):
-    """"mean (lowest to highest)" of one number for each seed."""
+    """"mean (lowest to highest)" of one number per seed."""
     values = list(values)
     text = f"{mean(values):.{digits}f}"
     if len(values) > 1:

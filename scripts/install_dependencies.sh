@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs those Debian packages that heed needs and that are missing. This is the only list of them.
+# Installs the Debian packages that heed needs and that are missing. This is the only list of them.
 #   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine]     (default: build)
 # build: for the program. tests: for its tests. checks: for what .ci/run does beyond the tests. fuzz: clang with libFuzzer.
 # machine: for scripts/fresh_machine.sh.
@@ -11,8 +11,7 @@ build_packages=(
   libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libsentencepiece-dev libutf8proc-dev libssl-dev
   zlib1g-dev liblzma-dev  # .gz and .xz
   libedit-dev  # the line editor of prompts
-  # OpenBLAS with its own threads. libopenblas-openmp-dev would ignore the request to use only the calling
-  # thread.
+  # OpenBLAS with its own threads. libopenblas-openmp-dev ignores the request to use only the calling thread.
   libopenblas-pthread-dev
   python3  # for scripts/*.py, the experiments among them
 )
@@ -50,7 +49,7 @@ echo "Installing missing packages: ${missing[*]}"
 as_root=()
 if ((EUID != 0)); then
   if ! command -v sudo >/dev/null; then
-    echo "Neither root nor sudo here. Have an administrator run:" >&2
+    echo "This needs root or sudo. Ask an administrator to run:" >&2
     echo "  apt-get install ${missing[*]}" >&2
     exit 1
   fi

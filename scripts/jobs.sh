@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Prints how many compilers or tests may run at the same time: as many as there are cores, or as many as a container may
-# use of them.
+# Prints how many compilers or tests may run at the same time: one per core, or fewer if the container is limited to fewer.
 set -euo pipefail
 jobs=$(nproc)
 if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [[ $quota != max ]]; then

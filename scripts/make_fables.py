@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a corpus of small English fables, and what each of their pronouns refers to.
+"""Writes a corpus of short English fables, and what each pronoun in them refers to.
 
     make_fables.py [--stories N] [--seed S] [--out PREFIX]      (default PREFIX: data/fables)
 
@@ -11,13 +11,13 @@ PREFIX.gold.jsonl  one JSON object per pronoun, in the order of the text. All nu
   noun             [[begin, end, word]] of the nearest earlier noun or name of the referent; two of
                    them if the pronoun stands for a pair ("they" for the fox and the hen)
   mentions         [[begin, end], ...] all earlier nouns and names of the referent in the story
-  nearest          [begin, end, word] of the nearest earlier noun or name of anybody or anything,
-                   for a control that always chooses the nearest noun
-Pronouns are the personal, possessive and reflexive ones of all persons. I and you refer to the
-speaker and the listener.
+  nearest          [begin, end, word] of the nearest earlier noun or name, whatever it refers to:
+                   a control that always chooses the nearest noun
+Pronouns are personal, possessive and reflexive ones of all persons. I and you refer to the speaker
+and the listener.
 
-The grammar is in fables/: words.py, casting.py, writer.py and the plots in
-animals.py, people.py and treasures.py.
+The grammar is in fables/: words.py, casting.py, writer.py, and the plots in animals.py, people.py
+and treasures.py.
 The text depends only on the seed: all randomness comes from random.Random(int).random(), whose
 sequence is the same in every version of Python.
 """
@@ -43,7 +43,7 @@ def story(rng):
 
 
 def nouns_of(writer):
-    """Every noun of the story as (begin, end), whether of a character, a thing or the scenery."""
+    """Every noun of the story as (begin, end): characters, things and scenery."""
     spans = {span for e in writer.roles.values() for span in e.mentions}
     known = words.SCENERY | {e.noun for e in writer.roles.values()}
     spans |= {m.span() for m in re.finditer(r"[A-Za-z]+", writer.text) if m[0].lower() in known}
@@ -75,7 +75,7 @@ def check(text, gold):
             assert g["story"][0] <= begin < end < g["pronoun"][0]
     listed = [g["pronoun"][0] for g in gold]
     found = [m.start() for m in re.finditer(r"[A-Za-z]+", text) if m[0].lower() in PRONOUNS]
-    assert listed == found, "pronouns of the text that the gold file lacks: " + str(
+    assert listed == found, "pronouns missing from the gold file: " + str(
         sorted({text[i - 20:i + 10] for i in set(found) ^ set(listed)})[:9])
 
 
@@ -83,8 +83,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stories", type=int, default=640, help="how many (default: 640)")
-    parser.add_argument("--seed", type=int, default=1, help="decides all that is random (default: 1)")
-    parser.add_argument("--out", help="how the names of the files begin (default: data/fables)", default=str(pathlib.Path(__file__).parent.parent / "data/fables"))
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
+    parser.add_argument("--out", help="prefix of the file names (default: data/fables)", default=str(pathlib.Path(__file__).parent.parent / "data/fables"))
     args = parser.parse_args()
 
     rng = random.Random(args.seed)

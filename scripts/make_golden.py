@@ -2,7 +2,7 @@
 """Golden values: heed's transformer built from plain PyTorch operations, in double.
 
     scripts/make_golden.py [DIR]           writes DIR/NAME.json and DIR/NAME.safetensors (default tests/golden)
-    scripts/make_golden.py --check [DIR]   computes them again and compares; exits with 1 if they differ
+    scripts/make_golden.py --check [DIR]   recomputes and compares; exits with 1 if they differ
     scripts/make_golden.py --float         prints how far the same model in float32 is from the golden values
 
 Needs Debian's python3-torch. Attention, norms, positions and the loss are written out below. Gradients come from autograd,
@@ -15,18 +15,18 @@ NAME.json
   optimizer           {"type", "learning_rate", "betas", "eps", "weight_decay" (adamw only), "clip_norm"};
                       the learning rate is constant
   steps               optimizer steps from the initial values to after.*, all on the same batch
-  sequences           a list of {"source", "target", "labels"}: the ids that the encoder reads, those that
-                      the decoder reads, and one label per output row, -1 if the row is not scored. Output
-                      rows are the decoder's, or the encoder's if there is no decoder. A list is empty if
-                      its side is missing.
+  sequences           a list of {"source", "target", "labels"}: the encoder's input ids, the decoder's
+                      input ids, and one label per output row, -1 if the row is not scored. Output rows are
+                      the decoder's or, without a decoder, the encoder's. The list of a missing side is
+                      empty.
 NAME.safetensors, all F64; R = output rows of all sequences, packed in order; V = target vocabulary
   <name>              initial value of heed's tensor <name>, exactly representable in float32
   logits [R, V]       with the initial values
-  loss []             mean smoothed cross-entropy over the scored rows: the loss that is differentiated
-  plain_loss []       the same without smoothing: the loss that is reported
+  loss []             mean smoothed cross-entropy over the scored rows: this loss is differentiated
+  plain_loss []       the same without smoothing: this loss is reported
   grad_norm []        L2 norm of all gradients together, before clipping
-  grad.<name>         gradient of `loss` before clipping. A key bias has a zero gradient unless rotary or QK-norm
-                      changes it, because softmax is blind to it: its entries here are rounding errors
+  grad.<name>         gradient of `loss` before clipping. The gradient of a key bias is zero, because softmax cancels
+                      it, unless rotary positions or QK-norm change the key: its entries here are rounding errors
   losses [steps]      `loss` before each optimizer step
   after.<name>        values after the steps
   logits_after, loss_after, plain_loss_after
@@ -181,7 +181,7 @@ def tensor_shapes(m, source_vocab, target_vocab):
 
 
 def initial_values(shapes, generator):
-    """Gains are near 1 and biases away from 0, so that a forgotten one shows. All values fit float32."""
+    """Gains are near 1 and biases away from 0, so that forgetting one shows. All values fit float32."""
     values = {}
     for name, shape in shapes.items():
         u = 2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1
@@ -318,7 +318,7 @@ class Model:
 
 
 def losses(logits, sequences, smoothing):
-    """(smoothed, plain): means over the scored rows. Smoothing e gives each of K ids e / K, the label 1 - e more."""
+    """(smoothed, plain): means over the scored rows. Smoothing e gives each of K ids e / K, and the label 1 - e more."""
     labels = torch.tensor([y for s in sequences for y in s["labels"]])
     scored = labels >= 0
     log_p = torch.log_softmax(logits, -1)[scored]
@@ -397,7 +397,7 @@ def read_safetensors(data):
 
 def largest_error(expected, actual):
     """(error, tensor): the largest |a - b| / max|a| over all tensors except parameters with a zero gradient
-    (key biases): their gradients, and what Adam makes of them, are rounding errors."""
+    (key biases): those gradients, and Adam's updates from them, are rounding errors."""
     def size(t):
         return float(t.abs().max())
 
@@ -415,7 +415,7 @@ def json_text(about):
 
 
 def check(folder, name, text, data):
-    """True if the files hold these values byte for byte, or differ only by another machine's rounding."""
+    """True if the files hold these values byte for byte, or differ only by the rounding of another machine."""
     try:
         old_text, old = (folder / f"{name}.json").read_text(), (folder / f"{name}.safetensors").read_bytes()
     except OSError as error:

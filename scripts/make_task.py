@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes pairs of lines for a task whose right attention is known, and that attention.
+"""Writes pairs of lines for a task whose correct attention is known, and that attention.
 
     make_task.py TASK [--lines N] [--valid N] [--test N] [--min-length A] [--max-length B]
                  [--test-max-length B] [--alphabet K] [--seed S] [--out PREFIX]
 
-    task      source                          target          unit   length is the number of
+    task      source                          target          unit   length counts
     copy      3 17 3 40                       3 17 3 40       token  tokens
     reverse   3 17 3 40                       40 3 17 3       token  tokens
     sort      3 17 3 40                       3 3 17 40       token  tokens
@@ -16,20 +16,20 @@
 Tokens are the integers 0 to K-1 (K is 50 by default), separated by one space. The files are
 PREFIX.source, PREFIX.target and PREFIX.gold.jsonl. With --valid or --test they are
 PREFIX.train.source, PREFIX.train.target, PREFIX.valid.* and PREFIX.test.*, and only valid and test
-have gold. No source occurs twice, neither in one part nor in two. --test-max-length allows test
-lines that are longer than those of the training part.
+have gold. No source occurs twice, within a part or across parts. --test-max-length allows test
+lines that are longer than the training lines.
 
 Gold is JSON Lines, one object per line of the source:
     {"line":0,"unit":"token","alignment":[[s,...],...]}
 `line` counts from 0. alignment[t] lists, in rising order, the source positions (from 0; whitespace
 tokens, or characters for unit "char") that determine target position t:
   sort      every source token of that value
-  recall    the value of the key that is asked for
+  recall    the value of the requested key
   dates     a digit of the year: that digit. A digit of the month: the whole name of the month, or
             the same digit if the month is a number. A digit of the day: that digit. The zero
             before a one-digit day or month: that one digit. Hyphens: nothing ([]). The weekday
             never matters.
-  addition  the two digits of the column, and those columns to its right that decide the carry:
+  addition  the two digits of the column, and the columns to its right that determine the carry:
             the next one, and one more as long as the digits of a column add up to 9.
 
 The same arguments write the same bytes with every Python from 3.9: all randomness comes from
@@ -47,7 +47,7 @@ MONTHS = ("January February March April May June July August September October N
           "December").split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 # W is the weekday, D the day, O the day as 1st, 2nd, 3rd, M the month by name, N by number, Y the
-# year; w and m are cut to three letters. Separators tell the order: 28.3.1998, but 3/28/1998.
+# year; w and m are cut to three letters. Separators give the order: 28.3.1998, but 3/28/1998.
 DATE_FORMATS = [
     "W, D M Y", "D M Y", "M D, Y", "w D m Y", "D m Y", "m D, Y", "W, M D, Y",
     "the O of M Y", "M the O, Y", "O M Y", "D.N.Y", "N/D/Y",
@@ -148,7 +148,7 @@ def addition(draw, low, high, _):
     return source, target, alignment
 
 
-TASKS = {  # function, unit, default of the shortest and of the longest
+TASKS = {  # function, unit, default shortest and longest length
     "copy": (copy, "token", 1, 25), "reverse": (reverse, "token", 1, 25),
     "sort": (sort, "token", 1, 25), "shift": (shift, "token", 1, 25),
     "recall": (recall, "token", 1, 8), "dates": (dates, "char", 0, 0),
@@ -196,8 +196,8 @@ def main():
     parser.add_argument("--max-length", type=int, help="longest line (default: 25; recall 8, addition 4)")
     parser.add_argument("--test-max-length", type=int, help="longest line of the test (default: --max-length)")
     parser.add_argument("--alphabet", type=int, default=50, help="number of tokens (default: 50)")
-    parser.add_argument("--seed", type=int, default=1, help="decides all that is random (default: 1)")
-    parser.add_argument("--out", help="how the names of the files begin (default: the task)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
+    parser.add_argument("--out", help="prefix of the file names (default: the task)")
     args = parser.parse_args()
     _, unit, low, high = TASKS[args.task]
     args.min_length = low if args.min_length is None else args.min_length

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Six training workloads for measuring speed: their shapes, and data and heed configs made from them.
+"""Six training workloads for measuring speed: their shapes, with data and heed configs made from them.
 
     scripts/make_workloads.py DIR      writes DIR/{A..E,M}.json and the texts they name
 
 A, B and C translate random words. All their sequences have the same length (with `</s>`), so a trainer without padding
-gains nothing. D and E continue random characters. M is B with the lengths of real sentences. Needs only Python's standard
-library, and writes the same bytes every time.
+gains nothing. D and E continue random characters. M is B with realistic sentence lengths. Needs only Python's standard
+library and writes the same bytes every time.
 """
 import dataclasses
 import json
@@ -51,7 +51,7 @@ MEAN_PAIR = 28  # tokens of an average pair of M: both sides, with </s>
 
 
 def sentence_lengths(w, pairs, rng):
-    """Words per (source, target) line. Lengths that vary are log-normal with median 12, from 3 to 40."""
+    """Words per (source, target) line. Varying lengths are log-normal with median 12, from 3 to 40."""
     def within(x):
         return min(40, max(3, round(x)))
 

@@ -5,8 +5,8 @@
 
 TEXT is what RUN was trained on. It is split with RUN's tokenizer, and its last tenth is held out, as in the config. Each
 held-out token is predicted from counts in the rest: of the token alone (unigram), after its left neighbour (bigram), and
-between both neighbours. Estimates are mixed with weights that expectation-maximisation fits on a tenth of the training
-part. The neighbours are always visible here, while a masked model sees some of them masked.
+between both neighbours. Expectation-maximisation on a tenth of the training part fits the weights of the mixture. Here
+both neighbours are always visible; a masked model sees some of them masked.
 """
 import argparse
 import collections
@@ -16,7 +16,7 @@ from heed_runs import DEFAULT_HEED, Heed
 
 
 class Counts:
-    """Counts of tokens given nothing, the left neighbour, the right neighbour, or both."""
+    """Counts of tokens, given no neighbour, the left one, the right one, or both."""
 
     def __init__(self, tokens, vocabulary):
         self.size = vocabulary
@@ -32,7 +32,7 @@ class Counts:
         return ("none", ()), ("left", left), ("right", right), ("both", (left, right))
 
     def parts(self, tokens, i, names):
-        """For each name the counts of the tokens seen there and their total; None if nothing was seen."""
+        """For each name, the counts of the tokens seen there and their total; None if there were none."""
         return [(self.tables[n].get(k), self.totals[n].get(k, 0)) for n, k in self.keys(tokens, i) if n in names]
 
 

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Trains a config as it stands and prints what it reaches: a row for configs/MEASURED.md and a JSON object.
+"""Trains a config as it stands and prints its results: a row for configs/MEASURED.md and a JSON object.
 
     scripts/measure.py CONFIG [--seeds N] [--heed PROGRAM] [--tokenize none] [--keep FOLDER]
 
-Every figure is of one run, trained in one piece from its seed. With --seeds N the config is trained N times, from its own
-seed and the N - 1 that follow; a figure is then "mean (lowest to highest)".
+Every figure comes from one uninterrupted run. With --seeds N the config is trained N times, with its own seed and the
+next N - 1; a figure is then "mean (lowest to highest)".
 
-What is measured, on what the config holds out, with the best checkpoint:
-  text     loss (nats per token), perplexity, bits per byte, next tokens right
-  masked   pseudo-perplexity and masked tokens right
-  pairs    the same as text, and BLEU, chrF2 and exact lines of translations with beam 5; the same of the last
-           checkpoint, and of the average of the last 10, if the config keeps so many. If the validation files are
-           called X.valid.Y and X.test.Y is there too, translations are of the test files.
+Measured on the config's held-out data, with the best checkpoint:
+  text     loss (nats per token), perplexity, bits per byte, accuracy of the next token
+  masked   pseudo-perplexity and accuracy of the masked tokens
+  pairs    as text, plus BLEU, chrF2 and exact lines of translations with beam 5; the same for the last checkpoint,
+           and for the average of the last 10 if the config keeps that many. If the validation files are called
+           X.valid.Y and X.test.Y exists too, the test files are translated.
 
-A figure is clean if it can be had again: the commit has the config and nothing has been changed since, heed is not older
-than its sources, and the run was trained by this call in one piece. Otherwise the row says "not clean" and why.
+A figure is clean if it can be reproduced: the commit contains the config, nothing has changed since, heed is not older
+than its sources, and this call trained the run without a stop. Otherwise the row says "not clean" and why.
 """
 import argparse
 import datetime
@@ -27,14 +27,14 @@ import time
 from heed_runs import CORES, DEFAULT_HEED, Heed, cell, config_file, cpu, mean, provenance
 
 AVERAGED = 10  # checkpoints
-# Key of evaluate's JSON object, how the row words it, factor, digits.
+# Key of evaluate's JSON object, its wording in the row, factor, digits.
 FIGURES = [("loss", "loss {}", 1, 4), ("perplexity", "perplexity {}", 1, 3), ("bits_per_byte", "{} bits per byte", 1, 4),
            ("accuracy", "{} % right", 100, 2), ("bleu", "BLEU {}", 1, 2), ("chrf", "chrF2 {}", 1, 2),
            ("exact_match", "{} % of lines exact", 1, 2), ("unknown_tokens", "{} unknown tokens", 1, 0)]
 
 
 def train(heed, config, run, seed, threads):
-    """Trains, or finishes what is there; returns the minutes and why the run would not be clean."""
+    """Trains, or finishes an existing run; returns the minutes and why the run is not clean."""
     begin = time.monotonic()
     options = ("--threads", threads, "--quiet")
     if not run.exists():
@@ -43,10 +43,10 @@ def train(heed, config, run, seed, threads):
     else:
         wanted = json.loads(heed("config", config, "--set", f"seed={seed}"))
         if json.loads((run / "config.json").read_text()) != wanted:
-            sys.exit(f"measure.py: {run} is of another config; move it away")
+            sys.exit(f"measure.py: {run} has another config; move it away")
         heed("resume", run, *options)
         reasons = ["the run was not trained by this call"]
-    # Every process that trains says its plan.
+    # Every training process logs its plan.
     if sum(line.startswith("plan: ") for line in (run / "train.log").read_text().splitlines()) > 1:
         reasons.append("the run was resumed")
     return (time.monotonic() - begin) / 60, reasons
@@ -79,7 +79,7 @@ def figures_of(heed, config, settings, run, tokenize):
 
 
 def reaches(figures, masked, tokenize):
-    """The figures of all seeds in words."""
+    """The figures of all seeds, in words."""
     parts = []
     for where in figures[0]:
         if not all(where in of for of in figures):  # a seed kept fewer than ten checkpoints
@@ -103,7 +103,7 @@ def main():
     parser.add_argument("--tokenize", choices=["13a", "none"], default="13a",
                         help="how BLEU splits lines; none: at spaces, for data that is tokenised (default: 13a)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
-                        help="keep the runs here; a run that is here is finished and measured instead of trained again")
+                        help="keep the runs here; an existing run is finished and measured, not trained again")
     options = parser.parse_args()
     config = config_file(options.config)
     heed = Heed(options.heed)
@@ -137,4 +137,4 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("measure.py: stopped; with --keep FOLDER the same call would finish the run, and its row would say so")
+        sys.exit("measure.py: stopped; with --keep FOLDER the same call finishes the run, and its row says so")

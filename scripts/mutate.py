@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Plants faults in the formulas, one at a time, and reports which tests catch each of them.
 
-    scripts/mutate.py                  plants all of them; this takes minutes, so it is run by hand
+    scripts/mutate.py                  plants all of them; this takes minutes, so run it by hand
     scripts/mutate.py --only norm      plants those whose description contains the word
-    scripts/mutate.py --check          only checks that every fault applies: that its text is in its file once
+    scripts/mutate.py --check          only checks that every fault applies: its text occurs exactly once in its file
 
-The faults are in scripts/mutations.py. They are planted in a copy of what the tests named below need, in build-mutate/.
-It is kept, so the next run builds only what has changed. Exits with 1 if a fault survives, does not apply, or does not
-compile.
+The faults are in scripts/mutations.py. They are planted in build-mutate/, in a copy of the files that the tests below
+need. The copy is kept, so the next run builds only what has changed. Exits with 1 if a fault survives, does not apply, or
+does not compile.
 """
 import argparse
 import concurrent.futures
@@ -34,7 +34,7 @@ FOLDERS = "base math config text nn data decode store evaluate train inspect"
 NEEDED = ["CMakeLists.txt", "tests/CMakeLists.txt", "tests/bench/*", *(f"src/{f}/*" for f in FOLDERS.split()),
           "src/report/page.cpp.in", "src/report/web/*",  # CMakeLists.txt reads them
           *(f"tests/{t}" for t in TESTS.split())]
-SECONDS = 300  # if a fault makes the tests run longer, it is caught
+SECONDS = 300  # tests that run longer have caught the fault
 
 
 def problems():
@@ -49,7 +49,7 @@ def problems():
 
 
 def write(path, data):
-    """Writes a file unless it has these bytes, so that it is not built again without need."""
+    """Writes a file unless it already has these bytes, to avoid needless rebuilds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_bytes() != data:
         path.write_bytes(data)
@@ -90,7 +90,7 @@ class Tree:
         return self.run(["ninja", "-C", self.build, "-j2", "tests/heed_tests"]).returncode == 0
 
     def failing(self):
-        """The tests that fail; a crash or a hang counts as one."""
+        """The failing tests; a crash or a hang counts as one."""
         try:
             result = self.run([self.build / "tests/heed_tests", "--gtest_brief=1"], timeout=SECONDS)
         except subprocess.TimeoutExpired:

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the pictures of README.md from real runs.
+"""Makes the pictures for README.md from real runs.
 
     scripts/pictures.py [--heed PROGRAM] [--out FOLDER] [--keep FOLDER]
 
     learning.svg               where the model that reverses lines looks, from its first step to its last
-    terminal.svg               commands of the quickstart, in the colours of a terminal
-    report-{light,dark}.png    the report of the quickstart: its first curves and its texts, as a browser shows them
+    terminal.svg               commands from the quickstart, in the colours of a terminal
+    report-{light,dark}.png    the quickstart's report: its first curves and its texts, as a browser shows them
 
-The models are those of configs/reverse.json and configs/quickstart.json, with every checkpoint kept: some two minutes of
-training. Runs go to a temporary folder, or stay in the folder of --keep and are used again. The .svg files need nothing
-but heed. The .png files need Chromium and are left out without it.
+The models are configs/reverse.json and configs/quickstart.json, with every checkpoint kept: some two minutes of training.
+Runs go to a temporary folder, or stay in the folder of --keep and are reused. The .svg files need only heed. The .png
+files need Chromium and are skipped without it.
 """
 import argparse
 import collections
@@ -59,7 +59,7 @@ def text(x, y, words, kind=""):
 
 
 def train(heed, config, *options):
-    """Trains configs/CONFIG.json into runs/CONFIG, with all checkpoints kept, unless it is there."""
+    """Trains configs/CONFIG.json into runs/CONFIG, keeping every checkpoint, unless the run exists."""
     run = pathlib.Path("runs", config)
     if not run.exists():
         print(f"pictures.py: training {config}", file=sys.stderr)
@@ -68,7 +68,7 @@ def train(heed, config, *options):
 
 
 def learning(heed, run):
-    """The head that in the end looks most at the token to write, at every step of STEPS."""
+    """At every step of STEPS, the head that looks most at the token to write after the last step."""
     source, target = LINE.split(), LINE.split()[::-1]
     n = len(source)
     maps = [heed.json("attend", run, "--checkpoint", f"step-{step}", LINE,
@@ -126,7 +126,7 @@ def xterm(colour):
 
 
 def terminal(heed, commands):
-    """A window in which the commands were typed."""
+    """A terminal window with the commands and their output."""
     wide, high, body, y = 8.43, 20, [], 62
     widest = 0
     for command in commands:
@@ -208,7 +208,7 @@ def small_png(data):
 
 
 def report(heed, run, out):
-    """The first curves and the texts of the report."""
+    """Pictures of the report's first curves and its texts."""
     page = run / "report.html"
     heed("report", run, "--html", page)
     with Browser() as browser:
@@ -224,7 +224,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "pictures", help="default: docs/pictures")
-    parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder and use those that are there")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder and reuse existing ones")
     options = parser.parse_args()
     heed = Heed(options.heed)
     out = options.out.resolve()
@@ -232,7 +232,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="heed-pictures-") as temporary:
         folder = options.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        os.chdir(folder)  # the pictures show names of runs as a reader has them
+        os.chdir(folder)  # so that the pictures show the same run names as a reader's
         train(heed, "reverse", "--stop-at", 1, "--set", "train.save_every=50")
         train(heed, "quickstart")
         (out / "learning.svg").write_text(learning(heed, "runs/reverse"))
@@ -242,7 +242,7 @@ def main():
         if find_chromium():
             report(heed, pathlib.Path("runs/quickstart"), out)
         else:
-            print("pictures.py: no Chromium here (apt install chromium), so report-*.png were left as they are",
+            print("pictures.py: Chromium is missing (apt install chromium), so report-*.png were not updated",
                   file=sys.stderr)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From nothing to a trained model: installs what is missing, builds heed, trains configs/quickstart.json with a stop in the
-# middle, resumes, evaluates and samples. Then it trains configs/reverse.json to show where a model looks. Nothing is
-# deleted: an older runs/quickstart is renamed to runs/quickstart.old-K.
+# middle, resumes, evaluates and samples. Then trains configs/reverse.json to show where a model looks. Nothing is deleted:
+# an older runs/quickstart is renamed to runs/quickstart.old-K.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +23,7 @@ heed() {  # shows the command, then runs it
 
 scripts/install_dependencies.sh build
 
-say "Building build/heed (Release, tuned for this machine): some two minutes the first time on two cores; build/quickstart.log grows ..."
+say "Building build/heed (Release, tuned for this machine): about two minutes the first time on two cores. Log: build/quickstart.log"
 build_heed() {
   local fresh=()
   [[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja -DHEED_TESTS=OFF)
@@ -33,7 +33,7 @@ build_heed() {
 mkdir -p build
 if ! build_heed >build/quickstart.log 2>&1; then
   tail -n 40 build/quickstart.log >&2
-  echo "The build failed; its whole output is in $PWD/build/quickstart.log" >&2
+  echo "The build failed; the full log is $PWD/build/quickstart.log" >&2
   exit 1
 fi
 built=$SECONDS
@@ -44,13 +44,13 @@ if ((${steps:-0} < 2)); then
   echo "$config must set train.max_steps" >&2
   exit 1
 fi
-say "Training a small transformer on data/fables.txt. It stops half-way, after step $((steps / 2)) of $steps."
+say "Training a small transformer on data/fables.txt. It will stop half-way, after step $((steps / 2)) of $steps."
 heed train "$config" --run "$run" --force --stop-at "$((steps / 2))"
-say "The run can be continued exactly where it stopped."
+say "Now it continues exactly where it stopped."
 heed resume "$run"
 trained=$SECONDS
 
-say "How well does it predict the text that was held out?"
+say "How well does it predict the held-out text?"
 heed evaluate "$run"
 
 say "And what does it write?"
@@ -70,7 +70,7 @@ Everything is in $PWD/$run:
   config.json       the configuration with every default spelled out
   train.log         what you saw above; metrics.jsonl has the same figures for programs
   checkpoints/best  the best model: model.safetensors, its config and its tokenizer
-  report.html       curves, and what it wrote and where it looked while it learnt: open it in a browser
+  report.html       curves, and what it wrote and where it looked as it learnt: open it in a browser
 The attention of the model that reverses lines: $PWD/runs/reverse/attention.html
 Building took $((built - started)) s, training $((trained - built)) s.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that a change of the code changes nothing that heed computes, or says what it changes.
+"""Shows that a code change leaves everything heed computes unchanged, or what it changes.
 
     scripts/record_behaviour.py record HEED FOLDER     trains and uses small models, keeps all results in FOLDER
     scripts/record_behaviour.py compare OLD NEW        two such folders, or programs, which are recorded first
@@ -7,14 +7,14 @@
   --only NAME[,NAME]    only these configs (CONFIGS below)
   --jobs N              this many configs at a time (default: 2)
 
-Each config is trained for about 60 steps three times: on one thread, and on two and three threads with a stop on the
-way and another number of threads after it. All three must end in the same bytes. Then the commands that take such a
-run are run with fixed seeds. An item is what one command printed, or a file of tensors; `compare` prints a line for
-each item that differs, and exits with 6 if any does. JSON is compared by value, without times, speeds and paths;
-state.json, the run's config.json and the film are not compared. The difference of a tensor is relative to its largest
-value. The last digits depend on the CPU and on OpenBLAS, so record both programs on one machine.
+Each config is trained for about 60 steps three times: on one thread, and on two and three threads with a stop half-way and
+a different number of threads afterwards. All three must end in the same bytes. Then the commands that apply to the run are
+run with fixed seeds. An item is the output of one command, or a file of tensors; `compare` prints a line for each item that
+differs, and exits with 6 if any does. JSON is compared by value, without times, speeds and paths; state.json, the run's
+config.json and the film are not compared. Differences of tensors are relative to the tensor's largest value. The last
+digits depend on the CPU and OpenBLAS, so record both programs on one machine.
 
-An older program is called by its own names of options (RENAMED). Needs only Python's standard library.
+An older program is called with its own option names (RENAMED). Needs only Python's standard library.
 """
 import argparse
 import array
@@ -34,7 +34,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from heed_runs import ROOT, cpu  # noqa: E402
 
-# Options that had other names: command, arguments now, and those of a program whose command has no --file.
+# Renamed options: command, arguments now, and arguments for a program whose command has no --file.
 RENAMED = (
     ("evaluate", r"--file (\S+) --target-file (\S+)", r"--source \1 --target \2"),
     ("evaluate", r"--file", r"--data"),
@@ -51,7 +51,7 @@ IGNORED = {"seconds", "tokens_per_second", "run", "checkpoint", "data"}  # keys 
 ADDED = {}
 METRICS = {"kind", "step", "loss", "accuracy", "gradient_norm", "learning_rate", "bleu"}  # keys of metrics.jsonl
 
-# A word with a colon names the section of the keys that follow it.
+# A word with a colon is the section of the keys after it.
 COMMON = "train: max_steps=60 log_every=10 eval_every=20 save_every=20 keep_last=0"
 CONFIGS = {
     "gpt-char": """data: train=fables.txt valid_fraction=0.05 tokenizer: type=char min_frequency=3
@@ -177,7 +177,7 @@ COMMANDS = {
 
 
 def write_inputs(folder):
-    """The beginnings of files of data/, and a text with a little of everything."""
+    """The beginnings of files in data/, and a text with a little of everything."""
     folder.mkdir()
     fables = (ROOT / "data/fables.txt").read_text()
     odd = "Über\tdie Füchse, 日本語!\n\nThe  fox ran home.\n" + "a long line " * 30 + "\n€ 🦊 e\u0301 ﬁ\n"
@@ -217,7 +217,7 @@ def objective_of(config):
 
 
 def names_of(config):
-    """What the commands of a config are given."""
+    """The arguments for the commands of a config."""
     base = next((name for name in ("dates", "reverse") if name in json.dumps(config["data"])), "text")
     names = {end: f"../inputs/{base}.{end}" for end in ("file", "line", "lines", "replies")}
     if base == "text":
@@ -229,7 +229,7 @@ def names_of(config):
 
 
 class Recorder:
-    """Runs heed in a folder of its own, and keeps in items what came of it. Tensors are copied to `kept`."""
+    """Runs heed in a folder of its own and collects the results as items. Tensors are copied to `kept`."""
 
     def __init__(self, program, root, kept, name):
         self.program, self.name, self.folder, self.kept = program, name, root / name, kept / name
@@ -238,7 +238,7 @@ class Recorder:
         self.kept.mkdir(parents=True)
 
     def arguments(self, line):
-        """A command in the names of this program, and its standard input."""
+        """A command with this program's option names, and its standard input."""
         command = line.split()[0]
         if command not in self.helps:
             done = subprocess.run([self.program, command, "--help"], capture_output=True, text=True)
@@ -336,7 +336,7 @@ def record(program, folder, names, jobs):
             run, _, file = item.partition(": ")
             other = of_config.get(f"1 thread: {file}")
             if re.match(r"\d then", run) and (found := difference(item, other, value, folder, folder)):
-                wrong.append(f"{name}: {run} end in other bytes than 1 thread: {file}: {found}")
+                wrong.append(f"{name}: {run} do not end in the same bytes as 1 thread: {file}: {found}")
     count = sum(map(len, items.values()))
     print(f"{program}: {count} items of {len(names)} configs recorded in {time.monotonic() - begin:.0f} s",
           file=sys.stderr)
@@ -357,7 +357,7 @@ def leaves_of_json(value, added, place=""):
 
 
 def leaves_of_text(text):
-    """Its words by line and place; those that are numbers, as numbers."""
+    """Its words by line and place, with numbers parsed."""
     leaves = {}
     for i, line in enumerate(text.split("\n"), 1):
         leaves[f"line {i}"] = re.sub(r"\S+", "", line)  # its spaces
@@ -367,7 +367,7 @@ def leaves_of_text(text):
 
 
 def value_difference(old, new):
-    """What is to be said about two {place: value}, or None."""
+    """How two {place: value} differ, in words, or None."""
     missing, more = old.keys() - new.keys(), new.keys() - old.keys()
     changed = [place for place in old if place in new and
                (old[place] != new[place] or type(old[place]) is not type(new[place]))]
@@ -400,7 +400,7 @@ def tensors(path):
 
 
 def tensor_difference(old, new):
-    """What is to be said about two results of tensors(), or None."""
+    """How two results of tensors() differ, in words, or None."""
     if old.keys() != new.keys():
         return "other tensors: " + ", ".join(sorted(old.keys() ^ new.keys())[:4])
     names = [name for name in old if old[name] != new[name]]
@@ -408,13 +408,13 @@ def tensor_difference(old, new):
         return None
     other_kind = [name for name in names if old[name][:2] != new[name][:2] or old[name][0] != "F32"]
     if other_kind:
-        return f"another shape or type, or no floats, in {len(other_kind)} tensors, such as {other_kind[0]}"
+        return f"shape or type differs, or no floats, in {len(other_kind)} tensors, such as {other_kind[0]}"
     count, sizes = 0, {}
     for name in names:
         a, b = (array.array("f", side[name][2]) for side in (old, new))
         count += sum(x != y for x, y in zip(a, b))
         sizes[name] = max(abs(x - y) for x, y in zip(a, b)) / (max(map(abs, a)) or 1)
-    # Without rotary positions a key's bias has no gradient: what it holds is rounding that has been blown up.
+    # Without rotary positions a key bias has no gradient: its values are amplified rounding errors.
     worst = max(names, key=lambda name: (not name.endswith("k_proj.bias"), sizes[name]))
     total = sum(len(data) // 4 for _, _, data in old.values())
     return (f"{len(names)} of {len(old)} tensors and {count} of {total} values differ; largest relative difference "
@@ -422,7 +422,7 @@ def tensor_difference(old, new):
 
 
 def difference(item, old, new, old_folder, new_folder):
-    """What is to be said about an item, or None. `new` may hold more keys in its JSON, where ADDED says so."""
+    """How an item differs, in words, or None. The JSON of `new` may have more keys, if ADDED lists them."""
     if old is None or new is None:
         return "only in the new record" if old is None else "missing in the new record"
     if old["kind"] == "tensors":

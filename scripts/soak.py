@@ -3,8 +3,8 @@
 
     scripts/soak.py [--heed PROGRAM] [--steps N]
 
-Fails if memory grows, if steps get slower, or if the log has a gap, a repetition or a torn line. Prints what it measured.
-The run is stopped and resumed once.
+Stops and resumes the run once. Prints what it measured. Fails if memory grows, if steps get slower, or if the log has a
+gap, a repetition or a torn line.
 """
 import argparse
 import json
@@ -50,12 +50,12 @@ def watch(command):
 
 
 def check(memory, lines, steps):
-    """Prints what was measured and yields a sentence for everything that is wrong."""
+    """Prints the measurements and yields a sentence for each problem."""
     trained = [l for l in lines if l["kind"] == "train"]
     speed = [l["tokens_per_second"] for l in trained]
     tenth = max(1, len(speed) // 10)
     early, late = (statistics.median(s) for s in (speed[tenth:2 * tenth], speed[-tenth:]))
-    settled, end = memory[len(memory) // 2], memory[-1]  # by then every buffer has reached its size
+    settled, end = memory[len(memory) // 2], memory[-1]  # half-way, every buffer has reached its final size
     print(f"{steps:,} steps, {len(lines):,} lines of metrics, {len(memory):,} samples of memory")
     print(f"memory: {settled:.1f} MiB half-way, {end:.1f} at the end, {max(memory):.1f} at most")
     print(f"speed: {early:,.0f} tokens/s in the second tenth, {late:,.0f} in the last (medians)")
@@ -64,7 +64,7 @@ def check(memory, lines, steps):
     if late < 0.8 * early:
         yield f"the steps got slower: {early:.0f} to {late:.0f} tokens/s"
     if [l["step"] for l in trained] != list(range(LOG_EVERY, steps + 1, LOG_EVERY)):
-        yield "the steps of the train lines are not the expected ones"
+        yield "the train lines have unexpected steps"
     evaluated = [l["step"] for l in lines if l["kind"] == "valid"]
     if evaluated != sorted(set(evaluated)):
         yield "validations are repeated or out of order"

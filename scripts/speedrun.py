@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""How good a config is, and how soon: trains it with several seeds to the end of its schedule and keeps the result.
+"""How good a config gets, and how fast: trains it with several seeds to the end of its schedule and keeps the result.
 
     scripts/speedrun.py CONFIG --target loss '<=' 1.88 [--seeds 3] [--set KEY=VALUE]... [--data KEY=FILE]... [--note TEXT]
 
-The time is that of `heed train`, from its start to its end. The metric is one of `heed evaluate` (loss, perplexity,
-bits_per_byte, accuracy, bleu, chrf, exact_match) on what the config holds out, with the last checkpoint or an average of
-the last ones. No seed is left out and no checkpoint is chosen; a seed that diverges counts as null, without its seconds
-and steps, and misses any target.
---data train=FILE is --set data.train=FILE with a path from here.
+The time is for `heed train`, from start to end. The metric comes from `heed evaluate` (loss, perplexity, bits_per_byte,
+accuracy, bleu, chrf, exact_match) on the config's held-out data, with the last checkpoint or an average of the last ones.
+No seed is left out and no checkpoint is chosen. A seed that diverges counts as null, without seconds and steps, and misses
+any target.
+--data train=FILE is --set data.train=FILE with a path relative to the current folder.
 
-Prints a table row and appends a JSON object to a file of results (default: configs/speedruns.jsonl), also where the target
-is missed: what did not help is a result too, and --note says what was tried. config_sha256 is of the effective config as
-`heed config` prints it with these --set, data_sha256 of the texts.
+Prints a table row and appends a JSON object to a file of results (default: configs/speedruns.jsonl), even if the target is
+missed: what did not help is a result too. --note says what was tried. config_sha256 is the hash of the effective config as
+`heed config` prints it with these --set, data_sha256 those of the texts.
 """
 import argparse
 import datetime
@@ -61,23 +61,23 @@ def measured(heed, run, options):
 
 
 def cannot_measure(settings, options):
-    """Why a run with these settings would have nothing to measure, or None."""
+    """Why nothing could be measured in a run with these settings, or None."""
     metric, train, data = options.target[0], settings["train"], settings["data"]
     if metric in TRANSLATED and settings["objective"]["type"] != "seq2seq":
-        return f"{metric} is of translations; the objective is {settings['objective']['type']}"
+        return f"{metric} measures translations; the objective is {settings['objective']['type']}"
     if metric == "bits_per_byte" and settings["objective"]["type"] in ("masked_lm", "span_corruption"):
         return f"{settings['objective']['type']} does not score every byte, so it has no bits_per_byte"
     if metric == "bits_per_byte" and (data["lowercase"] or data["normalize"] != "none"):
-        return "data.lowercase or data.normalize changes bytes of the text, so there is no bits_per_byte"
+        return "data.lowercase or data.normalize changes the bytes of the text, so it has no bits_per_byte"
     if not data["valid_fraction"] and not any(data.get(key) for key in ("valid", "valid_source", "valid_pairs")):
-        return f"{metric} is of held-out text, but data.valid_fraction is 0 and no file is held out"
+        return f"{metric} needs held-out text, but data.valid_fraction is 0 and no file is held out"
     saved = train["keep_last"] or math.inf
     if train["save_every"] == 0:
         saved = 1
     elif isinstance(train["save_every"], int) and train["max_steps"] > 0:
         saved = min(saved, math.ceil(train["max_steps"] / train["save_every"]))
     if options.average and options.average > saved:
-        return f"--average {options.average}, but only {saved} saved at train.save_every are kept (train.keep_last)"
+        return f"--average {options.average}, but only {saved} saved checkpoints are kept (train.save_every, train.keep_last)"
     return None
 
 
@@ -85,13 +85,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", type=pathlib.Path, help="a config, or the name of one in configs/")
     parser.add_argument("--target", nargs=3, required=True, metavar=("METRIC", "OP", "VALUE"),
-                        help="what the mean of the seeds is to reach; OP is <= or >=")
-    parser.add_argument("--seeds", type=int, default=3, help="how many, from the config's own on (default: 3)")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as heed train takes it")
+                        help="what the mean over the seeds should reach; OP is <= or >=")
+    parser.add_argument("--seeds", type=int, default=3, help="how many, starting from the config's own (default: 3)")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as for heed train")
     parser.add_argument("--data", action="append", default=[], type=pair, metavar="KEY=FILE", help="train, valid, source, ...")
     parser.add_argument("--average", type=int, metavar="N", help="measure the average of the last N checkpoints")
     parser.add_argument("--tokenize", choices=["13a", "none"], default="13a", help="how BLEU splits lines (default: 13a)")
-    parser.add_argument("--note", default="", help="what is tried, in a sentence")
+    parser.add_argument("--note", default="", help="what you are trying, in a sentence")
     parser.add_argument("--results", type=pathlib.Path, default=SPEEDRUNS)
     parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
     parser.add_argument("--threads", type=int, default=CORES, help="default: one per core")
@@ -102,7 +102,7 @@ def main():
     except ValueError:
         wanted = None
     if metric not in METRICS or comparison not in COMPARISONS or wanted is None or options.seeds < 1:
-        parser.error(f"expected --target METRIC '<=' VALUE or '>=' VALUE, METRIC one of {', '.join(METRICS)}; and a seed")
+        parser.error(f"expected --target METRIC '<=' VALUE or '>=' VALUE, METRIC one of {', '.join(METRICS)}; and at least one seed")
     heed, config = Heed(options.heed), config_file(options.config)
     commit, reasons = provenance(config, heed.program)
     sets = [part for text in options.set for part in ("--set", text)]
@@ -162,4 +162,4 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("speedrun.py: stopped; nothing is kept of a run that was not finished")
+        sys.exit("speedrun.py: stopped; an unfinished run leaves no result")

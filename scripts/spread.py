@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures spread: how many source files know a capability that are not its own.
+"""Measures spread: how many source files refer to a capability without being part of it.
 
     scripts/spread.py [--files] [ROOT]      a table; ROOT: another checkout; --files: also the names
 
-A capability should be a file or two, a row in a table and a command; each further file that names it has to be read,
-and perhaps changed, with it. A file counts if its code names the capability, in an #include or a string too; comments are
-not read. Not counted are the capability's own files, src/config/ (where each key has its row) and the table
-of commands.
+A capability should be a file or two, a row in a table and a command. Every other file that mentions it must be read, and
+perhaps changed, along with it. A file counts if its code mentions the capability, even in an #include or a string;
+comments do not count. Nor do the capability's own files, src/config/ (where each key has its row) and the table of
+commands.
 """
 import argparse
 import fnmatch
@@ -14,8 +14,8 @@ import pathlib
 import re
 import sys
 
-# Capability: words as a regular expression, and its own files as patterns of their path without suffix. Own files of
-# several layouts may stand here: a pattern that fits no file does no harm.
+# Capability: words as a regular expression, and its own files as patterns of their path without suffix. The patterns may
+# cover several layouts: one that matches no file does no harm.
 CAPABILITIES = {
     "BLEU": (r"(?i)bleu|chrf|select_by|best_metric", "*/bleu */chrf */ngrams"),
     "first weights": (r"init_from|[Ii]nitial_?[Ww]eights|first_weights|initial_sha256|initial\.safetensors|\"initial\"",
@@ -56,7 +56,7 @@ def code_of(path):
 
 
 def spread(root):
-    """{capability: (own files, other files that name it)}, as paths in src/ without suffix."""
+    """{capability: (own files, other files that mention it)}, as paths in src/ without suffix."""
     files = {path.relative_to(root / "src").as_posix(): path for path in sorted((root / "src").rglob("*"))
              if path.suffix in (".h", ".cpp", ".js", ".html")}
     code = {name: code_of(path) for name, path in files.items()}

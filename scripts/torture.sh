@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Kills training (kill -9) at random moments, often during a save, and resumes it with a random number of threads. When a
-# run is finished, its last checkpoint, links, metrics and film must equal those of an uninterrupted run in every byte.
+# run is finished, its last checkpoint, links, losses and film must be the same as those of an uninterrupted run.
 #   scripts/torture.sh [KILLS, default 12] [HEED, default build/heed]       the long form has 200 kills
-# After each kill check_run.py, which shares no code with heed, checks that every checkpoint is whole.
+# After each kill, check_run.py, which shares no code with heed, checks that every checkpoint is intact.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 kills=${1:-12}
@@ -32,7 +32,7 @@ fail() {
   echo "torture: $1 (TORTURE_SEED=$seed)" >&2
   tail -n 20 "$work/output" >&2 || true
   trap - EXIT
-  echo "torture: everything is left in $work" >&2
+  echo "torture: all files are in $work" >&2
   exit 1
 }
 
@@ -41,7 +41,7 @@ begin=${EPOCHREALTIME/[.,]/}
 "$heed" train "$work/config.json" --run "$reference" >"$work/output" 2>&1 ||
   fail "the uninterrupted run failed"
 micros=$((${EPOCHREALTIME/[.,]/} - begin))
-python3 "$check" "$reference" || fail "the uninterrupted run is not whole"
+python3 "$check" "$reference" || fail "the uninterrupted run is damaged"
 
 pause() { sleep "$(printf '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)))"; }  # microseconds
 
@@ -62,7 +62,7 @@ while ((done_kills < kills || finished == 0)); do
   threads=$((RANDOM % 3 + 1))
   if [[ -e $run/config.json ]]; then
     command=("$heed" resume "$run" --threads "$threads")
-  else  # killed before the folder was made: there is nothing to resume
+  else  # killed before the folder existed: nothing to resume
     rm -rf "$run"
     command=("$heed" train "$work/config.json" --run "$run" --threads "$threads")
   fi
@@ -84,11 +84,11 @@ while ((done_kills < kills || finished == 0)); do
       done_kills=$((done_kills + 1))
       if compgen -G "$run/checkpoints/.tmp-*" >/dev/null; then in_save=$((in_save + 1)); fi
       if [[ -d $run/checkpoints ]]; then
-        python3 "$check" "$run" || fail "a kill left a checkpoint that is not whole"
+        python3 "$check" "$run" || fail "a kill left a damaged checkpoint"
       fi
       ;;
     0)
-      python3 "$check" "$run" "$reference" || fail "the resumed run is not the uninterrupted one"
+      python3 "$check" "$run" "$reference" || fail "the resumed run differs from the uninterrupted one"
       finished=$((finished + 1))
       rm -rf "$run"
       ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains, stops, resumes, evaluates, samples, scores and translates with four threads under ThreadSanitizer (in
-# build-tsan/). A data race ends it with a report and exit code 66.
-#   scripts/tsan.sh            takes some minutes, so it is run by hand
+# build-tsan/). On a data race it prints a report and exits with 66.
+#   scripts/tsan.sh            takes some minutes, so run it by hand
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/install_dependencies.sh build

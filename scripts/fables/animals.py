@@ -1,4 +1,4 @@
-"""Plots among animals. The matter is as old as Aesop, the words are our own."""
+"""Plots among animals. The stories are as old as Aesop, the words are our own."""
 
 from . import words
 from .casting import cast, place, thing

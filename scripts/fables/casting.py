@@ -1,4 +1,4 @@
-"""Chooses the characters, things and places of a story, and begins it."""
+"""Chooses the characters, things and places of a story, and writes its beginning."""
 
 from . import words
 from .writer import Entity
@@ -20,7 +20,7 @@ def home_of(noun):
 
 
 def cast(s, role, pool, unlike=None, gender=None, adjectives=PLAIN, named=0.35):
-    """Draws a character from a pool. No noun occurs twice; its gender mostly differs from that of role `unlike`."""
+    """Draws a character from a pool. No noun occurs twice; its gender usually differs from that of role `unlike`."""
     taken = {e.noun for e in s.roles.values()}
     if unlike and s.chance(0.85):
         gender = "f" if s.roles[unlike].kind == "m" else "m"
@@ -68,7 +68,7 @@ def once(s, role="A"):
 
 
 def trait(s, role):
-    """A word about the one we have just met, which fits king and queen, or boy and girl, alike."""
+    """A remark about the character just introduced. It fits both king and queen, or both boy and girl."""
     e = s.roles[role]
     if not s.chance(0.5):
         return

@@ -80,8 +80,8 @@ HIDING = ["under a stone", "in a hollow tree", "under the bridge", "behind the b
           "under an old cart", "behind the door", "in the tall grass", "at the foot of an oak",
           "under a bench"]
 
-# Other nouns, never referred to by a pronoun: a reader, or a control that bets on the nearest noun,
-# meets them on the way. Words that the fables also use as verbs are left out.
+# Other nouns. No pronoun refers to them, but a control that bets on the nearest noun meets them.
+# Words that the fables also use as verbs are left out.
 SCENERY = set("""
     anger animals arms bag barn basket beak beauty bed belly bench birds bite boat bottom branch
     branches bread bridge brothers butterfly cart castle cave chest children coin coins corner

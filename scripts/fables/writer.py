@@ -87,7 +87,7 @@ class Writer:
         self.sentence += 1
 
     def fill(self, match):
-        """A fixed word; what was "under a stone" is "under the stone" when it comes again."""
+        """A fixed word; "under a stone" becomes "under the stone" the second time."""
         words = self.fixed[match[1]]
         self.fixed[match[1]] = re.sub(r"\b(a|an)\b", "the", words)
         return words

@@ -13,7 +13,7 @@ import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 TOOLS = ("bash env dirname grep cut uniq paste sha256sum mktemp mkdir gzip cat rm mv wc chmod sed").split()
-needs_a_downloader = unittest.skipUnless(shutil.which("curl") or shutil.which("wget"), "neither curl nor wget is here")
+needs_a_downloader = unittest.skipUnless(shutil.which("curl") or shutil.which("wget"), "curl and wget are both missing is here")
 PLAIN, PACKED = b"one line\nand another\n", b"a text that is sent gzipped\n" * 100
 
 
@@ -118,7 +118,7 @@ class GetData(unittest.TestCase):
     def test_a_torn_gzip_file_is_named(self):
         whole = gzip.compress(PACKED)
         (self.source / "pairs.en.gz").write_bytes(whole[:len(whole) // 2])
-        self.get("both", "--from", self.source, status=1, words="pairs.en.gz is not a whole gzip file")
+        self.get("both", "--from", self.source, status=1, words="pairs.en.gz is not a complete gzip file")
         self.assertEqual(self.files(), {})
 
     def test_a_second_call_does_nothing(self):
@@ -133,7 +133,7 @@ class GetData(unittest.TestCase):
     def test_a_file_that_is_not_the_expected_one_is_replaced(self):
         self.place.mkdir(parents=True)
         (self.place / "small.txt").write_bytes(PLAIN[:5])
-        self.get("small", words=["small.txt: another file was here", "checked"])
+        self.get("small", words=["small.txt: replaces another file", "checked"])
         self.assertEqual(self.files(), {"small.txt": PLAIN})
 
     def test_files_are_downloaded_and_unpacked_with_curl_and_with_wget(self):
@@ -160,13 +160,13 @@ class GetData(unittest.TestCase):
         self.assertEqual(self.files(), {})
 
     def test_without_curl_and_wget_it_says_what_to_do(self):
-        self.get("small", status=1, words=["neither curl nor wget", "--from"], tools=[])
+        self.get("small", status=1, words=["curl and wget are both missing", "--from"], tools=[])
 
     def test_wrong_command_lines_say_which_sets_there_are(self):
         for args in ((), ("smal",), (".*",), ("small", "both"), ("small", "--from"), ("--fast", "small")):
             with self.subTest(args):
                 self.get(*args, status=2, words=["get_data.sh: ", "scripts/get_data.sh SET --from DIR"])
-        self.get("smal", status=2, words="There are: small both")
+        self.get("smal", status=2, words="Known: small both")
         self.assertFalse(self.place.exists())
 
     def test_every_file_that_a_config_names_is_in_the_repository_or_in_the_list(self):

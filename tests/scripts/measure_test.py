@@ -164,7 +164,7 @@ class Measure(unittest.TestCase):
         done = subprocess.run([sys.executable, self.repository / "scripts" / "measure.py", "text", "--heed", HEED,
                                "--keep", runs], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is of another config", done.stderr)
+        self.assertIn("has another config", done.stderr)
 
 
 if __name__ == "__main__":

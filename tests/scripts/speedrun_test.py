@@ -77,7 +77,7 @@ class Speedrun(unittest.TestCase):
     def test_a_target_that_cannot_be_measured_is_refused_before_training(self):
         for target in (("los", "<=", "1"), ("loss", "<", "1"), ("loss", "<=", "low"), ("loss", "<=", "nan")):
             self.assertIn("expected --target", self.speedrun("--target", *target, status=2).stderr)
-        for options, reason in ((("bleu", ">=", 3), "bleu is of translations"),
+        for options, reason in ((("bleu", ">=", 3), "bleu measures translations"),
                                 (("loss", "<=", 9, "--average", 4), "only 3 saved"),
                                 (("loss", "<=", 9, "--average", 3, "--set", "train.max_steps=4"), "only 2 saved"),
                                 (("loss", "<=", 9, "--average", 2, "--set", "train.save_every=0"), "only 1 saved"),
