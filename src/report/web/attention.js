@@ -1,4 +1,4 @@
-// The page of `heed attend --html`: one frame, with the lengths of the values.
+// The page of `heed attend --html`: one frame, plus the lengths of the values.
 
 // [key] || v W_O || in the chosen head.
 function lengths() {
@@ -40,7 +40,7 @@ function keyOf(token, weight, share) {
     bar("share", share), number("share", share));
 }
 
-// The most probable next tokens after the chosen one, beside the one that follows.
+// The most probable next tokens after the chosen one; the actual next token is marked.
 function drawNext() {
   const best = kind().name === "encoder" ? [] : (data.next?.[at.query] ?? []);
   const follows = queries()[at.query + 1];

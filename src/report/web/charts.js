@@ -1,13 +1,13 @@
 // Line charts: a <figure> with inline SVG. Lines differ in colour and in dashes (classes line-0 to
-// line-4 and dash-0 to dash-4; line-control for a line that others are compared with). A text
-// alternative gives the first, last, least and largest value of each line. Pointing at a chart, or
-// the arrow keys in it, read the values at a step. A button saves the chart.
+// line-4 and dash-0 to dash-4; line-control for a reference line). A text alternative gives the
+// first, last, least and largest value of each line. Point at a chart or use its arrow keys to read
+// the values at a step. A button saves the chart.
 
-// The drawing area in SVG units; labels are left of it and below it.
+// The drawing area in SVG units; labels are to its left and below.
 const area = { width: 320, height: 190, left: 44, right: 312, top: 8, bottom: 168 };
 const coordinate = (x) => x.toFixed(1);
 
-// The points with the least and the largest value.
+// The points with the least and largest value.
 function extremes(points) {
   let [least, largest] = [points[0], points[0]];
   for (const p of points) {
@@ -17,8 +17,8 @@ function extremes(points) {
   return [least, largest];
 }
 
-// Thins a line of very many points: keeps the first, the last, and the least and the largest of each
-// stretch between them, so that no spike is lost.
+// Thins a line with many points: keeps the first, the last, and the least and largest of each stretch
+// in between, so that no spike is lost.
 function thinned(points, stretches = 150) {
   const inner = points.length - 2, out = [points[0]];
   if (inner <= 2 * stretches) return points;
@@ -47,7 +47,7 @@ function axisOf(values, { logarithmic = false, fromZero = false } = {}) {
   let [low, high] = [Infinity, -Infinity];
   for (const x of values) [low, high] = [Math.min(low, x), Math.max(high, x)];
   if (fromZero) low = Math.min(0, low);
-  if (high - low <= 1e-6 * Math.abs(high)) {  // only one value
+  if (high - low <= 1e-6 * Math.abs(high)) {  // all values are the same
     const room = 0.1 * Math.abs(high) || 1;
     high += room;
     if (!fromZero) low = logarithmic ? low / 1.1 : low - room;
@@ -76,8 +76,7 @@ function grid(x, y, px, py) {
     ...x.ticks.map((t) => text(t, px(t), area.height - 6, "middle"))];
 }
 
-// Horizontal lines to compare with, [[name, value], ...], for those of options.levels that are near
-// the values.
+// Horizontal reference lines, [[name, value], ...]: those of options.levels that are near the values.
 function levelsNear(values, options) {
   const [low, high] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
   const room = 0.5 * (high - low || 0.1 * Math.abs(high));
@@ -86,7 +85,7 @@ function levelsNear(values, options) {
 }
 
 function drawLevels(levels, py) {
-  let above = -Infinity;  // where the label above ends
+  let above = -Infinity;  // where the previous label ends
   return levels.flatMap(([name, value]) => {
     const y = py(value), label = Math.max(y - 3, above + 11);
     above = label;
@@ -96,8 +95,8 @@ function drawLevels(levels, py) {
   });
 }
 
-// Reading values: a cross-hair at the step nearest to the pointer, or at the one that the arrow keys
-// have moved to, and the values of each line there.
+// Reading values: a cross-hair at the step nearest to the pointer, or chosen with the arrow keys, and
+// the value of each line there.
 function makeReadable(picture, reading, lines, px, py) {
   const steps = [...new Set(lines.flatMap((line) => line.points.map((p) => p[0])))].sort((a, b) => a - b);
   const cross = graphic("g", { class: "cross" });
@@ -147,12 +146,12 @@ function saveChart(title, picture, legend) {
 }
 
 // lines: [{ name, points: [[step, value], ...], control }], with name "" for a single line. Values
-// that are not numbers are left out; so are values <= 0 on a logarithmic axis. options.levels:
-// [[name, value], ...] to compare with; options.of: begins the name of its file. Returns a list of
-// one figure, or an empty list if there is no point.
+// that are not numbers are left out, as are values <= 0 on a logarithmic axis. options.levels:
+// [[name, value], ...], reference lines; options.of: prefix of the file name. Returns a list with one
+// figure, or an empty list if there are no points.
 function chart(title, lines, options = {}) {
   const drawable = ([, y]) => Number.isFinite(y) && (!options.logarithmic || y > 0);
-  let count = 0;  // of lines that are not a control; colours repeat after five
+  let count = 0;  // lines, not counting controls; colours repeat after five
   const drawn = lines.map((line) => {
     const n = line.control ? 0 : count++;
     const look = line.control ? "line-control" : `line-${n % 5} dash-${(n + Math.floor(n / 5)) % 5}`;

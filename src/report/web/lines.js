@@ -1,8 +1,8 @@
-// The chosen head as lines between words. On the left the tokens that are looked at, on the right
-// the rows that look; the stronger a line, the larger the weight. Pointing at a word, or moving to
-// it with the arrow keys, leaves its own lines only.
+// The chosen head as lines between words: keys on the left, queries on the right; the stronger a
+// line, the larger the weight. Pointing at a word, or moving to it with the arrow keys, shows only
+// its own lines.
 
-const least = 0.02;  // weights below have no line
+const least = 0.02;  // smaller weights have no line
 const cut = (token) => shown(token).replace(/^(.{13}).{2,}/su, "$1…");
 const sides = () => [keys().map(cut), queries().map((_, q) => rowLabel(q, cut))];
 const pen = document.createElement("canvas").getContext("2d");
@@ -19,7 +19,7 @@ function drawLines(chooseRow) {
     const line = graphic("line", { x1: from, y1: y(k), x2: to, y2: y(q), "stroke-opacity": w.toFixed(3) });
     lines.push({ line, ends: [k, q] });
   }));
-  // side 0 is the left one
+  // side 0 is the left side
   const only = (side, i) => lines.forEach(({ line, ends }) => {
     line.style.display = side === null || ends[side] === i ? "" : "none";
   });

@@ -1,5 +1,5 @@
 // Attention maps of the page's frames: the current choice, its weights, and pictures of them.
-// A page has #kinds for a radio button per kind, #heads for a picture per head, #views for a radio
+// A page has #kinds with a radio button per kind, #heads with a picture per head, #views with a radio
 // button per view of the chosen head, #map and #lines for the view, and #save to save it.
 const at = { frame: data.frames.length - 1, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0, view: 0 };
 const frame = () => data.frames[at.frame];
@@ -9,8 +9,8 @@ const keys = () => kind().keys;
 const visible = (q) => (kind().name === "decoder" ? q + 1 : keys().length);  // how many keys row q sees
 const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
 
-// "un → homme": in a decoder, the row of a token predicts the next one. After the last token stands
-// the most probable one, with a dashed arrow, if the page knows it. name(token) is what is shown.
+// "un → homme": in a decoder, the row of a token predicts the next one. After the last token, a dashed
+// arrow points to the most probable next one, if the page has it. name(token) is shown for a token.
 function rowLabel(q, name = shown) {
   const token = name(queries()[q]);
   if (kind().name === "encoder") return token;
@@ -18,7 +18,7 @@ function rowLabel(q, name = shown) {
   return `${token} ${data.next ? "⇢ " + name(data.next[q][0].token) : "→ …"}`;
 }
 
-// `count` bytes of a base64 text from byte `begin` on.
+// `count` bytes of a base64 text, starting at byte `begin`.
 function bytesOf(text, begin, count) {
   const skip = begin % 3, letters = atob(text.slice((4 * (begin - skip)) / 3, 4 * Math.ceil((begin + count) / 3)));
   const bytes = new Uint8Array(count);
@@ -26,8 +26,8 @@ function bytesOf(text, begin, count) {
   return bytes;
 }
 
-// [query][key] of a head, unpacked when it is first asked for. A weight has 8 bits (its square root
-// in 255ths) or 16 (in ten-thousandths).
+// [query][key] of a head, unpacked on first use. A weight has 8 bits (its square root in 255ths) or 16
+// (in ten-thousandths).
 function headWeights(layer, head) {
   const place = layer * kind().heads + head;
   const known = ((frame().unpacked ??= {})[at.kind] ??= {});
@@ -38,7 +38,7 @@ function headWeights(layer, head) {
   for (let i = 0; i < size; ++i) all[i] = width === 1 ? (packed[i] / 255) ** 2 : packed[i] / 10000;
   return (known[place] = all);
 }
-// The head whose rows' largest weights are largest on average. Rows that see one key have no choice.
+// The head with the highest mean over rows of the row's largest weight. Rows with one key do not count.
 function sharpestHead() {
   const n = keys().length, best = { layer: 0, head: 0 };
   let most = 0;
@@ -58,13 +58,13 @@ function weights(query) {
   return Array.from(headWeights(at.layer, at.head).subarray(query * n, (query + 1) * n));
 }
 
-// 101 colours from the page's to another.
+// 101 colours from the page's colour to another.
 const shadesOf = (colour) => {
   const [from, to] = [variable("--page"), variable(colour)];
   return Array.from({ length: 101 }, (_, i) => mixed(from, to, i / 100));
 };
 
-// The small pictures, a row for each layer.
+// The small pictures, one row per layer.
 
 const buttonsOfHeads = () => [...$("heads").querySelectorAll("button")];
 
@@ -119,7 +119,7 @@ function drawMap({ name, colour, row }, after) {
 }
 
 // The views of the chosen head: the page's maps, { name, colour, row(query) }, then lines.
-let maps, drawChosen;  // drawChosen() draws what the page shows of the chosen frame, kind and head
+let maps, drawChosen;  // drawChosen() draws the chosen frame, kind and head
 
 // `after` ends the caption of a map; lines call chooseRow(query).
 function drawView(chooseRow, after = "") {
@@ -133,7 +133,7 @@ function drawView(chooseRow, after = "") {
 function choose(change) {
   Object.assign(at, change);
   if ("kind" in change) makeHeads();
-  if (!("head" in change) || "kind" in change) drawHeads();  // not if only another head is chosen
+  if (!("head" in change) || "kind" in change) drawHeads();  // not if only the head changes
   markChosen();
   drawPattern();
   drawChosen();

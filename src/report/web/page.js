@@ -28,13 +28,13 @@ function short(x) {
   return size >= 1e9 || (size > 0 && size < 1e-4) ? rounded.toExponential() : String(rounded);
 }
 
-// At most n of the indices below `size`, evenly spread, with the first and the last.
+// At most n of the indices below `size`, evenly spaced, including the first and the last.
 function spread(size, n) {
   if (size <= n) return [...Array(size).keys()];
   return [...Array(n).keys()].map((i) => Math.floor((i * (size - 1)) / (n - 1)));
 }
 
-// Head and body of a table. The first cell of a row is its header.
+// The head and body of a table. The first cell of a row is its header.
 function rowsOf(titles, rows) {
   const row = ([first, ...others]) =>
     element("tr", {}, element("th", { scope: "row" }, first), ...others.map((x) => element("td", {}, x)));
@@ -42,7 +42,7 @@ function rowsOf(titles, rows) {
   return [element("thead", {}, head), element("tbody", {}, ...rows.map(row))];
 }
 
-// Colours between two others, with black or white letters, whichever are easier to read.
+// Colours between two others, with black or white text, whichever is easier to read.
 function variable(name) {
   const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -58,8 +58,8 @@ function paint(e, rgb) {
   e.style.color = inkOn(rgb);
 }
 
-// A group is one stop of the tab key; arrow keys, Home and End move within it. With several columns,
-// up and down move by a row.
+// A group is one tab stop; arrow keys, Home and End move within it. With several columns, up and down
+// move by a row.
 function arrows(group, press, columns = () => 1) {
   group.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;

@@ -1,7 +1,7 @@
-// What the chosen head does, in words: where it looks most, of a list of simple patterns.
+// What the chosen head does, in words: which of a list of simple patterns it follows most.
 
 // Patterns of a kind: [words, (query, key) => does the pattern point there?]. A row counts only if
-// the pattern points somewhere in it.
+// the pattern points to one of its keys.
 function patterns() {
   const [q, k] = [queries(), keys()];
   const place = (j) => (j === 0 ? "the first token" : j === k.length - 1 ? "the last token" : "one token");
@@ -18,7 +18,7 @@ function patterns() {
     ["the token after an earlier copy", (i, j) => j < i && j > 0 && k[j - 1] === q[i]], ...single];
 }
 
-// The mean share of the weight of the rows that a pattern takes, and what evenly spread weights give.
+// The mean share of a row's weight that follows a pattern, and the same for evenly spread weights.
 function match(points, rows) {
   let [share, even, count] = [0, 0, 0];
   for (const [i, row] of rows) {
@@ -32,11 +32,11 @@ function match(points, rows) {
   return { share: share / count, even: even / count, count };
 }
 
-// "mostly the previous token" and its numbers. A pattern has to hold in at least half of the rows
-// that have a choice, and to take twice what it would have by chance.
+// "mostly the previous token" and its numbers. A pattern must apply to at least half of the rows that
+// have a choice, and get twice the weight it would get by chance.
 function headInWords() {
   const rows = queries().map((_, i) => [i, weights(i)]).filter(([i]) => visible(i) > 1);
-  if (rows.length === 0) return ["only one token to look at", ""];
+  if (rows.length === 0) return ["there is only one token to look at", ""];
   const found = patterns().map(([words, points]) => ({ words, ...match(points, rows) }))
     .filter((m) => m.count >= rows.length / 2 && (m.share >= 2 * m.even || m.share >= 0.8));
   const best = found.sort((a, b) => b.share - a.share)[0];

@@ -24,7 +24,7 @@ const line = (name, curves, key, of = same) =>
   ({ name, points: curves.steps.map((step, i) => [step, of(curves[key][i])]) });
 const both = (key, of) => [line("training", train, key, of), line("held out", valid, key, of)];
 
-// What other ways of guessing reach on the same text: lines of the loss chart and a table.
+// Yardsticks, simpler methods on the same text: lines in the loss chart, and a table.
 
 const yardsticks = data.yardsticks ?? [];
 
@@ -42,7 +42,7 @@ function drawYardsticks() {
     all.map((y) => [y.name, short(y.nats_per_token), short(y.bits_per_byte)]));
   table.tBodies[0].rows[place].className = "chosen";
   $("yardsticks").append(element("h3", {}, "How good is that?"),
-    element("p", {}, "The same held-out text, guessed in simpler ways. Less is better. " +
+    element("p", {}, "The same held-out text, predicted by simpler methods. Lower is better. " +
       (better.length === 0 ? `This model beats all of them.` : worse.length === 0 ? "This model beats none of them."
         : `This model beats ${list(worse)}; it does not beat ${list(better)}.`)),
     element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "How good is that?" }, table));
@@ -69,7 +69,7 @@ function drawCurves() {
     [...rows("training", train), ...rows("held out", valid)]));
 }
 
-// The film: one slider for the texts and the maps of the frames.
+// The film: one slider moves through the texts and maps of the frames.
 
 // "step 64: loss 3.21 held out, 3.3 training, 2.9 on this text"
 function frameInWords() {
@@ -78,7 +78,7 @@ function frameInWords() {
   return stepName(frame().step) + (known.length > 0 ? ": loss " + known.join(", ") : "");
 }
 
-// Plays the frames from the chosen one, or from the first if that is the last.
+// Plays the film from the chosen frame, or from the first if the last is chosen.
 let playing;
 function play(on) {
   clearInterval(playing);
@@ -103,8 +103,8 @@ function startFilm() {
   $("play").addEventListener("click", () => play(playing === undefined));
 }
 
-// The texts of each frame, on one line: a sign stands for the end of a line. The text of the chosen
-// frame is large; all frames share a place, so that nothing moves while the film plays.
+// The texts of each frame, on one line, with a sign for each line end. The text of the chosen frame is
+// large; all frames share one place, so that nothing moves while the film plays.
 function drawSamples() {
   const oneLine = (text) => text.replace(/\n+/g, " ↵ ");
   const row = (name, text) => [element("dt", {}, name), element("dd", {}, oneLine(text))];
@@ -131,7 +131,7 @@ function drawFrame() {
 
 function drawMaps() {
   if (data.frames.length === 0) {
-    $("maps-body").replaceChildren(element("p", {}, "None: see the notes above."));
+    $("maps-body").replaceChildren(element("p", {}, "None; see the notes above."));
     $("film-bar").remove();
     return;
   }
@@ -147,7 +147,7 @@ const quantities = [["gradient_norm", "Gradient norm (logarithmic)", { logarithm
   ["cosine", "Cosine to the initial value"]];
 const recorded = (name, of, control = false) => ({ name, control, points: data.learning.map((r) => [r.step, of(r)]) });
 
-// Groups the matrices of an attention; other tensors stand alone. { title: [[tensor, line]] }
+// Groups the matrices of each attention; any other tensor is a group of its own. { title: [[tensor, line]] }
 function groupsOf(matrices) {
   const groups = {}, parts = { q_proj: "W_Q", k_proj: "W_K", v_proj: "W_V", out_proj: "W_O" };
   for (const tensor of Object.keys(matrices)) {

@@ -1,9 +1,9 @@
-// Pictures as SVG files for slides and papers: they need nothing else and have the page's colours.
+// Saves pictures as self-contained SVG files, in the page's colours, for slides and papers.
 
 const looks = ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap",
   "stroke-linejoin", "paint-order", "font-family", "font-size", "font-weight"];
 
-// A copy that looks the same without the page's style.
+// A copy that looks the same without the page's style sheet.
 function copied(picture) {
   const copy = picture.cloneNode(true);
   const all = (e) => [e, ...e.querySelectorAll("*")];
@@ -16,7 +16,7 @@ function copied(picture) {
   return copy;
 }
 
-// Saves the children (they fill width x height) under a title, on the colour of the page.
+// Saves the children (which fill width x height) below a title, on the page's background.
 function saveSvg(title, width, height, ...children) {
   const colour = (name) => `rgb(${variable(name)})`, scale = Math.max(1, 960 / width);
   const file = graphic("svg", { xmlns: svgSpace, viewBox: `-12 -34 ${width + 24} ${height + 46}`, fill: "none",
