@@ -1,4 +1,4 @@
-"""Checks the tasks of data/ and the scripts that make data/; run by ctest, or as `python3 tests/data_test.py`."""
+"""Checks the tasks in data/ and the scripts that make them; run by ctest, or as `python3 tests/data_test.py`."""
 
 import datetime
 import json
@@ -25,7 +25,7 @@ def lines(path):
 
 
 def make(task, folder, *options):
-    """What make_task.py writes: (source, target, gold) for each line."""
+    """The output of make_task.py: (source, target, gold) for each line."""
     prefix = pathlib.Path(folder) / task
     result = run(ROOT / "scripts/make_task.py", task, "--out", prefix, *options)
     assert result.returncode == 0, result.stderr
@@ -146,7 +146,7 @@ class Tasks(unittest.TestCase):
             self.assertEqual(len(gold["alignment"]), len(target))
             for place, at in enumerate(gold["alignment"]):
                 self.assertEqual(at, sorted(set(at)))
-                for _ in range(5):  # other digits elsewhere must leave this digit as it is
+                for _ in range(5):  # changing other digits must not change this one
                     changed = "".join(c if c == "+" or i in at else generator.choice("0123456789")
                                       for i, c in enumerate(source))
                     total = str(sum(map(int, changed.split("+")))).zfill(len(target))

@@ -44,8 +44,8 @@ TABLE = r"^\|[^\n]*\| command \|\n\|[-|]+\n((?:\|[^\n]*\n)+)"
 
 
 def shell_commands(text):
-    """Of fenced blocks the lines after "$ ", in blocks of shell without a prompt every line; of tables whose last column is
-    called "command" what stands there as code."""
+    """The commands of a page: in fenced blocks, lines after "$ " or, in shell blocks without a prompt, every line; in
+    tables whose last column is "command", the code in that column."""
     commands = []
     for block in re.finditer(f"{BLOCK}|{TABLE}", text, re.M | re.S):
         language, body, rows = block.groups()
@@ -63,7 +63,7 @@ def shell_commands(text):
 
 
 def special(command):
-    """(what runs instead or None, why), or (the command itself, None)."""
+    """(what runs instead, or None; why), or (the command itself, None)."""
     for pattern, instead, why in SPECIAL:
         match = re.search(pattern, command)
         if match:
@@ -72,7 +72,7 @@ def special(command):
 
 
 def small_copy(folder):
-    """The repository without its sources, with configs that train a small model for STEPS steps."""
+    """Copies the repository without its sources, with configs that train a small model for STEPS steps."""
     ignored = shutil.ignore_patterns("__pycache__", "downloads", "reverse-50k.*")
     for name in ("configs", "data", "scripts"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)

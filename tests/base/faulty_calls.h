@@ -1,4 +1,4 @@
-// System calls that fail on request: the N-th one, once or for good, with a given reason.
+// System calls that fail on request: the N-th call, once or from then on, with a given errno.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,12 +16,12 @@ namespace heed {
 
 class FaultyCalls : public SystemCalls {
  public:
-  int fail_at = 0;            // this call fails, counted from 1; 0: none does
-  bool for_good = false;      // and all after it
+  int fail_at = 0;            // this call fails, counted from 1; 0: no call
+  bool for_good = false;      // every later call fails too
   int reason = ENOSPC;        // errno
   bool short_writes = false;  // at most 7 bytes at a time
   bool can_exchange = true;
-  std::int64_t free = -1;  // told instead of the truth if >= 0
+  std::int64_t free = -1;  // if >= 0, reported as the free space
 
   int calls = 0;                // so far
   int failures = 0;             // so far

@@ -87,7 +87,7 @@ TEST(InputFile, StandardInputThatDoesNotBlockIsWaitedFor) {
   writer.join();
 }
 
-// Of some megabytes, so that it does not come in one piece.
+// Some megabytes, so that it does not arrive in one piece.
 std::string numbers() {
   std::string text;
   for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + "\n";

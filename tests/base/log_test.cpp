@@ -46,7 +46,7 @@ struct Terminal {
     close(master);
     close(slave);
   }
-  // The kernel may pass on what was written in pieces, the last of them a little later.
+  // The kernel may deliver the output in pieces, the last one a little later.
   std::string shown() const {
     std::string all;
     pollfd readable{master, POLLIN, 0};

@@ -11,7 +11,7 @@ namespace heed {
 namespace {
 
 // Pearson's chi square of `draws` numbers in 0..255 against equal frequencies; 255 degrees of
-// freedom: mean 255, deviation sqrt(510) = 22.6. Beyond 6 deviations is no chance.
+// freedom: mean 255, deviation sqrt(510) = 22.6. More than 6 deviations is not chance.
 template <class Draw>
 void expect_uniform_bytes(Draw&& draw, const char* what) {
   constexpr int kDraws = 256 * 400;

@@ -44,7 +44,7 @@ TEST(Pool, WorkersAreNumberedAndNeverShareANumberAtATime) {
 TEST(Pool, ThreadsReallyWorkSideBySide) {
   Pool pool(3);
   std::atomic<int> arrived{0};
-  // Each task waits for the others: with fewer than three threads this would not end.
+  // Each task waits for the others: with fewer than three threads this would never end.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   pool.run(3, [&](int, int) {
     ++arrived;
@@ -68,7 +68,7 @@ TEST(Pool, AnExceptionComesOutAfterAllTasksHaveEnded) {
       EXPECT_EQ(e.what(), std::string("task 7"));
     }
     EXPECT_EQ(ended, 49);
-    // and the pool is as good as before
+    // and the pool still works
     std::atomic<int> sum{0};
     pool.run(10, [&](int task, int) { sum += task; });
     EXPECT_EQ(sum, 45);
@@ -81,7 +81,7 @@ TEST(Pool, ManyExceptionsAtOnceGiveOne) {
 }
 
 TEST(Pool, ThousandsOfShortRounds) {
-  for (int threads : {2, 5}) {  // 5: more than most machines that run this have cores
+  for (int threads : {2, 5}) {  // 5: more than the cores of most machines
     Pool pool(threads);
     std::int64_t sum = 0;
     for (int round = 0; round < 5000; ++round) {
@@ -114,7 +114,7 @@ TEST(Pool, ThreadsThatCannotStartAreAnError) {
   pthread_attr_t usual, huge;
   ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
   ASSERT_EQ(pthread_attr_init(&huge), 0);
-  // A stack of all the addresses there are.
+  // A stack as large as the address space.
   ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 47), 0);
   ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
   try {

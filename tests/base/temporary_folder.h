@@ -1,4 +1,4 @@
-// A folder of its own for each test, removed at the end; in memory where that is possible.
+// A separate folder for each test, removed at the end; in memory if possible.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -45,7 +45,7 @@ TEST(Utf8, FloorFindsTheStartOfACharacter) {
 TEST(Utf8, WholeWordsEndBeforeASpaceOrWithACharacter) {
   EXPECT_EQ(whole_words("one two three", 9), "one two");
   EXPECT_EQ(whole_words("one two\nthree", 13), "one two");
-  EXPECT_EQ(whole_words("a bcdefghijkl", 10), "a bcdefghi");  // its space lies too far back
+  EXPECT_EQ(whole_words("a bcdefghijkl", 10), "a bcdefghi");  // the last space is too far back
   EXPECT_EQ(whole_words("\u4e2d\u6587\u5b57", 8), "\u4e2d\u6587");
   EXPECT_EQ(whole_words("word", 4), "word");
 }

@@ -1,4 +1,4 @@
-// Micro-benchmarks of the pieces a step is made of. Not tests: nothing is asserted.
+// Micro-benchmarks of the parts of a step. Not tests: nothing is asserted.
 //   build/tests/heed_micro_bench --benchmark_filter=softmax
 #include <benchmark/benchmark.h>
 

@@ -1,4 +1,4 @@
-"""heed average, and the best checkpoints by the metric that a config selects by."""
+"""heed average, and the best checkpoint by the metric that the config selects."""
 import unittest
 
 from runs import SMALL, RunsTest, seal, weights

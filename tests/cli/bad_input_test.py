@@ -1,4 +1,4 @@
-"""Bad texts, configs and command lines: an exit code, what is wrong, and nothing made."""
+"""Bad texts, configs and command lines: an exit code, what is wrong, and no files left behind."""
 import os
 import unittest
 

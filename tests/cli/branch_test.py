@@ -1,4 +1,4 @@
-"""heed resume STEM --branch DIR: a branch is the run that its config gives from the first step, and its stem is only read."""
+"""heed resume STEM --branch DIR: a branch equals a run of its config from the first step, and its stem is only read."""
 import json
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ class Branch(RunsTest):
         return self.check("resume", "stem", "--branch", self.folder / run, *args, **kw)
 
     def traces(self, run="stem"):
-        """All that a look at a run's files and folders shows, but when they were read."""
+        """Everything stat() shows of a run's files and folders, except access times."""
         return {str(p): (s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_size, p.is_file() and p.read_bytes())
                 for p in sorted([self.folder / run, *(self.folder / run).rglob("*")]) for s in [p.lstat()]}
 
@@ -28,7 +28,7 @@ class Branch(RunsTest):
         self.train(self.config(name, **{**STEM, "train__max_steps": end, **changes}), name, *args)
 
     def learnt(self, run):
-        """What metrics.jsonl and film.jsonl say of the steps."""
+        """What metrics.jsonl and film.jsonl record about the steps."""
         passing = ("seconds", "tokens_per_second")
         return ([{k: v for k, v in e.items() if k not in passing} for e in self.metrics(run) if e["kind"] != "event"],
                 (self.folder / run / "film.jsonl").read_text())
@@ -52,7 +52,7 @@ class Branch(RunsTest):
             self.assertEqual(self.learnt(run), self.learnt("fresh"))
             self.check("verify", run)
         self.assertLess(self.metrics("branch", "train")[-1]["learning_rate"], 0.01)
-        # The stem trains on as if nothing had been.
+        # The stem trains on as if nothing had happened.
         self.resume("stem", "--stop-at", 18)
         self.train(self.config("stem", **STEM), "alone", "--stop-at", 18)
         self.same_checkpoint("stem", "alone", 18)
@@ -72,7 +72,7 @@ class Branch(RunsTest):
     def test_the_best_checkpoint_and_the_first_weights_come_along(self):
         self.stem(8, "first")
         self.train(self.config("stem", **STEM), "stem", "--init-from", "first", "--stop-at", 6)
-        # Steps this large only make it worse, so that the best checkpoint stays behind.
+        # Steps this large only make it worse, so that the best checkpoint is an early one.
         self.resume("stem", "--set", "optimizer.learning_rate=0.2", "--stop-at", 14)
         best = self.link("best", "stem")
         self.assertLess(best, 14)

@@ -57,11 +57,11 @@ class Corners(RunsTest):
                 self.resume(run, "--more", 1)
 
     def test_a_longer_text_takes_only_the_memory_of_its_ids(self):
-        """Two bytes a character, and no second copy of them (or of the text) at any time."""
+        """Two bytes per character, and never a second copy of them or of the text."""
         self.skip_under_a_sanitizer()
         peaks = []
         for megabytes in (2, 22):
-            # In pieces: a child's peak begins at that of the process that starts it.
+            # In pieces, because a child's peak memory starts at that of its parent.
             piece = text(2000)
             with open(self.folder / "long.txt", "w") as f:
                 for _ in range(megabytes * 1_000_000 // len(piece)):
@@ -93,7 +93,7 @@ class Corners(RunsTest):
             self.assertEqual((self.link("last", run), self.link("best", run)), (11, 11))
 
     def test_the_best_checkpoint_is_kept_besides_the_last(self):
-        # What it learns makes the held-out characters, which it never sees, less and less probable.
+        # Training makes the held-out characters, which it never sees, less and less probable.
         (self.folder / "v.txt").write_text("\u00e9" * 300)
         self.train(self.config(data={"train": "a.txt", "valid": "v.txt"}, train__keep_last=1,
                                train__eval_every=5, train__save_every=5, train__max_steps=40))
@@ -167,7 +167,7 @@ class Corners(RunsTest):
         self.train(self.config(model__d_model=20000, model__d_ff=80000, model__encoder_layers=60),
                    status=7, words=["memory", "available"])
         self.assertFalse((self.folder / "run").exists())
-        # Long examples count, not only parameters.
+        # Long examples matter, not only parameters.
         (self.folder / "a.txt").write_text(text(300000))
         self.train(self.config(train__max_steps=2), "old")
         before = self.snapshot("old")

@@ -1,4 +1,4 @@
-"""Damaged runs: every file altered in every way is refused, by name, and left as it is."""
+"""Damaged runs: every file, damaged in every way, is named, refused and left unchanged."""
 import json
 import shutil
 import struct

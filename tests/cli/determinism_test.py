@@ -1,4 +1,4 @@
-"""The bytes of a checkpoint depend on the config alone: not on threads, not on interruptions."""
+"""The bytes of a checkpoint depend only on the config, not on threads or interruptions."""
 import unittest
 
 from runs import RunsTest

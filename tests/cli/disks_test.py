@@ -1,4 +1,4 @@
-"""Full and read-only disks (where the tests may mount one), odd files in a run folder."""
+"""Full and read-only disks (if the tests may mount one), and odd files in a run folder."""
 import os
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""heed evaluate: its figures against plain arithmetic, against each other and against the log of training."""
+"""heed evaluate: its figures against plain arithmetic, each other and the training log."""
 import json
 import lzma
 import math
@@ -136,7 +136,7 @@ class YardsticksOfEvaluate(RunsTest):
 
 class Overfitting(RunsTest):
     def test_a_run_says_once_that_it_learns_the_text_by_heart(self):
-        # Held-out text of characters that training never shows.
+        # The held-out text has characters that training never sees.
         (self.folder / "v.txt").write_text("wet hot tea at dawn " * 20)
         err = self.train(self.config(data={"train": "a.txt", "valid": "v.txt"}, train__eval_every=20,
                                      train__max_steps=300)).err

@@ -1,11 +1,11 @@
-"""heed fill: what belongs in place of masks, one word each or whole spans."""
+"""heed fill: what fits in place of masks, one word each or whole spans."""
 import math
 import unittest
 
 from runs import SMALL, RunsTest
 
 CYCLE = "abcdefghijklmnop"
-# Knows CYCLE after some hundred steps. Two masks in a text of 16 letters are what it is trained on.
+# Learns CYCLE in a few hundred steps. It is trained on two masks in a text of 16 letters.
 SPANS = {"family": "span_corruption", "data": {"train": "cycle.txt", "valid_fraction": 0.1},
          "objective__source_length": 16, "objective__mask_fraction": 0.3,
          "model": {"d_model": 32, "n_heads": 4, "d_ff": 64, "encoder_layers": 2, "decoder_layers": 1, "dropout": 0},

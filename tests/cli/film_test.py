@@ -1,4 +1,4 @@
-"""film.jsonl: the frames of a run, whatever interrupts it, and the report that shows them."""
+"""film.jsonl: the frames of a run, however it is interrupted, and the report that shows them."""
 import base64
 import json
 import os
@@ -212,7 +212,7 @@ class FilmTest(RunsTest):
         probe, frames = self.film()
         whole = probe["prompts"][0] + frames[-1]["written"][0]
         words = re.escape(samples[-1][1].replace("\\n", "\n"))
-        self.assertRegex(whole, rf"(^|\s){words}(\s|$)")  # no part of a word
+        self.assertRegex(whole, rf"(^|\s){words}(\s|$)")  # not part of a word
 
     def test_the_sample_of_a_masked_model_is_its_text_with_the_masks_filled_in(self):
         for family in ("masked_lm", "span_corruption"):

@@ -1,4 +1,4 @@
-"""heed gradcheck: the gradients of every config that comes with heed, whatever is chosen in it."""
+"""heed gradcheck: the gradients of every config that comes with heed, with any options."""
 import itertools
 import pathlib
 import unittest

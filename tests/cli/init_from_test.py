@@ -1,4 +1,4 @@
-"""heed train --init-from: a run that begins with the weights of another."""
+"""heed train --init-from: a run that starts from another run's weights."""
 import shutil
 import unittest
 

@@ -12,7 +12,7 @@ SGD = {"type": "sgd", "learning_rate": 0.25, "schedule": "constant", "warmup_ste
 
 
 def damage(path):
-    """Flips the last bit of a file; twice is not at all."""
+    """Flips the last bit of a file; a second call undoes it."""
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
 
@@ -48,7 +48,7 @@ class LearningTest(RunsTest):
             self.assertEqual(list(record["matrices"]), names)
             for name, m in record["matrices"].items():
                 moved = length(a - b for a, b in zip(after[name], before[name]))
-                # A step of plain descent is learning rate times gradient.
+                # A step of plain gradient descent is learning rate times gradient.
                 self.assertAlmostEqual(m["gradient_norm"] / (moved / 0.25), 1, 3, name)
                 self.assertAlmostEqual(m["weight_norm"] / length(after[name]), 1, 5, name)
                 self.assertAlmostEqual(m["update_ratio"] / (moved / length(before[name])), 1, 4, name)
@@ -58,7 +58,7 @@ class LearningTest(RunsTest):
                 self.assertLess(m["cosine"], 0.99999)
 
     def test_long_windows_have_entropies_of_every_kind(self):
-        """Before the first window of a text there is only <s>, which would be the only key."""
+        """Only <s> precedes the first window of a text, and would be the only key."""
         (self.folder / "a.txt").write_text(text(1500))
         self.train(self.config(objective__source_length=64, objective__target_length=128, train__batch_tokens=400))
         for kind, entropy in self.records()[20]["entropy"].items():
@@ -161,7 +161,7 @@ class LearningTest(RunsTest):
         (self.folder / "gold").write_text("".join(json.dumps(
             {"line": i, "unit": "token", "alignment": [[j] for j in reversed(range(len(line.split())))]}) + "\n"
             for i, line in enumerate((self.folder / "a.source").read_text().splitlines())))
-        # What attend calls untrained is what the run began with: the first run's weights.
+        # What attend calls untrained are the weights that the run started from: the first run's.
         began, first = (json.loads(self.check(*args, "--json").out)["kinds"][0]["heads"] for args in (
             gold, [gold[0], self.folder / "run", *gold[2:]]))
         self.assertEqual([h["untrained"]["mass"] for h in began], [h["trained"]["mass"] for h in first])
@@ -229,7 +229,7 @@ class LearningTest(RunsTest):
             path.write_text(json.dumps({"kind": "train", "step": 5, "learning": x}) + "\n")
             for command in ("inspect", "report"):
                 self.check(command, self.folder / "run")
-        # Numbers that were none are null.
+        # NaN and infinity become null.
         path.write_text(good.replace('"uniform":', '"uniform":null,"was":'))
         self.assertIn("nan", self.check("inspect", self.folder / "run").out)
         self.assertIn("How widely each head looks", self.check("report", self.folder / "run").out)

@@ -1,4 +1,4 @@
-"""Limits of the system on memory, addresses, threads and open streams: an exit code and advice, at once."""
+"""Limits of the system on memory, addresses, threads and open streams: an exit code and advice, immediately."""
 import os
 import re
 import resource
@@ -57,7 +57,7 @@ class Limits(RunsTest):
         self.assertEqual(r.status, 0, r.err)
 
     def as_somebody_with_one_process(self, *args):
-        """heed as a user who may have no more processes or threads; for root there is no such limit."""
+        """heed as a user who may start no more processes or threads; root has no such limit."""
         heed = HEED
         if os.getuid() == 0:
             heed = shutil.copy(HEED, self.folder / "heed")
@@ -95,7 +95,7 @@ class Limits(RunsTest):
             self.assertFalse((self.folder / refused).exists())
 
     def test_no_thread_is_started_that_is_not_asked_for(self):
-        """A pipe that nobody writes to keeps it waiting while its threads are counted."""
+        """Counts its threads while it waits for input from an idle pipe."""
         p = self.spawn("tokenize", "run", stdin=subprocess.PIPE)
         p.stdin.write("the\n")
         p.stdin.flush()

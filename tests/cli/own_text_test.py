@@ -173,7 +173,7 @@ class OwnText(RunsTest):
         self.assertNotIn("tokens: ", (self.folder / "runs/mine/train.log").read_text())
         self.start("mine.txt", "--set", "optimizer.type=adam", "--stop-at", 1, "--run", "adam")
         decays = [self.run_config(run)["optimizer"].get("weight_decay") for run in ("first", "runs/mine", "adam")]
-        self.assertEqual(decays, [3, 0.01, None])  # a strong one for little text, but not against given weights
+        self.assertEqual(decays, [3, 0.01, None])  # strong for little text, but not with --init-from
         for change, words in (("data.train=a.txt", "command line"), ("train.max_steps=0", "at least 1"),
                               ("model.d_modle=8", "d_model")):
             # Before the (empty) text is read.

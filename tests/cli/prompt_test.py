@@ -1,4 +1,4 @@
-"""Prompts: commands without a text on a terminal ask for one after the other; keys, signals and errors there."""
+"""Prompts: on a terminal, commands without a text ask for texts one by one; keys, signals and errors there."""
 import os
 import pty
 import signal
@@ -85,7 +85,7 @@ class Prompt(RunsTest):
             self.assertEqual(t.answer("mull" + BACKSPACE * 3 + "ill" + CTRL_A + "a ", "tokenize> "), "a \u2581 m i l l\n")
             self.assertEqual(t.answer("old", "tokenize> "), "o l d\n")
             self.assertEqual(t.answer(UP + UP, "tokenize> "), "a \u2581 m i l l\n")
-            # Whole characters, in whatever language the system runs.
+            # Whole characters, whatever the system's locale.
             self.assertEqual(t.answer("\u00e9\u6f22" + BACKSPACE * 2 + "he", "tokenize> "), "h e\n")
             self.assertIn("1 unknown token: '\u6f22'", t.answer("\u6f22", "tokenize> "))
 
@@ -104,7 +104,7 @@ class Prompt(RunsTest):
         t.type(CTRL_C)
         t.until("sample> ")
         t.type("the mill")
-        t.until("the mill")  # Ctrl-C throws away what has not been read
+        t.until("the mill")  # Ctrl-C discards unread input
         t.type(CTRL_C)
         self.assertIn("Ctrl-D ends.", t.until("sample> "))
         t.type(CTRL_C)
@@ -124,7 +124,7 @@ class Prompt(RunsTest):
         t.type("the ")
         t.until("the ")
         os.kill(t.pid, signal.SIGWINCH)
-        t.until("the ")  # shown anew
+        t.until("the ")  # redrawn
         self.assertEqual(t.answer("mill", "tokenize> "), "the mill\n")
 
     def test_there_is_no_prompt_where_one_side_is_a_pipe(self):

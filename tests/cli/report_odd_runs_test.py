@@ -1,4 +1,4 @@
-"""heed report of runs that are long, large, damaged, hostile or have lost something."""
+"""heed report for runs that are long, large, damaged, hostile or incomplete."""
 import json
 import unittest
 

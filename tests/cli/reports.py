@@ -1,4 +1,4 @@
-"""What the tests of `heed report` share."""
+"""Shared by the tests of `heed report`."""
 import base64
 import json
 import re

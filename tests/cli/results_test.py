@@ -1,4 +1,4 @@
-"""Files that commands write for the user, terminals, hostile sizes, and runs on file systems that lack something."""
+"""Files that commands write for the user, terminals, hostile sizes, and runs on limited file systems."""
 import os
 import pty
 import shutil
@@ -137,7 +137,7 @@ class Results(RunsTest):
                          [(0, here), (14, there), (18, here)])
 
     def faulty(self, fault, *args):
-        """heed with a system call that fails, as on file systems that lack it."""
+        """heed with a failing system call, as on file systems that do not support it."""
         if not shutil.which("strace"):
             self.skipTest("needs strace")
         done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=" + fault, HEED, *map(str, args)],

@@ -1,4 +1,4 @@
-"""What resume does, what it refuses, and that nothing is lost on the way."""
+"""What resume does, what it refuses, and that it loses nothing."""
 import json
 import shutil
 import struct
@@ -37,7 +37,7 @@ class Resume(RunsTest):
         self.assertEqual(self.link("last"), 23)
         r = self.resume("run", "--more", 2, words="train.max_steps from 23 to 25")
         self.assertNotIn("planned end", r.err)
-        # Where no end is planned they are counted from the last step.
+        # Without a planned end they are counted from the last step.
         self.train(self.config(train__max_steps=0, train__max_epochs=9), "epochs", "--stop-at", 4)
         self.resume("epochs", "--more", 3, words="train.max_steps from 0 to 7")
         self.assertEqual(self.link("last", "epochs"), 7)
@@ -59,7 +59,7 @@ class Resume(RunsTest):
         self.assertIn("changed: optimizer.learning_rate from 0.01 to 0.5", r.err)
         self.assertIn("changed: train.log_every", r.err)
         self.assertEqual(self.metrics(kind="train")[-1]["learning_rate"], 0.5)
-        # It stays so, also where the process was killed before a checkpoint had it.
+        # It stays so, even if the process was killed before a checkpoint recorded it.
         self.resume("run", "--stop-at", 10)
         self.assertEqual(self.metrics(kind="train")[-1]["learning_rate"], 0.5)
 
@@ -188,7 +188,7 @@ class Resume(RunsTest):
         self.assertEqual(self.link("last"), 20)
 
     def test_with_every_checkpoint_damaged_nothing_is_overwritten(self):
-        """Starting at step 0 would write over what may still be of use."""
+        """Starting at step 0 would overwrite what may still be useful."""
         self.train(self.config(train__save_every=2), "run", "--stop-at", 4)
         for step in (2, 4):
             (self.checkpoints() / f"step-{step:08}" / "training.safetensors").unlink()
@@ -217,7 +217,7 @@ class Resume(RunsTest):
         self.assertEqual(self.snapshot("run.old-1"), before)
         self.assertEqual(self.link("last", "run.old-2"), 3)
         self.assertEqual(self.link("last"), 2)
-        # What fails before training starts leaves the old one where it was.
+        # A failure before training starts leaves the old run where it was.
         (self.folder / "a.txt").write_text("")
         self.train(config, "run", "--force", status=3)
         self.assertEqual(self.link("last"), 2)
@@ -312,7 +312,7 @@ class Resume(RunsTest):
         self.assertEqual(*states)
 
     def test_an_infinite_validation_loss_is_a_divergence_in_the_log(self):
-        """A validation loss that is not finite is a divergence, not a validation without a best."""
+        """A validation loss that is not finite counts as divergence, not as a validation without a best."""
         # The held-out text has a character that no training step sees; its vector is made too large.
         (self.folder / "v.txt").write_text("the river \u00e9 was near the mill " * 5)
         c = self.config(data={"train": "a.txt", "valid": "v.txt"}, model__tie="none", train__eval_every=4)

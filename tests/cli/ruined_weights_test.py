@@ -1,4 +1,4 @@
-"""Weights that are finite, but whose logits are not: every command that reads them says so."""
+"""Finite weights with infinite logits: every command that reads them says so."""
 import array
 import unittest
 
@@ -14,7 +14,7 @@ class RuinedWeights(RunsTest):
             "pairs": {"family": "seq2seq", **SMALL}}
 
     def ruin(self, run):
-        """Every weight of all checkpoints is 1e30 or -1e30, with checksums that fit: products overflow."""
+        """Every weight of all checkpoints is 1e30 or -1e30, with valid checksums: products overflow."""
         for checkpoint in self.checkpoints(run).glob("step-*"):
             path = checkpoint / "model.safetensors"
             header, body = read_tensors(path)

@@ -1,4 +1,4 @@
-"""Runs of the real program on tiny models: what the tests of the command line share.
+"""Runs of the real program on tiny models, shared by the command-line tests.
 
 HEED_BINARY names the program. Every test has a folder of its own, which is removed afterwards.
 """
@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 HEED = os.environ.get("HEED_BINARY", "heed")
-# Changes of config(): a run that is trained fast, with checkpoints at steps 4, 8 and 12.
+# Changes to config(): a run that trains fast, with checkpoints at steps 4, 8 and 12.
 SMALL = {"model__d_model": 16, "train__max_steps": 12, "train__eval_every": 0,
          "train__save_every": 4, "train__keep_last": 0}
 WORDS = "the old miller walked to a river and saw that high water was near his mill".split()
@@ -39,7 +39,7 @@ class Result:
 class RunsTest(unittest.TestCase):
     longMessage = True
     maxDiff = 2000
-    # Runs that the tests of a class begin with, {name: changes of config()}. Each is trained once; every test gets copies.
+    # Runs that each test of a class starts with, {name: changes to config()}. Each is trained once; every test gets copies.
     RUNS = {}
 
     @classmethod
@@ -70,7 +70,7 @@ class RunsTest(unittest.TestCase):
             "".join(" ".join(reversed(l.split())) + "\n" for l in lines))
 
     def config(self, name="c", **changes):
-        """Writes NAME.json: a model of 2 x 8 numbers on a.txt, with keys like train__max_steps."""
+        """Writes NAME.json: a tiny model on a.txt, changed by keys like train__max_steps."""
         c = {
             "data": {"train": "a.txt", "valid_fraction": 0.1},
             "model": {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1,
@@ -119,7 +119,7 @@ class RunsTest(unittest.TestCase):
         return self.check(*args, **kw).out
 
     def json(self, *args, **kw):
-        """The objects that a command prints with --json, one a line."""
+        """The objects that a command prints with --json, one per line."""
         return [json.loads(line) for line in self.out(*args, "--json", **kw).splitlines()]
 
     def train(self, config, run="run", *args, **kw):
@@ -142,7 +142,7 @@ class RunsTest(unittest.TestCase):
         return Result(done)
 
     def skip_under_a_sanitizer(self):
-        """It takes more than these addresses only to start."""
+        """Skips if heed needs more address space than this just to start."""
         if self.limited("-v 400000", "--version").status != 0:
             self.skipTest("a sanitizer's memory is not the program's")
 
@@ -169,7 +169,7 @@ class RunsTest(unittest.TestCase):
             self.assertTrue(a[name] == b[name], f"{name} of {one} and {other} differ")
 
     def snapshot(self, run="run"):
-        """All bytes under a run, but for its log and lock: to see that nothing is lost."""
+        """All bytes of a run except its log and lock, to check that nothing is lost."""
         root = self.folder / run
         return {str(p.relative_to(root)): os.readlink(p) if p.is_symlink() else p.read_bytes()
                 for p in sorted(root.rglob("*"))
@@ -185,7 +185,7 @@ class RunsTest(unittest.TestCase):
 
 
 def seal(folder):
-    """Makes the checksums of a checkpoint fit again after its files were changed."""
+    """Makes the checksums of a checkpoint match its changed files."""
     folder = Path(folder)
     state = json.loads((folder / "state.json").read_text())
     for name in list(state["files"]):

@@ -1,4 +1,4 @@
-"""heed sample: what a sample depends on, where a prompt may come from, and which options are refused."""
+"""heed sample: what a sample depends on, where prompts come from, and which options are refused."""
 import os
 import subprocess
 import unittest

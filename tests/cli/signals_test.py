@@ -1,4 +1,4 @@
-"""Ctrl-C and its kin, two processes on one run, divergence, pipes and logs."""
+"""Ctrl-C and other signals, two processes on one run, divergence, pipes and logs."""
 import json
 import os
 import random
@@ -21,7 +21,7 @@ class Signals(RunsTest):
         self.wait_for('"train"', path, process)
 
     def wait_for(self, text, path, process):
-        """Until the file has the text."""
+        """Waits until the file has the text."""
         for _ in range(12000):
             if path.exists() and text in path.read_text():
                 return
@@ -156,7 +156,7 @@ class Signals(RunsTest):
 
 class Divergence(RunsTest):
     def test_it_stops_with_advice_that_works_and_leaves_good_checkpoints(self):
-        run = "my run's"  # quoted in what is said
+        run = "my run's"  # quoted in messages
         config = self.config(optimizer={"type": "sgd", "learning_rate": 0.01, "clip_norm": 0,
                                         "schedule": "constant", "warmup_steps": 0},
                              train__save_every=4, train__eval_every=4, model__norm="post")
@@ -171,7 +171,7 @@ class Divergence(RunsTest):
                 self.assertEqual(after.get(name), data, name)
         self.assertEqual(self.link("best", run), 4)
         self.assertEqual(self.metrics(run, "event")[-1]["event"], "diverged")
-        # The two lines it says.
+        # The two lines it prints.
         line = shlex.split(r.err[r.err.index("see it again: ") + 14:].split(";")[0])
         again = self.heed(*line[1:])
         self.assertEqual(again.status, 5)
@@ -198,7 +198,7 @@ class Divergence(RunsTest):
                                          "--json").out)["loss"]
             self.assertLess(loss, 40, step)  # held-out text; over 4 (ln 22 + sqrt 8) = 24 on training text is refused
         self.assertGreater(len(self.steps()), 0)
-        for _ in range(5):  # what it advises leads on from there, if not at once
+        for _ in range(5):  # its advice works, if not at once
             line = r.err.split("continue with a lower rate: ")[1].split(";")[0]
             r = self.heed(*shlex.split(line)[1:])
             if r.status == 0:
@@ -220,7 +220,7 @@ class Divergence(RunsTest):
         for step in self.steps():
             for numbers in weights(self.checkpoints() / f"step-{step:08}" / "model.safetensors").values():
                 self.assertTrue(all(abs(x) <= 3.5e38 for x in numbers), step)
-        # Nothing was asked of the weights on the way: the next step finds them.
+        # Nothing used the weights in between: the next step finds them.
         self.train(self.config(optimizer={"type": "sgd", "learning_rate": 1e6, "clip_norm": 0,
                                           "warmup_steps": 0, "schedule": "constant"},
                                train__save_every=10, train__eval_every=0),

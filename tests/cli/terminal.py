@@ -1,4 +1,4 @@
-"""A terminal for tests: heed runs on a pseudo-terminal, keys are typed, and what is shown is read as text."""
+"""A terminal for tests: runs heed on a pseudo-terminal, types keys, and reads the screen as text."""
 import fcntl
 import os
 import pty

@@ -1,4 +1,4 @@
-"""What texts may be: packed, folders, a part of them; how they are normalised and split; vocabularies that exist."""
+"""Compressed texts, folders, parts of texts; normalisation and splitting; existing vocabularies."""
 import gzip
 import lzma
 import shutil
@@ -16,7 +16,7 @@ class PackedTexts(RunsTest):
         plain = path.read_bytes()
         self.train(config, "plain")
         for name, packed in [("gz", gzip.compress(plain)), ("xz", lzma.compress(plain))]:
-            path.write_bytes(packed)  # the bytes say it, not the name
+            path.write_bytes(packed)  # recognised by its bytes, not its name
             self.train(config, name, "--stop-at", 7)
             path.write_bytes(plain)
             self.resume(name)
@@ -68,7 +68,7 @@ class PackedTexts(RunsTest):
 
     def test_a_damaged_packed_text_is_named(self):
         plain = text(3000).encode()
-        damaged = bytearray(gzip.compress(plain, 0))  # stored as it stands: only the checksum can tell
+        damaged = bytearray(gzip.compress(plain, 0))  # stored uncompressed: only the checksum can tell
         damaged[len(damaged) // 2] ^= 1
         for bytes_, words in [(damaged, "damaged"), (gzip.compress(plain)[:-9], "cut short"),
                               (lzma.compress(plain)[:-9], "cut short")]:

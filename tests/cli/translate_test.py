@@ -1,4 +1,4 @@
-"""heed translate: one line for a line, whatever the batch, the tokenizer and the pipe; scores of n-best lists."""
+"""heed translate: one output line per input line, whatever the batch, tokenizer and pipe; scores of n-best lists."""
 import os
 import select
 import subprocess
@@ -50,7 +50,7 @@ class TranslatePieces(RunsTest):
     ARGS = ("translate", "run", "--max-length", 6, "--n-best")
 
     def test_scores_of_n_best_are_those_of_their_texts(self):
-        """A search over pieces may spell a text as its tokenizer would not; its score is of the text."""
+        """A search over pieces may split a text differently from its tokenizer; the score is that of the text."""
         best = self.json(*self.ARGS, 5, "--file", "a.source")
         rows = [(j["source"], t) for j in best for t in j["n_best"] if t["translation"].isascii()]
         self.assertGreater(len(rows), 200)
@@ -119,7 +119,7 @@ class TranslateLines(RunsTest):
         self.assertEqual(r.out.count("\n"), 4)
 
     def test_a_translation_is_one_line_whatever_the_tokenizer(self):
-        """The weights of a text model, which writes newlines where it can."""
+        """The weights of a text model, which writes newlines if it can."""
         (self.folder / "n.txt").write_text("\n\na b\r\n \n" * 200)
         (self.folder / "s").write_text("a\nb\na b\n" * 5)
         (self.folder / "t").write_text("b\na\nb a\n" * 5)

@@ -1,4 +1,4 @@
-"""heed verify: what is whole, what is wrong, and which checkpoint would be resumed."""
+"""heed verify: what is intact, what is wrong, and which checkpoint would be resumed."""
 import json
 import os
 import shutil

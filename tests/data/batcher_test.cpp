@@ -134,7 +134,7 @@ TEST(Batcher, TheSameCursorGivesTheSameStepWhateverWasFilledBefore) {
   EXPECT_EQ(a.labels, b.labels);
 }
 
-// Dropout draws must not depend on where a sequence happens to lie.
+// Dropout draws must not depend on a sequence's place in the batch.
 TEST(Batcher, DropoutKeysDependOnStepAndPlaceInTheStepAlone) {
   const Split pairs = numbered_pairs(200);
   const auto fill = [&](std::int64_t step, int shards, int micro, const char* dropout) {

@@ -1,4 +1,4 @@
-// Rules between the keys of a config, and what follows for keys that are not given.
+// Rules between the keys of a config, and the defaults of missing keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

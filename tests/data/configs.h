@@ -1,4 +1,4 @@
-// Configs of a line, and what is wrong with them.
+// One-line configs, and the errors in them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline RunConfig config(const Sets& sets, const char* base = kTextConfig) {
   return parse_config(base, "a.json", sets);
 }
 
-// The message of the error that reading gives, "" if there is none.
+// The error message that reading gives, or "".
 inline std::string config_error(const std::string& text, const Sets& sets = {}) {
   try {
     parse_config(text, "a.json", sets);

@@ -26,7 +26,7 @@ std::vector<int> scored(const Examples& examples, std::int64_t epoch) {
   return all;
 }
 
-// The order in which an epoch takes its examples, told by their last label.
+// The order of the examples of an epoch, identified by their last label.
 std::vector<int> order(const Examples& examples, std::int64_t epoch) {
   std::vector<int> all;
   for (std::int64_t i = 0; i < examples.count(epoch); ++i)
@@ -183,7 +183,7 @@ TEST(Objective, MaskedLmMasksAsBertDoes) {
             masking(text, examples, kEvaluation).places);
 }
 
-// Draws something from the vocabulary, as an objective may.
+// Draws from the vocabulary, as an objective may.
 class LastIdFirst final : public TextObjective {
  public:
   explicit LastIdFirst(const RunConfig& c) : TextObjective(c, {.longest_target = 8}, 8) {}

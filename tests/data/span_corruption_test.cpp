@@ -27,7 +27,7 @@ RunConfig span_config(int length, double fraction, double mean) {
                       "objective.mean_span=" + std::to_string(mean)});
 }
 
-// What an example says of its tile.
+// What an example reveals about its tile.
 struct Read {
   TokenIds tile;
   std::vector<std::size_t> spans;  // lengths

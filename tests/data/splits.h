@@ -1,4 +1,4 @@
-// Small configs and corpora that the tests of training share.
+// Small configs and corpora shared by the tests of training.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ inline std::string set(const std::string& key, long long value) {
   return key + "=" + std::to_string(value);
 }
 
-// Ids first, first + 1, ...: every token of the text is another one.
+// Ids first, first + 1, ...: every token of the text is different.
 inline Split counting_text(int n, int first = 10) {
   Split s(first + n, first + n);
   for (int i = 0; i < n; ++i) s.target.push_back(first + i);
@@ -50,7 +50,7 @@ inline Split sentence_pairs(const std::vector<std::pair<Sentence, Sentence>>& pa
   return s;
 }
 
-// Pairs of 1 to 9 tokens a side; the source tells which pair it is.
+// Pairs of 1 to 9 tokens per side; the source identifies the pair.
 inline Split numbered_pairs(int n) {
   std::vector<std::pair<Sentence, Sentence>> pairs;
   for (int i = 0; i < n; ++i)

@@ -104,7 +104,7 @@ TYPED_TEST(RowKernel, AttentionIsSoftmaxTimesValues) {
         }
 }
 
-// Workers keep their weights in different places; the bits must not know.
+// Workers keep their weights in different places; the bits must not depend on it.
 TYPED_TEST(RowKernel, AttentionHasTheSameBitsAtAnyAddress) {
   using T = TypeParam;
   const int keys = 37, d = 13;

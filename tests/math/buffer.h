@@ -1,5 +1,5 @@
-// Matrices for tests: a window on memory of its own, with NaN between the rows, so that a kernel
-// that reads beyond its window shows it in its results, and one that writes there is found out.
+// Matrices for tests: a window on their own memory, with NaN between the rows, so that reads beyond
+// the window show in the results, and writes there are detected.
 #pragma once
 
 #include <gtest/gtest.h>

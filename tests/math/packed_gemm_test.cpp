@@ -60,7 +60,7 @@ TYPED_TEST(PackedGemm, ColumnsBeyondTheLastAreZero) {
   for (const Operand<T>& factor : {as_is(b.view()), transposed(b_t.view())}) {
     Workspace workspace;
     std::fill_n(workspace.matrix<T>(64, 64).data, 64 * 64, std::numeric_limits<T>::quiet_NaN());
-    workspace.rewind();  // what is packed into is not fresh
+    workspace.rewind();  // the packing buffer is not fresh
     Buffer<T> c(3, 8);
     c.fill(T{9});
     gemm(T{1}, as_is(a.view()), pack(factor, workspace).col_range(8), T{0}, c.mat());

@@ -1,6 +1,6 @@
-// Decoding promises the same bits for a row alone and in any batch. So no pass it uses may depend
-// on where its rows lie: the compiler handles the first and last numbers of a stretch by other code
-// than those in between.
+// Decoding promises the same bits for a row alone and in any batch. So no kernel it uses may depend
+// on the address of its rows: compilers treat the first and last numbers of a row differently from
+// the rest.
 #include <functional>
 
 #include "math/activation.h"
@@ -67,7 +67,7 @@ TYPED_TEST(SameBits, WhereverARowLies) {
   }
 }
 
-// Whether the table lies near the rows or far from them decides which version of a loop runs.
+// Which version of a loop runs depends on whether the table is close to the rows in memory.
 TYPED_TEST(SameBits, RotateWhereverItsTableLies) {
   using T = TypeParam;
   for (int d_head : {2, 4, 8, 12}) {

@@ -14,7 +14,7 @@
 
 namespace heed::test {
 
-// What a layer reads. A layer that has no use for a part leaves it alone.
+// The inputs of a layer. A layer ignores the parts it does not need.
 template <class T>
 struct LayerInput {
   Mat<const T> x;  // [rows, d]
@@ -23,7 +23,7 @@ struct LayerInput {
   const Packed& memory_rows;
 };
 
-// What backward is given, and what it adds to.
+// The inputs of backward, and the gradients it adds to.
 template <class T>
 struct Back {
   Mat<const T> dy;
@@ -52,7 +52,7 @@ class AnyLayer {
                          const Back<float>* back) const = 0;
   virtual Mat<double> run(Pass<double>& pass, LayerInput<double> in,
                           const Back<double>* back) const = 0;
-  // How near this input comes to a place that differences cannot see past (relu's corner).
+  // How close this input is to a point without a derivative (relu's corner).
   virtual double distance_to_corner(Pass<double>& pass, LayerInput<double> in) const = 0;
 
   ParamTable table;

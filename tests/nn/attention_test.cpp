@@ -1,4 +1,4 @@
-// Attention against its slow twin, what a probe is shown, and where its dropout draws differ.
+// Attention against a slow reference, what a probe sees, and where dropout draws differ.
 #include "nn/attention.h"
 
 #include <set>

@@ -160,7 +160,7 @@ TEST_P(CachedDecoding, ABatchHasTheBitsOfEachAloneOnAnyThreads) {
   }
 }
 
-// As beams do: a copied slot goes on as the original would.
+// As in beam search: a copied slot continues like the original.
 TEST_P(CachedDecoding, ACopiedSlotGoesOnAsTheOriginal) {
   Decoder<float> decoder(model_, {kSources[0]}, 3);
   const Ids& ids = kTargets[0];
@@ -172,7 +172,7 @@ TEST_P(CachedDecoding, ACopiedSlotGoesOnAsTheOriginal) {
   EXPECT_TRUE(std::equal(both.begin() + kVocab, both.end(), both.begin()));
 }
 
-// A slot may be used again without clearing: how much it holds is said by the first position.
+// A slot may be reused without clearing: the first position says how much it holds.
 TEST_P(CachedDecoding, AUsedSlotStartsAfresh) {
   Decoder<float> decoder(model_, {kSources[1]}, 1);
   decoder.feed({{0, 0, 0, {6, 5, 4, 3, 2, 1, 0, 6}}});

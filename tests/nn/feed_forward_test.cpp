@@ -1,4 +1,4 @@
-// The dropout of activations, which has a rate of its own.
+// Dropout of activations, which has its own rate.
 #include "nn/feed_forward.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Reads the golden values that scripts/make_golden.py wrote (its head describes the files), and
-// compares as it says: per tensor, relative to its largest absolute value.
+// Reads the golden values from scripts/make_golden.py (its docstring describes the files), and
+// compares as described there: per tensor, relative to its largest absolute value.
 #pragma once
 
 #include <gtest/gtest.h>

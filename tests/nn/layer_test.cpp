@@ -65,7 +65,7 @@ TEST_P(Layer, GradientsEqualCentralDifferences) {
   const Result<double> r = run_layer<double>(*layer_, all_, numbers_, true);
   const std::vector<double> dy = all_.numbers_for(r.y_cols, Sequences::kDy);
   Numbers moved = numbers_;
-  Workspace workspace;  // one for all: to allocate them takes most of the time under sanitizers
+  Workspace workspace;  // one for all: allocating them takes most of the time under sanitizers
   const auto objective = [&] {
     const auto y = run_layer<double>(workspace, *layer_, all_, moved, false).y;
     return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);

@@ -78,7 +78,7 @@ inline LayerRow embedding_row(const std::string& name, Positions positions) {
       }};
 }
 
-// What the blocks around an attention hand it.
+// What the surrounding block passes to an attention.
 template <class T>
 AttentionInput<T> attention_input(Pass<T>& pass, const LayerInput<T>& in, const Back<T>* back,
                                   int rotary_width = 0) {

@@ -1,4 +1,4 @@
-// Small models and batches that the tests share.
+// Small models and batches shared by the tests.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ enum class Family { encoder_decoder, decoder_only, encoder_only };
 using Change = std::function<void(ModelConfig&)>;
 inline void no_change(ModelConfig&) {}
 
-// Blocks unlike the plain ones. Widths are multiples of 4.
+// Variants of the plain block. Widths are multiples of 4.
 inline std::map<std::string, Change> block_variants() {
   const auto grouped = [](ModelConfig& c) {
     c.n_heads = 4;

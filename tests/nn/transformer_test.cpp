@@ -112,7 +112,7 @@ std::vector<ModelCase> block_cases() {
 INSTANTIATE_TEST_SUITE_P(Blocks, WholeModelGradient, testing::ValuesIn(block_cases()),
                          [](const auto& test) { return test.param.name; });
 
-// One ablation per kind of attention, each kind another.
+// A different ablation for each kind of attention.
 AttentionKinds ablated(int turn) {
   AttentionConfig all[3];
   all[0].uniform = true;
@@ -220,7 +220,7 @@ TEST(WholeModel, ForwardOnlyGivesTheSameBitsInLessRoom) {
   }
 }
 
-// A model draws the same for a sequence wherever it is packed, and gradients add up.
+// A sequence gets the same draws wherever it is packed, and gradients add up.
 TEST(WholeModel, PackedIsTheSumOfAlone) {
   for (Family family : {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
     ModelConfig config = test::tiny_config(family);

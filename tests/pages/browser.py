@@ -17,7 +17,7 @@ def find_chromium():
 
 
 class Browser:
-    """One page. `requests` collects every address it asks for, `errors` what scripts complain of."""
+    """One page. `requests` collects every address it requests, `errors` the errors of its scripts."""
 
     def __init__(self):
         self.profile = tempfile.TemporaryDirectory(prefix="heed-pages-", ignore_cleanup_errors=True)

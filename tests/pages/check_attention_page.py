@@ -74,7 +74,7 @@ def check_keyboard(browser, page):
 
 
 def check_opening(browser, page):
-    """The page opens on the sharpest head of cross-attention and on the last row, and shows the texts."""
+    """The page opens on the sharpest cross-attention head and the last row, and shows the texts."""
     browser.open(page, 1440)
     cross = made["maps"]["cross"]
     layer, head = max(((i, h) for i in range(2) for h in range(4)), key=lambda x: sum(map(max, cross[x[0]][x[1]])))
@@ -124,7 +124,7 @@ def check_lines(browser, page):
 
 
 def check_patterns(browser, page):
-    """Crafted heads are told in words."""
+    """Crafted heads are described in words."""
     browser.open(page, 1440)
     browser.value("""(() => {
       globalThis.told = (name, queries, row) => {
@@ -155,7 +155,7 @@ def check_patterns(browser, page):
 
 
 def check_unpacking(browser, page):
-    """Every head is unpacked as all of them at once."""
+    """Unpacking one head gives the same as unpacking all of them."""
     browser.open(page, 1440)
     wrong = browser.value("""data.kinds.flatMap((k, i) => {
       at.kind = i;
@@ -169,7 +169,7 @@ def check_unpacking(browser, page):
 
 
 def check_large(browser, _):
-    """12 layers of 12 heads and 128 tokens: the page needs less than two seconds of a processor to open."""
+    """12 layers of 12 heads and 128 tokens: the page opens in less than two seconds of CPU time."""
     folder = made["folder"] / "large"
     folder.mkdir()
     (folder / "s").write_text("".join(f"a{i} " for i in range(200)) * 3)

@@ -38,7 +38,7 @@ def make_page(heed, folder):
 
 
 def check_charts(browser, page):
-    """Each has a title, lines and a text; those of the curves say what the metrics say."""
+    """Each has a title, lines and a text; the texts of the curves match the metrics."""
     check(page.stat().st_size < 5_000_000, "larger than 5 MB")
     browser.open(page, 1440)
     charts = browser.value("[...document.querySelectorAll('svg.chart')].map((c) => [c.getAttribute('role'), "
@@ -67,14 +67,14 @@ def check_charts(browser, page):
 
 
 def check_lines(browser, page):
-    """Many points are thinned without losing a spike; lines can be told apart; a number reads as people write it."""
+    """Many points are thinned without losing a spike; lines can be told apart; numbers are written as people write them."""
     browser.open(page, 1440)
     browser.value("globalThis.svg = (lines) => chart('Loss', lines)[0].querySelector('svg.chart').outerHTML;"
                   "globalThis.points = (n) => [...Array(n).keys()].map((i) => [i + 1, 1]);")
     svg = browser.value("{ const p = points(20000); p[12344][1] = 7; p[777][1] = 0.25; svg([{name: '', points: p}]) }")
     check("least 0.25 at step 778, largest 7 at step 12.3k" in svg, "the text of many points")
     check(len(svg) < 10000, f"many points take {len(svg)} bytes")
-    # The line reaches the top and the bottom of the drawing area, 8 and 168 from above.
+    # The line reaches the top and bottom of the drawing area, at 8 and 168.
     check(re.search(r"L[0-9.]+ 8\.0", svg) and re.search(r"L[0-9.]+ 168\.0", svg), "a spike is lost")
     few = browser.value("svg([{name: '', points: points(300)}])")
     check(re.search('"line-0 dash-0" d="([^"]*)"', few)[1].count("L") == 299, "not all of few points are drawn")
@@ -122,7 +122,7 @@ def check_reading(browser, page):
 
 
 def check_yardsticks(browser, page):
-    """Lines near the losses and a table; nothing without them. Why the losses differ, and a sentence about overfitting."""
+    """Yardsticks: lines near the losses and a table, or nothing. Why the losses differ, and a sentence about overfitting."""
     browser.open(page, 1440)
     remarks = "document.getElementById('remarks').textContent"
     names = "[...document.querySelectorAll('#yardsticks tbody tr')].map((r) => r.cells[0].textContent)"
@@ -162,7 +162,7 @@ def check_yardsticks(browser, page):
 
 
 def check_film(browser, page):
-    """It plays from the first frame to the last, stops at a press, and shows the text of its frame."""
+    """It plays from the first frame to the last, pauses on a key press, and shows the text of each frame."""
     browser.open(page, 1440)
     at, last = "at.frame", browser.value("data.frames.length - 1")
     name = "document.getElementById('step-name').textContent"

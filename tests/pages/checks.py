@@ -1,4 +1,4 @@
-"""What is checked of every page that heed writes."""
+"""Checks for every page that heed writes."""
 import json
 import pathlib
 import re
@@ -45,7 +45,7 @@ def check(holds, what):
 
 
 def pictures_folder():
-    """The folder named on the command line, made if need be, or None."""
+    """The folder given on the command line, created if necessary, or None."""
     if len(sys.argv) < 3:
         return None
     folder = pathlib.Path(sys.argv[2])
@@ -74,7 +74,7 @@ def check_looks(browser, page, pictures, title):
 
 
 def tab_stops(browser, most):
-    """(place, tag) of what the tab key stops at; each has to be seen and to have a name."""
+    """(place, tag) of each tab stop; all must be visible and have a name."""
     stops = []
     for _ in range(most):
         browser.press("Tab")
@@ -88,7 +88,7 @@ def tab_stops(browser, most):
 
 
 def go_to(browser, place, most):
-    """Moves the focus there with at most so many presses of the tab key."""
+    """Moves the focus there with at most this many presses of the tab key."""
     browser.value("document.activeElement.blur()")
     for _ in range(most):
         browser.press("Tab")
@@ -104,7 +104,7 @@ def changes(browser, key, expression, what):
 
 
 def saved(browser, folder, selector):
-    """The XML of the file that a press of Enter on the button of the selector saves, or None. Takes the files away."""
+    """The XML of the file that pressing Enter on the selected button saves, or None. Removes the saved files."""
     folder.mkdir(exist_ok=True)
     browser.save_downloads_in(folder)
     browser.value(f"document.querySelector('{selector}').focus()")
@@ -132,7 +132,7 @@ def words_of(picture):
 
 
 def train(heed, folder, config):
-    """A run of the config, whose texts are in the folder."""
+    """A run of the config, with texts from the folder."""
     (folder / "config.json").write_text(json.dumps(config))
     subprocess.run([heed, "train", folder / "config.json", "--run", folder / "run", "--quiet"], check=True)
     return folder / "run"
@@ -144,7 +144,7 @@ def finish():
 
 
 def check_page(title, make_page, *checks):
-    """The whole check: makes the page with the program of the command line, looks at it, and runs checks(browser, page)."""
+    """The whole check: makes the page with the program given on the command line, opens it, and runs checks(browser, page)."""
     heed = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         page = make_page(heed, pathlib.Path(folder))

@@ -1,4 +1,4 @@
-"""scripts/completion.bash: what bash offers after some words of a command line."""
+"""scripts/completion.bash: what bash offers after part of a command line."""
 import os
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/get_data.sh on small files of its own: from a folder, and from a server on this machine."""
+"""scripts/get_data.sh on small files, from a folder and from a local server."""
 import gzip
 import hashlib
 import http.server
@@ -54,7 +54,7 @@ class GetData(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.server = Server({"raw.txt": PLAIN, "pairs.en.gz": gzip.compress(PACKED)})
         self.addCleanup(self.server.close)
-        # A repository with the script and a list of its own.
+        # A repository with the script and its own list.
         self.script = self.folder / "repository" / "scripts" / "get_data.sh"
         self.script.parent.mkdir(parents=True)
         shutil.copy(SCRIPTS / "get_data.sh", self.script)
@@ -149,7 +149,7 @@ class GetData(unittest.TestCase):
         for tool in ("curl", "wget"):
             with self.subTest(tool):
                 self.get("both", status=1, words=["could not download", "raw.txt"], tools=[tool])
-                self.assertEqual(self.files(), {"both/pairs.en": PACKED})  # what was whole stays
+                self.assertEqual(self.files(), {"both/pairs.en": PACKED})  # the complete file stays
         self.server.cut.clear()
         self.get("both", words=["both/pairs.en: already here", "both/plain.txt: checked"])
 
@@ -183,7 +183,7 @@ class GetData(unittest.TestCase):
                     if path.startswith("../data/downloads/"):
                         self.assertIn(path[len("../data/downloads/"):], listed, config.name)
                         self.assertIn("scripts/get_data.sh", config.read_text(), config.name)
-                    elif "reverse-50k" not in path:  # its comment says how it is made
+                    elif "reverse-50k" not in path:  # its comment says how to make it
                         self.assertTrue((config.parent / path).exists(), f"{config.name}: {path}")
         self.assertGreater(len(named), 20)
 

@@ -57,7 +57,7 @@ class Measure(unittest.TestCase):
         git(self.repository, "commit", "--quiet", "--message", "Configs")
 
     def measure(self, *arguments):
-        """The row and the object that it prints."""
+        """The row and the object it prints."""
         done = subprocess.run([sys.executable, self.repository / "scripts" / "measure.py", "--heed", HEED,
                                "--threads", "1", *arguments], capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)

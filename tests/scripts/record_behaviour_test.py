@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/record_behaviour.py sees what changes in tensors, JSON and text, and no more; its configs use all choices."""
+"""scripts/record_behaviour.py sees changes in tensors, JSON and text, and nothing else; its configs use every choice."""
 import array
 import contextlib
 import io
@@ -115,7 +115,7 @@ class Recording(unittest.TestCase):
 
         def choices(schema, place):
             for key, value in schema.get("properties", {}).items():
-                # An ablation of one kind of attention is computed as that of another.
+                # An ablation is computed in the same way for every kind of attention.
                 name = place if key in ("encoder_self", "decoder_self", "cross") else f"{place}.{key}"
                 if "enum" in value:
                     yield from ((name, choice) for choice in value["enum"] if choice != value["default"])

@@ -70,7 +70,7 @@ class Speedrun(unittest.TestCase):
         first, second = self.results()
         self.assertEqual((first["reached"], second["reached"], second["average"]), (True, False, 3))
         self.assertEqual(second["steps"], [12])
-        self.assertTrue(second["clean"], second)  # the results of before are no change of the sources
+        self.assertTrue(second["clean"], second)  # earlier results are not a change of the sources
         self.assertEqual(first["config_sha256"], second["config_sha256"])
         self.assertEqual(len(second["data_sha256"][0]), 64)
 

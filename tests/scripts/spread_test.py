@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/spread.py counts the files whose code names a capability, and no others."""
+"""scripts/spread.py counts the files whose code mentions a capability, and no others."""
 import pathlib
 import sys
 import tempfile
@@ -12,7 +12,7 @@ import spread  # noqa: E402
 
 
 def outside(capability, files):
-    """The files outside a capability's own, in a tree of these files."""
+    """The files outside the capability's own, in a tree of the given files."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = pathlib.Path(folder, "src", name)

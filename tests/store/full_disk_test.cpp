@@ -1,4 +1,4 @@
-// Real file systems that are full or read-only, where the tests may mount one.
+// Real file systems that are full or read-only, if the tests may mount one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -37,7 +37,7 @@ class SmallDisk : public ::testing::Test {
 
 TEST_F(SmallDisk, AFullDiskStopsASaveAtAnyFileAndTheOldCheckpointStays) {
   FaultyCalls calls;
-  calls.free = std::int64_t{1} << 40;  // so that the check beforehand does not help
+  calls.free = std::int64_t{1} << 40;  // so that the initial check passes
   RunWriter writer = RunWriter::create(run_, false, calls);
   writer.save(SmallModel(10).contents(), 1);
   const fs::path filler = folder_.path() / "filler";

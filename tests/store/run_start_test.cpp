@@ -1,4 +1,4 @@
-// RunWriter::create(): a start makes a run or leaves everything as it was.
+// RunWriter::create(): a start makes a run or changes nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -93,7 +93,7 @@ TEST_F(RunStart, AStartThatFailsLeavesNothingInTheWay) {
     }
     failed = calls.failures > 0;
   }
-  // What others put there stays.
+  // Other files stay.
   FaultyCalls calls;
   RunWriter writer = RunWriter::create(run_, false, calls);
   std::ofstream(run_ / "checkpoints" / "mine") << "x";
@@ -118,7 +118,7 @@ TEST_F(RunStart, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {
         RunWriter::create(run, true, calls).describe("{}", "new");
         EXPECT_EQ(read_file(run / "config.json", 9), "new");
       } catch (const Error&) {
-        // A disk on which nothing works any more may keep it as run.old-1.
+        // If every later call fails too, it may stay as run.old-1.
         const std::string old = run.string() + ".old-1";
         const fs::path left = for_good && path_exists(old) ? old : run.string();
         EXPECT_EQ(read_file(left / "config.json", 9), "old") << *calls.kinds.begin();

@@ -136,7 +136,7 @@ TEST_F(Writer, ARunWithoutAFilmGetsNone) {
   fs::remove(run_ / "film.jsonl");
   RunWriter::open(run_).cut_metrics(2);
   EXPECT_FALSE(fs::exists(run_ / "film.jsonl"));
-  fs::create_directory(run_ / "film.jsonl");  // nor where something else has its name
+  fs::create_directory(run_ / "film.jsonl");  // nor if something else has its name
   RunWriter::open(run_).cut_metrics(2);
   EXPECT_TRUE(fs::is_directory(run_ / "film.jsonl"));
 }
@@ -180,7 +180,7 @@ TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
-// Every call of a save with links and pruning fails once, or for good from there on.
+// Every call of a save with links and pruning fails, once or from then on.
 TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
   std::set<std::string> kinds;
   for (const bool for_good : {false, true}) {
@@ -203,7 +203,7 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
       }
       failed = calls.failures > 0;
       kinds.insert(calls.kinds.begin(), calls.kinds.end());
-      // Readers, at once: best and last are whole.
+      // Readers see intact best and last at once.
       EXPECT_THAT(expect_whole(find_checkpoint(run, "best")), ::testing::AnyOf(10, 30));
       EXPECT_THAT(expect_whole(find_checkpoint(run, "last")), ::testing::AnyOf(20, 30));
       EXPECT_TRUE(newest_checkpoint(run).damaged.empty());

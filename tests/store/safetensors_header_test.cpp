@@ -111,7 +111,7 @@ TEST(SafetensorsHeader, HostileHeadersAreRefusedByName) {
   }
 }
 
-// The megabytes that a process of its own needs beyond ours.
+// The megabytes that a child process needs beyond ours.
 long megabytes_for(const std::string& header) {
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);

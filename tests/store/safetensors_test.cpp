@@ -100,7 +100,7 @@ TEST(Safetensors, FilesThatAreNoneAreRefusedWithoutBigAllocations) {
     EXPECT_THAT(error_of([&] { listed(path); }),
                 AllOf(HasSubstr(path.string()), HasSubstr(expected)));
   }
-  // A sparse file of 1 TiB that says all of it is header.
+  // A sparse file of 1 TiB that claims to be all header.
   std::string length(8, '\0');
   length[4] = '\x80';
   replace_file(path, length);

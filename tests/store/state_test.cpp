@@ -23,7 +23,7 @@ StateFile example() {
   return file;
 }
 
-// The text with one part replaced and the checksum made to fit again.
+// The text with one part replaced and the checksum updated.
 std::string forged(const std::string& from, const std::string& to) {
   std::string text = format_state(example());
   const std::size_t at = text.find(from);

@@ -1,7 +1,7 @@
 // Stands between heed and the C library (LD_PRELOAD): counts the calls that reach into one folder,
-// writes down what each did, and lets one kill the process, or some fail.
+// logs what each did, kills the process at one of them, or makes some fail.
 //
-//   STORM_ROOT   the folder; calls outside of it pass unseen
+//   STORM_ROOT   the folder; calls outside it are ignored
 //   STORM_LOG    a line per call that succeeded: NUMBER CALL INODE SIZE PATH [OTHER PATH]
 //   STORM_GRAVE  a folder for hard links to what is removed or replaced: NUMBER
 //   STORM_KILL   the number of a call; STORM_HOW: 0 before, 1 in the middle (half a write), 2 after it
@@ -104,7 +104,7 @@ static void leave(long me, int done, const char* call, ino_t inode, long size, c
   errno = error;
 }
 
-// Keeps what stands at `path` as a hard link.
+// Keeps the file at `path` as a hard link.
 static void bury(long me, const char* path) {
   char to[PATH_MAX + 32];
   if (grave[0] == 0) return;
@@ -186,7 +186,7 @@ int fsync(int fd) {
   const long me = enter(errors, 2, &error);
   if (error) errno = error;
   leave(me, !error, "sync", inode_of(name), size_of(fd), name, "");
-  return error ? -1 : 0;  // the disk itself is not asked: what it would have is worked out
+  return error ? -1 : 0;  // the disk is not involved: power_cut.py works out what it would hold
 }
 
 int close(int fd) {

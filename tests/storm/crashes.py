@@ -1,4 +1,4 @@
-"""Training that is killed at a call, loses the power there, or has calls that fail; and what must be left of it."""
+"""Training that is killed at a call, loses power there, or has failing calls; and what must survive."""
 import os
 import shutil
 import subprocess
@@ -34,15 +34,15 @@ CONFIGS = {
                   "keep_last": 2}}""",
 }
 CONFIGS["continued"] = CONFIGS["char"]
-INIT_FROM = ["continued"]  # these begin with the weights of a run of the same config
+INIT_FROM = ["continued"]  # these start from the weights of a run of the same config
 CONFIGS["branched"] = CONFIGS["char"].replace('"train": {', '"optimizer": {"schedule": "wsd"}, "train": {')
 BRANCHED = ["branched"]  # these are branches of a run of the same config
-# After a start that was stopped before its first checkpoint heed may say one of these, and only then.
+# heed may say one of these only if the first start was stopped before its first checkpoint.
 FAILED_START = ("its start failed", "a start failed there", "was stopped before its first checkpoint")
 
 
 def snapshot(run):
-    """All bytes of a run but its log and lock."""
+    """All bytes of a run except its log and lock."""
     return {str(p.relative_to(run)): os.readlink(p) if p.is_symlink() else p.read_bytes() for p in run.rglob("*")
             if (p.is_symlink() or p.is_file()) and p.name not in ("train.log", ".lock")}
 
@@ -52,7 +52,7 @@ class Finding(Exception):
 
 
 class Crashes:
-    """One config that is trained again and again in folder/root, from the texts in folder/texts."""
+    """One config, trained again and again in folder/root from the texts in folder/texts."""
 
     def __init__(self, heed, calls, folder, config, draw):
         self.heed, self.calls, self.draw = heed, calls, draw
@@ -95,7 +95,7 @@ class Crashes:
         self.log.unlink(missing_ok=True)
 
     def start(self, **environment):
-        """Trains, or resumes what is there."""
+        """Trains, or resumes an existing run."""
         run = self.root / "run"
         if (run / "config.json").exists():
             return self.run("resume", run, "--threads", self.draw.randint(1, 3), **environment)
@@ -106,7 +106,7 @@ class Crashes:
         return self.run(*self.begin, "--threads", self.draw.randint(1, 3), *self.options, *arguments, **environment)
 
     def cannot_start(self, done):
-        """Whether heed says that nothing was trained; then the run is removed, and a fresh start is fair."""
+        """Whether heed says that nothing was trained. If so, the run is removed, and a fresh start is legitimate."""
         fair = done.returncode in (2, 4) and not self.steps() and any(words in done.stderr for words in FAILED_START)
         if fair:
             shutil.rmtree(self.root / "run")
@@ -122,7 +122,7 @@ class Crashes:
             raise Finding(f"the resumed run is another: {error}") from error
 
     def finish(self):
-        """Resumes without faults; the run must end as the reference did."""
+        """Resumes without faults; the run must end like the reference."""
         done = self.start()
         if self.cannot_start(done):
             done = self.start()
@@ -134,7 +134,7 @@ class Crashes:
         return {p.name for p in (self.root / "run" / "checkpoints").glob("step-*")}
 
     def force(self, **environment):
-        """Trains anew over a finished run, which must stay whole under its own or another name."""
+        """Trains again over a finished run, which must survive under its own or another name."""
         self.clear()
         shutil.copytree(self.reference, self.root / "run", symlinks=True)
         done = self.train("--force", **environment)
@@ -148,7 +148,7 @@ class Crashes:
         return done.returncode
 
     def crash(self):
-        """Kills one to three times, mostly with the power lost, and resumes. Returns the number of kills."""
+        """Kills one to three times, usually with a power cut, and resumes. Returns the number of kills."""
         if self.draw.random() < 0.3:
             call = self.draw.randint(1, self.draw.choice([30, self.last_call]))
             return self.force(STORM_LOG=self.log, STORM_KILL=call, STORM_HOW=self.draw.randint(0, 2)) == -9
@@ -181,7 +181,7 @@ class Crashes:
         return kills
 
     def fault(self):
-        """Lets calls fail at random. Returns how the command ended."""
+        """Makes calls fail at random. Returns how the command ended."""
         probability = 10 ** self.draw.uniform(-4.3, -0.5)
         if self.draw.random() < 0.3:
             return [self.force(STORM_FAULT=probability, STORM_SEED=self.draw.randint(0, 65535))]

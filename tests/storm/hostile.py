@@ -1,4 +1,4 @@
-"""Runs whose files somebody has edited: one to three changes, mostly with checksums that fit again, and then commands.
+"""Runs whose files were edited: one to three changes, usually with updated checksums, and then commands.
 
 Whatever the files hold, a command must end by itself within seconds and reasonable memory, with a documented exit code,
 a sentence if it failed, no escape sequences in that sentence, JSON without NaN, and without having changed the run.
@@ -131,7 +131,7 @@ def edit_bytes(path, draw):
 
 
 def replace(path, draw, others):
-    """Something else under the name of a file."""
+    """Puts something else in place of a file."""
     kind = draw.randrange(8)
     if kind == 0:
         other = draw.choice(others)
@@ -154,7 +154,7 @@ def replace(path, draw, others):
 
 
 def edit_names(run, draw):
-    """Links and names of folders."""
+    """Changes links and folder names."""
     checkpoints = run / "checkpoints"
     kind = draw.randrange(6)
     if kind <= 1:
@@ -181,7 +181,7 @@ def is_small_file(path):
 
 
 def spoil(run, draw, others):
-    """One change; seals the checkpoints again, mostly."""
+    """Makes one change; usually updates the checksums too."""
     files = sorted(p for p in run.rglob("*") if is_small_file(p) and p.name != ".lock")
     if not files:
         return
@@ -209,7 +209,7 @@ def spoil(run, draw, others):
 
 
 def fingerprint(run):
-    """What a command that reads must leave as it is."""
+    """What a command that only reads must leave unchanged."""
     found = []
     for path in sorted(run.rglob("*")):
         s = path.lstat()
@@ -242,7 +242,7 @@ def strict(text):
 
 
 def complaint(line, code, memory, out, err, changed):
-    """What is wrong with how a command ended, or nothing."""
+    """What is wrong with how a command ended, if anything."""
     if code is None:
         return f"still running after {SECONDS} s"
     if code < 0 or code not in CODES:
@@ -291,7 +291,7 @@ def job(number, options, work):
         for _ in range(draw.randint(1, 3)):
             try:
                 spoil(run, draw, sound)
-            except UNREADABLE:  # two changes that do not go together
+            except UNREADABLE:  # two changes that exclude each other
                 pass
         for _ in range(draw.randint(2, 4)):
             writes = draw.random() < 0.2

@@ -36,7 +36,7 @@ def renamed_to(path, calls):
 
 
 def undo(call, path, other, grave):
-    """Takes back a call on a name; where its folder is gone, there is nothing to take back."""
+    """Undoes a call on a name. If its folder is gone, there is nothing to undo."""
     buried = grave / str(call.number)
     if not os.path.isdir(os.path.dirname(path)):
         return
@@ -65,7 +65,7 @@ def lose_names(calls, grave, draw):
     for call in calls:
         if call.name == "sync":
             synced[call.path] = call.number
-    kept = {}  # folder: the first call on a name in it that is lost
+    kept = {}  # folder: the first lost call on a name in it
     lost = set()
     for call in calls:
         folder = os.path.dirname(call.path)
@@ -106,19 +106,19 @@ def lose_bytes(calls, root, draw):
         keep = draw.randint(durable, size)
         with open(path, "r+b") as file:
             file.truncate(keep)
-            if draw.random() < 0.3:  # the size is on the disk, the bytes are not
+            if draw.random() < 0.3:  # the size reached the disk, the bytes did not
                 file.truncate(size)
 
 
 def cut_power(root, log, grave, draw):
-    """Turns the folder into what could be left of it."""
+    """Turns the folder into what could be left after the cut."""
     calls = read_log(log)
     lose_names(calls, grave, draw)
     lose_bytes(calls, root, draw)
 
 
 def durable_checkpoints(log):
-    """Names of the checkpoints that were in place for good, and not removed again."""
+    """Names of the checkpoints that were durably in place and not removed since."""
     calls = read_log(log)
     found = set()
     waiting = {}

@@ -32,7 +32,7 @@ import runs
 
 
 def corpus(folder):
-    """The texts that the configs name."""
+    """Writes the texts that the configs use."""
     test = runs.RunsTest()
     test.folder = folder
     (folder / "a.txt").write_text(runs.text(900))

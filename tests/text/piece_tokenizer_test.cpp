@@ -47,7 +47,7 @@ TEST(PieceTokenizer, AMaskTakesTheSpaceBeforeIt) {
 TEST(PieceTokenizer, LongTextTakesLinearTime) {
   const auto tokenizer = train(TokenizerConfig::bpe, training_text());
   const auto start = std::chrono::steady_clock::now();
-  std::string text;  // one line, one word: no place to cut
+  std::string text;  // one line, one word: nowhere to cut
   while (text.size() < 1'000'000) text += "the" + std::to_string(text.size());
   EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));

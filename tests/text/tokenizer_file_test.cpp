@@ -1,4 +1,4 @@
-// Tokenizer files that nobody should trust.
+// Hostile tokenizer files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-// The steps with frames of a run with a validation every so many steps.
+// The steps that get a frame in a run that validates every `eval_every` steps.
 std::vector<std::int64_t> frames(std::int64_t steps, std::int64_t eval_every, double cost) {
   std::vector<std::int64_t> found;
   FilmLength film;

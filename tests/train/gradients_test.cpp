@@ -1,4 +1,4 @@
-// The gradient of a step: what its sums are made of.
+// The gradient of a step, and the sums it consists of.
 #include "train/gradients.h"
 
 #include <gtest/gtest.h>

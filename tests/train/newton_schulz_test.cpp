@@ -58,7 +58,7 @@ TEST(NewtonSchulz, IsTheFormulaOnAnyShape) {
   }
 }
 
-// A long matrix of a few directions: the small A has eigenvalues far below its rounding errors.
+// A long matrix of low rank: the small A has eigenvalues far below its rounding errors.
 TEST(NewtonSchulz, FloatStandsDirectionsThatAreMissing) {
   Workspace workspace;
   const int rows = 64, cols = 256;

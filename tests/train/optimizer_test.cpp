@@ -52,7 +52,7 @@ void compare(OptimizerType type, double weight_decay, double clip, double moment
   c.type = type;
   c.momentum = momentum;
   c.weight_decay = weight_decay;
-  c.eps = 1e-3;  // large enough to be seen
+  c.eps = 1e-3;  // large enough to matter
   const ParamTable t = table();
   ParamVec<double> values(t.size()), gradients(t.size()), average(t.size());
   initialize(t, 5, values);
@@ -99,7 +99,7 @@ TEST(Optimizer, FloatKeepsTheComplementOfBeta) {
   Optimizer<float> optimizer(t, c);
   Twin twin{.w = 0.0, .e = 0.0};
   for (std::int64_t step = 1; step <= 20; ++step) {
-    // Falling gradients, so that what is left of the early ones shows.
+    // Falling gradients, so that the remainder of the early ones is visible.
     const float g = std::ldexp(1.0f, static_cast<int>(-step));
     gradients.data()[0] = g;
     twin.step(c, step, 0.001, g, false, 1.0);

@@ -1,4 +1,4 @@
-// What resuming does with runs that a kill or damage has left in an unusual state.
+// Resuming runs that a kill or damage has left in an unusual state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
