@@ -123,7 +123,7 @@ CONFIGS = {
         train: batch_tokens=800 shards=2 ema_decay=0.9""",
 }
 
-# Commands stand on lines of their own; {} are files and words that fit the config. Those with --json are read as JSON.
+# One command per line; {} are files and words that suit the config. Output of commands with --json is read as JSON.
 ALWAYS = """
 evaluate run --json
 evaluate run --checkpoint last --threads 3 --json

@@ -152,7 +152,7 @@ class Tasks(unittest.TestCase):
                     total = str(sum(map(int, changed.split("+")))).zfill(len(target))
                     self.assertEqual(total[place - len(target)], target[place], (source, changed))
 
-    def test_lengths_alphabet_and_parts_are_as_asked_for(self):
+    def test_lengths_alphabet_and_parts_are_as_requested(self):
         make_task, prefix = ROOT / "scripts/make_task.py", pathlib.Path(self.folder.name) / "r"
         run(make_task, "reverse", "--lines", 400, "--valid", 100, "--test", 100, "--min-length", 2,
             "--max-length", 5, "--test-max-length", 9, "--alphabet", 7, "--out", prefix)

@@ -73,7 +73,7 @@ class Corners(RunsTest):
             peaks.append(usage.ru_maxrss / 1000)
         self.assertLess(peaks[1] - peaks[0], 20 * 2 + 6)
 
-    def test_a_model_has_the_layers_that_were_asked_for(self):
+    def test_a_model_has_the_requested_layers(self):
         for family, key in (("causal_lm", "decoder_layers"), ("masked_lm", "encoder_layers")):
             for layers in (1, 3):
                 run = f"{family}{layers}"

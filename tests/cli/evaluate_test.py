@@ -135,7 +135,7 @@ class YardsticksOfEvaluate(RunsTest):
 
 
 class Overfitting(RunsTest):
-    def test_a_run_says_once_that_it_learns_the_text_by_heart(self):
+    def test_a_run_says_once_that_it_memorises_the_text(self):
         # The held-out text has characters that training never sees.
         (self.folder / "v.txt").write_text("wet hot tea at dawn " * 20)
         err = self.train(self.config(data={"train": "a.txt", "valid": "v.txt"}, train__eval_every=20,

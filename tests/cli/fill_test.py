@@ -92,7 +92,7 @@ class FillSpans(RunsTest):
             self.assertLessEqual(len(all_of["candidates"]), 32)
             self.assertTrue(all(c["ids"] for c in all_of["candidates"]))
 
-    def test_what_it_cannot_fill_in_is_said(self):
+    def test_it_says_what_it_cannot_fill_in(self):
         self.check("fill", "run", "a[MASK]c[MASK]e[MASK]g", status=3, words="fills in at most 2")
         self.check("fill", "run", "a<extra_id_0>c[MASK]", status=3, words="<extra_id_0>")
         self.check("fill", "run", "abc", status=3, words="no [MASK]")
@@ -116,7 +116,7 @@ class FillSpans(RunsTest):
         self.check("inspect", "run")
         self.check("neighbors", "run", "a")
 
-    def test_what_it_does_not_do_is_said(self):
+    def test_it_says_what_it_does_not_do(self):
         self.check("sample", "run", status=2, words=["span_corruption", "does not continue text", "heed fill"])
         self.check("translate", "run", status=2, words="does not translate")
         self.check("evaluate", "run", "--stride", 3, status=2, words="causal_lm")

@@ -25,7 +25,7 @@ class InitFrom(RunsTest):
             self.assertFalse((self.folder / "misfit").exists(), change)
         self.train(config, "misfit", "--init-from", self.folder / "none", status=4)
 
-    def test_another_function_of_the_same_weights_is_said(self):
+    def test_another_function_of_the_same_weights_is_reported(self):
         self.train(self.config(train__max_steps=2), "first")
         for sets, said in ((["model.activation=relu", "model.dropout=0.3"], "changed: model.activation from "), ([], None)):
             r = self.train(self.config(), f"run{len(sets)}", "--init-from", self.folder / "first", "--stop-at", 1,

@@ -42,7 +42,7 @@ class Limits(RunsTest):
         for word in ("OpenBLAS", "ulimit -v", "ulimit -d", "--threads"):
             self.assertIn(word, r.err)
 
-    def test_only_what_the_threads_need_is_asked_for(self):
+    def test_only_the_memory_that_the_threads_need_is_required(self):
         self.skip_if_openblas_is_newer()
         for limit in ("-v 400000", "-d 250000"):
             r = self.limited(limit, "evaluate", "run", "--threads", 1)
@@ -94,7 +94,7 @@ class Limits(RunsTest):
         for refused in ("two", "pieces"):
             self.assertFalse((self.folder / refused).exists())
 
-    def test_no_thread_is_started_that_is_not_asked_for(self):
+    def test_no_unrequested_thread_is_started(self):
         """Counts its threads while it waits for input from an idle pipe."""
         p = self.spawn("tokenize", "run", stdin=subprocess.PIPE)
         p.stdin.write("the\n")

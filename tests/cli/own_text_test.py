@@ -91,7 +91,7 @@ class OwnText(RunsTest):
         self.assertEqual(t.end()[0], 0)
         t.close()
 
-    def test_a_finished_training_is_told_even_where_its_page_cannot_be_written(self):
+    def test_a_finished_training_is_reported_even_if_its_page_cannot_be_written(self):
         self.write("mine.txt", text(2000))
         r = self.limited("-f 48", "train", "mine.txt", "--json", "--stop-at", 2, *TINY, "--set", "model.decoder_layers=1",
                          "--set", "objective.target_length=16")
@@ -140,7 +140,7 @@ class OwnText(RunsTest):
         names = [Path(p).name for p in self.run_config("runs/texts")["data"]["train"]]
         self.assertEqual(names, ["a.txt", "b.txt", "more.txt"])
 
-    def test_bytes_that_are_no_text_train_only_if_asked_for(self):
+    def test_bytes_that_are_not_text_train_only_on_request(self):
         noise = bytes(range(256)) * 9
         self.write("noise", noise)
         for name in ("noise", "-"):
@@ -149,7 +149,7 @@ class OwnText(RunsTest):
             self.assertIn(b"bytes of value 0", r.stderr)
         self.start("noise", "--set", "tokenizer.type=byte", "--stop-at", 1)
 
-    def test_weird_names_are_files_like_others(self):
+    def test_files_may_have_odd_names(self):
         for i, name in enumerate(("a b'c.txt", "--odd.txt", "quickstart", "naïve.txt", "new\nline.txt")):
             with self.subTest(name):
                 self.write(name, text(300))

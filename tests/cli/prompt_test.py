@@ -127,7 +127,7 @@ class Prompt(RunsTest):
         t.until("the ")  # redrawn
         self.assertEqual(t.answer("mill", "tokenize> "), "the mill\n")
 
-    def test_there_is_no_prompt_where_one_side_is_a_pipe(self):
+    def test_there_is_no_prompt_if_input_or_output_is_a_pipe(self):
         leader, follower = pty.openpty()
         self.addCleanup(os.close, leader)
         self.addCleanup(os.close, follower)

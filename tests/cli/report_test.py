@@ -91,7 +91,7 @@ class ReportTest(ReportsTest):
         for shown, event in zip(data["learning"], self.metrics(kind="train")[1::2]):
             self.assertEqual(shown, {"step": event["step"], **event["learning"]})
 
-    def test_it_has_yardsticks_and_what_is_to_be_said_of_the_curves(self):
+    def test_it_has_yardsticks_and_remarks_on_the_curves(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0.1}))
         logged, = self.metrics(kind="yardsticks")
         _, data = self.report()

@@ -70,7 +70,7 @@ class Results(RunsTest):
                 for stream in ("-", "/dev/stdout"):
                     self.assertEqual(self.out(*command(stream)).encode(), whole)
 
-    def test_a_folder_that_is_not_there_is_named_by_the_path_that_was_given(self):
+    def test_a_missing_folder_is_named_by_the_given_path(self):
         (self.folder / "file").touch()
         for name, command in self.writers():
             for path in ("nowhere/page", "file/page"):
@@ -118,7 +118,7 @@ class Results(RunsTest):
         self.check("inspect", "run", "--checkpoint", "step-8", status=STORE, words="a line has more than")
         self.assertLess(time.monotonic() - begin, 30)
 
-    def test_another_type_of_processor_is_said_when_a_run_is_resumed(self):
+    def test_another_cpu_type_is_reported_when_a_run_is_resumed(self):
         other = {"OPENBLAS_CORETYPE": "Nehalem"}
         here, there = (self.out("--version", env=env).split("core type: ")[1].split()[0] for env in ({}, other))
         if here == there:

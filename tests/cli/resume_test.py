@@ -63,7 +63,7 @@ class Resume(RunsTest):
         self.resume("run", "--stop-at", 10)
         self.assertEqual(self.metrics(kind="train")[-1]["learning_rate"], 0.5)
 
-    def test_what_was_asked_for_outlives_a_kill_before_the_next_checkpoint(self):
+    def test_requests_outlive_a_kill_before_the_next_checkpoint(self):
         self.train(self.config(train__max_steps=6))
         config = self.folder / "run" / "config.json"
         asked = json.loads(config.read_text())
@@ -278,7 +278,7 @@ class Resume(RunsTest):
         r = self.resume("run", "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
         self.assertNotIn("the learning rate is 0", r.err)
 
-    def test_an_end_before_the_planned_one_is_said(self):
+    def test_an_end_before_the_planned_one_is_reported(self):
         self.train(self.config(), "run", "--stop-at", 6)
         self.resume("run", "--max-steps", 10, words=["changed: train.max_steps from 20 to 10",
                     "warning: the run now ends before step 20; --stop-at keeps that plan"])

@@ -64,7 +64,7 @@ class Tokenize(RunsTest):
         self.assertEqual(first["ids"][2], 3)
         self.assertEqual(second["tokens"], ["<unk>"] * 3)  # no b in WORDS
 
-    def test_unknown_tokens_are_said_once(self):
+    def test_unknown_tokens_are_reported_once(self):
         r = self.check("tokenize", "masked", stdin="\ufeffa [MASK]\r\nb\u00e9\u00e9\n")
         self.assertEqual(r.err.count("unknown token"), 1)
         self.assertNotIn("read as", self.check("tokenize", "masked", stdin="a\n").err)

@@ -115,7 +115,7 @@ class Signals(RunsTest):
         p = self.spawn("train", self.long_step(), "--run", self.folder / "run", "--threads", "1")
         self.assertIn("stopped at once", self.quits_at_the_second_signal(p))
 
-    def test_a_second_signal_quits_though_nobody_reads_what_is_said(self):
+    def test_a_second_signal_quits_even_if_nobody_reads_the_output(self):
         read, write = os.pipe()
         os.set_blocking(write, False)
         with self.assertRaises(BlockingIOError):

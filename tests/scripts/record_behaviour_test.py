@@ -91,11 +91,11 @@ class Renaming(unittest.TestCase):
             self.addCleanup(stack.pop_all().close)
         pathlib.Path(self.folder, "f").write_text("lines")
 
-    def test_a_program_with_file_gets_the_names_of_now(self):
+    def test_a_program_with_file_gets_the_current_names(self):
         for line in ("score run --file f --target-file g", "tokenize run --file f", 'score run "a b" --target "c"'):
             self.assertEqual(self.arguments(line, "  --file FILE  lines"), (recorder.shlex.split(line), b""))
 
-    def test_an_older_program_gets_its_own(self):
+    def test_an_older_program_gets_its_own_names(self):
         for line, words in (("score run --file f --target-file g --json", "score run --source f --target g --json"),
                             ("score run --file f", "score run --target f"),
                             ('score run "a b" --target "c"', 'score run "a b ||| c"'),
