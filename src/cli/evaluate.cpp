@@ -106,16 +106,13 @@ Yardsticks yardsticks_on(Scored& s, TrainedModel& m, Pool& pool, Log& log) {
   try {
     if (s.train && !s.changed)
       if (Yardsticks y = logged_yardsticks(run_of_checkpoint(m.folder)); !y.empty()) return y;
-  } catch (const Error&) {  // a damaged metrics.jsonl
-  }
-  try {
     if (!s.train) {
       Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
       s.changed = data.hash.all() != m.state.data_hash;
       s.train = std::move(data.train);
     }
   } catch (const Error& e) {
-    log.info(fmt::format("no yardsticks, because the training data cannot be read: {}", e.what()));
+    log.info(fmt::format("no yardsticks: {}", e.what()));
     return {};
   }
   if (s.changed) {

@@ -17,15 +17,11 @@
 namespace heed {
 namespace {
 
-// Numbers kept per row of one block: what the Saved structs of its layers hold.
+// Numbers kept per row of one block, about: what the Saved structs of its layers hold.
 double block_row(const ModelConfig& c, bool cross, double keys) {
-  const double d = c.d_model, kv = kv_width(c), weights = c.n_heads * keys;
-  const double norm = d + 2;
-  double attention = 3 * d + 2 * kv + weights;  // q, context, output; k v
-  if (c.qk_norm) attention += d + kv + 2.0 * (c.n_heads + kv_heads(c));
-  double sum = norm + attention + norm + 1.0 * feed_forward_matrices(c) * c.d_ff + d;
-  if (cross) sum += norm + attention;
-  return sum;
+  const double d = c.d_model, kv = kv_width(c);
+  const double attention = 4 * d + 2 * kv + (c.qk_norm ? d + kv : 0) + c.n_heads * keys;
+  return (cross ? 2 : 1) * attention + 2 * d + 1.0 * feed_forward_matrices(c) * c.d_ff;
 }
 
 // Numbers that one thread needs at most for the largest matrix that muon moves
@@ -64,18 +60,12 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   plan.activations = 4.0 * floats * workers;
   plan.data = ids;
 
+  plan.record = 4.0 * 2.0 * static_cast<double>(recorded_size(model.table));
   // Forward only: the room of one block.
-  const auto forward = [&](double tokens) {
-    const double one_side = both ? tokens / 2 : tokens;
-    return one_side * block_row(c, both, std::min<double>(one_side, longest));
-  };
-  plan.record = 4.0 * (2.0 * static_cast<double>(recorded_size(model.table)) +
-                       forward(LearningRecord::kProbeTokens));
-  const double scored = std::max(longest, kForwardTokens);
-  const int scorers = config.data.has_validation() ? threads : 1;
-  plan.scoring =
-      4.0 * scorers *
-      (forward(scored) + scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
+  const double scored = std::max(longest, kForwardTokens), scored_side = both ? scored / 2 : scored;
+  plan.scoring = 4.0 * (config.data.has_validation() ? threads : 1) *
+                 (scored_side * block_row(c, both, std::min<double>(scored_side, longest)) +
+                  scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
   return plan;
 }
 

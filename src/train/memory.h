@@ -13,7 +13,7 @@ struct MemoryPlan {
                            // needs beside them
   double activations = 0;  // of all threads
   double data = 0;         // token ids
-  double record = 0;       // the learning record: copies of matrices, its forward pass
+  double record = 0;       // the learning record: copies of matrices
   double scoring = 0;      // forward passes of all threads: validation, the check before a save
   double yardsticks = 0;   // measured before the first step; left out if there is no room
   double training() const { return parameters + activations + data + record + scoring + base; }

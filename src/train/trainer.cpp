@@ -13,15 +13,6 @@
 #include "train/intervals.h"
 
 namespace heed {
-namespace {
-
-// After this many steps of a process the log says how long the others will take, unless it is less
-// than this many seconds.
-constexpr std::int64_t kForecastAfter = 20;
-constexpr double kForecastFrom = 10;
-
-}  // namespace
-
 Trainer::Trainer(const PreparedRun& prepared, RunWriter& run, Pool& pool, Log& log)
     : prepared_(prepared),
       run_(run),
@@ -91,7 +82,7 @@ Stop Trainer::run(std::int64_t stop_at) {
       log_line();
       state_.loss_sum = state_.label_sum = 0;
     }
-    if (steps_done_ == kForecastAfter && eta_seconds() >= kForecastFrom)
+    if (steps_done_ == 20 && eta_seconds() >= 10)
       log_.info(fmt::format("about {} left at this speed", format_duration(eta_seconds())));
     bool save_now = is_due(prepared_.config.train.save_every, end);
     const bool validation = validation_ && is_due(prepared_.config.train.eval_every, end);

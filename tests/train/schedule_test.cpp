@@ -143,7 +143,7 @@ TEST(Schedule, InWords) {
   c.warmup_steps = c.decay_steps = 20;
   for (std::int64_t end : {20, 200})
     EXPECT_EQ(words(ScheduleType::linear, end),
-              "rises until it drops to 0 at step 20 (optimizer.warmup_steps)");
+              "rises until it drops to 0 at step 20 (optimizer.warmup_steps is 20)");
   for (ScheduleType type : {ScheduleType::noam, ScheduleType::inverse_sqrt, ScheduleType::constant})
     EXPECT_EQ(words(type, 20),
               "rises to the end of the run, which is within optimizer.warmup_steps (20)");
