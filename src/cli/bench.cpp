@@ -46,15 +46,13 @@ Exit run_bench_command(CommandLine& line) {
   const RunConfig config = load_config(path, sets);
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
   const PreparedRun run = prepare_run(config, folder, {}, threads);
-  const Speed speed = [&] {
-    Pool pool(run.threads);
-    return measure_speed(run, pool, [&](std::int64_t measured, double seconds) {
-      return steps > 0 ? measured >= steps : measured >= 5 && seconds >= 6;
-    });
-  }();
+  const Speed speed = measure_speed(run, [&](std::int64_t measured, double seconds) {
+    return steps > 0 ? measured >= steps : measured >= 5 && seconds >= 6;
+  });
   struct rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
-  const int peak_threads = std::min(run.threads, available_cores());
+  threads = run.pool->threads();
+  const int peak_threads = std::min(threads, available_cores());
   const double peak = measure_sgemm(peak_threads, 3.0), reached = speed.flops_per_second * 1e-9;
   const std::int64_t all_steps = config.train.max_steps;
   const double training_seconds = static_cast<double>(all_steps) * speed.step_seconds;
@@ -71,7 +69,7 @@ Exit run_bench_command(CommandLine& line) {
                {"utilisation", reached / peak},
                {"peak_rss_mib", static_cast<double>(usage.ru_maxrss) / 1024.0},
                {"steps", speed.steps},
-               {"threads", run.threads},
+               {"threads", threads},
                {"training_seconds", all_steps > 0 ? Json(training_seconds) : Json()},
                {"breakdown", breakdown}};
   if (json) {
@@ -89,7 +87,7 @@ Exit run_bench_command(CommandLine& line) {
   if (all_steps > 0)
     print(fmt::format("all {} steps: about {} on {}, plus validation\n", format_count(all_steps),
                       format_duration(training_seconds),
-                      counted(std::to_string(run.threads), "thread")));
+                      counted(std::to_string(threads), "thread")));
   for (const auto& [work, share] : breakdown.items())
     print(fmt::format("  {:22}{:.1f} %\n", work, 100 * share.get<double>()));
   return Exit::ok;

@@ -105,7 +105,6 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   Origin origin = stem.origin;
   const std::string core_type = origin.core_type;
   const PreparedRun prepared = prepare_stored_run(stem, request.threads);
-  Pool pool(prepared.threads);
   watch_signals();
 
   RunWriter run = RunWriter::create(request.branch, request.force);
@@ -124,7 +123,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   run.describe(origin_json(origin), dump_config(stem.config), text);
 
   return with_errors_in_log(run, log, [&] {
-    return train_to_the_end(prepared, request, pool, run, log, [&](Trainer& trainer) {
+    return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
       say_cut(log, {.kept = run.copy_metrics(request.run, step).kept}, step);
       say_core_type(core_type, step, run, log);
       const std::string said = fmt::format("branched from {} at step {}", request.run, step);

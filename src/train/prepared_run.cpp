@@ -40,7 +40,8 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
   if (config.data.has_validation())
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_blas(threads);
-  return {config, std::move(tokenizers), std::move(data), std::move(model), threads, memory};
+  return {config, std::move(tokenizers),          std::move(data), std::move(model),
+          memory, std::make_unique<Pool>(threads)};
 }
 
 }  // namespace heed

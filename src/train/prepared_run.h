@@ -2,8 +2,10 @@
 // writes a file.
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "base/pool.h"
 #include "data/dataset.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
@@ -16,13 +18,13 @@ struct PreparedRun {
   Tokenizers tokenizers;
   Dataset data;
   Transformer model;
-  int threads;
   MemoryPlan memory;
+  std::unique_ptr<Pool> pool;  // the threads to train with
 };
 
 // `folder`: where the relative paths of the config's data start. Empty tokenizers are trained.
 // `threads` 0: as the config says. Error (data) from the files; Error (memory) if the training
-// cannot fit.
+// cannot fit, or if threads do not start.
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
                         int threads);
 

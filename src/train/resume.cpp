@@ -67,10 +67,9 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (!ended.empty()) config.optimizer.min_learning_rate > 0 ? log.info(ended) : log.warn(ended);
 
   const PreparedRun prepared = prepare_stored_run(stored, request.threads);
-  Pool pool(prepared.threads);
   watch_signals();
 
-  return train_to_the_end(prepared, request, pool, run, log, [&](Trainer& trainer) {
+  return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
       trainer.restore(*checkpoint);
       run.finish_save(checkpoint->state(), config.train.keep_last);

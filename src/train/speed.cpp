@@ -30,11 +30,11 @@ double flops_of(const Transformer& model, const StepBatch& batch) {
 
 }  // namespace
 
-Speed measure_speed(const PreparedRun& run, Pool& pool,
+Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t, double)>& enough) {
   constexpr int kWarmUp = 2;
   const auto objective = make_objective(run.config);
-  Stepper stepper(run.config, run.model, *objective, run.data.train, pool);
+  Stepper stepper(run.config, run.model, *objective, run.data.train, *run.pool);
   State state;
   Speed speed;
   std::vector<double> seconds, tokens, flops;  // of each step; the last two per second
@@ -43,7 +43,7 @@ Speed measure_speed(const PreparedRun& run, Pool& pool,
     if (step == 1) {
       for (std::vector<double>* x : {&seconds, &tokens, &flops}) x->clear();
       speed.flops = 0;
-      stepper.gradients().profiles().resize(pool.threads());
+      stepper.gradients().profiles().resize(run.pool->threads());
     }
     const double from = seconds_now();
     const StepResult result = stepper.step(state);
@@ -64,7 +64,7 @@ Speed measure_speed(const PreparedRun& run, Pool& pool,
   speed.epochs = (static_cast<double>(state.cursor.epoch) + index / std::max(1.0, count)) /
                  static_cast<double>(std::max<std::int64_t>(1, state.step));
   double rest = 0;  // in nanoseconds
-  for (const double s : seconds) rest += 1e9 * s * std::min(pool.threads(), available_cores());
+  for (const double s : seconds) rest += 1e9 * s * std::min(run.pool->threads(), available_cores());
   for (const Profile& p : stepper.gradients().profiles())
     for (std::size_t i = 0; i < p.ns.size(); ++i) {
       speed.profile.ns[i] += p.ns[i];
@@ -75,14 +75,14 @@ Speed measure_speed(const PreparedRun& run, Pool& pool,
   return speed;
 }
 
-double measure_validation(const PreparedRun& run, Pool& pool, const Speed& speed, double limit) {
+double measure_validation(const PreparedRun& run, const Speed& speed, double limit) {
   if (!run.config.data.has_validation()) return 0;
   ParamVec<float> values(run.model.table.size());
   initialize(run.model.table, run.config.seed, values);
   const auto objective = make_objective(run.config);
   const double begin = seconds_now();
   const auto late = [&] { return stop_signal() != 0 || seconds_now() - begin > limit; };
-  const bool whole = Validation{run, *objective}.measure(0, values, pool, late).has_value();
+  const bool whole = Validation{run, *objective}.measure(0, values, late).has_value();
   const double seconds = seconds_now() - begin;
   if (whole) return seconds;
   return std::max(seconds, speed.step_seconds * static_cast<double>(run.data.valid.target.size()) /

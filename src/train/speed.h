@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/pool.h"
 #include "base/profile.h"
 #include "train/prepared_run.h"
 
@@ -21,12 +20,12 @@ struct Speed {
 // Takes steps until `enough` of them have been measured, which is asked after each one with their
 // number and with the seconds since the beginning. Two of warm-up come before, with numbers below
 // 1; they count if they are all there is.
-Speed measure_speed(const PreparedRun& run, Pool& pool,
+Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t steps, double seconds)>& enough);
 
 // Seconds of a validation, 0 without one. If it takes longer than `limit`, what training on as many
 // tokens would take, which is more.
-double measure_validation(const PreparedRun& run, Pool& pool, const Speed& speed, double limit);
+double measure_validation(const PreparedRun& run, const Speed& speed, double limit);
 
 // GFLOP/s of large products, one per thread at a time, summed over the threads: what training could
 // reach. The median over `seconds` seconds.

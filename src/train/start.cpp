@@ -67,9 +67,7 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }
-  const int threads = prepared.threads;
-  // Threads may fail to start, and would leave a folder in the way of the next start.
-  return {std::move(prepared), Pool(threads), std::move(weights), run, folder, nullptr};
+  return {std::move(prepared), std::move(weights), run, folder, nullptr};
 }
 
 RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log) {
@@ -82,7 +80,7 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
   start.text.reset();
 
   return with_errors_in_log(run, log, [&] {
-    return train_to_the_end(prepared, request, start.pool, run, log, [&](Trainer& trainer) {
+    return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
       run.append_metrics(event_metrics(0, "start", request.command, origin.core_type));
       if (start.weights) trainer.start_from(*start.weights);
       start.weights.reset();

@@ -18,7 +18,6 @@ struct TrainRequest : RunRequest {  // `run` empty: runs/<config name>
 // Everything is read and checked, and the threads run; nothing is written yet.
 struct PreparedStart {
   PreparedRun prepared;
-  Pool pool;
   std::optional<ParamVec<float>> weights;  // of --init-from
   std::string run;                         // folder, to be made
   std::string folder;                 // for origin.json: where the relative paths of the data start

@@ -160,12 +160,10 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   say_model(log, text, start.prepared);
 
   const double limit = kMeasured * 60 * request.minutes;
-  const Speed speed =
-      measure_speed(start.prepared, start.pool, [&](std::int64_t steps, double seconds) {
-        return steps >= kSteps || seconds > limit || stop_signal() != 0;
-      });
-  const double validations =
-      (kValidations + 1) * measure_validation(start.prepared, start.pool, speed, limit);
+  const Speed speed = measure_speed(start.prepared, [&](std::int64_t steps, double seconds) {
+    return steps >= kSteps || seconds > limit || stop_signal() != 0;
+  });
+  const double validations = (kValidations + 1) * measure_validation(start.prepared, speed, limit);
   const double most = steps_to_other_ends(c.train, speed);
   const double left = kUsed * (60 * request.minutes - (seconds_now() - request.begin)) -
                       seconds_beside(text) - validations;

@@ -13,13 +13,12 @@
 #include "train/intervals.h"
 
 namespace heed {
-Trainer::Trainer(const PreparedRun& prepared, RunWriter& run, Pool& pool, Log& log)
+Trainer::Trainer(const PreparedRun& prepared, RunWriter& run, Log& log)
     : prepared_(prepared),
       run_(run),
-      pool_(pool),
       log_(log),
       objective_(make_objective(prepared.config)),
-      stepper_(prepared.config, prepared.model, *objective_, prepared.data.train, pool),
+      stepper_(prepared.config, prepared.model, *objective_, prepared.data.train, *prepared.pool),
       record_(prepared.model,
               objective_->evaluation(prepared.config.data.has_validation() ? prepared.data.valid
                                                                            : prepared.data.train)) {
@@ -118,7 +117,7 @@ void Trainer::step() {
         not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
                    std::isfinite(last_.sums.objective) ? "the gradient norm (too large for a float)"
                                                        : "the loss"));
-  learning_ = record_.after_update(stepper_.values(), pool_);
+  learning_ = record_.after_update(stepper_.values(), *prepared_.pool);
   state_.loss_sum += last_.sums.nll;
   state_.label_sum += static_cast<double>(last_.sums.tokens);
   tokens_since_line_ += last_.tokens;
@@ -171,7 +170,7 @@ bool Trainer::validate(bool counts) {
   const double begin = seconds_now();
   const bool at_the_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [at_the_end] { return !at_the_end && stop_signal() != 0; };
-  auto line = validation_->measure(state_.step, stepper_.best_values(), pool_, signalled);
+  auto line = validation_->measure(state_.step, stepper_.best_values(), signalled);
   if (!line && signalled()) {
     if (counts) state_.validation_due = true;
     return false;
@@ -221,9 +220,10 @@ void Trainer::add_frame(bool validated) {
 void Trainer::save() {
   const double begin = seconds_now();
   const ExampleList examples = objective_->evaluation(prepared_.data.train);
-  std::string fault = checkpoint_defect(prepared_.model, stepper_.values(), examples, pool_);
+  std::string fault =
+      checkpoint_defect(prepared_.model, stepper_.values(), examples, *prepared_.pool);
   if (fault.empty() && prepared_.config.train.ema_decay > 0)
-    fault = checkpoint_defect(prepared_.model, stepper_.best_values(), examples, pool_);
+    fault = checkpoint_defect(prepared_.model, stepper_.best_values(), examples, *prepared_.pool);
   if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
   CheckpointContents c;

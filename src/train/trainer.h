@@ -26,7 +26,7 @@ enum class Stop { finished, early, asked, signal, time };
 class Trainer {
  public:
   // All references must outlive the trainer.
-  Trainer(const PreparedRun& prepared, RunWriter& run, Pool& pool, Log& log);
+  Trainer(const PreparedRun& prepared, RunWriter& run, Log& log);
 
   // Instead of a start at step 0 from the seed:
   void restore(const Checkpoint& checkpoint);
@@ -60,7 +60,6 @@ class Trainer {
 
   const PreparedRun& prepared_;
   RunWriter& run_;
-  Pool& pool_;
   Log& log_;
 
   std::unique_ptr<const Objective> objective_;

@@ -56,9 +56,9 @@ void say_start(Log& log, const PreparedRun& run) {
     text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
   log.info(text);
   const std::string steps = c.train.max_steps > 0 ? n(c.train.max_steps) + " " : "";
-  log.info(fmt::format("plan: {}steps of {} tokens, on {}, about {} of memory", steps,
-                       n(c.train.batch_tokens), counted(std::to_string(run.threads), "thread"),
-                       format_bytes(run.memory.total())));
+  log.info(fmt::format(
+      "plan: {}steps of {} tokens, on {}, about {} of memory", steps, n(c.train.batch_tokens),
+      counted(std::to_string(run.pool->threads()), "thread"), format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, c.train.max_steps));
 }
 
@@ -95,7 +95,7 @@ void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
 }
 
 // They are measured once, when the run starts, and logged in metrics.jsonl.
-Yardsticks yardsticks_of(const PreparedRun& p, Pool& pool, RunWriter& run, Log& log) {
+Yardsticks yardsticks_of(const PreparedRun& p, RunWriter& run, Log& log) {
   if (!p.config.data.has_validation()) return {};
   Yardsticks yardsticks = logged_yardsticks(run.path());
   if (!yardsticks.empty()) return yardsticks;
@@ -105,7 +105,7 @@ Yardsticks yardsticks_of(const PreparedRun& p, Pool& pool, RunWriter& run, Log& 
     return {};
   }
   yardsticks = measure_yardsticks(*make_objective(p.config), *p.tokenizers.target, p.data.train,
-                                  p.data.valid, pool, [] { return stop_signal() != 0; });
+                                  p.data.valid, *p.pool, [] { return stop_signal() != 0; });
   if (yardsticks.empty()) return yardsticks;
   run.append_metrics(yardsticks_metrics(yardsticks));
   say_yardsticks(log, yardsticks);
@@ -114,17 +114,17 @@ Yardsticks yardsticks_of(const PreparedRun& p, Pool& pool, RunWriter& run, Log& 
 
 }  // namespace
 
-RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, Pool& pool,
-                           RunWriter& run, Log& log, const std::function<void(Trainer&)>& set_up) {
+RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
+                           Log& log, const std::function<void(Trainer&)>& set_up) {
   const std::string processor = processor_name();
   log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
-  Trainer trainer(prepared, run, pool, log);
+  Trainer trainer(prepared, run, log);
   set_up(trainer);
   const std::unique_ptr<Film> film = request.film ? request.film(prepared) : nullptr;
   if (film) trainer.film_with(*film);
-  const Yardsticks yardsticks = yardsticks_of(prepared, pool, run, log);
+  const Yardsticks yardsticks = yardsticks_of(prepared, run, log);
   const Stop stop = trainer.run(request.stop_at);
   const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
   const RunResult result{exit, run.path().string(), kStops[static_cast<int>(stop)].reason,

@@ -36,8 +36,8 @@ struct RunResult {
 };
 
 // Trains from where `set_up` has put the trainer, and logs how it begins and ends.
-RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, Pool& pool,
-                           RunWriter& run, Log& log, const std::function<void(Trainer&)>& set_up);
+RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
+                           Log& log, const std::function<void(Trainer&)>& set_up);
 
 // What metrics.jsonl has lost, or loses because training continues after `step`.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);

@@ -11,15 +11,16 @@
 namespace heed {
 
 std::optional<ValidLine> Validation::measure(std::int64_t step, const ParamVec<float>& values,
-                                             Pool& pool, const std::function<bool()>& stop) const {
+                                             const std::function<bool()>& stop) const {
   ValidLine line;
   line.step = step;
   const Split& split = run.data.valid;
-  line.evaluation = evaluate(run.model, values, objective.evaluation(split), pool, stop);
+  line.evaluation = evaluate(run.model, values, objective.evaluation(split), *run.pool, stop);
   if (line.evaluation.sums.tokens == 0) return std::nullopt;
   if (!split.lossy && objective.traits().bits_per_byte) line.bytes = split.target_bytes;
   if (by_bleu() && std::isfinite(line.evaluation.loss()))
-    line.bleu = validation_bleu(run.model, values, objective, split, *run.tokenizers.target, pool);
+    line.bleu =
+        validation_bleu(run.model, values, objective, split, *run.tokenizers.target, *run.pool);
   return line;
 }
 

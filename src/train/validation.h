@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 
-#include "base/pool.h"
 #include "data/objective.h"
 #include "store/state.h"
 #include "train/prepared_run.h"
@@ -22,7 +21,7 @@ struct Validation {
 
   // Loss, and BLEU where the config selects by it. Nothing if `stop` ended it early, or if there is
   // no token to predict.
-  std::optional<ValidLine> measure(std::int64_t step, const ParamVec<float>& values, Pool& pool,
+  std::optional<ValidLine> measure(std::int64_t step, const ParamVec<float>& values,
                                    const std::function<bool()>& stop) const;
 
   // Better than all before?

@@ -24,38 +24,34 @@ PreparedRun run_with(const std::string& valid_fraction) {
   return prepare_run(config, folder.path().string(), {}, 1);
 }
 
-Speed speed_of(const PreparedRun& run, Pool& pool, std::int64_t least) {
-  return measure_speed(run, pool, [&](std::int64_t steps, double) { return steps >= least; });
+Speed speed_of(const PreparedRun& run, std::int64_t least) {
+  return measure_speed(run, [&](std::int64_t steps, double) { return steps >= least; });
 }
 
 TEST(Speed, SaysHowMuchOfTheTextAStepReads) {
-  Pool pool(1);
   const PreparedRun run = run_with("0");
   for (const int least : {20, -10}) {  // in the warm-up
-    const Speed speed = speed_of(run, pool, least);
+    const Speed speed = speed_of(run, least);
     EXPECT_EQ(speed.steps, std::max(least, 1));
     EXPECT_GT(speed.step_seconds, 0);
     EXPECT_NEAR(speed.epochs, 1.0 * kBatch / kBytes, least > 0 ? 1e-3 : 1e-2);
-    EXPECT_EQ(measure_validation(run, pool, speed, 60), 0);
+    EXPECT_EQ(measure_validation(run, speed, 60), 0);
   }
 }
 
 TEST(Speed, SharesTheTimeOfTheThreadsAmongTheKindsOfWork) {
-  Pool pool(1);
-  const Speed speed = speed_of(run_with("0"), pool, 20);
+  const Speed speed = speed_of(run_with("0"), 20);
   const auto& ns = speed.profile.ns;
-  for (std::size_t i = 0; i < ns.size(); ++i)
-    EXPECT_GT(ns[i], 0u) << kWorkNames[i];
+  for (std::size_t i = 0; i < ns.size(); ++i) EXPECT_GT(ns[i], 0u) << kWorkNames[i];
   const double all = std::accumulate(ns.begin(), ns.end(), 0.0) * 1e-9;
   EXPECT_GT(all, 10 * speed.step_seconds);  // half of the steps take at least the median
 }
 
 TEST(Speed, OfAValidationThatTakesTooLongIsThatOfTrainingOnAsManyTokens) {
-  Pool pool(1);
   const PreparedRun run = run_with("0.5");
-  const Speed speed = speed_of(run, pool, 5);
-  EXPECT_GE(measure_validation(run, pool, speed, 0), speed.step_seconds * 0.5 * kBytes / kBatch);
-  EXPECT_GT(measure_validation(run, pool, speed, 60), 0);
+  const Speed speed = speed_of(run, 5);
+  EXPECT_GE(measure_validation(run, speed, 0), speed.step_seconds * 0.5 * kBytes / kBatch);
+  EXPECT_GT(measure_validation(run, speed, 60), 0);
 }
 
 }  // namespace
