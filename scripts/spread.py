@@ -20,7 +20,7 @@ CAPABILITIES = {
     "BLEU": (r"(?i)bleu|chrf|select_by|best_metric", "*/bleu */chrf */ngrams"),
     "first weights": (r"init_from|[Ii]nitial_?[Ww]eights|first_weights|initial_sha256|initial\.safetensors|\"initial\"",
                       "*/initial_weights"),
-    "profile": (r"\bProfile\b|profile(?!\w*\")|\bTimed\b", "*/profile */bench"),
+    "profile": (r"\bProfile\b|profile(?!\w*\")|\bTimed\b", "*/profile */bench */speed"),
     "film": (r"[Ff]ilm", "*/film */run_film */film_file"),
     "yardsticks": (r"[Yy]ardstick|[Kk]neser|xz_size", "*/yardsticks */yardsticks_json */kneser_ney */xz_size"),
     "EMA": (r"\bema\b|ema_decay|averaged(?! too)|best_values|\"raw\.", ""),

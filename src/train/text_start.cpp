@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of what is left of the minutes, in case the machine gets busier.
-constexpr double kUsed = 0.9;
+constexpr double kUsed = 0.9;         // of the time left: the machine may get busier
+constexpr int kSteps = 20;            // that are measured
+constexpr double kMeasured = 0.05;    // of the minutes, at most: for steps, and for a validation
 constexpr double kLittleText = 30e3;  // bytes
-constexpr int kSteps = 20;            // measured, and a validation,
-constexpr double kMeasured = 0.05;    // each in at most this part of the minutes
+constexpr std::size_t kNamed = 4;     // files, at most
 
 // For what comes beside the training: the page, and the yardsticks, which are measured with the
 // last of the text.
@@ -58,8 +58,6 @@ GivenKeys checked_sets(const std::vector<std::string>& sets) {
                 "without it, --set train.max_epochs or train.max_minutes may end it earlier");
   return given;
 }
-
-constexpr std::size_t kNamed = 4;  // files, at most
 
 // "a.txt, b.txt, c.txt and 9 more"
 std::string names_of(const std::vector<std::string>& files) {
