@@ -133,7 +133,7 @@ def conditions(args, heed_version, rounds, settings):
     torch = next(r["torch"] for r in rounds[0].values() if "torch" in r)
     peak = statistics.median(r[key]["sgemm_gflops"] for r in rounds for key in r if key[1] == "heed")
     lines = [f"{datetime.date.today()}, {cpu()}, {CORES} cores, float32, "
-             f"dropout 0.1; rounds in turns: {args.rounds}, {args.seconds:g} s per measurement; sgemm peak "
+             f"dropout 0.1; {args.rounds} rounds in turn, {args.seconds:g} s per measurement; sgemm peak "
              f"{peak:.0f} GFLOP/s.",
              f"heed: `{heed_version}`, `--threads {CORES}`. PyTorch {torch} of Debian:"]
     for s in settings:

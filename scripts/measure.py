@@ -53,7 +53,7 @@ def train(heed, config, run, seed, threads):
 
 
 def translated_files(config, settings):
-    """Options of evaluate: the test files beside the validation files, if there are any."""
+    """Options of evaluate: the test files next to the validation files, if there are any."""
     data = settings["data"]
     sides = [data["valid_source"], data["valid_target"]]
     files = [(config.parent / side.replace(".valid.", ".test.")).resolve() for side in sides]
