@@ -17,8 +17,9 @@
 
 namespace heed {
 
-// What fails because this user lacks the permission; it says nothing about what is there.
-class NoPermission : public Error {
+// What cannot be read here although it may be whole: this user lacks the permission, or another
+// version of heed has written it.
+class Unreadable : public Error {
   using Error::Error;
 };
 

@@ -46,9 +46,4 @@ std::string sha256_of(InputFile& file) {
   return hash.hex();
 }
 
-std::string sha256_of_file(const std::filesystem::path& path) {
-  InputFile file(path);
-  return sha256_of(file);
-}
-
 }  // namespace heed

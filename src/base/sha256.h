@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,7 +31,5 @@ class Sha256 {
 std::string sha256(std::string_view bytes);
 // Of what is left to read of a file.
 std::string sha256_of(InputFile& file);
-// Of a regular file, read in pieces.
-std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace heed

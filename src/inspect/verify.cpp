@@ -37,7 +37,7 @@ Part part(const std::string& name, Check check) {
   try {
     check();
     return {name, ""};
-  } catch (const NoPermission& e) {
+  } catch (const Unreadable& e) {
     return {name, one_line(e), false};
   } catch (const Error& e) {
     return {name, one_line(e)};
@@ -198,7 +198,7 @@ void verify_run(const fs::path& run, Verification& v) {
   std::optional<Checkpoint> newest;
   try {
     newest = newest_checkpoint(run).checkpoint;
-  } catch (const NoPermission&) {
+  } catch (const Unreadable&) {
     return;  // named above, as a checkpoint that cannot be read
   }
   if (!newest) return;

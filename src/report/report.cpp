@@ -18,48 +18,18 @@ namespace fs = std::filesystem;
 
 using Json = nlohmann::ordered_json;
 
-std::vector<std::int64_t> steps_to_show(const fs::path& run, std::int64_t last, Report& report) {
-  std::vector<std::int64_t> all, chosen;
-  for (const std::int64_t step : list_steps(run))
-    if (step > 0 && step <= last) all.push_back(step);
-  for (const std::size_t i : spread_indices(all.size(), kReportSteps)) chosen.push_back(all[i]);
-  if (chosen.size() < all.size())
-    report.notes.push_back(
-        fmt::format("{} of {} kept checkpoints are shown.", chosen.size(), all.size()));
-  return chosen;
-}
-
-// Adds the frames that the run's film lacks.
-void look_through_training(const fs::path& run, TrainedModel& last, Report& report) {
+// Adds the newest checkpoint's frame, which the run's film lacks.
+void add_last_frame(const TrainedModel& last, Report& report) {
   const Dataset data = load_dataset(last.config, data_folder(last), last.tokenizers);
   if (data.hash.all() != last.state.data_hash)
     report.notes.push_back("The data has changed since the run was trained.");
   const auto probing = make_film(last.config, last.model, last.tokenizers, data);
   if (!probing) return;
-  const Json probe = Json::parse(probing->probe());
-  const auto frame = [&](std::int64_t step, const ParamVec<float>& values) {
-    return Json::parse(probing->frame({step, values}).line);
-  };
+  Json probe = Json::parse(probing->probe());
   FilmFile& film = report.film;
-  if (!film.frames.empty()) {
-    if (film.probe == probe) film.frames.push_back(frame(last.state.step, last.values));
-    return;
-  }
-  film.probe = probe;
-  for (const std::int64_t step : steps_to_show(run, last.state.step, report)) {
-    if (step == last.state.step) continue;
-    try {
-      const TrainedModel m = load_trained_model(run.string(), fmt::format("step-{}", step));
-      film.frames.push_back(frame(step, m.values));
-    } catch (const Error& e) {
-      // A saver may have removed it since the steps were listed.
-      if (path_exists(run / "checkpoints" / step_folder_name(step)))
-        report.notes.push_back(fmt::format("Skipped: {}", e.what()));
-    }
-  }
-  film.frames.push_back(frame(last.state.step, last.values));
-  last.values = initial_weights(last.model, last.config.seed, run);
-  film.frames.insert(film.frames.begin(), frame(0, last.values));
+  if (!film.frames.empty() && film.probe != probe) return;
+  film.probe = std::move(probe);
+  film.frames.push_back(Json::parse(probing->frame({last.state.step, last.values}).line));
 }
 
 }  // namespace
@@ -92,7 +62,7 @@ Report make_report(const std::string& run) {
   report.film = read_film(folder, report.last_step);
   try {
     // A whole film needs no data.
-    if (report.film.last_step() < report.last_step) look_through_training(folder, last, report);
+    if (report.film.last_step() < report.last_step) add_last_frame(last, report);
   } catch (const Error& e) {
     if (e.exit() != Exit::data) throw;
     report.notes.push_back(fmt::format("{}, because the data cannot be read: {}",

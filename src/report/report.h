@@ -1,8 +1,6 @@
 // What `heed report` shows of a run besides its metrics: where the model looks and what it writes
 // as it learns, for one fixed piece of the held-out text (inspect/run_film.h). The frames are those
-// of the run's film and of its newest checkpoint. A run that is old or has more than some 1,400
-// heads has no film: then they are those of the kept checkpoints and of the model before training.
-// Never writes to the run.
+// of the run's film and of its newest checkpoint. Never writes to the run.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +17,13 @@ struct Report {
   std::string run;  // as the user wrote it
   std::filesystem::path folder;
   std::string config;                    // text of config.json
-  FilmFile film;                         // empty if the run has none and its data cannot be read
+  FilmFile film;                         // empty if there is none and the data cannot be read
   std::vector<ParameterRow> parameters;  // of the last step
   std::int64_t last_step = 0, best_step = -1;
   bool best_by_bleu = false;  // else by loss
   std::size_t parameter_count = 0;
   std::vector<std::string> notes;  // what was left out, and why
 };
-
-inline constexpr std::size_t kReportSteps = 12;  // checkpoints shown at most
 
 // At most `n` of `size` indices, evenly spread, with the first and the last.
 std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n);

@@ -44,7 +44,7 @@ std::optional<Checkpoint> open_if_there(const fs::path& folder) {
   const ino_t inode = inode_of(folder);
   try {
     return Checkpoint::open(folder);
-  } catch (const NoPermission&) {
+  } catch (const Unreadable&) {
     throw;
   } catch (const Error&) {
     if (inode != 0 && inode == inode_of(folder)) throw;
@@ -57,7 +57,7 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
     const fs::path folder = find_checkpoint(run, which);
     try {
       return open_if_there(folder);
-    } catch (const NoPermission&) {
+    } catch (const Unreadable&) {
       throw;
     } catch (const Error& e) {
       std::error_code error;
@@ -90,7 +90,7 @@ NewestCheckpoint newest_checkpoint(const fs::path& run) {
              folder.string() + (checkpoint->has_training()
                                     ? ": its state.json is of another step"
                                     : ": an exported model, without the optimizer's state")});
-      } catch (const NoPermission&) {
+      } catch (const Unreadable&) {
         throw;
       } catch (const Error& e) {
         result.damaged.push_back({folder, e.what()});

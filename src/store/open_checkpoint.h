@@ -1,6 +1,6 @@
 // Opening the checkpoints of a run, beside a process that saves and removes them: what fails
-// because a link or a folder moved is tried again. Nothing here writes. Missing permission
-// (NoPermission) is never taken for damage.
+// because a link or a folder moved is tried again. Nothing here writes. What is Unreadable is never
+// taken for damage.
 #pragma once
 
 #include <filesystem>

@@ -68,9 +68,7 @@ Origin read_origin(const std::string& run) {
             text_of(json, "init_from"),
             text_of(json, "command"),
             text_of(json, "core_type"),
-            text_of(json, "branched_from"),
-            0,
-            text_of(json, "initial_sha256")};
+            text_of(json, "branched_from")};
   }
   return {};
 }

@@ -16,9 +16,8 @@ struct Origin {
   std::string init_from;  // of --init-from, or ""
   std::string command;
   std::string core_type;  // OpenBLAS's name of the processor: another one gives other last digits
-  std::string branched_from = "";   // of heed resume --branch: the run, or ""
-  std::int64_t branched_at = 0;     // its step; written only
-  std::string initial_sha256 = "";  // read only: of the file that keeps older runs' first weights
+  std::string branched_from = "";  // of heed resume --branch: the run, or ""
+  std::int64_t branched_at = 0;    // its step; written only
 };
 
 std::string origin_json(const Origin& origin);  // of a run that begins now, on this machine

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/files.h"
 #include "base/json_object.h"
 #include "base/sha256.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr std::string_view kBeforeChecksum = ",\n  \"checksum\": \"";
 constexpr std::string_view kAfterChecksum = "\"\n}\n";
 constexpr std::size_t kDigits = 64;
@@ -90,8 +91,10 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   StateFile result;
   State& state = result.state;
   if (const std::int64_t format = top.count("format"); format != kFormat)
-    top.fail(fmt::format("format {}, written by another version of heed; this one reads format {}",
-                         format, kFormat));
+    throw Unreadable(Exit::store,
+                     fmt::format("{}: a run of {} heed: format {}, expected {}", file,
+                                 format < kFormat ? "an older" : "a newer", format, kFormat),
+                     format < kFormat ? "train it anew" : "a newer heed");
   state.step = top.count("step");
   JsonObject cursor = top.object("cursor");
   state.cursor = {cursor.count("epoch"), cursor.count("index")};

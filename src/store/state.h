@@ -41,7 +41,8 @@ inline constexpr std::uint64_t kMaxStateFile = 1u << 20;
 
 // The same StateFile always gives the same bytes; doubles keep every bit (except a NaN's payload).
 std::string format_state(const StateFile& state);
-// Throws Error (Exit::store) that names `file` and what is wrong.
+// Throws Error (Exit::store) that names `file` and what is wrong; Unreadable if another version of
+// heed has written it.
 StateFile parse_state(std::string_view bytes, const std::string& file);
 
 }  // namespace heed

@@ -20,7 +20,8 @@ TEST(Sha256, AFileHasTheDigestOfItsBytes) {
   TemporaryFolder folder;
   const std::string bytes(700000, 'a');  // several pieces
   replace_file(folder.path() / "a", bytes);
-  EXPECT_EQ(sha256_of_file(folder.path() / "a"), sha256(bytes));
+  InputFile file(folder.path() / "a");
+  EXPECT_EQ(sha256_of(file), sha256(bytes));
 }
 
 }  // namespace

@@ -181,26 +181,6 @@ class LearningTest(RunsTest):
         self.check("inspect", self.folder / "second")
         self.check("report", self.folder / "second")
 
-    def test_an_older_run_has_its_first_weights_in_a_file(self):
-        self.train(self.config())
-        again = self.config("again", seed=7)
-        self.train(again, "second", "--init-from", self.folder / "run", "--stop-at", 10)
-        shown = self.check("inspect", self.folder / "second", "--checkpoint", "step-10", "--json").out
-        kept, origin = self.folder / "second" / "initial.safetensors", self.folder / "second" / "origin.json"
-        step_0 = self.checkpoints("second") / "step-00000000"
-        (step_0 / "model.safetensors").rename(kept)
-        shutil.rmtree(step_0)
-        origin.write_text(json.dumps({**json.loads(origin.read_text()),
-                                      "initial_sha256": hashlib.sha256(kept.read_bytes()).hexdigest()}))
-        self.assertEqual(self.check("inspect", self.folder / "second", "--json").out, shown)
-        damage(kept)
-        self.check("inspect", self.folder / "second", status=4, words=["initial.safetensors", "damaged", "SHA-256"])
-        damage(kept)
-        self.resume("second")
-        self.train(again, "whole", "--init-from", self.folder / "run")
-        self.assertEqual(self.records("second"), self.records("whole"))
-        self.check("report", self.folder / "second")
-
     def test_inspect_says_that_a_record_is_not_of_the_average(self):
         self.train(self.config(train__ema_decay=0.9))
         self.assertIn("the table above describes their average", self.check("inspect", self.folder / "run").out)

@@ -1,5 +1,6 @@
 """heed report for runs that are long, large, damaged, hostile or incomplete."""
 import json
+import shutil
 import unittest
 
 from reports import ReportsTest
@@ -13,9 +14,7 @@ class OddRunsTest(ReportsTest):
         last = self.report()[1]["frames"][-1]
         self.assertEqual(data["frames"][0]["written"], last["written"])
         self.forget_film("again")
-        _, data = self.report("again")
-        self.assertEqual(self.steps_of(data), [0, 10, 20])
-        self.assertEqual(data["frames"][0]["written"], last["written"])
+        self.assertEqual(self.steps_of(self.report("again")[1]), [20])
 
     def test_a_run_that_held_nothing_out_says_so(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}))
@@ -24,10 +23,11 @@ class OddRunsTest(ReportsTest):
     def test_a_damaged_checkpoint_and_torn_metrics_are_left_out(self):
         self.train(self.config(train__keep_last=0, train__save_every=5))
         self.forget_film()
-        (self.checkpoints() / "step-00000010" / "model.safetensors").write_bytes(b"x")
+        shutil.copytree(self.checkpoints() / "step-00000020", self.checkpoints() / "step-00000030")
+        (self.checkpoints() / "step-00000030" / "model.safetensors").write_bytes(b"x")
         (self.folder / "run" / "metrics.jsonl").write_text("{torn")
         _, data = self.report()
-        self.assertEqual(self.steps_of(data), [0, 5, 15, 20])
+        self.assertEqual(self.steps_of(data), [20])
         self.assertIn("Skipped:", data["notes"][0])
         self.assertEqual((data["learning"], data["train"]["steps"], data["valid"]["steps"]), ([], [], []))
 
@@ -53,16 +53,14 @@ class OddRunsTest(ReportsTest):
         for kind, step, loss in (("train", 333, 99), ("valid", best["step"], best["loss"])):
             self.assertAlmostEqual(data[kind]["loss"][data[kind]["steps"].index(step)], loss, places=5)
 
-    def test_many_heads_and_steps_stay_under_the_limit(self):
+    def test_many_heads_stay_under_the_limit(self):
         lines = [" ".join("abcdefghij"[(i + j) % 10] for j in range(40)) for i in range(40)]
         for side in ("source", "target"):
             (self.folder / f"a.{side}").write_text("".join(x + "\n" for x in lines))
         self.train(self.config(family="seq2seq", model={"d_model": 64, "n_heads": 64, "d_ff": 8, "encoder_layers": 8,
                                                         "decoder_layers": 8},
-                               train__keep_last=0, train__save_every=1, train__max_steps=13), "long")
-        self.forget_film("long")
+                               train__max_steps=13), "long")
         page, data = self.report("long")
-        self.assertEqual(len(data["frames"]), 13)
         self.assertLess(len(page), 5_000_000)
         self.assertGreater(len(data["kinds"][0]["keys"]), 4)
 
@@ -90,14 +88,6 @@ class OddRunsTest(ReportsTest):
         self.assertNotIn("<img", page)
         self.assertNotIn("run<b>", page)
         self.assertTrue(data["run"].endswith("run<b>"))
-
-    def test_many_checkpoints_are_thinned(self):
-        self.train(self.config(train__keep_last=0, train__save_every=1, train__max_steps=30))
-        self.forget_film()
-        _, data = self.report()
-        steps = self.steps_of(data)
-        self.assertEqual((len(steps), steps[1], steps[-1]), (13, 1, 30))
-        self.assertIn("12 of 30 kept checkpoints are shown", data["notes"][0])
 
 
 if __name__ == "__main__":

@@ -29,5 +29,4 @@ class ReportsTest(RunsTest):
         return [(b / 255)**2 for b in base64.b64decode(packed)]
 
     def forget_film(self, run="run"):
-        """As in a run of an older version of heed."""
         (self.folder / run / "film.jsonl").unlink()
