@@ -64,7 +64,7 @@ def metrics(run):
 
 def film(run):
     path = os.path.join(run, "film.jsonl")
-    return read(path) if os.path.exists(path) else None  # older versions of heed have no film
+    return read(path) if os.path.exists(path) else None  # a run may have lost it
 
 
 def compare(run, reference):

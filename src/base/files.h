@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/system_calls.h"
@@ -60,7 +61,8 @@ class AppendFile : private OutputFile {
  public:
   explicit AppendFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
 
-  void append_line(std::string_view line);  // without its newline
+  void append_line(std::string_view line);                               // without its newline
+  void renamed(std::filesystem::path path) { path_ = std::move(path); }  // with its folder
   using OutputFile::sync;
 };
 

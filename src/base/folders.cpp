@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include "base/files.h"
+#include "base/format.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -16,7 +18,7 @@ namespace {
 // Calls make(temporary) and renames the result to `path`, durably; on failure removes it.
 template <class Make>
 void make_and_rename(const fs::path& path, SystemCalls& calls, Make make) {
-  const fs::path temporary = folder_of(path) / (".tmp-" + path.filename().string());
+  const fs::path temporary = folder_of(path) / fmt::format(".tmp-{}", ::getpid());
   try {
     make(temporary);
     rename_path(temporary, path, calls);
@@ -99,12 +101,18 @@ void rename_path(const fs::path& from, const fs::path& to, SystemCalls& calls) {
   throw_file_error("rename " + quoted_path(from) + " to", to, error);
 }
 
-bool exchange_paths(const fs::path& one, const fs::path& other, SystemCalls& calls) {
-  if (repeat_if_interrupted([&] { return calls.exchange(one.c_str(), other.c_str()); }) == 0)
-    return true;
-  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) return false;
-  const int error = errno;
-  throw_file_error("exchange " + quoted_path(one) + " with", other, error);
+void put_in_place(const fs::path& folder, const fs::path& place, const fs::path& aside,
+                  SystemCalls& calls) {
+  const bool replaces = !aside.empty() && path_exists(place);
+  if (replaces) rename_path(place, aside, calls);
+  try {
+    rename_path(folder, place, calls);
+    sync_folder(folder_of(place), calls);
+  } catch (const Error&) {
+    calls.rename(place.c_str(), folder.c_str());
+    if (replaces) calls.rename(aside.c_str(), place.c_str());
+    throw;
+  }
 }
 
 void remove_tree(const fs::path& path, SystemCalls& calls) {
@@ -112,14 +120,14 @@ void remove_tree(const fs::path& path, SystemCalls& calls) {
     throw_file_error("remove", path, errno);
 }
 
-void check_free_space(const fs::path& path, std::uint64_t needed, const std::string& what,
-                      SystemCalls& calls) {
-  const std::int64_t available = calls.free_bytes(path.c_str());
-  if (available < 0 || static_cast<std::uint64_t>(available) >= needed) return;
-  const auto mebibytes = [](auto bytes) { return static_cast<double>(bytes) / (1 << 20); };
+void check_free_space(const fs::path& path, double needed) {
+  std::error_code unknown;
+  const fs::space_info space = fs::space(path, unknown);
+  const auto available = static_cast<double>(space.available);
+  if (unknown || space.capacity == 0 || available >= needed) return;
   throw Error(Exit::store,
-              fmt::format("cannot write {}: it needs about {:.1f} MiB in {}, {:.1f} MiB are free",
-                          what, mebibytes(needed), quoted_path(path), mebibytes(available)),
+              fmt::format("no room for a checkpoint in {}: it needs about {}, {} are free",
+                          quoted_path(path), format_bytes(needed), format_bytes(available)),
               "free some space on that disk; a lower train.keep_last keeps fewer checkpoints");
 }
 

@@ -2,7 +2,6 @@
 // interrupted calls and SystemCalls are as in files.h.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -13,7 +12,7 @@
 namespace heed {
 
 // When it returns, the new bytes are in place and durable; until then the old or the new file is
-// there, complete. Uses the sibling ".tmp-NAME".
+// there, complete. Uses a sibling of the name ".tmp-PROCESS".
 void replace_file(const std::filesystem::path& path, std::string_view bytes,
                   SystemCalls& calls = system_calls());
 // Points the symbolic link `path` at `target` (stored as given, relative to the link), durably. The
@@ -33,13 +32,13 @@ bool make_folder(const std::filesystem::path& path, SystemCalls& calls = system_
 void sync_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to,
                  SystemCalls& calls = system_calls());
-// Swaps two existing paths atomically. False if the file system cannot do it.
-bool exchange_paths(const std::filesystem::path& one, const std::filesystem::path& other,
-                    SystemCalls& calls = system_calls());
+// Renames a whole, synced folder to `place`, durably. What is there steps aside to `aside` before,
+// and comes back if that fails; without an `aside` that is an Error.
+void put_in_place(const std::filesystem::path& folder, const std::filesystem::path& place,
+                  const std::filesystem::path& aside, SystemCalls& calls = system_calls());
 // Removes a file or a folder with its contents, if it exists.
 void remove_tree(const std::filesystem::path& path, SystemCalls& calls = system_calls());
-// Throws if less than `needed` bytes are free in `path`, an existing folder, for writing `what`.
-void check_free_space(const std::filesystem::path& path, std::uint64_t needed,
-                      const std::string& what, SystemCalls& calls = system_calls());
+// Error if a checkpoint of `needed` bytes does not fit in the folder `path`.
+void check_free_space(const std::filesystem::path& path, double needed);
 
 }  // namespace heed

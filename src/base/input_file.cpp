@@ -148,6 +148,10 @@ bool InputFile::ready() const {
 std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Allow allow,
                       Exit exit) {
   InputFile file(path, allow, exit);
+  return read_file(file, limit, exit);
+}
+
+std::string read_file(InputFile& file, std::uint64_t limit, Exit exit) {
   std::string bytes;
   std::uint64_t size = file.size();
   if (size <= limit) bytes.reserve(size + kPiece);
@@ -155,7 +159,7 @@ std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Allo
     size = std::max<std::uint64_t>(size, bytes.size());
   if (size <= limit) return bytes;
   throw Error(exit, fmt::format("cannot read {}: it has at least {} bytes, expected at most {}",
-                                quoted_path(path), size, limit));
+                                quoted_path(file.name()), size, limit));
 }
 
 bool InputLines::has_newline() {

@@ -61,6 +61,7 @@ class InputFile {
 };
 
 // All bytes, at most `limit`.
+std::string read_file(InputFile& file, std::uint64_t limit, Exit exit = Exit::store);
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
                       InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store);
 

@@ -3,12 +3,10 @@
 #pragma once
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 
 namespace heed {
@@ -27,13 +25,7 @@ class SystemCalls {
   virtual int mkdir(const char* path, mode_t mode) { return ::mkdir(path, mode); }
   virtual int symlink(const char* target, const char* path) { return ::symlink(target, path); }
   virtual int rename(const char* from, const char* to) { return ::rename(from, to); }
-  // Swaps two existing paths atomically.
-  virtual int exchange(const char* one, const char* other) {
-    return ::renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
-  }
   virtual int remove_all(const char* path);  // does not follow symlinks
-  // Bytes that an unprivileged user may still write; -1 if the file system does not tell.
-  virtual std::int64_t free_bytes(const char* path);
 };
 // The real ones (stateless).
 SystemCalls& system_calls();

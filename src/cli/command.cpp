@@ -11,6 +11,7 @@
 #include "base/trade_words.h"
 #include "cli/output.h"
 #include "data/run_config.h"
+#include "store/layout.h"
 #include "train/suggested_config.h"
 
 namespace heed {
@@ -151,14 +152,14 @@ bool CommandLine::parse() {
 }
 
 void CommandLine::find_runs() {
-  const auto is_run = [](const std::filesystem::path& path) {
-    return path_exists(path / "checkpoints") || path_exists(path / "state.json");
+  const auto can_be_read = [](const std::string& path) {
+    return is_run(path) || is_checkpoint(path);
   };
   for (std::string* run : runs_) {
     const std::string name = run->ends_with('/') ? run->substr(0, run->size() - 1) : *run;
     const std::string in_runs = (std::filesystem::path("runs") / name).string();
     const bool name_alone = !name.empty() && name.find('/') == std::string::npos;
-    if (!name_alone || is_run(*run) || !is_run(in_runs)) continue;
+    if (!name_alone || can_be_read(*run) || !can_be_read(in_runs)) continue;
     Log({.quiet = quiet_}).info("run: " + in_runs);
     *run = in_runs;
   }

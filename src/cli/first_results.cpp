@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/utf8.h"
+#include "cli/output.h"
 #include "data/objective.h"
 #include "report/report_page.h"
 #include "store/origin.h"
-#include "store/result_file.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
 
@@ -78,7 +78,7 @@ void show_first_results(const RunResult& result, Log& log) try {
       prompt = some_words(asked + follows, 1);
   }
   const std::string page = (std::filesystem::path(run) / "report.html").string();
-  write_result(page, report_page(report, read_metrics(report.folder, report.last_step)));
+  write_output(page, report_page(report, read_metrics(report.folder, report.last_step)));
   log.info(fmt::format("the whole story, for a browser: {}", page));
 
   // A model that fills in masks has shown tokens, which are not what one types.

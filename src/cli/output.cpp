@@ -1,18 +1,25 @@
 #include "cli/output.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "base/folders.h"
 #include "base/utf8.h"
-#include "store/result_file.h"
+#include "store/layout.h"
 
 namespace heed {
 namespace {
+
+namespace fs = std::filesystem;
 
 [[noreturn]] void failed(int error) {
   if (error == EPIPE) throw OutputClosed();
@@ -32,7 +39,22 @@ void print_coloured(std::string_view text) {
 }
 
 void write_output(const std::string& path, std::string_view text) {
-  path == "-" ? print(text) : write_result(path, text);
+  if (path == "-") return print(text);
+  std::error_code none;
+  const fs::file_status old = fs::status(path, none);
+  if (fs::is_other(old)) {
+    std::ofstream stream(path, std::ios::binary);
+    if (!(stream << text).flush()) throw_file_error("write", path, errno);
+    return;
+  }
+  const fs::path place = fs::exists(old) ? fs::canonical(path) : fs::path(path);
+  if (is_part_of_run(place))
+    throw Error(
+        Exit::usage,
+        fmt::format("cannot write {}: it is part of a run and would damage it.", quoted_path(path)),
+        "another name");
+  replace_file(place, text);
+  if (fs::exists(old)) fs::permissions(place, old.permissions(), none);
 }
 
 void print_error(const char* what) {

@@ -18,7 +18,10 @@ void print(std::string_view text);
 void print_coloured(std::string_view drawing);  // as it is: its escapes are heed's own
 // JSON on a line; bytes that are not UTF-8 become U+FFFD.
 void print_line(const nlohmann::ordered_json& json);
-// Writes a file as write_result() does; "-" is standard output.
+// A page or a table for the user; "-" is standard output. A file is in place whole or not at all,
+// what a link leads to is replaced, and a pipe or a device gets the bytes. Error (Exit::usage) if
+// the path is a file of a run or in a checkpoint, which would be damaged; Error (Exit::store) if it
+// cannot be written.
 void write_output(const std::string& path, std::string_view text);
 void print_error(const char* what);  // "heed: error: ..." on standard error
 void flush_output();                 // makes the output visible now; main() does it at the end

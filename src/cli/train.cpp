@@ -11,6 +11,7 @@
 #include "cli/first_results.h"
 #include "cli/output.h"
 #include "inspect/run_film.h"
+#include "store/layout.h"
 #include "train/resume.h"
 #include "train/text_start.h"
 
@@ -51,7 +52,7 @@ void check_text(const std::string& path) {
         Exit::data, path + ": no such file.",
         hint.empty() ? "the path of a text or of a folder of texts; - is standard input" : hint);
   }
-  if (path_exists(path + "/checkpoints") && path_exists(path + "/config.json"))
+  if (is_run(path))
     throw Error(Exit::usage, path + " is a run; expected a text or a config.",
                 "heed resume " + shell_word(path));
   for (const char* end : {".yaml", ".yml", ".toml"})

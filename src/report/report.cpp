@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/folders.h"
 #include "data/dataset.h"
 #include "inspect/run_film.h"
 #include "store/initial_weights.h"
+#include "store/layout.h"
 #include "store/open_checkpoint.h"
 #include "store/run_folder.h"
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // Adds the newest checkpoint's frame, which the run's film lacks.
-void add_last_frame(const TrainedModel& last, Report& report) {
+void add_last_frame(TrainedModel& last, Report& report) {
   const Dataset data = load_dataset(last.config, data_folder(last), last.tokenizers);
   if (data.hash.all() != last.state.data_hash)
     report.notes.push_back("The data has changed since the run was trained.");
@@ -42,7 +42,7 @@ std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n) {
 }
 
 Report make_report(const std::string& run) {
-  const fs::path folder = run_of_checkpoint(find_checkpoint(run));
+  const fs::path folder = is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
   NewestCheckpoint newest = newest_checkpoint(folder);
   if (!newest.checkpoint)
     throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(folder)));

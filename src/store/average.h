@@ -20,8 +20,8 @@ struct Averaged {
   std::filesystem::path folder;
 };
 
-// Takes the run's lock. Error (usage) if there are fewer, which lists those that exist, or if
-// another average has the name.
+// Takes the run's lock. Error (usage) if there are fewer, which lists those that exist, or if the
+// folder is there already.
 Averaged average_checkpoints(const AverageRequest& request);
 
 }  // namespace heed

@@ -5,20 +5,18 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/sha256.h"
+#include "store/layout.h"
 
 namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr char kModel[] = "model.safetensors";
-constexpr char kTraining[] = "training.safetensors";
-constexpr char kConfig[] = "config.json";
-constexpr char kState[] = "state.json";
 constexpr std::string_view kTemporary = ".tmp-";
 constexpr std::string_view kSetAside = ".tmp-old-";
 constexpr std::uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
@@ -38,14 +36,6 @@ void refuse(const fs::path& path, std::span<const TensorSlot> tensors, Bad bad) 
                   "this one's folder away");
 }
 
-// Bytes on the disk, with what a file system takes for itself.
-std::uint64_t estimate(const CheckpointContents& contents) {
-  std::uint64_t bytes = contents.config.size() + safetensors_size(contents.model);
-  if (!contents.exported) bytes += safetensors_size(contents.training);
-  for (const NamedBytes& file : contents.tokenizers) bytes += file.bytes.size();
-  return bytes + (5 + contents.tokenizers.size()) * 4096;
-}
-
 void write_files(const fs::path& folder, const CheckpointContents& contents, SystemCalls& calls) {
   StateFile state_file{contents.state, !contents.exported, {}};
   const auto write_text = [&](const std::string& name, const std::string& bytes) {
@@ -55,40 +45,13 @@ void write_files(const fs::path& folder, const CheckpointContents& contents, Sys
     assert(!state_file.files.contains(name));
     state_file.files[name] = sha256(bytes);
   };
-  state_file.files[kModel] = write_safetensors(folder / kModel, contents.model, calls);
+  state_file.files[kModelFile] = write_safetensors(folder / kModelFile, contents.model, calls);
   if (!contents.exported)
-    state_file.files[kTraining] = write_safetensors(folder / kTraining, contents.training, calls);
-  write_text(kConfig, contents.config);
+    state_file.files[kTrainingFile] =
+        write_safetensors(folder / kTrainingFile, contents.training, calls);
+  write_text(kConfigFile, contents.config);
   for (const NamedBytes& file : contents.tokenizers) write_text(file.name, file.bytes);
-  write_text(kState, format_state(state_file));
-}
-
-// Renames a whole, synced folder to its final name and makes that durable.
-void put_in_place(const fs::path& temporary, const fs::path& place, SystemCalls& calls) {
-  const fs::path parent = place.parent_path();
-  if (!path_exists(place)) {
-    rename_path(temporary, place, calls);
-    sync_folder(parent, calls);
-    return;
-  }
-  if (exchange_paths(temporary, place, calls)) {
-    sync_folder(parent, calls);
-    remove_tree(temporary, calls);
-    return;
-  }
-  // Without an atomic exchange the old one steps aside; clean_up() brings it back after
-  // a kill in between.
-  const fs::path aside = parent / (std::string(kSetAside) + place.filename().string());
-  remove_tree(aside, calls);
-  rename_path(place, aside, calls);
-  try {
-    rename_path(temporary, place, calls);
-  } catch (const Error&) {
-    calls.rename(aside.c_str(), place.c_str());
-    throw;
-  }
-  sync_folder(parent, calls);
-  remove_tree(aside, calls);
+  write_text(kStateFile, format_state(state_file));
 }
 
 std::set<std::string> files_in(const fs::path& folder) {
@@ -104,14 +67,16 @@ void check_names(const fs::path& folder, std::set<std::string> names, const Stat
   for (const auto& [name, digits] : state.files) {
     if (names.erase(name) == 0) fail(folder / name, "it is missing");
   }
-  names.erase(kState);
+  names.erase(kStateFile);
   if (!names.empty()) fail(folder / *names.begin(), "it does not belong to this checkpoint");
-  for (const char* name : {kModel, kConfig}) {
-    if (!state.files.contains(name)) fail(folder / kState, std::string(name) + " is not listed");
+  for (const char* name : {kModelFile, kConfigFile}) {
+    if (!state.files.contains(name))
+      fail(folder / kStateFile, std::string(name) + " is not listed");
   }
-  if (state.files.contains(kTraining) != state.training)
-    fail(folder / kState, state.training ? "training.safetensors is not listed"
-                                         : "training.safetensors is listed for an exported model");
+  if (state.files.contains(kTrainingFile) != state.training)
+    fail(folder / kStateFile, state.training
+                                  ? "training.safetensors is not listed"
+                                  : "training.safetensors is listed for an exported model");
 }
 
 void check_sum(const fs::path& path, const std::string& found, const std::string& expected) {
@@ -127,17 +92,19 @@ void write_checkpoint(const fs::path& parent, const std::string& name,
                       const CheckpointContents& contents, SystemCalls& calls) {
   const fs::path place = parent / name;
   const fs::path temporary = parent / (std::string(kTemporary) + name);
+  const fs::path aside = parent / (std::string(kSetAside) + name);
   remove_tree(temporary, calls);
-  check_free_space(parent, estimate(contents), place.string(), calls);
+  if (path_exists(place)) remove_tree(aside, calls);
   try {
-    if (!make_folder(temporary, calls)) fail(temporary, "somebody else made it just now");
+    make_folder(temporary, calls);
     write_files(temporary, contents, calls);
     sync_folder(temporary, calls);
+    put_in_place(temporary, place, aside, calls);
   } catch (...) {
     calls.remove_all(temporary.c_str());  // its room may be what is missing
     throw;
   }
-  put_in_place(temporary, place, calls);
+  remove_tree(aside, calls);
 }
 
 void clean_up(const fs::path& parent, SystemCalls& calls) {
@@ -155,27 +122,30 @@ void clean_up(const fs::path& parent, SystemCalls& calls) {
 
 Checkpoint Checkpoint::open(const fs::path& folder) {
   std::set<std::string> names = files_in(folder);
-  if (!names.contains(kState)) fail(folder / kState, "it is missing");
+  if (!names.contains(kStateFile)) fail(folder / kStateFile, "it is missing");
   constexpr auto kFile = InputFile::Allow::file;
 
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
-  const std::string state_bytes = read_file(folder / kState, kMaxStateFile, kFile);
-  checkpoint.state_file_ = parse_state(state_bytes, (folder / kState).string());
+  const std::string state_bytes = read_file(folder / kStateFile, kMaxStateFile, kFile);
+  checkpoint.state_file_ = parse_state(state_bytes, (folder / kStateFile).string());
   check_names(folder, std::move(names), checkpoint.state_file_);
-  for (const auto& [name, digits] : checkpoint.state_file_.files) {
-    const fs::path path = folder / name;
-    if (name == kModel || name == kTraining) {
-      auto file = std::make_unique<InputFile>(path, kFile);
+  // All are open before the first is read: then a saver may remove the folder.
+  std::map<std::string, std::unique_ptr<InputFile>> files;
+  for (const auto& [name, digits] : checkpoint.state_file_.files)
+    files[name] = std::make_unique<InputFile>(folder / name, kFile);
+  for (auto& [name, file] : files) {
+    const std::string& digits = checkpoint.state_file_.files.at(name);
+    if (name == kModelFile || name == kTrainingFile) {
       list_safetensors(*file);  // does its size fit its header? A sparse file takes long to hash
       file->rewind();
-      check_sum(path, sha256_of(*file), digits);
-      (name == kModel ? checkpoint.model_ : checkpoint.training_) = std::move(file);
+      check_sum(folder / name, sha256_of(*file), digits);
+      (name == kModelFile ? checkpoint.model_ : checkpoint.training_) = std::move(file);
       continue;
     }
-    std::string bytes = read_file(path, kMaxTextFile, kFile);
-    check_sum(path, sha256(bytes), digits);
-    if (name == kConfig) {
+    std::string bytes = read_file(*file, kMaxTextFile);
+    check_sum(folder / name, sha256(bytes), digits);
+    if (name == kConfigFile) {
       checkpoint.config_ = std::move(bytes);
     } else {
       checkpoint.tokenizers_.push_back({name, std::move(bytes)});
@@ -187,7 +157,7 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
 void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
   model_->rewind();
   read_safetensors(*model_, slots);
-  refuse(folder_ / kModel, slots, [](float x) { return !std::isfinite(x); });
+  refuse(folder_ / kModelFile, slots, [](float x) { return !std::isfinite(x); });
 }
 
 void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
@@ -198,7 +168,7 @@ void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
   training_->rewind();
   read_safetensors(*training_, slots);
   // Squares of large gradients may be infinite: their weights just do not move.
-  refuse(folder_ / kTraining, slots, [](float x) { return std::isnan(x); });
+  refuse(folder_ / kTrainingFile, slots, [](float x) { return std::isnan(x); });
 }
 
 }  // namespace heed

@@ -33,7 +33,7 @@ struct CheckpointContents {
 
 // Writes parent/name: a temporary sibling (".tmp-NAME"), every file synced, then renamed into
 // place. When it returns the checkpoint is durable; when it throws, parent/name is what it was or
-// the new one, whole. An existing parent/name is replaced.
+// the new one, whole. An existing parent/name steps aside (".tmp-old-NAME") and is removed after.
 void write_checkpoint(const std::filesystem::path& parent, const std::string& name,
                       const CheckpointContents& contents, SystemCalls& calls = system_calls());
 

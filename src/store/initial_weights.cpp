@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "store/checkpoint.h"
+#include "store/layout.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 
@@ -12,7 +13,7 @@ namespace heed {
 namespace fs = std::filesystem;
 
 std::optional<ParamVec<float>> kept_initial_weights(const Transformer& model, const fs::path& run) {
-  const fs::path step_0 = run / "checkpoints" / step_folder_name(0);
+  const fs::path step_0 = run / kCheckpoints / step_folder_name(0);
   const Origin origin = read_origin(run.string());
   ParamVec<float> values(model.table.size());
   if (path_exists(step_0)) {

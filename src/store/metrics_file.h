@@ -9,14 +9,12 @@
 #include <string>
 
 #include "base/system_calls.h"
+#include "store/layout.h"
 
 namespace heed {
 
-inline constexpr const char* kMetrics = "metrics.jsonl";
-inline constexpr const char* kFilm = "film.jsonl";
-
-// Has the run a film.jsonl? Old runs have none, and what cannot be one (a folder, a pipe, a link, a
-// file that is far too large) is left alone.
+// Has the run a film.jsonl? What cannot be one (a folder, a pipe, a link, a file that is far too
+// large) is left alone.
 bool has_film(const std::filesystem::path& run);
 
 // Calls use(line, ended) for each line; the last one may not have been ended by a newline. No lines

@@ -12,8 +12,8 @@
 
 namespace heed {
 
-// Opens a checkpoint folder; nothing if it is not there, or if a saver removed or replaced it while
-// it was read. Error (Exit::store) on a damaged one.
+// Opens a checkpoint folder; nothing if it is not there, or if a saver removed it meanwhile. Error
+// (Exit::store) on a damaged one.
 std::optional<Checkpoint> open_if_there(const std::filesystem::path& folder);
 
 // Opens the checkpoint that find_checkpoint() finds. The Error (Exit::store) on a damaged one names

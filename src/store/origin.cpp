@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/input_file.h"
 #include "base/json_object.h"
+#include "store/layout.h"
 
 namespace heed {
 namespace {
@@ -53,7 +54,7 @@ std::string processor_name() {
 Origin read_origin(const std::string& run) {
   std::error_code ignored;
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
-    const fs::path path = folder / "origin.json";
+    const fs::path path = folder / kOriginFile;
     if (!fs::exists(path, ignored)) continue;
     if (!fs::is_regular_file(path, ignored))
       throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);

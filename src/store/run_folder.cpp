@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "store/layout.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -16,18 +17,10 @@ namespace {
 
 constexpr std::string_view kStep = "step-";
 constexpr std::string_view kAverage = "average-";
-constexpr int kTries = 20;  // beside a process that saves
 
 bool is_real_folder(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(fs::symlink_status(path, error));
-}
-
-// Also a damaged one, which Checkpoint::open() describes.
-bool looks_like_checkpoint(const fs::path& folder) {
-  std::error_code error;
-  return fs::exists(folder / "state.json", error) ||
-         fs::exists(folder / "model.safetensors", error);
 }
 
 std::optional<std::int64_t> parse_step(std::string_view name) {
@@ -77,19 +70,18 @@ fs::path checkpoints_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error))
     throw Error(Exit::store, fmt::format("{} is a file, expected a run folder", quoted_path(run)));
-  if (fs::is_directory(run / "checkpoints", error)) return run / "checkpoints";
+  if (fs::is_directory(run / kCheckpoints, error)) return run / kCheckpoints;
   if (error == std::errc::permission_denied)
     throw Error(Exit::store,
                 fmt::format("{} cannot be read: {}", quoted_path(run), error.message()));
-  if (looks_like_checkpoint(run)) {
+  if (is_checkpoint(run)) {
     throw Error(Exit::store,
                 fmt::format("{} is a checkpoint, expected a run folder", quoted_path(run)),
                 "the folder that has checkpoints/ in it");
   }
   throw Error(Exit::store,
               fmt::format("{} is not a run folder: it has no checkpoints/", quoted_path(run)),
-              path_exists(run / "config.json") ? "a start failed there: remove it and train again"
-                                               : "check the path");
+              "check the path");
 }
 
 // A link (best, last) may be switched while its folder is being read: read where it leads now.
@@ -108,10 +100,27 @@ fs::path settled(const fs::path& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-fs::path find_once(const fs::path& run, const std::string& which) {
-  if (which.empty() && looks_like_checkpoint(run)) return pinned(run);
+}  // namespace
+
+std::string step_folder_name(std::int64_t step) {
+  return fmt::format("step-{:08}", step);
+}
+
+std::vector<std::int64_t> list_steps(const fs::path& run) {
+  std::vector<std::int64_t> steps;
+  for (const std::string& name : names_in(checkpoints_of(run))) {
+    const std::optional<std::int64_t> step = parse_step(name);
+    const bool canonical = step && name == step_folder_name(*step);
+    if (canonical && is_real_folder(run / kCheckpoints / name)) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+fs::path find_checkpoint(const fs::path& run, const std::string& which) {
+  if (which.empty() && is_checkpoint(run)) return pinned(run);
   if (which.find('/') != std::string::npos) {
-    if (looks_like_checkpoint(which)) return pinned(which);
+    if (is_checkpoint(which)) return pinned(which);
     throw Error(
         Exit::store,
         fmt::format("no checkpoint at \"{}\": a folder with a state.json is expected", which));
@@ -128,37 +137,10 @@ fs::path find_once(const fs::path& run, const std::string& which) {
     const std::optional<std::int64_t> step = parse_step(which);
     const fs::path folder = checkpoints / (step ? step_folder_name(*step) : which);
     if (!which.starts_with('.') && is_real_folder(folder)) return folder;
-    if (looks_like_checkpoint(which)) return pinned(which);
+    if (is_checkpoint(which)) return pinned(which);
   }
   throw Error(Exit::store, fmt::format("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ",
                                        which, quoted_path(run), what_exists(checkpoints)));
-}
-
-}  // namespace
-
-std::string step_folder_name(std::int64_t step) {
-  return fmt::format("step-{:08}", step);
-}
-
-std::vector<std::int64_t> list_steps(const fs::path& run) {
-  std::vector<std::int64_t> steps;
-  for (const std::string& name : names_in(checkpoints_of(run))) {
-    const std::optional<std::int64_t> step = parse_step(name);
-    const bool canonical = step && name == step_folder_name(*step);
-    if (canonical && is_real_folder(run / "checkpoints" / name)) steps.push_back(*step);
-  }
-  std::sort(steps.begin(), steps.end());
-  return steps;
-}
-
-fs::path find_checkpoint(const fs::path& run, const std::string& which) {
-  for (int left = kTries;; --left) {
-    try {
-      return find_once(run, which);
-    } catch (const Error&) {
-      if (left == 0) throw;
-    }
-  }
 }
 
 std::string checkpoint_name(const fs::path& checkpoint) {
@@ -167,16 +149,6 @@ std::string checkpoint_name(const fs::path& checkpoint) {
 
 fs::path run_of_checkpoint(const fs::path& checkpoint) {
   return settled(checkpoint).parent_path().parent_path();
-}
-
-void require_run_folder(const fs::path& run) {
-  std::error_code error;
-  if (fs::is_directory(run / "checkpoints", error) && path_exists(run / "config.json")) return;
-  throw Error(Exit::store,
-              fmt::format("{} is not a run of heed (a folder with checkpoints/ and config.json); "
-                          "it is left alone",
-                          quoted_path(run)),
-              "another folder");
 }
 
 }  // namespace heed

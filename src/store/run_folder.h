@@ -28,7 +28,4 @@ std::string checkpoint_name(const std::filesystem::path& checkpoint);
 // The run that a checkpoint folder belongs to: RUN/checkpoints/step-N, or an exported one.
 std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint);
 
-// Error (Exit::store) unless this is a run: a folder with checkpoints/ and config.json.
-void require_run_folder(const std::filesystem::path& run);
-
 }  // namespace heed

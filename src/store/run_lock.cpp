@@ -2,32 +2,28 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "base/files.h"
+#include "store/layout.h"
 
 namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-std::string digits_of(int fd) {
+std::string holder(int fd) {
   char text[32];
   const ssize_t n = ::pread(fd, text, sizeof text, 0);
-  const std::string pid(text, n > 0 ? static_cast<std::size_t>(n) : 0);
-  return pid.substr(0, pid.find_first_not_of("0123456789"));
-}
-
-std::string holder(int fd) {
-  const std::string pid = digits_of(fd);
+  std::string pid(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+  pid.resize(std::min(pid.size(), pid.find_first_not_of("0123456789")));
   return pid.empty() ? "another process" : "process " + pid;
 }
 
@@ -61,7 +57,7 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
 }  // namespace
 
 RunLock::RunLock(const fs::path& run) {
-  const fs::path path = run / ".lock";
+  const fs::path path = run / kLockFile;
   fd_ = open_and_lock(run, path);
   while (!is_same_file(fd_, path)) {
     ::close(fd_);
@@ -71,14 +67,6 @@ RunLock::RunLock(const fs::path& run) {
   // For the message above; the lock holds whether or not there is room for it.
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, pid.data(), pid.size(), 0);
-}
-
-bool is_being_written(const fs::path& run) {
-  const int fd = ::open((run / ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return false;
-  const auto pid = static_cast<pid_t>(std::strtol(digits_of(fd).c_str(), nullptr, 10));
-  ::close(fd);
-  return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM);
 }
 
 RunLock::~RunLock() {

@@ -19,8 +19,4 @@ class RunLock {
   int fd_ = -1;
 };
 
-// Whether the process that last held the lock is alive. Only a hint, because process ids are used
-// again; but it takes no lock, which would stand in the way of one that starts.
-bool is_being_written(const std::filesystem::path& run);
-
 }  // namespace heed

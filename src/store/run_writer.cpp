@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "store/layout.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -24,41 +26,11 @@ fs::path with_name(const fs::path& path) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
-// Renames an old run to NAME.old-K, which it returns. Nobody may be writing it.
-fs::path move_away(const fs::path& run, SystemCalls& calls) {
-  require_run_folder(run);
-  const RunLock lock(run);
-  fs::path free;
-  for (int k = 1; free.empty(); ++k) {
-    fs::path name = run;
-    name += fmt::format(".old-{}", k);
-    if (!path_exists(name)) free = name;
-  }
-  rename_path(run, free, calls);
-  return free;
-}
-
-// Takes away a new folder with what a start makes, and nothing else.
-void remove_new(const fs::path& run) {
-  for (const char* name : {"checkpoints/.tmp-link", "checkpoints", "text.txt", "config.json",
-                           "origin.json", kMetrics, kFilm, ".lock"}) {
-    std::error_code error;
-    fs::remove(run / name, error);  // of a folder: only if it is empty
-    if (error) return;
-  }
-  std::error_code ignored;
-  fs::remove(run, ignored);
-}
-
-// After a start that failed. Where even this fails, the run stays whole as NAME.old-K.
-void move_back(const fs::path& old, const fs::path& run, SystemCalls& calls) {
-  if (old.empty()) return;
-  try {
-    if (path_exists(run)) return;  // somebody else was faster
-    rename_path(old, run, calls);
-    sync_folder(folder_of(run), calls);
-  } catch (const Error&) {
-  }
+// NAME.old-K, K the first free number.
+fs::path free_name(const fs::path& run) {
+  for (int k = 1;; ++k)
+    if (const fs::path name = fmt::format("{}.old-{}", run.string(), k); !path_exists(name))
+      return name;
 }
 
 }  // namespace
@@ -68,46 +40,56 @@ RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
 
 void RunWriter::require_free(const fs::path& run, bool force) {
   if (!path_exists(run)) return;
-  if (force) return require_run_folder(run);
-  if (!path_exists(run / "config.json"))
-    throw Error(Exit::usage,
-                quoted_path(run) +
-                    " exists already and is not a run: it has no config.json (did a start fail?).",
-                "another folder; or remove this one, if there is nothing else in it");
+  if (!is_run(run))
+    throw Error(force ? Exit::store : Exit::usage,
+                fmt::format("{} exists already and is not a run of heed (a folder with "
+                            "checkpoints/ and config.json).",
+                            quoted_path(run)),
+                "another folder");
+  if (force) return;
   throw Error(Exit::usage, fmt::format("the run {} exists already.", quoted_path(run)),
               fmt::format("heed resume {}, another folder, or --force (renames the old one)",
                           shell_word(run.string())));
 }
 
-RunWriter RunWriter::create(const fs::path& path, bool force, SystemCalls& calls) {
-  const fs::path run = with_name(path);
+RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first,
+                            SystemCalls& calls) {
+  const fs::path run = with_name(path), parent = folder_of(run);
+  require_free(run, force);
   std::error_code error;
-  fs::create_directories(folder_of(run), error);
-  if (error) throw_file_error("create the folder", folder_of(run), error.value());
-  bool made = make_folder(run, calls);
-  fs::path old;
+  fs::create_directories(parent, error);
+  if (error) throw_file_error("create the folder", parent, error.value());
+  std::optional<RunLock> old;  // nobody may be writing it
+  if (path_exists(run)) old.emplace(run);
+  const fs::path temporary = parent / (".tmp-" + run.filename().string());
+  bool own = make_folder(temporary, calls);  // else of a start that was killed, or that goes on
   try {
-    if (!made && force) {
-      old = move_away(run, calls);
-      sync_folder(folder_of(run), calls);
-      made = make_folder(run, calls);
-    }
-    if (!made) require_free(run, false);
-    RunWriter writer(run, RunLock(run), calls);
-    writer.old_ = old;
-    make_folder(writer.checkpoints(), calls);
+    RunWriter writer(run, RunLock(temporary), calls);
+    own = true;
+    for (const std::string& name : names_in(temporary))
+      if (name != kLockFile) remove_tree(temporary / name, calls);
+    const fs::path checkpoints = temporary / kCheckpoints;
+    make_folder(checkpoints, calls);
     // Does the file system have links? Better found out now than at the first checkpoint.
-    const fs::path probe = writer.checkpoints() / ".tmp-link";
-    replace_symlink(probe, "none", calls);
-    remove_tree(probe, calls);
-    writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);
-    writer.film_ = std::make_unique<AppendFile>(run / kFilm, calls);
-    sync_folder(run, calls);
-    sync_folder(folder_of(run), calls);
+    replace_symlink(checkpoints / ".tmp-link", "none", calls);
+    remove_tree(checkpoints / ".tmp-link", calls);
+    if (!first.text.empty()) {
+      InputFile input(first.text);
+      OutputFile text(temporary / kRunText, calls);
+      for (std::string block; input.append_to(block, 1 << 20); block.clear()) text.write(block);
+      text.finish();
+    }
+    replace_file(temporary / kOriginFile, first.origin, calls);
+    replace_file(temporary / kConfigFile, first.config, calls);
+    writer.metrics_ = std::make_unique<AppendFile>(temporary / kMetrics, calls);
+    writer.film_ = std::make_unique<AppendFile>(temporary / kFilm, calls);
+    sync_folder(temporary, calls);
+    put_in_place(temporary, run, old ? free_name(run) : "", calls);
+    writer.metrics_->renamed(run / kMetrics);
+    writer.film_->renamed(run / kFilm);
     return writer;
   } catch (...) {
-    if (made) remove_new(run);
-    move_back(old, run, calls);
+    if (own) calls.remove_all(temporary.c_str());
     throw;
   }
 }
@@ -123,24 +105,7 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
 }
 
 void RunWriter::write_config(std::string_view json) {
-  replace_file(run_ / "config.json", json, *calls_);
-}
-
-void RunWriter::describe(std::string_view origin, std::string_view config, const fs::path& text) {
-  try {
-    if (!text.empty()) {
-      InputFile input(text);
-      OutputFile file(run_ / "text.txt", *calls_);
-      for (std::string block; input.append_to(block, 1 << 20); block.clear()) file.write(block);
-      file.finish();
-    }
-    replace_file(run_ / "origin.json", origin, *calls_);
-    write_config(config);
-  } catch (...) {
-    remove_new(run_);
-    move_back(old_, run_, *calls_);
-    throw;
-  }
+  replace_file(run_ / kConfigFile, json, *calls_);
 }
 
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {

@@ -18,29 +18,30 @@
 
 namespace heed {
 
+// The files that a run begins with.
+struct FirstFiles {
+  std::string origin, config;  // of origin.json and config.json
+  std::filesystem::path text;  // what text.txt is a copy of, or empty
+};
+
 class RunWriter {
  public:
   // Error (Exit::usage) if create() would refuse `run` because something is there already; with
   // `force`, only if that is not a run (Exit::store).
   static void require_free(const std::filesystem::path& run, bool force);
-  // A new run folder. An existing path is an Error (Exit::usage), or with `force` renamed to
-  // NAME.old-K, K the first free number. An Error if another process is writing it, or if it is not
-  // a run (Exit::store), or if the file system cannot hold one. A start that fails leaves no
-  // folder, and the old run under its name.
+  // A new run folder, put in place whole. An existing path is an Error (Exit::usage), or with
+  // `force` renamed to NAME.old-K, K the first free number. An Error if another process is writing
+  // it, or if it is not a run (Exit::store), or if the file system cannot hold one. A start that
+  // fails leaves no folder, and the old run under its name.
   static RunWriter create(const std::filesystem::path& run, bool force,
-                          SystemCalls& calls = system_calls());
+                          const FirstFiles& first = {}, SystemCalls& calls = system_calls());
   // An existing run, to continue it: takes the lock and removes what killed saves left behind.
   static RunWriter open(const std::filesystem::path& run, SystemCalls& calls = system_calls());
 
   const std::filesystem::path& path() const { return run_; }
-  std::filesystem::path checkpoints() const { return run_ / "checkpoints"; }
+  std::filesystem::path checkpoints() const { return run_ / kCheckpoints; }
 
   void write_config(std::string_view json);  // config.json
-  // Of a new run: text.txt (a copy of `text`, if there is one), origin.json, then config.json, with
-  // which it can be resumed. If that fails the folder goes again, which would be in the way of the
-  // next start, and an old run gets its name back.
-  void describe(std::string_view origin, std::string_view config,
-                const std::filesystem::path& text = {});
 
   // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
   // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics and
@@ -67,7 +68,6 @@ class RunWriter {
   void prune(std::int64_t step, int keep_last);
 
   std::filesystem::path run_;
-  std::filesystem::path old_;  // where create() has moved an old run, or empty
   RunLock lock_;
   SystemCalls* calls_;
   std::unique_ptr<AppendFile> metrics_, film_;  // film_: null if there is none, or before a cut

@@ -68,11 +68,6 @@ std::vector<TensorView> views_of(const std::vector<TensorSlot>& slots) {
   return views;
 }
 
-std::uint64_t safetensors_size(std::span<const TensorView> tensors) {
-  const std::vector<TensorEntry> entries = lay_out(tensors);
-  return format_safetensors_header(entries).size() + (entries.empty() ? 0 : entries.back().end);
-}
-
 std::string write_safetensors(const fs::path& path, std::span<const TensorView> tensors,
                               SystemCalls& calls) {
   OutputFile file(path, calls);

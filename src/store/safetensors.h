@@ -30,9 +30,6 @@ std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& v
                                      const std::string& prefix = "");
 std::vector<TensorView> views_of(const std::vector<TensorSlot>& slots);
 
-// Size of the file in bytes.
-std::uint64_t safetensors_size(std::span<const TensorView> tensors);
-
 // Writes and syncs a file with the tensors in the given order; returns its SHA-256.
 std::string write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorView> tensors,

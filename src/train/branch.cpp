@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/signals.h"
 #include "math/blas.h"
+#include "store/layout.h"
 #include "store/run_folder.h"
 #include "train/schedule.h"
 #include "train/stored_run.h"
@@ -43,7 +44,7 @@ std::vector<Checkpoint> earlier_ones(const fs::path& run, const State& state, Lo
   for (const std::int64_t step : {std::int64_t{0}, state.best_step}) {
     if (step < 0 || step == state.step) continue;
     try {
-      if (auto found = open_if_there(run / "checkpoints" / step_folder_name(step)))
+      if (auto found = open_if_there(run / kCheckpoints / step_folder_name(step)))
         kept.push_back(std::move(*found));
       else if (step > 0)
         log.warn(fmt::format("the branch begins without its best step, {}, which is gone", step));
@@ -107,20 +108,20 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   const PreparedRun prepared = prepare_stored_run(stem, request.threads);
   watch_signals();
 
-  RunWriter run = RunWriter::create(request.branch, request.force);
   std::error_code none;
   fs::path text;
   if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
-  if (fs::equivalent(origin.folder, request.run, none) && fs::exists(stem.folder / "text.txt")) {
+  if (fs::equivalent(origin.folder, request.run, none) && fs::exists(stem.folder / kRunText)) {
     origin.folder = ".";  // heed train -: the run keeps its text
-    text = stem.folder / "text.txt";
+    text = stem.folder / kRunText;
   }
   origin.hash = prepared.data.hash;
   origin.branched_from = request.run;
   origin.branched_at = step;
   origin.command = request.command;
   origin.core_type = blas_core_type();
-  run.describe(origin_json(origin), dump_config(stem.config), text);
+  RunWriter run = RunWriter::create(request.branch, request.force,
+                                    {origin_json(origin), dump_config(stem.config), text});
 
   return with_errors_in_log(run, log, [&] {
     return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {

@@ -72,11 +72,11 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
 
 RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log) {
   const PreparedRun& prepared = start.prepared;
-  RunWriter run = RunWriter::create(start.run, request.force);
   const Origin origin{start.folder, prepared.data.hash, request.init_from, request.command,
                       blas_core_type()};
-  run.describe(origin_json(origin), dump_config(prepared.config),
-               start.text ? start.text->path() : "");
+  RunWriter run = RunWriter::create(
+      start.run, request.force,
+      {origin_json(origin), dump_config(prepared.config), start.text ? start.text->path() : ""});
   start.text.reset();
 
   return with_errors_in_log(run, log, [&] {

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "math/blas.h"
+#include "store/layout.h"
 #include "store/metrics_file.h"
 #include "store/trained_model.h"
 
@@ -20,13 +21,12 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxConfigFile = 16u << 20;
 
 void read_asked(StoredRun& run, Log& log) {
-  const fs::path path = run.folder / "config.json";
+  const fs::path path = run.folder / kConfigFile;
   if (!run.checkpoint && !fs::exists(path))
-    throw Error(
-        Exit::store,
-        fmt::format("the run {} has neither a checkpoint nor a config.json: its start failed.",
-                    quoted_path(run.folder)),
-        "remove it and train again");
+    throw Error(Exit::store,
+                fmt::format("the run {} has neither a checkpoint nor a config.json.",
+                            quoted_path(run.folder)),
+                "remove it and train again");
   const auto read = [&](const std::string& text, const fs::path& name) {
     run.text = text;
     run.name = name.string();

@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "base/utf8.h"
+#include "store/layout.h"
 #include "train/speed.h"
 
 namespace heed {
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kUsed = 0.9;         // of the time left: the machine may get busier
-constexpr int kSteps = 20;            // that are measured
+constexpr int kMeasuredSteps = 20;    // of training, to measure its speed
 constexpr double kMeasured = 0.05;    // of the minutes, at most: for steps, and for a validation
 constexpr double kLittleText = 30e3;  // bytes
 constexpr std::size_t kNamed = 4;     // files, at most
@@ -159,7 +160,7 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
 
   const double limit = kMeasured * 60 * request.minutes;
   const Speed speed = measure_speed(start.prepared, [&](std::int64_t steps, double seconds) {
-    return steps >= kSteps || seconds > limit || stop_signal() != 0;
+    return steps >= kMeasuredSteps || seconds > limit || stop_signal() != 0;
   });
   const double validations = (kValidations + 1) * measure_validation(start.prepared, speed, limit);
   const double most = steps_to_other_ends(c.train, speed);
@@ -170,7 +171,7 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
                                              suggestion.passes / speed.epochs)
                              : c.train.max_steps;
   if (piped) {
-    text.files = {"text.txt"};
+    text.files = {kRunText};
     start.text = std::move(input);
   }
   c = config();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
 #include "evaluate/yardsticks_json.h"
@@ -121,6 +122,10 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
   Trainer trainer(prepared, run, log);
+  const RunConfig& c = prepared.config;
+  const double copies = 1.0 + moments_of(c.optimizer) + (c.train.ema_decay > 0 ? 1 : 0);
+  check_free_space(run.checkpoints(),
+                   4 * copies * static_cast<double>(prepared.model.table.size()));
   set_up(trainer);
   const std::unique_ptr<Film> film = request.film ? request.film(prepared) : nullptr;
   if (film) trainer.film_with(*film);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "store/layout.h"
 #include "train/prepared_run.h"
 #include "train/trainer.h"
 
@@ -46,7 +47,7 @@ void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
 // main().
 template <class Work>
 RunResult with_errors_in_log(const RunWriter& run, Log& log, Work&& work) {
-  log.open_file((run.path() / "train.log").string());
+  log.open_file((run.path() / kTrainLog).string());
   try {
     return work();
   } catch (const std::exception& e) {

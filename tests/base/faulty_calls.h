@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <set>
 #include <string>
 
@@ -20,8 +19,6 @@ class FaultyCalls : public SystemCalls {
   bool for_good = false;      // every later call fails too
   int reason = ENOSPC;        // errno
   bool short_writes = false;  // at most 7 bytes at a time
-  bool can_exchange = true;
-  std::int64_t free = -1;  // if >= 0, reported as the free space
 
   int calls = 0;                // so far
   int failures = 0;             // so far
@@ -49,18 +46,8 @@ class FaultyCalls : public SystemCalls {
   int rename(const char* from, const char* to) override {
     return fails("rename") ? -1 : SystemCalls::rename(from, to);
   }
-  int exchange(const char* one, const char* other) override {
-    if (!can_exchange) {
-      errno = EINVAL;
-      return -1;
-    }
-    return fails("exchange") ? -1 : SystemCalls::exchange(one, other);
-  }
   int remove_all(const char* path) override {
     return fails("remove") ? -1 : SystemCalls::remove_all(path);
-  }
-  std::int64_t free_bytes(const char* path) override {
-    return free >= 0 ? free : SystemCalls::free_bytes(path);
   }
 
  private:

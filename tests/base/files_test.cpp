@@ -111,13 +111,34 @@ TEST(Folders, LinksAreReplacedAndTreesRemovedWithoutFollowingLinks) {
   EXPECT_EQ(contents(outside / "kept"), "k");
 }
 
-TEST(Folders, TooLittleSpaceIsSaidInMebibytes) {
-  FaultyCalls calls;
-  calls.free = 3 << 20;
-  check_free_space("/somewhere", 3 << 20, "it", calls);
-  EXPECT_THAT(error_of([&] { check_free_space("/somewhere", 5 << 20, "step-1", calls); }),
-              AllOf(HasSubstr("step-1"), HasSubstr("about 5.0 MiB"), HasSubstr("3.0 MiB are free"),
-                    HasSubstr("keep_last")));
+TEST(Folders, TooLittleSpaceIsSaid) {
+  TemporaryFolder folder;
+  check_free_space(folder.path(), 1);
+  EXPECT_THAT(error_of([&] { check_free_space(folder.path(), 5e18); }),
+              AllOf(HasSubstr(folder.path().string()), HasSubstr("needs about 4547474 TiB"),
+                    HasSubstr("are free"), HasSubstr("keep_last")));
+}
+
+TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {
+  for (int n = 1; n < 9; ++n) {
+    TemporaryFolder folder;
+    const fs::path place = folder.path() / "place", made = folder.path() / "new";
+    for (const fs::path& path : {place, made}) {
+      make_folder(path);
+      replace_file(path / "name", path.filename().string());
+    }
+    FaultyCalls calls;
+    calls.fail_at = n;
+    bool thrown = false;
+    try {
+      put_in_place(made, place, folder.path() / "aside", calls);
+    } catch (const Error&) {
+      thrown = true;
+    }
+    EXPECT_EQ(contents(place / "name"), thrown ? "place" : "new") << n;
+    EXPECT_EQ(contents((thrown ? made : folder.path() / "aside") / "name"),
+              thrown ? "new" : "place");
+  }
 }
 
 }  // namespace

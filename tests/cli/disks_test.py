@@ -34,11 +34,19 @@ class Disks(RunsTest):
                 self.assertEqual(self.snapshot()[path], content)
         self.resume()
 
-    def test_a_folder_whose_start_failed_is_recognised(self):
+    def test_a_folder_that_is_no_run_is_left_alone(self):
         (self.folder / "run").mkdir()
-        self.train(self.config(), status=2, words=["no config.json", "another folder"])
+        self.train(self.config(), status=2, words=["not a run of heed", "another folder"])
         (self.folder / "run" / "checkpoints").mkdir()
-        self.resume(status=STORE, words=["its start failed", "train again"])
+        self.resume(status=STORE, words=["neither a checkpoint nor a config.json"])
+        self.train(self.config(), "run", "--force", status=STORE, words="not a run of heed")
+
+    def test_too_little_room_for_a_checkpoint_is_said_at_the_start(self):
+        place = self.mount("disk", "size=128k")
+        self.train(self.config(model__d_model=64), "disk/run", status=STORE, words=["no room for a checkpoint", "are free"])
+        self.assertEqual(self.metrics("disk/run", "train"), [])
+        self.remount(place, "size=8m")
+        self.resume("disk/run")
 
     def test_the_log_is_not_written_through_links_or_pipes(self):
         self.train(self.config(), "run", "--stop-at", 5)

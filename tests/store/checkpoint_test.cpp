@@ -119,20 +119,9 @@ TEST(Checkpoint, MissingStrangeAndLinkedFilesAreRefusedButDotFilesIgnored) {
               AllOf(HasSubstr("notes.txt"), HasSubstr("does not belong")));
 }
 
-TEST(Checkpoint, TooLittleSpaceIsSaidBeforeAnythingIsWritten) {
-  TemporaryFolder folder;
-  FaultyCalls calls;
-  calls.free = 1000;
-  EXPECT_THAT(
-      error_of([&] { write_checkpoint(folder.path(), "x", SmallModel(7).contents(), calls); }),
-      AllOf(HasSubstr("needs about"), HasSubstr("are free")));
-  EXPECT_TRUE(names_in(folder.path()).empty());
-  EXPECT_EQ(calls.calls, 1);  // removing an old temporary folder
-}
-
 struct Fault {
   int reason;
-  bool for_good, can_exchange, short_writes;
+  bool for_good, short_writes;
 };
 
 // The N-th call fails, N = 1, 2, ... until none does; writes step 2 over step 1.
@@ -146,7 +135,6 @@ void fail_every_call(const Fault& fault, std::set<std::string>& kinds) {
     calls.fail_at = n;
     calls.reason = fault.reason;
     calls.for_good = fault.for_good;
-    calls.can_exchange = fault.can_exchange;
     calls.short_writes = fault.short_writes;
     bool thrown = false;
     try {
@@ -171,24 +159,21 @@ TEST(Checkpoint, AfterEveryFailureTheOldOrTheNewOneIsWhole) {
   std::set<std::string> kinds;
   for (const int reason : {ENOSPC, EIO}) {
     for (const bool for_good : {false, true}) {
-      for (const bool can_exchange : {true, false}) {
-        fail_every_call({reason, for_good, can_exchange, false}, kinds);
-      }
+      fail_every_call({reason, for_good, false}, kinds);
     }
   }
-  EXPECT_THAT(kinds, ElementsAre("close", "exchange", "fsync", "mkdir", "open", "remove", "rename",
-                                 "write"));
+  EXPECT_THAT(kinds, ElementsAre("close", "fsync", "mkdir", "open", "remove", "rename", "write"));
 }
 
 TEST(Checkpoint, InterruptedCallsDoNotStopASave) {
   std::set<std::string> kinds;
-  fail_every_call({EINTR, false, true, false}, kinds);
+  fail_every_call({EINTR, false, false}, kinds);
   EXPECT_TRUE(kinds.contains("write"));
 }
 
 TEST(Checkpoint, ShortWritesAreContinuedAndTheirFailuresFound) {
   std::set<std::string> kinds;
-  fail_every_call({ENOSPC, false, true, true}, kinds);
+  fail_every_call({ENOSPC, false, true}, kinds);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "base/faulty_calls.h"
+#include "base/folders.h"
 #include "base/temporary_folder.h"
 #include "store/open_checkpoint.h"
 #include "store/run_folder.h"
@@ -36,9 +36,7 @@ class SmallDisk : public ::testing::Test {
 };
 
 TEST_F(SmallDisk, AFullDiskStopsASaveAtAnyFileAndTheOldCheckpointStays) {
-  FaultyCalls calls;
-  calls.free = std::int64_t{1} << 40;  // so that the initial check passes
-  RunWriter writer = RunWriter::create(run_, false, calls);
+  RunWriter writer = RunWriter::create(run_, false);
   writer.save(SmallModel(10).contents(), 1);
   const fs::path filler = folder_.path() / "filler";
   int failed = 0;
@@ -60,12 +58,9 @@ TEST_F(SmallDisk, AFullDiskStopsASaveAtAnyFileAndTheOldCheckpointStays) {
 }
 
 TEST_F(SmallDisk, TheCheckBeforehandSeesTheRealSpace) {
-  RunWriter writer = RunWriter::create(run_, false);
-  const std::vector<float> numbers(100000);
-  CheckpointContents contents = SmallModel(10).contents();
-  contents.model = {{"big", {100000}, numbers.data()}};
-  EXPECT_THAT(error_of([&] { writer.save(contents, 1); }),
-              AllOf(HasSubstr("needs about 0.4 MiB"), HasSubstr("0.1 MiB are free")));
+  check_free_space(folder_.path(), 100'000);
+  EXPECT_THAT(error_of([&] { check_free_space(folder_.path(), 400'000); }),
+              AllOf(HasSubstr("needs about 391 KiB"), HasSubstr("128 KiB are free")));
 }
 
 TEST_F(SmallDisk, AReadOnlyRunIsReadButNotWritten) {

@@ -60,8 +60,8 @@ TEST_F(RunStart, AFileSystemWithoutLinksIsFoundOutAtTheStart) {
       return -1;
     }
   } calls;
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, false, calls); }),
-              AllOf(HasSubstr(run_.string()), HasSubstr("has no symbolic links")));
+  EXPECT_THAT(error_of([&] { RunWriter::create(run_, false, {}, calls); }),
+              AllOf(HasSubstr(run_.parent_path().string()), HasSubstr("has no symbolic links")));
   EXPECT_FALSE(path_exists(run_));
 }
 
@@ -74,7 +74,7 @@ TEST_F(RunStart, AFileSystemThatCannotSyncFoldersHoldsARun) {
       return -1;
     }
   } calls;
-  RunWriter::create(run_, false, calls).save(at(10, 10).contents(), 1);
+  RunWriter::create(run_, false, {}, calls).save(at(10, 10).contents(), 1);
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
@@ -87,19 +87,26 @@ TEST_F(RunStart, AStartThatFailsLeavesNothingInTheWay) {
     calls.fail_at = n;
     const fs::path run = folder.path() / "run";
     try {
-      RunWriter::create(run, false, calls).describe("{}", "{}");
+      RunWriter::create(run, false, {"{}", "{}", "/etc/hostname"}, calls);
     } catch (const Error&) {
-      EXPECT_FALSE(path_exists(run)) << *calls.kinds.begin();
+      EXPECT_TRUE(names_in(folder.path()).empty()) << *calls.kinds.begin();
     }
     failed = calls.failures > 0;
   }
-  // Other files stay.
-  FaultyCalls calls;
-  RunWriter writer = RunWriter::create(run_, false, calls);
-  std::ofstream(run_ / "checkpoints" / "mine") << "x";
-  calls.fail_at = calls.calls + 1;
-  EXPECT_THROW(writer.describe("{}", "{}"), Error);
-  EXPECT_TRUE(path_exists(run_ / "checkpoints" / "mine"));
+}
+
+TEST_F(RunStart, WhatAKilledStartLeftIsReplacedButNotThatOfAStartThatGoesOn) {
+  const fs::path left = run_.parent_path() / ".tmp-run";
+  fs::create_directories(left / "checkpoints");
+  std::ofstream(left / "text.txt") << "of another";
+  {
+    const RunLock lock(left);
+    EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
+                HasSubstr("is writing"));
+  }
+  RunWriter::create(run_, false);
+  EXPECT_FALSE(path_exists(run_ / "text.txt"));
+  EXPECT_THAT(names_in(run_.parent_path()), ::testing::ElementsAre("run"));
 }
 
 TEST_F(RunStart, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {
@@ -110,12 +117,12 @@ TEST_F(RunStart, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {
       ASSERT_LT(n, 200);
       TemporaryFolder folder;
       const fs::path run = folder.path() / "run";
-      { RunWriter::create(run, false).describe("{}", "old"); }
+      { RunWriter::create(run, false, {"{}", "old", ""}); }
       FaultyCalls calls;
       calls.fail_at = n;
       calls.for_good = for_good;
       try {
-        RunWriter::create(run, true, calls).describe("{}", "new");
+        RunWriter::create(run, true, {"{}", "new", ""}, calls);
         EXPECT_EQ(read_file(run / "config.json", 9), "new");
       } catch (const Error&) {
         // If every later call fails too, it may stay as run.old-1.

@@ -91,7 +91,8 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   RunWriter writer = RunWriter::open(run_);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("best", "last", "step-00000010", "step-00000020"));
-  EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "film.jsonl", "metrics.jsonl"));
+  EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "config.json", "film.jsonl",
+                                          "metrics.jsonl", "origin.json"));
   writer.finish_save(newest_checkpoint(run_).checkpoint->state(), 3);
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");
@@ -190,7 +191,7 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
       TemporaryFolder folder;
       const fs::path run = folder.path() / "run";
       FaultyCalls calls;
-      RunWriter writer = RunWriter::create(run, false, calls);
+      RunWriter writer = RunWriter::create(run, false, {}, calls);
       for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 1);
       calls.calls = 0;
       calls.fail_at = n;

@@ -44,7 +44,6 @@ TEST(Safetensors, EveryBitOfATableComesBack) {
   const auto views = views_of(tensor_slots(table, values, "raw."));
   const std::string digest = write_safetensors(path, views);
   EXPECT_EQ(digest, sha256(read_file(path, 1 << 20)));
-  EXPECT_EQ(fs::file_size(path), safetensors_size(views));
   read(path, tensor_slots(table, found, "raw."));
   EXPECT_EQ(std::memcmp(values.data(), found.data(), values.size() * sizeof(float)), 0);
 

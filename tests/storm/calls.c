@@ -255,20 +255,6 @@ int rename(const char* from, const char* to) {
   return done;
 }
 
-int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
-  REAL(renameat2);
-  char one[PATH_MAX], other[PATH_MAX];
-  if (!inside(from_folder, from, one) || !inside(to_folder, to, other))
-    return real_renameat2(from_folder, from, to_folder, to, flags);
-  static const int errors[] = {ENOSYS, EINVAL, EIO};
-  int error;
-  const long me = enter(errors, 3, &error);
-  const int done = error ? -1 : real_renameat2(from_folder, from, to_folder, to, flags);
-  if (error) errno = error;
-  leave(me, done == 0, "exchange", 0, 0, one, other);
-  return done;
-}
-
 static int removed(int folder, const char* path, int flags) {
   REAL(unlinkat);
   char name[PATH_MAX];

@@ -37,8 +37,8 @@ CONFIGS["continued"] = CONFIGS["char"]
 INIT_FROM = ["continued"]  # these start from the weights of a run of the same config
 CONFIGS["branched"] = CONFIGS["char"].replace('"train": {', '"optimizer": {"schedule": "wsd"}, "train": {')
 BRANCHED = ["branched"]  # these are branches of a run of the same config
-# heed may say one of these only if the first start was stopped before its first checkpoint.
-FAILED_START = ("its start failed", "a start failed there", "was stopped before its first checkpoint")
+# heed may say this only if the first start was stopped before its first checkpoint.
+FAILED_START = ("was stopped before its first checkpoint",)
 
 
 def snapshot(run):

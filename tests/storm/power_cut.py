@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-NAMES = ("create", "mkdir", "symlink", "rename", "exchange", "unlink", "rmdir")
+NAMES = ("create", "mkdir", "symlink", "rename", "unlink", "rmdir")
 
 
 class Call:
@@ -26,8 +26,6 @@ def renamed_to(path, calls):
     """Where a path is after these renames."""
     for call in calls:
         pairs = [(call.path, call.other)] if call.name == "rename" else []
-        if call.name == "exchange":
-            pairs = [(call.path, call.other), (call.other, call.path)]
         for old, new in pairs:
             if path == old or path.startswith(old + "/"):
                 path = new + path[len(old):]
@@ -50,10 +48,6 @@ def undo(call, path, other, grave):
         os.rename(other, path)
         if os.path.lexists(buried):
             os.link(buried, other, follow_symlinks=False)
-    elif call.name == "exchange":
-        os.rename(path, path + ".exchanged")
-        os.rename(other, path)
-        os.rename(path + ".exchanged", other)
     elif call.name == "unlink" and os.path.lexists(buried) and not os.path.lexists(path):
         os.link(buried, path, follow_symlinks=False)
     elif call.name == "rmdir" and not os.path.lexists(path):

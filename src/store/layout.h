@@ -1,0 +1,51 @@
+// Where things are in a run folder (RUN/config.json, RUN/checkpoints/step-00001000/state.json), and
+// which folder is one. Nothing here throws.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+namespace heed {
+
+inline constexpr const char* kCheckpoints = "checkpoints";
+inline constexpr const char* kConfigFile = "config.json";  // of a run, and of each checkpoint
+inline constexpr const char* kOriginFile = "origin.json";
+inline constexpr const char* kMetrics = "metrics.jsonl";
+inline constexpr const char* kFilm = "film.jsonl";
+inline constexpr const char* kTrainLog = "train.log";
+inline constexpr const char* kRunText = "text.txt";  // what heed train read from standard input
+inline constexpr const char* kLockFile = ".lock";
+inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile, kMetrics, kFilm,
+                                            kTrainLog,   kRunText,    kLockFile};
+
+// Of a checkpoint, with config.json and tokenizers.
+inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kTrainingFile = "training.safetensors";
+inline constexpr const char* kStateFile = "state.json";
+
+inline bool is_run(const std::filesystem::path& folder) {
+  std::error_code none;
+  return std::filesystem::is_directory(folder / kCheckpoints, none) &&
+         std::filesystem::exists(folder / kConfigFile, none);
+}
+
+// Also a damaged one.
+inline bool is_checkpoint(const std::filesystem::path& folder) {
+  std::error_code none;
+  return std::filesystem::exists(folder / kStateFile, none) ||
+         std::filesystem::exists(folder / kModelFile, none);
+}
+
+// Would a file of this name damage a run or a checkpoint? Pages beside a run's own files are
+// welcome.
+inline bool is_part_of_run(const std::filesystem::path& file) {
+  std::error_code none;
+  const auto has = [&](const char* name) {
+    return std::filesystem::exists(file.parent_path() / name, none);
+  };
+  return (has(kStateFile) && has(kModelFile)) ||
+         (has(kCheckpoints) && std::ranges::count(kRunFiles, file.filename().string()) > 0);
+}
+
+}  // namespace heed
