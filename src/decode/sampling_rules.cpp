@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "math/lanes.h"
 #include "math/softmax.h"
 
 namespace heed {
@@ -104,10 +105,8 @@ int draw(std::span<const float> probabilities, double u) {
   const std::size_t n = probabilities.size();
   const auto block_sum = [&](std::size_t begin) {
     const std::size_t end = std::min(n, begin + kBlock);
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::size_t i = begin; i < end; ++i) sum += probabilities[i];
-    return static_cast<double>(sum);
+    return static_cast<double>(
+        sum_row(probabilities.data() + begin, static_cast<int>(end - begin)));
   };
   double total = 0;
   for (std::size_t begin = 0; begin < n; begin += kBlock) total += block_sum(begin);

@@ -32,7 +32,7 @@ struct Gelu {
   template <class T>
   static ValueAndSlope<T> at(T u) {
     const Normal<T> n = standard_normal(u);
-    return {u * n.cdf, n.cdf + u * n.pdf};
+    return {u * n.cdf, fuse(u, n.pdf, n.cdf)};
   }
 };
 
@@ -41,7 +41,7 @@ struct Silu {
   template <class T>
   static ValueAndSlope<T> at(T u) {
     const T s = T{1} / (T{1} + fast_exp(-u));
-    return {u * s, s + u * s * (T{1} - s)};
+    return {u * s, fuse(u * s, T{1} - s, s)};
   }
 };
 
@@ -50,9 +50,9 @@ struct GeluTanh {
   template <class T>
   static ValueAndSlope<T> at(T u) {
     constexpr T kTwice = static_cast<T>(1.5957691216057308), kCubic = static_cast<T>(0.044715);
-    const T s = T{1} / (T{1} + fast_exp(-kTwice * u * (T{1} + kCubic * u * u)));
-    const T slope = kTwice * (T{1} + T{3} * kCubic * u * u);  // of 2z
-    return {u * s, s * (T{1} + u * (T{1} - s) * slope)};
+    const T s = T{1} / (T{1} + fast_exp(-kTwice * u * fuse(kCubic * u, u, T{1})));
+    const T slope = kTwice * fuse(T{3} * kCubic * u, u, T{1});  // of 2z
+    return {u * s, s * fuse(u * (T{1} - s), slope, T{1})};
   }
 };
 

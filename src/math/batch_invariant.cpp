@@ -9,21 +9,6 @@
 namespace heed {
 namespace {
 
-// Adds one half to the other until one number is left: for floats ((0+4)+(2+6)) + ((1+5)+(3+7)).
-template <class T>
-T sum(Vector<T> v) {
-#ifdef __AVX__
-  if constexpr (sizeof(T) == 4) {
-    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
-  }
-#endif
-  for (int half = kLanes<T> / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) v[i] += v[i + half];
-  return v[0];
-}
-
 // y[r][j] = x[r] . w[j] + b[j] for R rows of x and J rows of w, with R * J accumulators in
 // registers. kFirst prefetches the next J rows of w, which the hardware would fetch too late. The
 // loops over R and J are unrolled, or the accumulators would be an array in memory.
@@ -44,16 +29,16 @@ void dots(Mat<const T> x, Mat<const T> w, const T* b, Mat<T> y) {
       Vector<T> xv = read(x.row(r) + c);
       if constexpr (R > 1) pin_register<T>(xv);
 #pragma GCC unroll 8
-      for (int j = 0; j < J; ++j) acc[r][j] = fuse_lanes<T>(xv, wv[j], acc[r][j]);
+      for (int j = 0; j < J; ++j) acc[r][j] = fuse(xv, wv[j], acc[r][j]);
     }
   };
   int c = 0;
-  for (; c + kLanes<T> <= n; c += kLanes<T>) step(c, [](const T* p) { return load(p); });
+  for (; c + kVectorSize<T> <= n; c += kVectorSize<T>) step(c, [](const T* p) { return load(p); });
   if (c < n) step(c, [n = n - c](const T* p) { return load_tail(p, n); });
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
-    for (int j = 0; j < J; ++j) y(r, j) = sum<T>(acc[r][j]) + (b ? b[j] : T{0});
+    for (int j = 0; j < J; ++j) y(r, j) = total<T>(acc[r][j]) + (b ? b[j] : T{0});
 }
 
 // Columns [j, j + J) of y.

@@ -1,5 +1,7 @@
 #include "math/dropout.h"
 
+#include "math/lanes.h"
+
 namespace heed {
 
 template <class T>
@@ -16,7 +18,7 @@ void drop_add(Mat<T> y, In<T> x, const Dropout& dropout) {
   for_rows<T>(y.rows, dropout, [&](int r, auto mask) {
     T* __restrict p = y.row(r);
     const T* __restrict q = x.row(r);
-    for (int c = 0; c < y.cols; ++c) p[c] = q[c] + mask(c) * p[c];
+    for (int c = 0; c < y.cols; ++c) p[c] = fuse(mask(c), p[c], q[c]);
   });
 }
 

@@ -1,26 +1,54 @@
-// Vectors of kVectorBytes, for kernels that the compiler does not vectorise well. Sums keep the
-// order in which they are written, so no result depends on the alignment of the data.
+// Vectors, and sums in a written order. In builds for CPUs with fused multiply-add, -march and
+// -mtune decide no bit: the order of every sum stands here, and `fuse` says what is rounded once.
+// Nor does the alignment of the data.
+//
+// A sum over a row runs over 16 lanes of float or 8 of double: number c belongs to lane c mod 16,
+// and total() adds the lanes. Vector<T> has half as many, for kernels that are blocked by hand.
 #pragma once
 
 #ifdef __AVX__
 #include <immintrin.h>
 #endif
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 namespace heed {
 
-constexpr int kVectorBytes = 32;
-
-template <class T>
+template <class T, int kBytes>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
+  typedef T type __attribute__((vector_size(kBytes)));
 };
-template <class T>
-using Vector = typename VectorOf<T>::type;
 
+constexpr int kVectorBytes = 32;
 template <class T>
-constexpr int kLanes = kVectorBytes / sizeof(T);
+using Vector = typename VectorOf<T, kVectorBytes>::type;
+template <class T>
+constexpr int kVectorSize = kVectorBytes / sizeof(T);
+
+// a * b + c, rounded once if the CPU can, of numbers or vectors. Every kernel says so where a
+// product meets a sum; otherwise the compiler fuses one version of a loop and not another.
+// (-ffp-contract=off does not help: g++ 12 still turns a rotation into vfmaddsub.)
+template <class V>
+inline V fuse(V a, V b, V c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  if constexpr (std::is_floating_point_v<V>) return std::fma(a, b, c);
+#endif
+#ifdef __FMA__
+  if constexpr (std::is_same_v<V, Vector<float>>) return V(_mm256_fmadd_ps(a, b, c));
+  if constexpr (std::is_same_v<V, Vector<double>>) return V(_mm256_fmadd_pd(a, b, c));
+#endif
+#ifdef __AVX512F__
+  if constexpr (std::is_same_v<V, typename VectorOf<float, 64>::type>)
+    return V(_mm512_fmadd_ps(a, b, c));
+  if constexpr (std::is_same_v<V, typename VectorOf<double, 64>::type>)
+    return V(_mm512_fmadd_pd(a, b, c));
+#endif
+  return a * b + c;
+}
 
 template <class T>
 Vector<T> load(const T* p) {
@@ -29,7 +57,7 @@ Vector<T> load(const T* p) {
   return v;
 }
 
-// The first n lanes; the others are 0.
+// The first n numbers; the others are 0.
 template <class T>
 Vector<T> load_tail(const T* p, int n) {
   Vector<T> v{};
@@ -42,28 +70,17 @@ void store(Vector<T> v, T* p) {
   std::memcpy(p, &v, sizeof v);
 }
 
-template <class T>
-void store_tail(Vector<T> v, T* p, int n) {  // the first n lanes
+// The first n numbers of a vector or of lanes.
+template <class T, class V>
+void store_tail(const V& v, T* p, int n) {
   const auto* from = reinterpret_cast<const T*>(&v);
-  for (int size = kLanes<T> / 2; size > 0; size /= 2) {
+#pragma GCC unroll 4
+  for (int size = sizeof v / sizeof(T) / 2; size > 0; size /= 2) {
     if ((n & size) == 0) continue;
     std::memcpy(p, from, size * sizeof(T));
     p += size;
     from += size;
   }
-}
-
-// a * b + c in every lane, like fuse() in vec.h.
-template <class T>
-Vector<T> fuse_lanes(Vector<T> a, Vector<T> b, Vector<T> c) {
-#ifdef __FMA__
-  if constexpr (sizeof(T) == 4)
-    return _mm256_fmadd_ps(a, b, c);
-  else
-    return _mm256_fmadd_pd(a, b, c);
-#else
-  return a * b + c;
-#endif
 }
 
 // Keeps a value in its register. Without this, GCC reads it from memory at each use (measured in
@@ -73,6 +90,162 @@ void pin_register([[maybe_unused]] Vector<T>& v) {
 #ifdef __AVX__
   asm("" : "+x"(v));
 #endif
+}
+
+// Adds one half to the other until one number is left: for floats ((0+4)+(2+6)) + ((1+5)+(3+7)).
+template <class T>
+T total(Vector<T> v) {
+#ifdef __AVX__
+  if constexpr (sizeof(T) == 4) {
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+  }
+#endif
+  for (int half = kVectorSize<T> / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) v[i] += v[i + half];
+  return v[0];
+}
+
+// 64 bytes in one vector or in two.
+template <class T>
+struct Lanes {
+#ifdef __AVX512F__
+  static constexpr int kParts = 1;
+#else
+  static constexpr int kParts = 2;
+#endif
+  using Part = typename VectorOf<T, 64 / kParts>::type;
+  static constexpr int kSize = 64 / sizeof(T), kPartSize = kSize / kParts;
+  Part part[kParts];
+
+  static Lanes all(T x) {
+    Lanes v;
+    for (Part& p : v.part) p = x - Part{};  // a broadcast: x - 0 is x, while 0 + x may not be
+    return v;
+  }
+  // f(part of a, part of b, ..) for each part.
+  template <class F, class... More>
+  static Lanes each(F&& f, const Lanes& a, const More&... more) {
+    Lanes v;
+#pragma GCC unroll 2
+    for (int i = 0; i < kParts; ++i) v.part[i] = f(a.part[i], more.part[i]...);
+    return v;
+  }
+  friend Lanes operator+(const Lanes& a, const Lanes& b) {
+    return each([](Part x, Part y) { return Part(x + y); }, a, b);
+  }
+  friend Lanes operator-(const Lanes& a, const Lanes& b) {
+    return each([](Part x, Part y) { return Part(x - y); }, a, b);
+  }
+  friend Lanes operator*(const Lanes& a, const Lanes& b) {
+    return each([](Part x, Part y) { return Part(x * y); }, a, b);
+  }
+  friend Lanes fuse(const Lanes& a, const Lanes& b, const Lanes& c) {
+    return each([](Part x, Part y, Part z) { return fuse(x, y, z); }, a, b, c);
+  }
+};
+
+template <class T>
+T total(const Lanes<T>& v) {
+  if constexpr (Lanes<T>::kParts == 2) {
+    return total<T>(v.part[0] + v.part[1]);
+  } else {
+    Vector<T> half[2];
+    std::memcpy(half, v.part, sizeof half);
+    return total<T>(half[0] + half[1]);
+  }
+}
+
+// A place in a row: kSize numbers from column `begin` on, or the last n < kSize.
+template <class T, bool kWhole>
+struct LanesAt {
+  int begin, n;
+
+  // Lanes beyond the end are `pad`.
+  Lanes<T> load(const T* row, T pad = 0) const {
+    using L = Lanes<T>;
+    const T* p = row + begin;
+    L v = L::all(pad);
+    if constexpr (kWhole) {
+#pragma GCC unroll 2
+      for (int i = 0; i < L::kParts; ++i)  // one by one: they stay in registers
+        std::memcpy(&v.part[i], p + i * L::kPartSize, sizeof v.part[i]);
+    } else {
+#if defined(__AVX512F__)
+      const unsigned mask = (1u << n) - 1;
+      if constexpr (sizeof(T) == 4)
+        v.part[0] = typename L::Part(_mm512_mask_loadu_ps(v.part[0], mask, p));
+      else
+        v.part[0] = typename L::Part(_mm512_mask_loadu_pd(v.part[0], mask, p));
+#elif defined(__AVX2__)
+      using Index = std::conditional_t<sizeof(T) == 4, int, long long>;
+      Vector<Index> lane;
+      for (int i = 0; i < L::kPartSize; ++i) lane[i] = i;
+#pragma GCC unroll 2
+      for (int i = 0; i < L::kParts; ++i) {
+        const auto mask = __m256i(lane < Index{n - i * L::kPartSize});
+        const T* from = p + i * L::kPartSize;
+        if constexpr (sizeof(T) == 4)
+          v.part[i] = _mm256_blendv_ps(v.part[i], _mm256_maskload_ps(from, mask), __m256(mask));
+        else
+          v.part[i] = _mm256_blendv_pd(v.part[i], _mm256_maskload_pd(from, mask), __m256d(mask));
+      }
+#else
+      std::memcpy(v.part, p, n * sizeof(T));
+#endif
+    }
+    return v;
+  }
+  void store(const Lanes<T>& v, T* row) const {
+    T* p = row + begin;
+    if constexpr (kWhole) {
+#pragma GCC unroll 2
+      for (int i = 0; i < Lanes<T>::kParts; ++i)
+        std::memcpy(p + i * Lanes<T>::kPartSize, &v.part[i], sizeof v.part[i]);
+    } else {
+#ifdef __AVX512F__
+      const unsigned mask = (1u << n) - 1;
+      if constexpr (sizeof(T) == 4)
+        _mm512_mask_storeu_ps(p, mask, v.part[0]);
+      else
+        _mm512_mask_storeu_pd(p, mask, v.part[0]);
+#else
+      store_tail(v, p, n);
+#endif
+    }
+  }
+};
+
+// Calls body(place) for the columns [begin, end) of a row, in order.
+template <class T, class Body>
+inline __attribute__((always_inline)) void for_lanes(int begin, int end, Body&& body) {
+  for (; begin + Lanes<T>::kSize <= end; begin += Lanes<T>::kSize)
+    body(LanesAt<T, true>{begin, Lanes<T>::kSize});
+  if (begin < end) body(LanesAt<T, false>{begin, end - begin});
+}
+
+template <class T>
+T sum_row(const T* x, int n) {
+  Lanes<T> sum{};
+  for_lanes<T>(0, n, [&](auto at) { sum = sum + at.load(x); });
+  return total(sum);
+}
+
+// Runs of 1024 numbers are summed in T, the runs in double.
+template <class T>
+double sum_squares(const T* x, std::size_t n) {
+  constexpr std::size_t kRun = 1024;
+  double sum = 0;
+  for (std::size_t i = 0; i < n; i += kRun) {
+    Lanes<T> run{};
+    for_lanes<T>(0, static_cast<int>(std::min(kRun, n - i)), [&](auto at) {
+      const Lanes<T> v = at.load(x + i);
+      run = fuse(v, v, run);
+    });
+    sum += total(run);
+  }
+  return sum;
 }
 
 }  // namespace heed

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "math/lanes.h"
+
 namespace heed {
 
 template <class T>
@@ -12,19 +14,17 @@ void normalize(NormKind kind, In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> 
   const T* __restrict b = bias.data;
   for (int r = 0; r < x.rows; ++r) {
     const T* p = x.row(r);
-    T mean = 0, squares = 0;
-    if (kind.type == NormType::layer) {
-      T sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (int c = 0; c < n; ++c) sum += p[c];
-      mean = sum / n;
-    }
-#pragma omp simd reduction(+ : squares)
-    for (int c = 0; c < n; ++c) squares += (p[c] - mean) * (p[c] - mean);
-    const T inverse = T{1} / std::sqrt(squares / n + eps);
+    const T mean = kind.type == NormType::layer ? sum_row(p, n) / n : T{0};
+    const auto means = Lanes<T>::all(mean);
+    Lanes<T> squares{};
+    for_lanes<T>(0, n, [&](auto at) {
+      const Lanes<T> d = at.load(p, mean) - means;
+      squares = fuse(d, d, squares);
+    });
+    const T inverse = T{1} / std::sqrt(total(squares) / n + eps);
     T* q = y.row(r);
 #pragma omp simd
-    for (int c = 0; c < n; ++c) q[c] = (p[c] - mean) * inverse * g[c] + b[c];
+    for (int c = 0; c < n; ++c) q[c] = fuse((p[c] - mean) * inverse, g[c], b[c]);
     stats(r, 0) = mean;
     stats(r, 1) = inverse;
   }
@@ -44,19 +44,21 @@ void normalize_backward(NormType type, In<T> x, In<T> gain, In<T> stats, In<T> d
     const T* __restrict d = dy.row(r);
     T* __restrict q = to.dx.row(r);
     const T mean = stats(r, 0), inverse = stats(r, 1);
-    T e_sum = 0, eh_sum = 0;
-#pragma omp simd reduction(+ : e_sum, eh_sum)
-    for (int c = 0; c < n; ++c) {
-      const T h = (p[c] - mean) * inverse, e = d[c] * g[c];
-      dg[c] += d[c] * h;
-      db[c] += d[c];
-      e_sum += e;
-      eh_sum += e * h;
-    }
-    const T e_mean = type == NormType::rms ? T{0} : e_sum / n, eh_mean = eh_sum / n;
+    const auto means = Lanes<T>::all(mean), inverses = Lanes<T>::all(inverse);
+    Lanes<T> e_sums{}, eh_sums{};
+    for_lanes<T>(0, n, [&](auto at) {
+      const Lanes<T> h = (at.load(p, mean) - means) * inverses, dh = at.load(d);
+      const Lanes<T> e = dh * at.load(g);
+      at.store(fuse(dh, h, at.load(dg)), dg);
+      at.store(at.load(db) + dh, db);
+      e_sums = e_sums + e;
+      eh_sums = fuse(e, h, eh_sums);
+    });
+    const T e_mean = type == NormType::rms ? T{0} : total(e_sums) / n;
+    const T eh_mean = total(eh_sums) / n;
     for (int c = 0; c < n; ++c) {
       const T h = (p[c] - mean) * inverse;
-      q[c] += inverse * (d[c] * g[c] - e_mean - h * eh_mean);
+      q[c] = fuse(inverse, fuse(-h, eh_mean, fuse(d[c], g[c], -e_mean)), q[c]);
     }
   }
 }

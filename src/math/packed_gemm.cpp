@@ -10,7 +10,7 @@ namespace {
 // A tile of C: 6 rows by 2 vectors fill the 16 registers, with two of B and one of A.
 constexpr int kTileRows = 6, kTileVectors = 2;
 template <class T>
-constexpr int kPanel = kTileVectors* kLanes<T>;
+constexpr int kPanel = kTileVectors* kVectorSize<T>;
 static_assert(kTileVectors == 2);  // tile() names them
 
 // op(A) (r, i) is data[r * row_step + i * col_step].
@@ -29,7 +29,7 @@ Vector<T> all_lanes(T x) {
 // C for R rows of A and one panel of B.
 template <int R, class T>
 void tile(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
-  constexpr int L = kLanes<T>;
+  constexpr int L = kVectorSize<T>;
   for (int r = 0; r < R; ++r) __builtin_prefetch(c.row(r), 1);
   Vector<T> sums[R][kTileVectors] = {};
   for (int i = 0; i < n; ++i) {
@@ -40,8 +40,8 @@ void tile(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       const Vector<T> x = all_lanes(a.data[r * a.row_step]);
-      sums[r][0] = fuse_lanes<T>(x, b0, sums[r][0]);
-      sums[r][1] = fuse_lanes<T>(x, b1, sums[r][1]);
+      sums[r][0] = fuse(x, b0, sums[r][0]);
+      sums[r][1] = fuse(x, b1, sums[r][1]);
     }
     a.data += a.col_step;
   }
@@ -54,18 +54,18 @@ void tile(int n, T alpha, Left<T> a, const T* panel, T beta, Mat<T> c) {
       const int left = c.cols - j * L;
       if (left >= L) {
         const Vector<T> old = beta == 0 ? Vector<T>{} : old_factor * load(p);
-        store<T>(fuse_lanes<T>(factor, sums[r][j], old), p);
+        store<T>(fuse(factor, sums[r][j], old), p);
       } else if (left > 0) {
         const Vector<T> old = beta == 0 ? Vector<T>{} : old_factor * load_tail(p, left);
-        store_tail<T>(fuse_lanes<T>(factor, sums[r][j], old), p, left);
+        store_tail<T>(fuse(factor, sums[r][j], old), p, left);
       }
     }
 }
 
 // Transposes a square of lanes: swaps the blocks off the diagonal, of size 1, 2, 4.
 template <class T>
-void transpose_square(Vector<T> (&rows)[kLanes<T>]) {
-  constexpr int L = kLanes<T>;
+void transpose_square(Vector<T> (&rows)[kVectorSize<T>]) {
+  constexpr int L = kVectorSize<T>;
   using Index = std::conditional_t<sizeof(T) == 4, int, long>;
   Vector<Index> lane;
   for (int i = 0; i < L; ++i) lane[i] = i;
@@ -98,7 +98,7 @@ void tiles(T alpha, Left<T> a, PackedOperand<T> b, T beta, Mat<T> c) {
 // Packs at most kPanel columns of B, given as rows of Bᵀ, into one panel.
 template <class T>
 void pack_transposed(Mat<const T> b_t, T* panel) {
-  constexpr int L = kLanes<T>, width = kPanel<T>;
+  constexpr int L = kVectorSize<T>, width = kPanel<T>;
   const int rows = b_t.cols;
   int done = 0;
   if (b_t.rows == width)

@@ -1,6 +1,6 @@
 #include "math/rotary.h"
 
-#include "math/vec.h"
+#include "math/lanes.h"
 
 namespace heed {
 

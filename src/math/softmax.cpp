@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "math/lanes.h"
 #include "math/vec.h"
@@ -22,29 +21,21 @@ T largest(const T* x, int n) {
 
 namespace {
 
-// x = exp(x - m); returns the sum. The tail is padded to a whole vector: rows of attention are
-// short, and a scalar tail would cost more than the vector part.
+// Where nothing is left to read: its exp is negligible beside that of the largest.
+template <class T>
+constexpr T kNothing = std::numeric_limits<T>::lowest();
+
+// x = exp(x - m); returns the sum.
 template <class T>
 T exps_in_place(T* x, int n, T m) {
-  constexpr int kWidth = kLanes<T>;
-  T sums[kWidth] = {};
-  const auto vector = [&](T* __restrict p) {
-#pragma omp simd
-    for (int i = 0; i < kWidth; ++i) {
-      p[i] = fast_exp(p[i] - m);
-      sums[i] += p[i];
-    }
-  };
-  int c = 0;
-  for (; c + kWidth <= n; c += kWidth) vector(x + c);
-  if (c < n) {
-    T tail[kWidth];
-    std::fill_n(tail, kWidth, std::numeric_limits<T>::lowest());  // exp is negligible
-    std::copy(x + c, x + n, tail);
-    vector(tail);
-    std::copy_n(tail, n - c, x + c);
-  }
-  return std::accumulate(sums, sums + kWidth, T{0});
+  const auto largests = Lanes<T>::all(m);
+  Lanes<T> sum{};
+  for_lanes<T>(0, n, [&](auto at) {
+    const Lanes<T> e = fast_exp(at.load(x, kNothing<T>) - largests);
+    at.store(e, x);
+    sum = sum + e;
+  });
+  return total(sum);
 }
 
 }  // namespace
@@ -69,19 +60,18 @@ struct Sums {
 template <class T, bool store>
 Sums<T> sum_logits(std::conditional_t<store, T*, const T*> l, int n, T top) {
   Sums<T> s{top, 0, 0};
+  const auto largests = Lanes<T>::all(top);
   for (int begin = 0; begin < n; begin += 512) {
     const int end = std::min(n, begin + 512);
-    T exps = 0, logits = 0;
-#pragma omp simd reduction(+ : exps, logits)
-    for (int c = begin; c < end; ++c) {
-      const T x = l[c];
-      const T e = fast_exp(x - s.largest);
-      if constexpr (store) l[c] = e;
-      logits += x;
-      exps += e;
-    }
-    s.exps += exps;
-    s.logits += logits;
+    Lanes<T> exps{}, logits{};
+    for_lanes<T>(begin, end, [&](auto at) {
+      logits = logits + at.load(l);
+      const Lanes<T> e = fast_exp(at.load(l, kNothing<T>) - largests);
+      if constexpr (store) at.store(e, l);
+      exps = exps + e;
+    });
+    s.exps += total(exps);
+    s.logits += total(logits);
   }
   return s;
 }
@@ -90,7 +80,7 @@ template <class T>
 RowLoss row_loss(const Sums<T>& s, T label_logit, bool correct, int classes, double eps) {
   const double lse = std::log(s.exps) + s.largest;
   const double nll = lse - label_logit;
-  return {(1 - eps) * nll + eps * (lse - s.logits / classes), nll, correct};
+  return {fuse(1 - eps, nll, eps * (lse - s.logits / classes)), nll, correct};
 }
 
 template <class T>
@@ -115,8 +105,8 @@ RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothi
   const Sums<T> s = sum_logits<T, true>(logits, classes, top);
   const T factor = static_cast<T>(scale / s.exps);
   const T floor = static_cast<T>(scale * smoothing / classes);
-  for (int c = 0; c < classes; ++c) logits[c] = logits[c] * factor - floor;
-  logits[label] -= static_cast<T>(scale * (1 - smoothing));
+  for (int c = 0; c < classes; ++c) logits[c] = fuse(logits[c], factor, -floor);
+  logits[label] = fuse(-scale, static_cast<T>(1 - smoothing), logits[label]);
   return row_loss(s, label_logit, correct, classes, smoothing);
 }
 

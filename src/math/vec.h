@@ -6,44 +6,51 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
+
+#include "math/lanes.h"
 
 namespace heed {
 
-// a * b + c, rounded once if the CPU can. Otherwise the compiler may fuse product and sum in one
-// version of a loop and not in another, and the last bit would depend on the alignment of the data.
-// (-ffp-contract=off does not help: g++ 12 still turns a rotation into vfmaddsub.)
-template <class T>
-inline T fuse(T a, T b, T c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  return std::fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
 // exp(x) with relative error below 2e-7 on [-87, 88]; clamped outside, so never zero or infinite.
 // x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) is a Taylor polynomial of degree 7.
-inline float fast_exp(float x) {
-  x = x < -87.0f ? -87.0f : x;
-  x = x > 88.0f ? 88.0f : x;
+template <class V>  // float, or a vector of floats
+inline V fast_exp_of(V x) {
+  using Int = std::conditional_t<std::is_same_v<V, float>, std::int32_t, decltype(x < x)>;
+  const auto all = [](float c) { return c - V{}; };
+  x = x < all(-87.0f) ? all(-87.0f) : x;
+  x = x > all(88.0f) ? all(88.0f) : x;
   // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
-  constexpr float kRound = 12582912.0f;
-  const float shifted = x * 1.44269504088896341f + kRound;
-  const float n = shifted - kRound;
-  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  float p = 1.0f / 5040.0f;
-  p = p * r + 1.0f / 720.0f;
-  p = p * r + 1.0f / 120.0f;
-  p = p * r + 1.0f / 24.0f;
-  p = p * r + 1.0f / 6.0f;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const std::int32_t exponent = std::bit_cast<std::int32_t>(shifted) - 0x4B400000;
-  return p * std::bit_cast<float>((exponent + 127) << 23);
+  const V round = all(12582912.0f), shifted = fuse(x, all(1.44269504088896341f), round);
+  const V n = shifted - round;
+  const V r = fuse(n, all(2.12194440e-4f), fuse(n, all(-0.693359375f), x));
+  V p = all(1.0f / 5040.0f);
+  p = fuse(p, r, all(1.0f / 720.0f));
+  p = fuse(p, r, all(1.0f / 120.0f));
+  p = fuse(p, r, all(1.0f / 24.0f));
+  p = fuse(p, r, all(1.0f / 6.0f));
+  p = fuse(p, r, all(0.5f));
+  p = fuse(p, r, all(1.0f));
+  p = fuse(p, r, all(1.0f));
+  const Int exponent = std::bit_cast<Int>(shifted) - 0x4B400000;
+  return p * std::bit_cast<V>(Int((exponent + 127) << 23));
+}
+inline float fast_exp(float x) {
+  return fast_exp_of(x);
 }
 inline double fast_exp(double x) {
   return std::exp(x);
+}
+template <class T>
+Lanes<T> fast_exp(const Lanes<T>& x) {
+  using Part = typename Lanes<T>::Part;
+  return Lanes<T>::each(
+      [](Part part) {
+        if constexpr (sizeof(T) == 4) return fast_exp_of(part);
+        for (int i = 0; i < Lanes<T>::kPartSize; ++i) part[i] = std::exp(part[i]);
+        return part;
+      },
+      x);
 }
 
 // The standard normal distribution:
@@ -56,14 +63,14 @@ struct Normal {
 // with the pdf. With the rounding of float the cdf is exact to 3e-7.
 inline Normal<float> standard_normal(float x) {
   const float z = (x < 0.0f ? -x : x) * 0.70710678118654752f;
-  const float t = 1.0f / (1.0f + 0.3275911f * z);
+  const float t = 1.0f / fuse(0.3275911f, z, 1.0f);
   const float e = fast_exp(-0.5f * x * x);
-  const float poly =
-      ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t +
-       0.254829592f) *
-      t;
-  const float tail = 0.5f * poly * e;  // of the side x is on
-  return {x < 0.0f ? tail : 1.0f - tail, e * 0.39894228040143268f};
+  float poly = fuse(1.061405429f, t, -1.453152027f);
+  poly = fuse(poly, t, 1.421413741f);
+  poly = fuse(poly, t, -0.284496736f);
+  poly = fuse(poly, t, 0.254829592f) * t;
+  const float half = 0.5f * poly;  // half * e is the tail of the side that x is on
+  return {x < 0.0f ? half * e : fuse(-half, e, 1.0f), e * 0.39894228040143268f};
 }
 inline Normal<double> standard_normal(double x) {
   return {0.5 * std::erfc(-x * 0.70710678118654752440),

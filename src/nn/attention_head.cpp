@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "math/lanes.h"
 #include "math/packed_gemm.h"
 #include "math/row_ops.h"
 #include "math/softmax.h"
@@ -88,10 +89,10 @@ void head_backward(const AttentionHead<T>& h, In<T> d_o, const HeadGradients<T>&
       const T* __restrict weight = p.row(i);
       const T* __restrict drop_p = dropped_p.row(i);
       T* __restrict x = ds.row(i);
-      T sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (int j = 0; j < wide; ++j) sum += drop_p[j] * x[j];
-      for (int j = 0; j < wide; ++j) x[j] = drop_p[j] * x[j] - weight[j] * sum;
+      Lanes<T> sums{};
+      for_lanes<T>(0, wide, [&](auto at) { sums = fuse(at.load(drop_p), at.load(x), sums); });
+      const T sum = total(sums);
+      for (int j = 0; j < wide; ++j) x[j] = fuse(drop_p[j], x[j], -(weight[j] * sum));
     }
     const Mat<T> ds_keys = ds.col_range(0, keys);
     gemm(h.scale, as_is(ds_keys), k.row_range(0, keys), 1, to.dq.row_range(begin, end));

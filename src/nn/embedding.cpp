@@ -5,6 +5,7 @@
 
 #include "base/noise.h"
 #include "math/dropout.h"
+#include "math/lanes.h"
 #include "math/rotary.h"
 
 namespace heed {
@@ -62,7 +63,7 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
       for (int c = 0; c < y.cols; ++c) to[c] = factor * from[c];
     } else {
       const T* __restrict add = position.of(rows.positions[r]);
-      for (int c = 0; c < y.cols; ++c) to[c] = factor * from[c] + add[c];
+      for (int c = 0; c < y.cols; ++c) to[c] = fuse(factor, from[c], add[c]);
     }
   }
   drop_in_place(y, rows.dropout(rate, dropout_id));
@@ -79,7 +80,7 @@ void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
   for (int r = 0; r < d.rows; ++r) {
     const T* __restrict from = d.row(r);
     T* __restrict to = table.row(rows.ids[r]);
-    for (int c = 0; c < d.cols; ++c) to[c] += factor * from[c];
+    for (int c = 0; c < d.cols; ++c) to[c] = fuse(factor, from[c], to[c]);
     if (kind == Positions::learned) {
       T* __restrict position = pass.gradient(positions).row(rows.positions[r]);
       for (int c = 0; c < d.cols; ++c) position[c] += from[c];

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "math/lanes.h"
 
 namespace heed {
 namespace {
@@ -16,13 +17,15 @@ void refuse_ruined(double x) {
 }  // namespace
 
 void require_finite(In<float> rows) {
-  float sum = 0;  // of x - x, which is 0, or NaN where x is NaN or infinite
+  Lanes<float> sums{};  // of x - x, which is 0, or NaN where x is NaN or infinite
   for (int r = 0; r < rows.rows; ++r) {
     const float* x = rows.row(r);
-#pragma omp simd reduction(+ : sum)
-    for (int c = 0; c < rows.cols; ++c) sum += x[c] - x[c];
+    for_lanes<float>(0, rows.cols, [&](auto at) {
+      const Lanes<float> v = at.load(x);
+      sums = sums + (v - v);
+    });
   }
-  refuse_ruined(sum);
+  refuse_ruined(total(sums));
 }
 
 // The objective has the sum of the logits times eps in it, and 0 times infinity is NaN, too.

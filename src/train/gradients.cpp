@@ -1,17 +1,12 @@
 #include "train/gradients.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "math/lanes.h"
 #include "train/tree_sum.h"
 
 namespace heed {
-namespace {
-
-constexpr std::size_t kRun = 1024;  // summed in float, runs in double
-
-}  // namespace
 
 Gradients::Gradients(const Transformer& model, int shards, Pool& pool)
     : model_(&model),
@@ -57,16 +52,7 @@ double Gradients::reduce() {
         part[i] = 0.0f;
       }
     });
-    const float* __restrict sum = shards_.front().data();
-    double squares = 0;
-    for (std::size_t i = begin; i < end; i += kRun) {
-      const std::size_t stop = std::min(end, i + kRun);
-      float run = 0;
-#pragma omp simd reduction(+ : run)
-      for (std::size_t j = i; j < stop; ++j) run += sum[j] * sum[j];
-      squares += run;
-    }
-    squares_[task] = squares;
+    squares_[task] = sum_squares(shards_.front().data() + begin, end - begin);
   });
   return std::sqrt(tree_sum(squares_));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "math/blas.h"
+#include "math/lanes.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -17,8 +18,7 @@ constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 template <class T>
 double frobenius_norm(Mat<const T> x) {
   double squares = 0;
-  for (int r = 0; r < x.rows; ++r)
-    for (int c = 0; c < x.cols; ++c) squares += static_cast<double>(x(r, c)) * x(r, c);
+  for (int r = 0; r < x.rows; ++r) squares += sum_squares(x.row(r), x.cols);
   return std::sqrt(squares);
 }
 

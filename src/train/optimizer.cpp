@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/lanes.h"
 #include "train/newton_schulz.h"
 
 namespace heed {
@@ -43,7 +44,7 @@ struct Optimizer<T>::Sweep {
     T* __restrict e = averaged;
     const T* __restrict from = w;
     const T decay = static_cast<T>(ema_decay), rest = static_cast<T>(1.0 - ema_decay);
-    for (std::size_t i = begin; i < end; ++i) e[i] = decay * e[i] + rest * from[i];
+    for (std::size_t i = begin; i < end; ++i) e[i] = fuse(decay, e[i], rest * from[i]);
   }
 };
 
@@ -56,7 +57,7 @@ void Optimizer<T>::move_matrix(Param p, const Sweep& s, Workspace& workspace) co
   T* __restrict w = s.w;
   T* __restrict g = s.g;
   for (std::size_t i = p.offset; i < p.offset + p.size(); ++i) {
-    w[i] = keep * w[i] - length * g[i];
+    w[i] = fuse(keep, w[i], -length * g[i]);
     g[i] = 0;
   }
   s.average(p.offset, p.offset + p.size());
@@ -87,8 +88,8 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
     if (part.muon) {  // its momentum; move_matrix() does the rest
       for (std::size_t i = begin; i < end; ++i) {
         const T d = factor * g[i];
-        m[i] = momentum * m[i] + d;
-        g[i] = d + momentum * m[i];
+        m[i] = fuse(momentum, m[i], d);
+        g[i] = fuse(momentum, m[i], d);
       }
       return;
     }
@@ -96,19 +97,19 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
       for (std::size_t i = begin; i < end; ++i) {
         const T d = g[i] * factor;
         g[i] = 0;
-        m[i] = b1 * m[i] + a1 * d;
-        v[i] = b2 * v[i] + a2 * d * d;
-        w[i] = keep * w[i] - step_size * m[i] / (std::sqrt(v[i]) * root + eps);
+        m[i] = fuse(b1, m[i], a1 * d);
+        v[i] = fuse(b2, v[i], a2 * d * d);
+        w[i] = fuse(keep, w[i], -step_size * m[i] / fuse(std::sqrt(v[i]), root, eps));
       }
     } else if (m != nullptr) {
       for (std::size_t i = begin; i < end; ++i) {
-        m[i] = momentum * m[i] + factor * g[i];
-        w[i] = keep * w[i] - sgd_rate * m[i];
+        m[i] = fuse(momentum, m[i], factor * g[i]);
+        w[i] = fuse(keep, w[i], -sgd_rate * m[i]);
         g[i] = 0;
       }
     } else {
       for (std::size_t i = begin; i < end; ++i) {
-        w[i] = keep * w[i] - sgd_rate * factor * g[i];
+        w[i] = fuse(keep, w[i], -sgd_rate * factor * g[i]);
         g[i] = 0;
       }
     }
