@@ -8,13 +8,13 @@ namespace {
 
 constexpr std::size_t kLongest = 64;  // a longer word is not a typing mistake
 
-std::string lower(std::string_view s) {
+}  // namespace
+
+std::string lower_case(std::string_view s) {
   std::string out(s);
   for (char& ch : out) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
   return out;
 }
-
-}  // namespace
 
 // d[i][j] is the distance of the first i and j letters: Levenshtein's recurrence, with swaps
 // (Damerau 1964).
@@ -36,11 +36,11 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view name, const std::vector<std::string>& names) {
   if (name.empty() || name.size() > kLongest) return "";
-  const std::string wanted = lower(name);
+  const std::string wanted = lower_case(name);
   int best = std::max<int>(1, static_cast<int>(wanted.size()) / 3) + 1;
   std::string found;
   for (const std::string& candidate : names) {
-    const int distance = edit_distance(wanted, lower(candidate));
+    const int distance = edit_distance(wanted, lower_case(candidate));
     if (distance < best) {
       best = distance;
       found = candidate;

@@ -7,6 +7,8 @@
 
 namespace heed {
 
+std::string lower_case(std::string_view text);  // of ASCII letters
+
 // How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
 int edit_distance(std::string_view a, std::string_view b);
 

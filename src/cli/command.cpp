@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "base/folders.h"
 #include "base/format.h"
@@ -179,20 +178,12 @@ std::string CommandLine::value_after(const std::string& arg) const {
 // The end of the message about an option that other programs have, or "".
 std::string CommandLine::meant(const std::string& arg) const {
   const std::string word = option_word(arg);
-  std::string found;
-  const TradeWord* row = find_trade_word(Trade::option, word, [&](const TradeWord& option) {
-    std::istringstream names{std::string(option.heed)};
-    while (names >> found)
-      if (has(found)) return true;
-    return option.heed.empty();
-  });
-  if (row && row->heed.empty()) return heed_calls_it(*row);
-  if (row)
-    return fmt::format("; here it is {}{}{}.", found, found[0] == '-' ? "" : ", an argument",
-                       row->note.empty() ? "" : fmt::format(" ({})", row->note));
+  const auto option =
+      find_trade_word("option", word, [&](const std::string& name) { return has(name); });
+  if (option) return heed_calls_it(*option);
   if (!has("--set")) return "";
   std::string key = key_called(word), value = shell_word(value_after(arg)), note;
-  if (const TradeWord* known = find_trade_word(Trade::key, word); key.empty() && known) {
+  if (const auto known = find_trade_word("key", word); key.empty() && known) {
     if (known->heed.empty()) return heed_calls_it(*known);
     key = known->heed;
     if (!known->note.empty()) {  // its values differ too

@@ -67,7 +67,7 @@ Exit run_command(const std::vector<std::string>& args) {
     return command.run(line);
   }
   const std::string typed = name.substr(0, name.rfind(".py"));
-  const TradeWord* word = find_trade_word(Trade::command, typed);
+  const auto word = find_trade_word("command", typed);
   throw Error(Exit::usage,
               fmt::format("unknown command \"{}\"{}", name,
                           word ? heed_calls_it(*word) : did_you_mean(nearest(typed, names))),

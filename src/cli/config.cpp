@@ -14,13 +14,13 @@ Exit run_config(CommandLine& line) {
   line.add_sets(sets);
   line.add_json(json);  // configs and the schema are JSON anyway
   line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
-  line.app().add_flag("--docs", docs, "print a markdown table of all keys (--json: a list)");
+  line.app().add_flag("--docs", docs, "print a markdown table of all keys");
   if (!line.parse()) return Exit::ok;
 
   if (schema + docs + !path.empty() != 1)
     throw Error(Exit::usage, "expected one of CONFIG, --schema and --docs.", "heed config --help");
   if (schema) print(config_schema());
-  if (docs) print(json ? config_keys() : config_docs());
+  if (docs) print(config_docs());
   if (!path.empty()) print(dump_config(load_config(config_path(path), sets)));
   return Exit::ok;
 }

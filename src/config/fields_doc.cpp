@@ -136,20 +136,4 @@ std::string fields_markdown(const std::vector<Field>& fields) {
   return out;
 }
 
-OrderedJson fields_list(const std::vector<Field>& fields) {
-  OrderedJson keys = OrderedJson::array();
-  for (const Leaf& leaf : leaves(fields)) {
-    const Field& field = *leaf.field;
-    OrderedJson out = {{"key", leaf.key},
-                       {"values", expected_values(field)},
-                       {"default", field.default_note.empty() ? dump_value(field) : nullptr}};
-    if (!field.default_note.empty()) out["default_note"] = field.default_note;
-    out["doc"] = field.doc;
-    out["on_resume"] = field.on_resume == OnResume::allowed;
-    out.update(values_of(field).schema);
-    keys.push_back(std::move(out));
-  }
-  return {{"keys", keys}};
-}
-
 }  // namespace heed

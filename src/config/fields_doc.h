@@ -1,5 +1,4 @@
-// Documentation of field lists: a JSON Schema for editors, a markdown table for people, and the
-// same list of keys as JSON for programs.
+// Documentation of field lists: a JSON Schema for editors and programs, a markdown table for people.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,11 +14,6 @@ nlohmann::ordered_json fields_schema(const std::vector<Field>& fields, const std
 
 // One table of all keys: key, values, default, meaning.
 std::string fields_markdown(const std::vector<Field>& fields);
-
-// {"keys": [{"key", "values" (in words), "default" (null: no fixed one), "default_note" (if so),
-// "doc", "on_resume" (may it change then?), and the JSON Schema of the value: "type", "minimum",
-// ...}]}
-nlohmann::ordered_json fields_list(const std::vector<Field>& fields);
 
 // The allowed values of a field, in words: "an integer from 1 to 64", "one of pre, post".
 std::string expected_values(const Field& field);

@@ -30,19 +30,11 @@ std::string meant(const std::vector<Field>& root, const std::vector<Field>& sect
   const std::vector<std::string> all = keys_of(fields_and_sections(root));
   for (const std::string& full : all)
     if (full == key || full.ends_with("." + key)) return did_you_mean(full);
-  if (const TradeWord* word = find_trade_word(Trade::key, key)) return heed_calls_it(*word);
+  if (const auto word = find_trade_word("key", key)) return heed_calls_it(*word);
   std::vector<std::string> here;
   for (const Field& field : section) here.push_back(field.key);
   const std::string near = nearest(key, here);
   return did_you_mean(near.empty() ? nearest(prefix + key, all) : prefix + near);
-}
-
-// The same for a value that is none of these.
-std::string value_meant(const std::vector<std::string>& names, const std::string& value) {
-  const TradeWord* word = find_trade_word(Trade::value, value, [&](const TradeWord& row) {
-    return row.heed.empty() || std::ranges::count(names, row.heed) > 0;
-  });
-  return word ? heed_calls_it(*word) : did_you_mean(nearest(value, names));
 }
 
 struct Reader {
@@ -75,7 +67,7 @@ struct Reader {
     std::string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
                                    expected_values(field), shown(value));
     if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string())
-      what += value_meant(choice->names, value.get<std::string>());
+      what += did_you_mean(nearest(value.get<std::string>(), choice->names));
     throw Error(Exit::usage, what);
   }
 };

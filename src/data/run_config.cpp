@@ -87,9 +87,4 @@ std::string config_docs() {
   return fields_markdown(fields(defaults));
 }
 
-std::string config_keys() {
-  RunConfig defaults;
-  return fields_list(fields(defaults)).dump() + "\n";
-}
-
 }  // namespace heed

@@ -63,6 +63,5 @@ std::vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& af
 
 std::string config_schema();  // JSON Schema, draft 2020-12
 std::string config_docs();    // markdown table of all keys
-std::string config_keys();    // the same as JSON, on one line (config/fields_doc.h)
 
 }  // namespace heed

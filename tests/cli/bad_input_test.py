@@ -88,14 +88,6 @@ class BadConfigs(RunsTest):
                             ("model.block_size", "objective.target_length (for pairs")):
             self.check("config", self.config(), "--set", key + "=1", status=USAGE,
                        words=f'unknown key "{key}"; heed calls it {answer}')
-        for key, value, answer in (("model.feed_forward", "swiglu", "gated (and model.activation silu)"),
-                                   ("model.activation", "SwiGLU", "silu (and model.feed_forward gated)"),
-                                   ("model.activation", "swish", "silu."), ("model.positions", "rope", "rotary."),
-                                   ("optimizer.schedule", "cosine_with_warmup", "cosine (and optimizer.warmup_steps)"),
-                                   ("objective.type", "gpt", "causal_lm.")):
-            self.check("config", self.config(), "--set", f"{key}={value}", status=USAGE,
-                       words=f'found "{value}"; heed calls it {answer}')
-        self.check("config", self.config(), "--set", "model.norm=rmsnorm", status=USAGE, words="that is model.norm_type rms")
         self.check("config", self.config(), "--set", "model.d_modle=1", status=USAGE, words='did you mean "model.d_model"?')
         self.check("config", self.config(), "--set", "train.device=1", status=USAGE, words="; heed computes on the CPU")
 

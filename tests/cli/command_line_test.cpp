@@ -79,20 +79,20 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"evaluate run --length-penalty 11", "--length-penalty: expected a number from 0 to 10;"},
       {"evaluate run -", "unexpected argument \"-\"."},
       {"train a.json --d-model", "--set model.d_model=VALUE."},
-      {"train a.json --output-dir x", "\"--output-dir\"; here it is --run."},
+      {"train a.json --output-dir x", "\"--output-dir\"; heed calls it --run."},
       {"train a.json --device cuda", "\"--device\"; heed computes on the CPU"},
-      {"sample run --length 5", "\"--length\"; here it is --max-tokens."},
-      {"sample --model run", "\"--model\"; here it is RUN, an argument."},
-      {"sample run --prompt text", "here it is TEXT, an argument (or the lines of a file: --file"},
-      {"attend run --source text", "here it is TEXT, an argument (or the lines of a file: --file"},
-      {"sample run --prompt-file text", "here it is --file."},
-      {"translate run --input lines", "here it is --file."},
-      {"evaluate run --data a.txt", "here it is --file."},
-      {"evaluate run --source a.txt", "here it is --file."},
+      {"sample run --length 5", "\"--length\"; heed calls it --max-tokens."},
+      {"sample --model run", "\"--model\"; heed calls it RUN."},
+      {"sample run --prompt text", "heed calls it TEXT (or the lines of a file: --file"},
+      {"attend run --source text", "heed calls it TEXT (or the lines of a file: --file"},
+      {"sample run --prompt-file text", "heed calls it --file."},
+      {"translate run --input lines", "heed calls it --file."},
+      {"evaluate run --data a.txt", "heed calls it --file."},
+      {"evaluate run --source a.txt", "heed calls it --file."},
       {"evaluate run --target a.txt", "did you mean \"--target-file\"?"},
-      {"report run --output a.html", "here it is --html."},
-      {"attend run --output a.html", "here it is --html."},
-      {"tokenize run --source", "here it is --side (source or target)."},
+      {"report run --output a.html", "heed calls it --html."},
+      {"attend run --output a.html", "heed calls it --html."},
+      {"tokenize run --source", "heed calls it --side (source or target)."},
       {"inspect run --lr 1", "unknown option \"--lr\"."},
   };
   for (const auto& [args, message] : cases) {
@@ -125,23 +125,6 @@ TEST_F(ConfigFile, PrintsTheEffectiveConfig) {
 TEST(CommandLine, SchemaIsJson) {
   const auto schema = nlohmann::json::parse(run_heed("config --schema").out);
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-}
-
-TEST(CommandLine, KeysAreDocumentedAsJsonToo) {
-  const auto keys = nlohmann::json::parse(run_heed("config --docs --json").out)["keys"];
-  const auto of = [&](const char* name) {
-    for (const auto& key : keys)
-      if (key["key"] == name) return key;
-    return nlohmann::json();
-  };
-  EXPECT_EQ(of("model.n_heads"),
-            nlohmann::json::parse(R"({"key": "model.n_heads", "values": "an integer from 1 to 1024",
-      "default": 4, "doc": "attention heads of a layer; divides d_model", "on_resume": false,
-      "type": "integer", "minimum": 1, "maximum": 1024})"));
-  EXPECT_EQ(of("model.norm")["enum"], nlohmann::json::parse(R"(["pre", "post"])"));
-  EXPECT_EQ(of("model.max_length")["default"], nullptr);
-  EXPECT_EQ(of("model.max_length")["default_note"], "what the objective needs");
-  EXPECT_TRUE(of("train.max_steps")["on_resume"].get<bool>());
 }
 
 TEST(CommandLine, ClosedOutputIsSilent) {
