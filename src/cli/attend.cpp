@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
@@ -15,7 +16,6 @@
 #include "inspect/attention_scores.h"
 #include "inspect/generate.h"
 #include "inspect/scores_text.h"
-#include "math/blas.h"
 #include "report/attention_json.h"
 #include "report/attention_page.h"
 #include "report/attention_summary.h"
@@ -23,13 +23,12 @@
 #include "store/initial_weights.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
 
 struct AttendOptions {
-  std::string run, checkpoint, html, gold;
+  std::string html, gold;
   TextArguments texts;
   std::optional<int> max_tokens;
   HeadChoice heads;  // to draw
@@ -49,7 +48,7 @@ constexpr const char* kAttendNotes =
 
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
-  line.add_model(r.run, r.checkpoint);
+  line.add_model();
   line.add_texts(
       r.texts, "text for the encoder; for a decoder-only model, its text; its words need no quotes",
       "with --gold: the lines that it is about");
@@ -61,7 +60,6 @@ void add_options(CommandLine& line, AttendOptions& r) {
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
   app.add_option("--layer", r.heads.layer, "only this layer, from 0")->check(in_range(0));
   app.add_option("--head", r.heads.head, "only this head, from 0")->check(in_range(0));
-  line.add_json(r.json);
   app.add_flag("--contributions", r.contributions,
                "with --json: also the length of the vector each head takes from each token");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
@@ -162,7 +160,7 @@ HeatMapStyle terminal_style() {
 
 void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens& tokens,
                 const MapsAndNext& pass, Log& log) {
-  AttentionPage page{fmt::format("{}, step {}", r.run, t.state.step), AttentionKind::cross};
+  AttentionPage page{fmt::format("{}, step {}", t.run, t.state.step), AttentionKind::cross};
   for (const AttentionKind kind : kAttentionKinds)
     if (!map_of(pass.maps, kind).empty() &&
         (r.heads.kind.empty() || r.heads.kind == attention_name(kind)))
@@ -217,20 +215,19 @@ Exit run_attend(CommandLine& line) {
   AttendOptions r;
   add_options(line, r);
   if (!line.parse()) return Exit::ok;
+  r.json = line.json();
   if (r.gold.empty() && r.texts.file) throw Error(Exit::usage, "--file needs --gold.");
   if (r.gold.empty() && !r.texts.given() && (!can_prompt() || !r.html.empty()))
-    throw Error(Exit::usage, "expected a text.", "heed attend " + r.run + " \"...\"");
-  prepare_blas();
-  const TrainedModel trained = load_trained_model(r.run, r.checkpoint);
+    throw Error(Exit::usage, "expected a text.", "heed attend " + line.run() + " \"...\"");
+  OpenModel trained(line);
   if (!r.gold.empty()) {
     score(r, trained);
     return Exit::ok;
   }
   check_selection(r, trained.config.model);
-  Log log({.quiet = line.quiet()});
   return answer_texts(r.texts, {"attend", "Type a text to see where each head looks."}, {},
-                      trained.config, log, [&](std::span<const GivenText> texts) {
-                        answer_attention(r, texts.front(), trained, log);
+                      trained.config, trained.log, [&](std::span<const GivenText> texts) {
+                        answer_attention(r, texts.front(), trained, trained.log);
                         return Unknown();
                       });
 }

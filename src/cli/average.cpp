@@ -10,7 +10,6 @@ namespace heed {
 
 Exit run_average(CommandLine& line) {
   AverageRequest request;
-  bool json = false;
   line.add_run(request.run, "run folder");
   const auto add_number = [&](const char* name, int& number, const char* text) {
     return line.app()
@@ -21,7 +20,6 @@ Exit run_average(CommandLine& line) {
   auto* last = add_number("--last", request.last, "average the newest N checkpoints");
   auto* best = add_number("--best", request.best, "average the N with the best validation");
   best->excludes(last);
-  line.add_json(json);
   line.app().footer(
       "Writes checkpoints/average-A-B, where A and B are the first and the last step. Use it with\n"
       "--checkpoint average-A-B; it cannot be resumed. train.keep_last sets how many checkpoints\n"
@@ -31,7 +29,7 @@ Exit run_average(CommandLine& line) {
     throw Error(Exit::usage, "expected --last N or --best N.", "heed average --help");
 
   const Averaged a = average_checkpoints(request);
-  if (json)
+  if (line.json())
     print_line({{"checkpoint", a.folder.string()}, {"steps", a.steps}});
   else
     print(a.folder.string() + "\n");

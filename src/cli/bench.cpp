@@ -33,25 +33,22 @@ Exit run_bench_command(CommandLine& line) {
   std::string path;
   std::vector<std::string> sets;
   std::int64_t steps = 0;
-  int threads = 0;
-  bool json = false;
   line.add_config(path);
   line.add_sets(sets);
   line.add_steps("--steps", steps, "steps to measure (default: about six seconds of them)");
-  line.add_threads(threads);
-  line.add_json(json);
+  line.add_threads();
   line.app().footer(kBenchNotes);
   if (!line.parse()) return Exit::ok;
   path = config_path(path);
   const RunConfig config = load_config(path, sets);
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
-  const PreparedRun run = prepare_run(config, folder, {}, threads);
+  const PreparedRun run = prepare_run(config, folder, {}, line.threads());
   const Speed speed = measure_speed(run, [&](std::int64_t measured, double seconds) {
     return steps > 0 ? measured >= steps : measured >= 5 && seconds >= 6;
   });
   struct rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
-  threads = run.pool->threads();
+  const int threads = run.pool->threads();
   const int peak_threads = std::min(threads, available_cores());
   const double peak = measure_sgemm(peak_threads, 3.0), reached = speed.flops_per_second * 1e-9;
   const std::int64_t all_steps = config.train.max_steps;
@@ -72,7 +69,7 @@ Exit run_bench_command(CommandLine& line) {
                {"threads", threads},
                {"training_seconds", all_steps > 0 ? Json(training_seconds) : Json()},
                {"breakdown", breakdown}};
-  if (json) {
+  if (line.json()) {
     print_line(r);
     return Exit::ok;
   }

@@ -41,6 +41,7 @@ CommandLine::CommandLine(const Command& command, std::vector<std::string> args)
   app_.option_defaults()->always_capture_default();
   app_.set_help_flag("-h,--help", "print this and exit");
   app_.add_flag("--quiet,-q", quiet_, "only warnings and errors on standard error");
+  app_.add_flag("--json", json_, "machine-readable output");
 }
 
 CLI::Option* CommandLine::add_file(const std::string& name, std::string& path,
@@ -54,9 +55,9 @@ CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
   return add_file(name, run, text)->required(name == "RUN");
 }
 
-void CommandLine::add_model(std::string& run, std::string& checkpoint) {
-  add_run(run);
-  app_.add_option("--checkpoint", checkpoint,
+void CommandLine::add_model() {
+  add_run(run_);
+  app_.add_option("--checkpoint", checkpoint_,
                   "last, best, step-N or a path (default: best, else last)");
 }
 
@@ -93,18 +94,14 @@ void CommandLine::add_sets(std::vector<std::string>& sets) {
   add_list("--set", sets, "set a config key (may be repeated): a.b=value", "KEY=VALUE");
 }
 
-void CommandLine::add_threads(int& threads) {
-  app_.add_option("--threads", threads, "threads; 0 = as in the config, or all cores")
+void CommandLine::add_threads() {
+  app_.add_option("--threads", threads_, "threads; 0 = as in the config, or all cores")
       ->check(in_range(0, 1024));
 }
 
 void CommandLine::add_side(std::string& side) {
   app_.add_option("--side", side, "which vocabulary, if source and target have their own")
       ->check(CLI::IsMember({"source", "target"}));
-}
-
-void CommandLine::add_json(bool& json) {
-  app_.add_flag("--json", json, "machine-readable output");
 }
 
 CLI::Option* CommandLine::add_like(std::string& like) {
@@ -210,20 +207,11 @@ void CommandLine::join_words() {
 
 void CommandLine::check_texts() const {
   const TextArguments& t = *texts_;
-  const auto one_of = [&](bool both, const char* a, const char* b) {
-    if (both)
-      throw Error(
-          Exit::usage,
-          fmt::format("{} and {} are both given; expected one text (TEXT{}) or the contents "
-                      "of a file (--file{}).",
-                      a, b, has("--target") ? ", --target" : "",
-                      has("--target") ? ", --target-file" : ""),
-          name_ + " --help");
-  };
-  one_of(t.text && t.file, "TEXT", "--file");
-  one_of(t.text && t.target_file, "TEXT", "--target-file");
-  one_of(t.target && t.file, "--target", "--file");
-  one_of(t.target && t.target_file, "--target", "--target-file");
+  if ((t.text || t.target) && (t.file || t.target_file))
+    throw Error(Exit::usage,
+                fmt::format("{} and {} are both given; expected a text or a file.",
+                            t.text ? "TEXT" : "--target", t.file ? "--file" : "--target-file"),
+                name_ + " --help");
   if (t.target_file && !t.file)
     throw Error(Exit::usage, "--target-file needs the --file that it belongs to.");
   if (t.file == "-" && t.target_file == "-")

@@ -3,10 +3,8 @@
 // The function declares its options on its own local variables, parses, and does the work:
 //
 //   Exit run_sample(CommandLine& line) {
-//     std::string run;
-//     int threads = 0;
-//     line.add_run(run);
-//     line.add_threads(threads);
+//     int max_tokens = 100;
+//     line.add_model();
 //     line.app().add_option("--max-tokens", max_tokens, "how many tokens to write");
 //     if (!line.parse()) return Exit::ok;  // --help was answered
 //     ...
@@ -59,17 +57,15 @@ class CommandLine {
   CLI::Option* add_run(std::string& run,
                        const std::string& text = "run folder or checkpoint folder",
                        const std::string& name = "RUN");
-  // RUN and --checkpoint last|best|step-N|PATH
-  void add_model(std::string& run, std::string& checkpoint);
+  void add_model();  // RUN and --checkpoint last|best|step-N|PATH
   // TEXT, one argument or several, among which options may stand; or --file.
   void add_texts(TextArguments& texts, const std::string& text,
                  const std::string& file = "its lines instead; - is standard input");
   void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
   void add_config(std::string& config);                             // CONFIG, required
   void add_sets(std::vector<std::string>& sets);                    // --set KEY=VALUE, any number
-  void add_threads(int& threads);    // --threads N; 0: as in the config
-  void add_side(std::string& side);  // --side source|target
-  void add_json(bool& json);
+  void add_threads();                                               // --threads N
+  void add_side(std::string& side);                                 // --side source|target
   // --like and --minutes, of a config that is made for a text.
   CLI::Option* add_like(std::string& like);
   CLI::Option* add_minutes(double& minutes);
@@ -82,7 +78,12 @@ class CommandLine {
   // False: help was printed; return Exit::ok. Error (Exit::usage) on a wrong option.
   bool parse();
 
-  bool quiet() const { return quiet_; }  // --quiet, which every command has
+  bool has(const std::string& option) const;  // the command knows it
+  bool quiet() const { return quiet_; }       // --quiet and --json: every command has them
+  bool json() const { return json_; }
+  const std::string& run() const { return run_; }  // of add_model()
+  const std::string& checkpoint() const { return checkpoint_; }
+  int threads() const { return threads_; }  // of add_threads(); 0: as in the config
 
   // The command line, for origin.json: "heed train a.json --set 'data.train=a b'"
   std::string as_typed() const;
@@ -91,14 +92,15 @@ class CommandLine {
   std::string unexpected(const std::string& argument) const;  // that parse() does not know
   std::string meant(const std::string& arg) const;
   std::string value_after(const std::string& arg) const;  // "VALUE" if there is none
-  bool has(const std::string& option) const;
   void join_words();  // what CLI11 has left over is more of TEXT
   void check_texts() const;
   void find_runs();
 
   std::string name_;
   std::vector<std::string> args_;
-  bool quiet_ = false;
+  bool quiet_ = false, json_ = false;
+  std::string run_, checkpoint_;
+  int threads_ = 0;
   TextArguments* texts_ = nullptr;  // of add_texts()
   std::vector<std::string*> runs_;  // of add_run()
   CLI::App app_;

@@ -9,10 +9,9 @@ namespace heed {
 Exit run_config(CommandLine& line) {
   std::string path;
   std::vector<std::string> sets;
-  bool json = false, schema = false, docs = false;
+  bool schema = false, docs = false;
   line.add_file("CONFIG", path, "config file (JSON), or the name of one that comes with heed");
   line.add_sets(sets);
-  line.add_json(json);  // configs and the schema are JSON anyway
   line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
   line.app().add_flag("--docs", docs, "print a markdown table of all keys");
   if (!line.parse()) return Exit::ok;

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/format.h"
-#include "base/log.h"
 #include "cli/command.h"
 #include "cli/evaluate_table.h"
+#include "cli/open_model.h"
 #include "cli/output.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
@@ -16,10 +16,8 @@
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "evaluate/yardsticks_json.h"
-#include "math/blas.h"
 #include "nn/finite.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -49,7 +47,7 @@ constexpr const char* kEvaluateNotes =
 struct EvaluateOptions {
   std::vector<std::string> files;
   std::string target_file, tokenize = "13a";
-  bool bleu = false, lowercase = false, json = false;
+  bool bleu = false, lowercase = false;
   int stride = 0;
   BeamOptions beam;
 };
@@ -83,8 +81,7 @@ struct Scored {
 };
 
 // `given`: the pairs that the options name. They may come from a pipe, so they are read once.
-Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, TrainedModel& m,
-                   Log& log) {
+Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, OpenModel& m) {
   Scored s;
   if (given) {
     s.split = load_pairs(*given, m.config, m.tokenizers);
@@ -93,16 +90,16 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
   } else {
     Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
     s.changed = data.hash.all() != m.state.data_hash;
-    if (s.changed) log.warn("the data files have changed since the run was trained");
+    if (s.changed) m.log.warn("the data files have changed since the run was trained");
     s.train = std::move(data.train);
     s.split = std::move(data.valid);
   }
-  if (s.split.unknown.count > 0) log.info(s.split.unknown.summary());
+  if (s.split.unknown.count > 0) m.log.info(s.split.unknown.summary());
   return s;
 }
 
 // As logged by training, if that was on the same data, else measured.
-Yardsticks yardsticks_on(Scored& s, TrainedModel& m, Pool& pool, Log& log) {
+Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   try {
     if (s.train && !s.changed)
       if (Yardsticks y = logged_yardsticks(run_of_checkpoint(m.folder)); !y.empty()) return y;
@@ -112,25 +109,25 @@ Yardsticks yardsticks_on(Scored& s, TrainedModel& m, Pool& pool, Log& log) {
       s.train = std::move(data.train);
     }
   } catch (const Error& e) {
-    log.info(fmt::format("no yardsticks: {}", e.what()));
+    m.log.info(fmt::format("no yardsticks: {}", e.what()));
     return {};
   }
   if (s.changed) {
-    log.info("no yardsticks, because the data files have changed since the run was trained");
+    m.log.info("no yardsticks, because the data files have changed since the run was trained");
     return {};
   }
-  return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, pool);
+  return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, m.pool);
 }
 
-void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
-                          const TrainedModel& m, Pool& pool, Json& result) {
+void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, OpenModel& m,
+                          Json& result) {
   const bool lowercase = o.lowercase || m.config.data.lowercase;
   if (!given) given = read_held_out_pairs(m.config, data_folder(m));
   const std::vector<std::string> sources(given->source.begin(), given->source.end());
   const std::vector<std::string> references(given->target.begin(), given->target.end());
   std::vector<std::string> hypotheses;
   std::size_t exact = 0;
-  for (const auto& found : translate(m, pool, sources, o.beam)) {
+  for (const auto& found : translate(m, m.pool, sources, o.beam)) {
     hypotheses.push_back(found.empty() ? "" : found.front().text);
     exact += hypotheses.back() == references[hypotheses.size() - 1];
   }
@@ -158,11 +155,9 @@ std::string data_name(const EvaluateOptions& o) {
 }  // namespace
 
 Exit run_evaluate(CommandLine& line) {
-  std::string run, checkpoint;
-  int threads = 0;
   EvaluateOptions o;
   CLI::App& app = line.app();
-  line.add_model(run, checkpoint);
+  line.add_model();
   line.add_list("--file", o.files,
                 "text to score (may be repeated; read in order); of pairs: the source lines",
                 "FILE");
@@ -180,24 +175,21 @@ Exit run_evaluate(CommandLine& line) {
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, or none (at spaces)")
       ->check(CLI::IsMember({"13a", "none"}));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
-  line.add_threads(threads);
-  line.add_json(o.json);
+  line.add_threads();
   app.footer(kEvaluateNotes);
   if (!line.parse()) return Exit::ok;
 
-  Log log({.quiet = line.quiet()});
-  TrainedModel m = load_trained_model(run, checkpoint);
+  OpenModel m(line);
   check_options(o, m);
   std::optional<Pairs> given;
   if (!o.target_file.empty())
     given = read_parallel(o.files.front(), o.target_file, read_options(m.config));
-  Scored scored = load_scored(o, given, m, log);
+  Scored scored = load_scored(o, given, m);
   const Split& split = scored.split;
-  Pool pool(thread_count(threads, m.config));
-  prepare_blas(pool.threads());
   const Evaluation e = evaluate(
       m.model, m.values,
-      o.stride > 0 ? m.objective->windows(split, o.stride) : m.objective->evaluation(split), pool);
+      o.stride > 0 ? m.objective->windows(split, o.stride) : m.objective->evaluation(split),
+      m.pool);
   if (e.sums.tokens == 0)
     throw Error(Exit::data, "the text is too short: there is no token to score.");
   require_finite(e.sums);
@@ -209,10 +201,9 @@ Exit run_evaluate(CommandLine& line) {
   result["tokens"] = e.sums.tokens;
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
-  if (const Yardsticks y = yardsticks_on(scored, m, pool, log); !y.empty())
-    result["yardsticks"] = json_of(y);
-  if (o.bleu) measure_translations(o, std::move(given), m, pool, result);
-  if (o.json)
+  if (const Yardsticks y = yardsticks_on(scored, m); !y.empty()) result["yardsticks"] = json_of(y);
+  if (o.bleu) measure_translations(o, std::move(given), m, result);
+  if (line.json())
     print_line(result);
   else
     print_evaluation(result, m.objective->traits().pseudo_likelihood);

@@ -3,13 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "inspect/fill.h"
-#include "math/blas.h"
-#include "store/trained_model.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
 
@@ -40,7 +39,6 @@ std::string as_text(const Hypothesis& f, const Tokenizer& tokenizer) {
 }
 
 struct FillOptions {
-  std::string run, checkpoint;
   TextArguments texts;
   int top_k = 5;
   bool json = false;
@@ -51,7 +49,7 @@ void answer_gaps(const FillOptions& o, const TrainedModel& m, const GivenText& g
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, given.name + " has no [MASK], in capitals and square brackets.",
-                "heed fill " + o.run + " \"the [MASK] barked\"");
+                "heed fill " + m.run + " \"the [MASK] barked\"");
   const TokenIds tokens =
       encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, given.name);
   const TokenIds ids = m.objective->framed_source(tokens);
@@ -82,13 +80,12 @@ void answer_gaps(const FillOptions& o, const TrainedModel& m, const GivenText& g
 
 Exit run_fill(CommandLine& line) {
   FillOptions o;
-  line.add_model(o.run, o.checkpoint);
+  line.add_model();
   CLI::App& app = line.app();
   line.add_texts(o.texts,
                  "a text with one [MASK] or more, in quotes; on a terminal heed asks for it");
   app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
       ->check(in_range(1, 1'000'000));
-  line.add_json(o.json);
   app.footer(
       "With --json, an object per text: text, ids (what the model reads), masks: for each its "
       "position in\n"
@@ -96,16 +93,15 @@ Exit run_fill(CommandLine& line) {
       "of one token or more (text, tokens, ids, probability, log_probability), at most 32 for a\n"
       "mask, each given its best answers to the masks before.");
   if (!line.parse()) return Exit::ok;
+  o.json = line.json();
 
-  prepare_blas();
-  const TrainedModel m = load_trained_model(o.run, o.checkpoint);
+  OpenModel m(line);
   if (!m.objective->traits().fills_masks)
     throw Error(Exit::usage,
                 "this model was not trained on masked words (" +
                     objectives_with(&ObjectiveTraits::fills_masks) + ").",
-                "heed sample " + o.run);
-  Log log({.quiet = line.quiet()});
-  return answer_texts(o.texts, {"fill", "Type a text with a [MASK] or more."}, {}, m.config, log,
+                "heed sample " + m.run);
+  return answer_texts(o.texts, {"fill", "Type a text with a [MASK] or more."}, {}, m.config, m.log,
                       [&](std::span<const GivenText> texts) {
                         answer_gaps(o, m, texts.front());
                         return Unknown();

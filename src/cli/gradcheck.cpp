@@ -58,10 +58,8 @@ Batch random_batch(const Transformer& model, std::uint64_t seed, bool dropout) {
 Exit run_gradcheck(CommandLine& line) {
   std::string path;
   std::vector<std::string> sets;
-  bool json = false;
   line.add_config(path);
   line.add_sets(sets);
-  line.add_json(json);
   if (!line.parse()) return Exit::ok;
   path = config_path(path);
   prepare_blas();
@@ -89,22 +87,10 @@ Exit run_gradcheck(CommandLine& line) {
 
   const std::vector<TensorCheck> checks =
       check_gradients(model, values, batch, config.objective.label_smoothing);
-  bool ok = true;
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  std::size_t width = 6;
-  for (const TensorCheck& c : checks) width = std::max(width, c.name.size());
-  if (!json)
-    print(fmt::format(
-        "the architecture of {} at d_model {}, {} heads{}, {} parameters, central differences in "
-        "double\n",
-        path, small.d_model, small.n_heads,
-        small.n_kv_heads == small.n_heads
-            ? ""
-            : fmt::format(" ({} of keys and values)", small.n_kv_heads),
-        format_count(static_cast<std::int64_t>(values.size()))));
-  for (const TensorCheck& c : checks) {
-    ok = ok && c.ok();
-    if (json) {
+  const bool ok = std::ranges::all_of(checks, &TensorCheck::ok);
+  if (line.json()) {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const TensorCheck& c : checks)
       rows.push_back({{"tensor", c.name},
                       {"entries", c.entries},
                       {"worst_error", c.worst},
@@ -112,17 +98,25 @@ Exit run_gradcheck(CommandLine& line) {
                       {"analytic", c.analytic},
                       {"numeric", c.numeric},
                       {"ok", c.ok()}});
-      continue;
-    }
+    print_line({{"ok", ok}, {"tolerance", kGradientTolerance}, {"tensors", rows}});
+    return ok ? Exit::ok : Exit::check_failed;
+  }
+  print(fmt::format(
+      "the architecture of {} at d_model {}, {} heads{}, {} parameters, central differences in "
+      "double\n",
+      path, small.d_model, small.n_heads,
+      small.n_kv_heads == small.n_heads ? ""
+                                        : fmt::format(" ({} of keys and values)", small.n_kv_heads),
+      format_count(static_cast<std::int64_t>(values.size()))));
+  std::size_t width = 6;
+  for (const TensorCheck& c : checks) width = std::max(width, c.name.size());
+  for (const TensorCheck& c : checks) {
     print(fmt::format("{:{}}  {:.1e}  {}\n", c.name, width, c.worst, c.ok() ? "ok" : "FAILED"));
     if (!c.ok())
       print(fmt::format("  entry {}: backward gives {:f}, central differences give {:f}\n",
                         c.worst_entry, c.analytic, c.numeric));
   }
-  if (json)
-    print_line({{"ok", ok}, {"tolerance", kGradientTolerance}, {"tensors", rows}});
-  else
-    print(ok ? "every gradient agrees to 1e-6\n" : "some gradients are wrong\n");
+  print(ok ? "every gradient agrees to 1e-6\n" : "some gradients are wrong\n");
   return ok ? Exit::ok : Exit::check_failed;
 }
 

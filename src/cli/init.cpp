@@ -30,6 +30,7 @@ Exit run_init(CommandLine& line) {
   line.add_minutes(request.minutes);
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)", "FILE");
+  line.app().remove_option(line.app().get_option("--json"));  // a config has comments
   line.app().footer(kInitNotes);
   if (!line.parse()) return Exit::ok;
 

@@ -4,12 +4,12 @@
 
 #include "base/format.h"
 #include "cli/command.h"
+#include "cli/open_model.h"
 #include "cli/output.h"
 #include "inspect/parameters.h"
 #include "report/run_metrics.h"
 #include "store/initial_weights.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 #include "train/learning_record.h"
 
 namespace heed {
@@ -81,17 +81,14 @@ void print_learning(const std::vector<LearningStep>& records, bool averaged) {
 }  // namespace
 
 Exit run_inspect(CommandLine& line) {
-  std::string run, checkpoint;
-  bool json = false;
-  line.add_model(run, checkpoint);
-  line.add_json(json);
+  line.add_model();
   if (!line.parse()) return Exit::ok;
-  const TrainedModel m = load_trained_model(run, checkpoint);
+  const OpenModel m(line);
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
   const std::vector<ParameterRow> rows =
       parameter_table(m.model, m.values, initial_weights(m.model, m.config.seed, folder));
   const RunMetrics metrics = read_metrics(folder, m.state.step);
-  if (json) {
+  if (line.json()) {
     nlohmann::ordered_json learning = nlohmann::ordered_json::array();
     for (const LearningStep& record : metrics.learning) learning.push_back(json_of(record));
     print_line({{"checkpoint", m.folder.string()},

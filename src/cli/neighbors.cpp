@@ -2,12 +2,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "base/log.h"
 #include "cli/command.h"
+#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "inspect/neighbors.h"
-#include "math/blas.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -41,35 +40,31 @@ void answer_words(const EmbeddingView& e, const std::vector<std::string>& words,
 }  // namespace
 
 Exit run_neighbors(CommandLine& line) {
-  std::string run, checkpoint, side = "target";
+  std::string side = "target";
   std::vector<std::string> words;
   std::size_t top_k = 10;
-  bool json = false;
-  line.add_model(run, checkpoint);
+  line.add_model();
   CLI::App& app = line.app();
   app.add_option("WORD", words,
                  "words, or an analogy: king - man + woman; on a terminal heed asks for them");
   app.add_option("--top-k", top_k, "how many neighbours")->check(in_range(1, 100000));
   line.add_side(side);
-  line.add_json(json);
   if (!line.parse()) return Exit::ok;
   if (words.empty() && !can_prompt())
-    throw Error(Exit::usage, "expected a word.", "heed neighbors " + run + " king");
-  prepare_blas();
-  const TrainedModel trained = load_trained_model(run, checkpoint);
+    throw Error(Exit::usage, "expected a word.", "heed neighbors " + line.run() + " king");
+  OpenModel trained(line);
   if (side == "source" && !trained.model.has_encoder())
     throw Error(Exit::usage, "--side source: this model has no encoder.");
   const EmbeddingView e = embedding_of(trained, side == "source" ? Side::source : Side::target);
   if (!words.empty()) {
-    answer_words(e, words, top_k, json);
+    answer_words(e, words, top_k, line.json());
     return Exit::ok;
   }
-  Log log({.quiet = line.quiet()});
-  return prompt_for_texts({"neighbors", "Type words, or an analogy: king - man + woman."}, log,
-                          [&](const std::string& text) {
+  return prompt_for_texts({"neighbors", "Type words, or an analogy: king - man + woman."},
+                          trained.log, [&](const std::string& text) {
                             const std::vector<std::string_view> typed = split_words(text);
                             if (!typed.empty())
-                              answer_words(e, {typed.begin(), typed.end()}, top_k, json);
+                              answer_words(e, {typed.begin(), typed.end()}, top_k, line.json());
                           });
 }
 

@@ -12,10 +12,8 @@ namespace heed {
 
 Exit run_report(CommandLine& line) {
   std::string run, html = "-";
-  bool json = false;
   line.add_run(run);
   line.add_file("--html", html, "the file to write; - is standard output", "FILE");
-  line.add_json(json);
   line.app().footer(
       "One self-contained HTML page: curves, texts written and where the heads look at steps\n"
       "0, 1, 2, 4, 8, ... and at validations, the learning record, parameters and config. The\n"
@@ -25,16 +23,16 @@ Exit run_report(CommandLine& line) {
       "(steps and a list per figure), yardsticks, overfitting, training_loss_note, learning,\n"
       "parameters, config.");
   if (!line.parse()) return Exit::ok;
-  if (json && line.app().count("--html") > 0)
+  if (line.json() && line.app().count("--html") > 0)
     throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",
                 "one of them");
-  if (!json && html == "-" && ::isatty(STDOUT_FILENO) != 0)
+  if (!line.json() && html == "-" && ::isatty(STDOUT_FILENO) != 0)
     throw Error(Exit::usage, "the page is HTML, which a terminal does not show.",
                 "--html FILE, or > FILE");
   prepare_blas();
   const Report report = make_report(run);
   const RunMetrics metrics = read_metrics(report.folder, report.last_step);
-  if (json) {
+  if (line.json()) {
     print(report_json(report, metrics));
     return Exit::ok;
   }

@@ -5,14 +5,12 @@
 #include <optional>
 
 #include "base/input_file.h"
-#include "base/log.h"
 #include "cli/command.h"
 #include "cli/long_text.h"
+#include "cli/open_model.h"
 #include "cli/sample_printer.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
-#include "math/blas.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -33,7 +31,6 @@ constexpr const char* kSampleNotes =
 
 struct SampleOptions {
   TextArguments texts;
-  bool json = false;
   std::vector<std::string> stops;
   SampleRequest request;
 };
@@ -77,13 +74,11 @@ void complete_request(const TrainedModel& m, const std::string& prompt, Log& log
 }  // namespace
 
 Exit run_sample(CommandLine& line) {
-  std::string run, checkpoint;
-  int threads = 0;
   SampleOptions o;
   SampleRequest& r = o.request;
   r.rules.temperature = 0.8;
   CLI::App& app = line.app();
-  line.add_model(run, checkpoint);
+  line.add_model();
   line.add_texts(o.texts,
                  "text to continue (default: standard input if it is a pipe or a file; on a "
                  "terminal heed asks for it); its words need no quotes",
@@ -108,8 +103,7 @@ Exit run_sample(CommandLine& line) {
       ->check(in_range(0.01, 100.0));
   line.add_list("--stop", o.stops, "end a sample before this text (may be repeated)", "TEXT");
   app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::int64_t{0}));
-  line.add_threads(threads);
-  line.add_json(o.json);
+  line.add_threads();
   app.footer(kSampleNotes);
   if (!line.parse()) return Exit::ok;
   if (!(r.rules.top_p > 0 && r.rules.top_p <= 1))
@@ -119,20 +113,17 @@ Exit run_sample(CommandLine& line) {
       throw Error(Exit::usage, "--stop: expected a text, found an empty one.",
                   "heed sample --help");
 
-  Log log({.quiet = line.quiet()});
-  const TrainedModel m = load_trained_model(run, checkpoint);
+  OpenModel m(line);
   const ObjectiveTraits& traits = m.objective->traits();
   if (!traits.no_samples.empty())
     throw Error(Exit::usage, traits.no_samples,
-                traits.fills_masks ? "heed fill " + run + " \"the [MASK] barked\"" : "");
-  Pool pool(thread_count(threads, m.config));
-  prepare_blas(pool.threads());
+                traits.fills_masks ? "heed fill " + m.run + " \"the [MASK] barked\"" : "");
   const auto answer = [&](std::span<const GivenText> texts) {
     const std::string& prompt = texts.front().text;
-    complete_request(m, prompt, log, r);
-    SamplePrinter printer(m, r, o.stops, o.json, prompt);
+    complete_request(m, prompt, m.log, r);
+    SamplePrinter printer(m, r, o.stops, line.json(), prompt);
     draw_samples(
-        m.model, m.values, *m.objective, pool, r,
+        m.model, m.values, *m.objective, m.pool, r,
         [&](int i, int id) { return !interrupted() && printer.add(i, id); },
         [&](int i) { printer.complete(i); });
     ++r.seed;
@@ -146,7 +137,7 @@ Exit run_sample(CommandLine& line) {
                            ? "Type a text for the model to answer. Ctrl-C stops it."
                            : "Type how a text begins, or nothing. Ctrl-C stops an answer.",
        .allow_empty = true},
-      {}, m.config, log, answer);
+      {}, m.config, m.log, answer);
 }
 
 }  // namespace heed

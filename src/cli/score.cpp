@@ -3,15 +3,13 @@
 #include <optional>
 #include <span>
 
-#include "base/log.h"
 #include "cli/command.h"
 #include "cli/long_text.h"
+#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "evaluate/scorer.h"
-#include "math/blas.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -48,21 +46,13 @@ void print_score(const ScoredLine& line, const std::vector<double>& token_log_pr
 }
 
 struct ScoreOptions {
-  std::string run, checkpoint;
   TextArguments texts;
   bool json = false, tokens = false;
-  int threads = 0;
 };
 
 class TextScorer {
  public:
-  TextScorer(const ScoreOptions& options, const TrainedModel& model, Log& log)
-      : options_(options),
-        model_(model),
-        log_(log),
-        pool_(thread_count(options.threads, model.config)) {
-    prepare_blas(pool_.threads());
-  }
+  TextScorer(const ScoreOptions& options, OpenModel& model) : options_(options), model_(model) {}
 
   // Prints the scores. Returns what was unknown.
   Unknown answer(std::span<const GivenText> texts) {
@@ -76,8 +66,8 @@ class TextScorer {
       unknown += source.unknown(given);
       unknown += target.unknown(scored);
       if (model_.objective->traits().pairs)
-        warned_ = warned_ || warn_if_long(model_, source, given, text.name, log_) ||
-                  warn_if_long(model_, target, scored, text.name, log_);
+        warned_ = warned_ || warn_if_long(model_, source, given, text.name, model_.log) ||
+                  warn_if_long(model_, target, scored, text.name, model_.log);
       lines.push_back(
           model_.objective->score(source.encode(given), target.encode(scored), target.size()));
       for (const Example& e : lines.back().examples) {
@@ -86,7 +76,7 @@ class TextScorer {
         examples.push_back(e);
       }
     }
-    const auto scores = label_log_probs(model_.model, model_.values, examples, pool_);
+    const auto scores = label_log_probs(model_.model, model_.values, examples, model_.pool);
     std::size_t next = 0;
     for (const ScoredLine& l : lines) {
       std::vector<double> token_log_probs;
@@ -112,7 +102,7 @@ class TextScorer {
         throw Error(
             Exit::data,
             t.name + ": this model scores pairs: expected a source, \" ||| \" and a target.",
-            "heed score " + options_.run + " TEXT --target T, or --target-file");
+            "heed score " + model_.run + " TEXT --target T, or --target-file");
       given = scored.substr(0, bar);
       scored.remove_prefix(bar + kBetweenSides.size());
     }
@@ -121,9 +111,7 @@ class TextScorer {
   }
 
   const ScoreOptions& options_;
-  const TrainedModel& model_;
-  Log& log_;
-  Pool pool_;
+  OpenModel& model_;
   bool warned_ = false;
 };
 
@@ -141,24 +129,23 @@ void check_targets(const TextArguments& given, const ObjectiveTraits& traits) {
 
 Exit run_score(CommandLine& line) {
   ScoreOptions o;
-  line.add_model(o.run, o.checkpoint);
+  line.add_model();
   line.add_texts(o.texts, "one line to score; \"source ||| target\" in quotes");
   line.add_targets(o.texts, "score this, given TEXT");
   line.app().add_flag("--tokens", o.tokens, "also print the number of each token");
-  line.add_threads(o.threads);
-  line.add_json(o.json);
+  line.add_threads();
   line.app().footer(kScoreNotes);
   if (!line.parse()) return Exit::ok;
+  o.json = line.json();
 
-  Log log({.quiet = line.quiet()});
-  const TrainedModel m = load_trained_model(o.run, o.checkpoint);
+  OpenModel m(line);
   check_targets(o.texts, m.objective->traits());
-  TextScorer scorer(o, m, log);
+  TextScorer scorer(o, m);
   return answer_texts(
       o.texts,
       {"score", m.objective->traits().pairs ? "Type a source ||| its target."
                                             : "Type a text to see its log-probability."},
-      {.most = kScoredLines, .fill = true}, m.config, log,
+      {.most = kScoredLines, .fill = true}, m.config, m.log,
       [&](std::span<const GivenText> texts) { return scorer.answer(texts); });
 }
 

@@ -14,14 +14,13 @@
 namespace heed {
 
 Exit run_tokenize(CommandLine& line) {
-  std::string run, checkpoint, side = "target";
-  bool ids = false, json = false;
+  std::string side = "target";
+  bool ids = false;
   TextArguments given;
-  line.add_model(run, checkpoint);
+  line.add_model();
   line.add_texts(given, "one line; its words need no quotes");
   line.app().add_flag("--ids", ids, "numbers instead of pieces");
   line.add_side(side);
-  line.add_json(json);
   line.app().footer(
       "Reads TEXT or --file, else the lines of standard input; on a terminal heed asks for them.\n"
       "Prints the tokens of each, separated by spaces. A space in a token is shown as U+2581. For\n"
@@ -29,7 +28,7 @@ Exit run_tokenize(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
 
   Log log({.quiet = line.quiet()});
-  const Checkpoint opened = open_checkpoint(run, checkpoint);
+  const Checkpoint opened = open_checkpoint(line.run(), line.checkpoint());
   const RunConfig config = checkpoint_config(opened);
   const Tokenizers tokenizers = Tokenizers::load(opened.tokenizers(), opened.folder());
   const Tokenizer& tokenizer = side == "source" ? tokenizers.source() : *tokenizers.target;
@@ -40,7 +39,7 @@ Exit run_tokenize(CommandLine& line) {
       const TokenIds encoded = tokenizer.encode_with_specials(text);
       unknown += unknown_beside_specials(text, tokenizer);
       std::vector<std::string> shown = tokenizer.pieces(encoded);
-      if (json) {
+      if (line.json()) {
         print_line({{"ids", encoded}, {"tokens", shown}});
         continue;
       }

@@ -24,9 +24,8 @@ constexpr const char* kTrainNotes =
     "With --json, one object at the end: run, step, best_loss and best_step (null without\n"
     "validation), seconds, reason (finished, early_stopping, stop_at, signal, time, already_done).";
 
-void add_shared(CommandLine& line, std::int64_t& stop_at, bool& json) {
+void add_shared(CommandLine& line, std::int64_t& stop_at) {
   line.add_steps("--stop-at", stop_at, "save and stop after this step, as a signal would");
-  line.add_json(json);
   line.app().footer(kTrainNotes);
 }
 
@@ -65,7 +64,6 @@ void check_text(const std::string& path) {
 
 Exit run_train(CommandLine& line) {
   TextRequest request;
-  bool json = false;
   line.app()
       .add_option("CONFIG|TEXT", request.texts,
                   "a config (.json, or the name of one that comes with heed); or the text to train "
@@ -78,20 +76,21 @@ Exit run_train(CommandLine& line) {
   const CLI::Option* like = line.add_like(request.like);
   const CLI::Option* minutes = line.add_minutes(request.minutes);
   line.add_sets(request.sets);
-  line.add_threads(request.threads);
+  line.add_threads();
   line.add_run(request.init_from, "start at step 0 with the weights and tokenizer of this run",
                "--init-from");
   line.app().add_flag("--force", request.force, "rename an existing run folder to NAME.old-K");
-  add_shared(line, request.stop_at, json);
+  add_shared(line, request.stop_at);
   if (!line.parse()) return Exit::ok;
   request.command = line.as_typed();
+  request.threads = line.threads();
   request.film = film_of;
   Log log({.quiet = line.quiet()});
 
   const auto config = std::ranges::find_if(request.texts, names_config);
   if (config == request.texts.end()) {
     for (const std::string& text : request.texts) check_text(text);
-    return finish(train_on_text(request, log), json, true, log);
+    return finish(train_on_text(request, log), line.json(), true, log);
   }
   request.config = config_path(*config);
   if (request.texts.size() > 1)
@@ -105,7 +104,7 @@ Exit run_train(CommandLine& line) {
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
   try {
-    return finish(train_run(request, log), json, request.config != *config, log);
+    return finish(train_run(request, log), line.json(), request.config != *config, log);
   } catch (const Error& e) {
     if (e.exit() != Exit::usage || !request.sets.empty()) throw;
     std::string begin;
@@ -119,7 +118,6 @@ Exit run_train(CommandLine& line) {
 
 Exit run_resume(CommandLine& line) {
   ResumeRequest request;
-  bool json = false;
   line.add_run(request.run, "run folder");
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
   line.add_steps("--more", request.more, "train this many steps beyond the planned end")
@@ -136,16 +134,18 @@ Exit run_resume(CommandLine& line) {
       .add_flag("--force", request.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs(branch);
   line.add_sets(request.sets);
-  line.add_threads(request.threads);
-  add_shared(line, request.stop_at, json);
+  line.add_threads();
+  add_shared(line, request.stop_at);
   if (!line.parse()) return Exit::ok;
   if (branch->count() > 0 && request.branch.empty())
     throw Error(Exit::usage, "--branch is empty; expected the folder of a new run.");
   request.command = line.as_typed();
+  request.threads = line.threads();
   request.film = film_of;
   Log log({.quiet = line.quiet()});
   const RunResult result = resume_run(request, log);
-  return finish(result, json, result.reason != "already_done" && is_of_own_text(result.run), log);
+  return finish(result, line.json(), result.reason != "already_done" && is_of_own_text(result.run),
+                log);
 }
 
 }  // namespace heed

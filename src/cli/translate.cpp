@@ -1,16 +1,14 @@
 // heed translate RUN [TEXT]
 #include <nlohmann/json.hpp>
 
-#include "base/log.h"
 #include "cli/command.h"
 #include "cli/long_text.h"
+#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "math/blas.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -55,13 +53,10 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
 }  // namespace
 
 Exit run_translate(CommandLine& line) {
-  std::string run, checkpoint;
   TextArguments given;
-  int threads = 0;
-  bool json = false;
   BeamOptions beam;
   CLI::App& app = line.app();
-  line.add_model(run, checkpoint);
+  line.add_model();
   line.add_texts(given, "one line to translate; its words need no quotes");
   app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
       ->check(in_range(1, 1000));
@@ -75,8 +70,7 @@ Exit run_translate(CommandLine& line) {
   app.add_option("--max-length", beam.max_length,
                  "most tokens of a translation; 0: 2 x source tokens + 20")
       ->check(in_range(0, 1'000'000));
-  line.add_threads(threads);
-  line.add_json(json);
+  line.add_threads();
   app.footer(kTranslateNotes);
   if (!line.parse()) return Exit::ok;
   if (beam.n_best > beam.beam_size)
@@ -84,13 +78,10 @@ Exit run_translate(CommandLine& line) {
                 fmt::format("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
                             beam.n_best, beam.beam_size));
 
-  Log log({.quiet = line.quiet()});
-  const TrainedModel m = load_trained_model(run, checkpoint);
+  OpenModel m(line);
   if (!m.objective->traits().pairs)
     throw Error(Exit::usage, "this model was trained on text and does not translate.",
-                "heed sample " + run);
-  Pool pool(thread_count(threads, m.config));
-  prepare_blas(pool.threads());
+                "heed sample " + m.run);
   beam.stopped = interrupted;
   std::size_t number = 0;
   bool warned = false;
@@ -100,17 +91,17 @@ Exit run_translate(CommandLine& line) {
     std::vector<std::string> lines;
     for (const GivenText& t : texts) {
       lines.push_back(normalized(t.text, m.config, source, t.name));
-      warned = warned || warn_if_long(m, source, lines.back(), t.name, log);
+      warned = warned || warn_if_long(m, source, lines.back(), t.name, m.log);
       unknown += source.unknown(lines.back());
     }
-    const auto found = translate(m, pool, lines, beam, number + 1);
+    const auto found = translate(m, m.pool, lines, beam, number + 1);
     for (std::size_t i = 0; i < lines.size(); ++i, ++number)
-      json ? print_json(number, lines[i], found[i], n_best->count() > 0)
-           : print_plain(number, found[i], n_best->count() > 0);
+      line.json() ? print_json(number, lines[i], found[i], n_best->count() > 0)
+                  : print_plain(number, found[i], n_best->count() > 0);
     return unknown;
   };
   return answer_texts(given, {"translate", "Type a line to translate. Ctrl-C stops a translation."},
-                      {.most = kTranslatedLines}, m.config, log, answer);
+                      {.most = kTranslatedLines}, m.config, m.log, answer);
 }
 
 }  // namespace heed

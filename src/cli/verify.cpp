@@ -143,9 +143,7 @@ Json json_of(const std::vector<Part>& parts) {
 
 Exit run_verify(CommandLine& line) {
   std::string run;
-  bool json = false;
   line.add_run(run);
-  line.add_json(json);
   line.app().footer(kVerifyNotes);
   if (!line.parse()) return Exit::ok;
   const Verification v = verify(run);
@@ -159,7 +157,7 @@ Exit run_verify(CommandLine& line) {
     }
   const bool whole = damaged.empty() && unread.empty();
   if (!v.resume.empty()) text += fmt::format("heed resume would continue from {}\n", v.resume);
-  if (!json)
+  if (!line.json())
     print(text);
   else
     print_line({{"run", run},
