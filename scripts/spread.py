@@ -37,7 +37,7 @@ CAPABILITIES = {
                    "cli/init"),
     "span_corruption": (r"span_corruption|SpanCorruption|[Ss]entinel|mean_span|kSpanBeam|bool span",
                         "*/span_corruption"),
-    "branch": (r"\"--branch|branch_run|branched|request\.branch|string branch|branch fork|\"of a branch", "*/branch"),
+    "branch": (r"\"--branch|branch_run|branched|request\.branch|string branch|branch fork|\"of a branch", "*/branch */resume"),
     "verify": (r"[Vv]erify|verification", "*/verify"),
     "gold": (r"[Gg]old(?!\w*en)|\bscores_text|attention_scores", "*/gold* */attention_scores */scores_text"),
 }

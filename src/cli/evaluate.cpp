@@ -15,7 +15,7 @@
 #include "evaluate/chrf.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
-#include "evaluate/yardsticks_json.h"
+#include "evaluate/yardsticks.h"
 #include "nn/finite.h"
 #include "store/run_folder.h"
 

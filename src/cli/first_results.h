@@ -1,5 +1,5 @@
-// What a person sees of the model she has trained on her own text, or with a config that comes with
-// heed, as soon as it is there.
+// Printed when training on the user's own text, or with a config that comes with heed, ends: a
+// sample, the page, what to try next.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-// Did `heed train TEXT` start this run? The paths of its data start at its own folder.
+// Did `heed train TEXT` start this run? Then the paths of its data start at its own folder.
 bool is_of_own_text(const std::string& run);
 
 // Logs a sample, writes RUN/report.html, and names commands to try next. The run is finished and

@@ -64,9 +64,9 @@ Exit run_init(CommandLine& line) {
   write_output(output, suggested_config(text, suggestion));
   if (output != "-")
     log.info(
-        fmt::format("written: {0}; {1}its max_steps is a guess, for nothing was measured; to "
+        fmt::format("written: {0}; {1}its max_steps is a guess, because nothing was measured; to "
                     "train it: heed train {0}",
-                    shell_word(output), no_text ? "its data.train is for you to change, " : ""));
+                    shell_word(output), no_text ? "change its data.train; " : ""));
   return Exit::ok;
 }
 

@@ -24,12 +24,20 @@ constexpr const char* kTrainNotes =
     "With --json, one object at the end: run, step, best_loss and best_step (null without\n"
     "validation), seconds, reason (finished, early_stopping, stop_at, signal, time, already_done).";
 
-void add_shared(CommandLine& line, std::int64_t& stop_at) {
-  line.add_steps("--stop-at", stop_at, "save and stop after this step, as a signal would");
+// Adds the options that both commands have, and parses.
+bool parse_shared(CommandLine& line, RunRequest& request) {
+  line.add_sets(request.sets);
+  line.add_threads();
+  line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
   line.app().footer(kTrainNotes);
+  request.command = line.as_typed();
+  request.film = film_of;
+  if (!line.parse()) return false;
+  request.threads = line.threads();
+  return true;
 }
 
-// `show`: also for people, what the model has learnt.
+// `show`: also show people what the model has learnt.
 Exit finish(const RunResult& r, bool json, bool show, Log& log) {
   const State& s = r.state;
   if (json)
@@ -75,16 +83,10 @@ Exit run_train(CommandLine& line) {
                         "run folder (default: runs/<name of config or text>)");
   const CLI::Option* like = line.add_like(request.like);
   const CLI::Option* minutes = line.add_minutes(request.minutes);
-  line.add_sets(request.sets);
-  line.add_threads();
   line.add_run(request.init_from, "start at step 0 with the weights and tokenizer of this run",
                "--init-from");
   line.app().add_flag("--force", request.force, "rename an existing run folder to NAME.old-K");
-  add_shared(line, request.stop_at);
-  if (!line.parse()) return Exit::ok;
-  request.command = line.as_typed();
-  request.threads = line.threads();
-  request.film = film_of;
+  if (!parse_shared(line, request)) return Exit::ok;
   Log log({.quiet = line.quiet()});
 
   const auto config = std::ranges::find_if(request.texts, names_config);
@@ -133,15 +135,9 @@ Exit run_resume(CommandLine& line) {
   line.app()
       .add_flag("--force", request.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs(branch);
-  line.add_sets(request.sets);
-  line.add_threads();
-  add_shared(line, request.stop_at);
-  if (!line.parse()) return Exit::ok;
+  if (!parse_shared(line, request)) return Exit::ok;
   if (branch->count() > 0 && request.branch.empty())
     throw Error(Exit::usage, "--branch is empty; expected the folder of a new run.");
-  request.command = line.as_typed();
-  request.threads = line.threads();
-  request.film = film_of;
   Log log({.quiet = line.quiet()});
   const RunResult result = resume_run(request, log);
   return finish(result, line.json(), result.reason != "already_done" && is_of_own_text(result.run),

@@ -113,12 +113,8 @@ std::string tokenize_13a(std::string_view line) {
       spaced, [](char a, char b) { return is_point(a) && !is_digit(b); }, false);
   spaced = split_pairs(
       spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
-  std::string joined;
-  for (const std::string_view word : split_words(spaced)) {
-    if (!joined.empty()) joined += ' ';
-    joined += word;
-  }
-  return joined;
+  const auto words = split_words(spaced);
+  return joined({words.begin(), words.end()}, " ");
 }
 
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,

@@ -46,7 +46,7 @@ std::uint32_t KneserNey::find_or_add(std::uint32_t parent, int id) {
   return slots_[slot(key)];
 }
 
-// Was it the first time?
+// Counts an n-gram; true if it is new.
 bool KneserNey::count(std::uint32_t parent, std::uint32_t node, int order) {
   const std::uint32_t n = ++nodes_[node].count;
   once_[order] += (n == 1) - (n == 2);

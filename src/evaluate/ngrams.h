@@ -1,4 +1,4 @@
-// Counts n-grams for BLEU and chrF: how many a hypothesis and a reference have, and how many match.
+// Counts n-grams for BLEU and chrF: those of a hypothesis, of its reference, and the matches.
 // An n-gram matches at most as often as it occurs on both sides (clipped counts).
 #pragma once
 
@@ -17,7 +17,7 @@ struct NgramCounts {
   std::int64_t hypothesis = 0, reference = 0, matches = 0;
 };
 
-// Error (data) unless every hypothesis has a reference and there is one at least.
+// Error (data) unless every hypothesis has a reference and there is at least one.
 inline void require_references(const char* metric, std::size_t hypotheses, std::size_t references) {
   if (hypotheses != references || hypotheses == 0)
     throw Error(Exit::data,

@@ -14,7 +14,7 @@
 
 namespace heed {
 
-// Source and target tokens of one pass; its activations then stay in the CPU's cache.
+// Source and target tokens of one pass: few enough for its activations to stay in the CPU's cache.
 constexpr int kForwardTokens = 1024;
 
 struct Evaluation {
@@ -28,12 +28,12 @@ struct Evaluation {
   }
 };
 
-// `stop`, if given, is asked between chunks; a stopped evaluation has 0 tokens.
+// `stop`, if given, is called between chunks; a stopped evaluation has 0 tokens.
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const ExampleList& examples, Pool& pool,
                     const std::function<bool()>& stop = nullptr);
 
-// For each example log p(label), in nats, of each scored label. Error (diverged) if the logits are
+// For each example, log p(label) in nats for each scored label. Error (diverged) if the logits are
 // not finite.
 std::vector<std::vector<double>> label_log_probs(const Transformer& model,
                                                  const ParamVec<float>& values,

@@ -5,21 +5,26 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "base/format.h"
 #include "evaluate/kneser_ney.h"
 #include "evaluate/xz_size.h"
+#include "store/metrics_file.h"
 
 namespace heed {
+
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 constexpr std::int64_t kMostLabels = 5'000'000;  // of training text
 
-using StopAsked = std::function<bool()>;  // never empty
+using Stopped = std::function<bool()>;  // never empty
 
 template <class Use>
-void each_label(const ExampleList& list, std::int64_t first, const StopAsked& stop, Use&& use) {
+void each_label(const ExampleList& list, std::int64_t first, const Stopped& stop, Use&& use) {
   Example e;
   for (std::int64_t i = first; i < list.count; ++i) {
     list.get(i, e);
@@ -31,7 +36,7 @@ void each_label(const ExampleList& list, std::int64_t first, const StopAsked& st
   }
 }
 
-// The example from which on there are `labels` of them, or the first.
+// The last example with at least `labels` labels from it to the end, or the first one.
 std::int64_t tail_begin(const ExampleList& list, double labels) {
   Example e;
   std::int64_t i = list.count;
@@ -42,19 +47,19 @@ std::int64_t tail_begin(const ExampleList& list, double labels) {
   return i;
 }
 
-struct Labels {
-  StopAsked stop;
+struct LabelScan {
+  Stopped stop;
   ExampleList train, held_out;
   std::int64_t tail;                      // the first example of `train` that counts
   std::vector<std::int64_t> seen;         // how often each id is in that tail
   std::int64_t in_train = 0, scored = 0;  // in the tail, held out
-  int ids = 0;                            // that can be written
+  int ids = 0;                            // how many can be written
   bool unknown = false;                   // <unk> is among them
 };
 
-Labels read_labels(const Objective& objective, const Tokenizer& target, const Split& train,
-                   const Split& held_out, const StopAsked& stop) {
-  Labels l{stop, objective.evaluation(train), objective.evaluation(held_out), 0, {}};
+LabelScan scan_labels(const Objective& objective, const Tokenizer& target, const Split& train,
+                      const Split& held_out, const Stopped& stop) {
+  LabelScan l{stop, objective.evaluation(train), objective.evaluation(held_out), 0, {}};
   l.tail = tail_begin(l.train, kMostLabels);
   l.seen.resize(target.size());
   std::vector<bool> possible(target.size(), true);
@@ -73,7 +78,7 @@ Labels read_labels(const Objective& objective, const Tokenizer& target, const Sp
   return l;
 }
 
-double unigram_nats(const Labels& l) {
+double unigram_nats(const LabelScan& l) {
   double nats = 0;
   const double all = static_cast<double>(l.in_train + l.ids);
   each_label(l.held_out, 0, l.stop, [&](int id) { nats -= std::log((l.seen[id] + 1.0) / all); });
@@ -85,7 +90,7 @@ struct Ngram {
   std::int64_t learnt = 0;  // labels
 };
 
-Ngram measure_ngram(const Labels& l, int order) {
+Ngram measure_ngram(const LabelScan& l, int order) {
   KneserNey model(order, l.ids);
   Ngram result;
   auto context = model.start();
@@ -106,8 +111,8 @@ Ngram measure_ngram(const Labels& l, int order) {
   return result;
 }
 
-// Of the text that labels spell; </s> ends a line.
-void add_text(const ExampleList& list, std::int64_t first, const StopAsked& stop,
+// Adds the text that the labels spell; </s> ends a line.
+void add_text(const ExampleList& list, std::int64_t first, const Stopped& stop,
               const Tokenizer& tokenizer, XzSize& xz) {
   std::string text;
   int previous = -1;
@@ -126,8 +131,8 @@ void add_text(const ExampleList& list, std::int64_t first, const StopAsked& stop
 Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& target,
                               const Split& train, const Split& held_out, Pool& pool,
                               const std::function<bool()>& stop) {
-  const Labels l = read_labels(objective, target, train, held_out,
-                               stop ? stop : StopAsked([] { return false; }));
+  const LabelScan l =
+      scan_labels(objective, target, train, held_out, stop ? stop : Stopped([] { return false; }));
   const auto tokens = static_cast<double>(l.scored),
              bytes = static_cast<double>(held_out.target_bytes);
   Yardsticks yardsticks;
@@ -186,6 +191,42 @@ double yardsticks_memory(const Objective& objective, const Split& train, int thr
                    kMostLabels, static_cast<double>(train.target.size() + train.sentences()))),
                xz = XzSize::memory(static_cast<double>(train.target_bytes));
   return std::max(ngram, xz) + std::min(2, threads - 1) * xz;
+}
+
+Json json_of(const Yardsticks& yardsticks) {
+  Json list = Json::array();
+  for (const Yardstick& y : yardsticks)
+    list.push_back({{"name", y.name},
+                    {"nats_per_token", y.nats_per_token},
+                    {"bits_per_byte", y.bits_per_byte ? Json(*y.bits_per_byte) : Json()}});
+  return list;
+}
+
+std::string yardsticks_metrics(const Yardsticks& yardsticks) {
+  return Json{{"kind", kYardsticksKind}, {"step", 0}, {"values", json_of(yardsticks)}}.dump();
+}
+
+Yardsticks yardsticks_of_event(const Json& event) try {
+  Yardsticks yardsticks;
+  if (event.at("kind") != kYardsticksKind) return yardsticks;
+  for (const Json& value : event.at("values").get_ref<const Json::array_t&>()) {
+    Yardstick& y = yardsticks.emplace_back();
+    value.at("name").get_to(y.name);
+    value.at("nats_per_token").get_to(y.nats_per_token);
+    if (const Json& bits = value.at("bits_per_byte"); !bits.is_null())
+      y.bits_per_byte = bits.get<double>();
+  }
+  return yardsticks;
+} catch (const Json::exception&) {
+  return {};
+}
+
+Yardsticks logged_yardsticks(const std::filesystem::path& run) {
+  Yardsticks yardsticks;
+  for_each_event(run, [&](const Json& event) {
+    if (yardsticks.empty()) yardsticks = yardsticks_of_event(event);
+  });
+  return yardsticks;
 }
 
 }  // namespace heed

@@ -6,13 +6,18 @@
 //   xz        (size of training and held-out text as .xz, less that of the training text alone)
 //
 // Each is measured on exactly the labels that a validation scores, so all figures compare with the
-// model's. Of pairs these are the lines of the target side, each from <s> to </s>; the source side
-// is not looked at. Masked models are asked for some of the tokens only: they have the first two.
-// A long training text counts with its last 5 million labels, of which the N-gram learns as many as
-// it has room for, and for xz with its last 8 MiB: it does not look back further.
+// model's. With pairs these are the lines of the target side, each from <s> to </s>; the source
+// side is ignored. A masked model predicts only some of the tokens, so it has the first two only.
+// Of a long training text only the last 5 million labels count (the N-gram learns as many of them
+// as fit), and for xz the last 8 MiB, as far back as it looks.
+//
+// Their JSON is a line of metrics.jsonl, a member of what `heed evaluate --json` prints, and data
+// of the report.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,19 +30,31 @@ namespace heed {
 struct Yardstick {
   std::string name;
   double nats_per_token = 0;
-  std::optional<double> bits_per_byte;  // where the model's loss can be said in it
-  std::string part = {};  // of the training text, if it knows not all: "the last 8 MiB"; not logged
+  std::optional<double> bits_per_byte;  // where the model's loss has this unit too
+  std::string part = {};  // of the training text, unless all of it: "the last 8 MiB"; not in JSON
 };
 using Yardsticks = std::vector<Yardstick>;
 
-// None if nothing is scored, or if `stop`, which is asked all the time, ended it early. xz is left
-// out if there is <unk> in the text; both it and the N-gram where there is no memory for them. The
-// same for any number of threads.
+// Empty if nothing is scored, or if `stop`, which is called very often, ended it early. xz is left
+// out if the text contains <unk>; xz and the N-gram if there is no memory for them. The same for
+// any number of threads.
 Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& target,
                               const Split& train, const Split& held_out, Pool& pool,
                               const std::function<bool()>& stop = nullptr);
 
-// Bytes that this takes, at most.
+// The most bytes that measuring takes.
 double yardsticks_memory(const Objective& objective, const Split& train, int threads);
+
+inline constexpr const char* kYardsticksKind = "yardsticks";
+
+// [{"name":"uniform","nats_per_token":4.1,"bits_per_byte":6.0}, ...]; bits_per_byte may be null.
+nlohmann::ordered_json json_of(const Yardsticks& yardsticks);
+
+// {"kind":"yardsticks","step":0,"values":[...]}
+std::string yardsticks_metrics(const Yardsticks& yardsticks);
+// Reads such an event; empty if it is another one.
+Yardsticks yardsticks_of_event(const nlohmann::ordered_json& event);
+// Those in metrics.jsonl of a run, if any. Error (store) if it cannot be read.
+Yardsticks logged_yardsticks(const std::filesystem::path& run);
 
 }  // namespace heed

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "evaluate/yardsticks_json.h"
+#include "evaluate/yardsticks.h"
 #include "report/page.h"
 
 namespace heed {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "evaluate/yardsticks_json.h"
+#include "evaluate/yardsticks.h"
 #include "store/metrics_file.h"
-#include "train/learning_json.h"
+#include "train/learning_record.h"
 
 namespace heed {
 namespace {

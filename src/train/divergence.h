@@ -12,14 +12,14 @@
 
 namespace heed {
 
-// "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that has one,
-// values before gradients, else `otherwise`.
+// "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that contains
+// one, values before gradients, else `otherwise`.
 std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
                        const ParamVec<float>& gradients, const std::string& otherwise);
 
-// The loss, in nats per token, above which weights count as ruined: four times the most that
-// untrained ones have, about ln(vocabulary) + sqrt(d_model). (With tied embeddings the token that
-// was read has a logit of sqrt(d_model).)
+// The loss, in nats per token, above which weights count as ruined: four times the highest loss of
+// untrained ones, about ln(vocabulary) + sqrt(d_model). (With tied embeddings the token just read
+// has a logit of sqrt(d_model).)
 double divergence_threshold(const Transformer& model);
 
 // Why training could not continue from a checkpoint of these values, or "": NaN or infinity, or a
@@ -27,7 +27,7 @@ double divergence_threshold(const Transformer& model);
 std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& values,
                               const ExampleList& examples, Pool& pool);
 
-// `last`: of the last step that this process began; without tokens if it began none.
+// `last`: the last step that this process began; without tokens if it began none.
 std::string divergence_text(std::int64_t step, const std::string& what, const StepResult& last);
 // Exit::diverged: the text, which checkpoints are good, and how to see it again or continue.
 // `saved`: the last checkpoint's step, or negative; `rate`: the peak learning rate.

@@ -58,7 +58,7 @@ void FilmWriter::add(const Moment& moment, bool validated) {
     frame = film_.frame(moment);
   } catch (const Error& e) {
     if (e.exit() != Exit::diverged) throw;
-    return;  // training itself finds out, if the run has diverged
+    return;  // if the run has diverged, training itself finds out
   }
   run_.append_film(frame.line);
   length_ = {length_.frames + 1, moment.step};

@@ -1,4 +1,4 @@
-// Which steps end an interval: of log lines, validations, checkpoints, learning records. All are
+// Which steps end an interval: of log lines, validations, checkpoints, learning records. These are
 // pure functions of the step, so a resumed run does at each step what an uninterrupted one does.
 #pragma once
 
@@ -14,9 +14,9 @@ struct StepSpan {
 
 bool is_due(const Interval& interval, const StepSpan& end);
 
-// Does this step write a learning record? The last step does. So does every n-th log line, with n
-// such that records are at least ten steps apart. A record takes up to a third of a step, so all
-// of them take less than 3 % of the time.
+// Does this step write a learning record? The last step does, and every n-th log line, with n such
+// that records are at least ten steps apart. A record takes up to a third of a step, so all of them
+// take less than 3 % of the time.
 bool records_learning(const TrainConfig& config, const StepSpan& end);
 
 }  // namespace heed

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-// The mean of the last five training losses up to a step; NaN if there is none.
+// The mean of the last five training losses up to a step; NaN if there are none.
 double train_loss_at(const std::vector<LossPoint>& train, std::int64_t step) {
   const auto end = std::ranges::upper_bound(train, step, {}, &LossPoint::step);
   const auto n = std::min<std::ptrdiff_t>(5, end - train.begin());
@@ -31,7 +31,7 @@ std::string overfitting(const LossCurves& curves) {
     return "";
   return fmt::format(
       "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "
-      "model is learning the text by heart; more text, a smaller model, more dropout or "
+      "model is memorising the text; more text, a smaller model, more dropout or "
       "train.patience may help",
       best->step, best->loss, last.loss);
 }

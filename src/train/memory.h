@@ -9,8 +9,8 @@
 namespace heed {
 
 struct MemoryPlan {
-  double parameters = 0;   // bytes: values, moments, average, one gradient per shard, and what muon
-                           // needs beside them
+  double parameters = 0;   // bytes: values, moments, average, one gradient per shard, and muon's
+                           // workspace
   double activations = 0;  // of all threads
   double data = 0;         // token ids
   double record = 0;       // the learning record: copies of matrices
@@ -26,7 +26,8 @@ struct MemoryPlan {
 MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
                           int longest, double ids);
 
-// Bytes that may still be taken: the machine's available memory, or less in a control group.
+// Bytes that this process may still take: the machine's available memory, or less in a control
+// group.
 double available_memory();
 
 // Error (memory) if the training does not fit.

@@ -1,5 +1,5 @@
-// A run's parts, ready for its first step: everything that is read and checked before training
-// writes a file.
+// A run's parts, ready for its first step: everything is read and checked before training writes a
+// file.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,9 @@ struct PreparedRun {
   std::unique_ptr<Pool> pool;  // the threads to train with
 };
 
-// `folder`: where the relative paths of the config's data start. Empty tokenizers are trained.
-// `threads` 0: as the config says. Error (data) from the files; Error (memory) if the training
-// cannot fit, or if threads do not start.
+// `folder`: where relative paths of the config's data start. Empty tokenizers are trained.
+// `threads` 0: as in the config. Error (data) from the files; Error (memory) if the training cannot
+// fit, or if threads do not start.
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
                         int threads);
 

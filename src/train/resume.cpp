@@ -1,19 +1,221 @@
+// The stored run is read and prepared first, without writing, so that a branch leaves its stem
+// alone; then it goes on, in its own folder or in the branch's.
 #include "train/resume.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/input_file.h"
 #include "base/signals.h"
+#include "math/blas.h"
+#include "store/layout.h"
+#include "store/metrics_file.h"
+#include "store/open_checkpoint.h"
+#include "store/origin.h"
+#include "store/run_folder.h"
+#include "store/trained_model.h"
 #include "train/schedule.h"
-#include "train/stored_run.h"
 
 namespace heed {
 namespace {
 
-// Without a checkpoint a run starts again, which needs the weights it was given.
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxConfigFile = 16u << 20;
+
+struct StoredRun {
+  fs::path folder;
+  std::optional<Checkpoint> checkpoint;  // the newest whole one; none: the run has not saved yet
+  // The config that the user asked for: config.json or, if that is damaged, the checkpoint's.
+  std::string text, name;
+  RunConfig asked;                   // the same, parsed
+  RunConfig trained;                 // the config of the steps done
+  RunConfig config;                  // to continue with: `asked` with --set, --max-steps and --more
+  std::vector<std::string> changes;  // from `trained`, in words
+  Origin origin;
+  std::string nothing_to_do;  // why, and what would continue the run; or ""
+
+  std::int64_t steps_done() const { return checkpoint ? checkpoint->state().step : 0; }
+};
+
+void read_asked(StoredRun& run, Log& log) {
+  const fs::path path = run.folder / kConfigFile;
+  if (!run.checkpoint && !fs::exists(path))
+    throw Error(Exit::store,
+                fmt::format("the run {} has neither a checkpoint nor a config.json.",
+                            quoted_path(run.folder)),
+                "remove it and train again");
+  const auto read = [&](const std::string& text, const fs::path& name) {
+    run.text = text;
+    run.name = name.string();
+    run.asked = parse_config(text, run.name);
+  };
+  try {
+    read(read_file(path, kMaxConfigFile), path);
+  } catch (const Error& e) {
+    if (!run.checkpoint) throw e.as(Exit::store);
+    log.warn(fmt::format("continuing with the checkpoint's config: {}", e.what()));
+    read(run.checkpoint->config(), run.checkpoint->folder() / "config.json");
+  }
+}
+
+// In a branch the schedule ends with the branch unless --set says where.
+RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, Log& log) {
+  std::vector<std::string> sets;
+  if (!request.branch.empty()) sets.push_back("optimizer.decay_steps=null");
+  sets.insert(sets.end(), request.sets.begin(), request.sets.end());
+  if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
+  if (request.more > 0) {
+    const std::int64_t done = run.steps_done(), end = std::max(done, run.asked.train.max_steps);
+    if (end > done) log.info(fmt::format("--more counts from the planned end, step {}", end));
+    sets.push_back(fmt::format("train.max_steps={}", end + request.more));
+  }
+  return parse_config(run.text, run.name, sets);
+}
+
+// The keys that changed, in words. Error (usage) on changes that the steps already done forbid.
+std::vector<std::string> allowed_changes(const StoredRun& run, const ResumeRequest& request) {
+  std::vector<std::string> changes;
+  for (const KeyChange& change : changed_keys(run.trained, run.config)) {
+    if (change.key == "train.threads") continue;
+    const std::string text = in_words(change);
+    const bool of_schedule = change.on_resume == OnResume::branch;
+    if (change.on_resume == OnResume::refused || (of_schedule && request.branch.empty()))
+      throw Error(Exit::usage,
+                  fmt::format("a resumed run cannot change {}: the steps already done would have "
+                              "been different.",
+                              text),
+                  "heed train with --init-from " + shell_word(request.run) +
+                      (of_schedule ? "; or --branch DIR, if their learning rates stay" : ""));
+    changes.push_back(text);
+  }
+  return changes;
+}
+
+std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t stop_at) {
+  const auto already = [&](const std::string& where, const char* what_continues) {
+    return fmt::format("already {}; nothing to do; {}", where, what_continues);
+  };
+  if (t.max_steps > 0 && s.step >= t.max_steps)
+    return already(
+        fmt::format("at step {}{}{}", s.step,
+                    s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps),
+        "--more N continues for N steps");
+  if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs)
+    return already(
+        fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch, t.max_epochs),
+        "--set train.max_epochs=N continues");
+  if (t.patience > 0 && s.stalled >= t.patience)
+    return already(fmt::format("stopped early at step {}", s.step),
+                   "--set train.patience=N, greater or 0, continues");
+  if (stop_at > 0 && s.step >= stop_at)
+    return already(fmt::format("at step {}, {} --stop-at {}", s.step,
+                               s.step > stop_at ? "past" : "that of", stop_at),
+                   "a later --stop-at continues");
+  return "";
+}
+
+// The data must be that of the steps already done or, before the first checkpoint, of the start.
+void refuse_other_data(const Dataset& data, const std::optional<Checkpoint>& checkpoint,
+                       const Origin& origin) {
+  const std::string found = data.hash.all();
+  const std::string expected = checkpoint ? checkpoint->state().data_hash : origin.hash.all();
+  if (found == expected || (expected.empty() && !checkpoint)) return;
+  throw Error(Exit::data,
+              fmt::format("the data (training or held-out) is not what this run was trained on: "
+                          "its SHA-256 is {:.12}..., {} says {:.12}...",
+                          found, checkpoint ? "the checkpoint" : "origin.json", expected),
+              checkpoint ? "restore the file, or train a new run with --init-from"
+                         : "restore the file, or train a new run");
+}
+
+// Training never reaches such a cursor: an epoch takes at least one step.
+void refuse_cursor_beyond_data(const PreparedRun& run, const Checkpoint& checkpoint) {
+  const Cursor at = checkpoint.state().cursor;
+  const bool inside =
+      at.epoch <= checkpoint.state().step &&
+      (at.index == 0 || at.index < make_objective(run.config)->count(run.data.train, at.epoch));
+  if (inside) return;
+  throw Error(
+      Exit::store,
+      fmt::format("{}: epoch {}, example {} is beyond the data",
+                  (checkpoint.folder() / "state.json").string(), at.epoch, at.index),
+      "restore a copy; or move this checkpoint's folder away to resume from the one before");
+}
+
+// Warns of damaged checkpoints that it skips. Error (store) if only those are left, if the folder
+// holds no run, or nothing to branch from; Error (usage) on changes that the steps already done
+// forbid.
+StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
+                          NewestCheckpoint newest, Log& log) {
+  for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
+  if (!newest.checkpoint && !newest.damaged.empty())
+    throw Error(
+        Exit::store,
+        fmt::format(
+            "no checkpoint of {} is whole; starting at step 0 would overwrite what is left of "
+            "them.",
+            quoted_path(folder)),
+        "the warnings above say what is wrong with each; restore a copy, or train a new run");
+  StoredRun run;
+  run.folder = folder;
+  run.checkpoint = std::move(newest.checkpoint);
+  read_asked(run, log);
+  run.trained = run.checkpoint ? checkpoint_config(*run.checkpoint) : run.asked;
+  if (!run.checkpoint && !request.branch.empty())
+    throw Error(Exit::store, quoted_path(request.run) + " has no checkpoint yet.",
+                "wait until it saves (train.save_every)");
+  run.config = continued_config(run, request, log);
+  run.changes = allowed_changes(run, request);
+  if (run.checkpoint)
+    run.nothing_to_do = nothing_to_do(run.config.train, run.checkpoint->state(), request.stop_at);
+  if (!run.nothing_to_do.empty()) return run;  // needs no data
+  run.origin = read_origin(folder);
+  if (run.origin.folder.empty())
+    log.warn(
+        "origin.json does not say where the run began: relative paths of its data are taken "
+        "from the current folder");
+  return run;
+}
+
+// Error (data) if the data is not that of the steps done.
+PreparedRun prepare_stored_run(const StoredRun& run, int threads, Log& log) {
+  for (const std::string& change : run.changes) log.info("changed: " + change);
+  Tokenizers tokenizers;
+  if (run.checkpoint)
+    tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
+  PreparedRun prepared = prepare_run(run.config, run.origin.folder, std::move(tokenizers), threads);
+  refuse_other_data(prepared.data, run.checkpoint, run.origin);
+  if (run.checkpoint) refuse_cursor_beyond_data(prepared, *run.checkpoint);
+  watch_signals();
+  return prepared;
+}
+
+// The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
+// A change is logged, and recorded in metrics.jsonl. `of_start`: the type in origin.json; the type
+// so far is that of the last event that names one.
+void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& run, Log& log) {
+  const std::string here = blas_core_type();
+  std::string before = of_start;
+  for_each_event(run.path(), [&](const nlohmann::ordered_json& event) {
+    const auto type = event.find("core_type");
+    if (type != event.end() && type->is_string()) before = *type;
+  });
+  if (before.empty() || before == here) return;
+  const std::string text = fmt::format(
+      "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
+      "its last digits will differ from those of one that did not change",
+      before, here);
+  log.warn(text);
+  run.append_metrics(event_metrics(step, "resume", text, here));
+}
+
+// Without a checkpoint a run starts again, which needs the weights that it began with.
 void refuse_lost_weights(const RunWriter& run, const Origin& origin) {
   const std::string& of = origin.branched_from.empty() ? origin.init_from : origin.branched_from;
   if (of.empty()) return;
@@ -25,14 +227,14 @@ void refuse_lost_weights(const RunWriter& run, const Origin& origin) {
       "train it again, with --force: " + origin.command);
 }
 
-// What to know before training goes on after `done` steps, or "". A schedule ends where it was
-// planned to, also if the run now ends later.
+// What to say of the schedule before training goes on after `done` steps, or "". A schedule ends
+// where it was planned to, even if the run now ends later.
 std::string end_of_schedule(const RunConfig& config, std::int64_t planned, std::int64_t done,
                             const std::string& run) {
   const OptimizerConfig& o = config.optimizer;
   if (learning_rate(o, config.model.d_model, done + 1) == 0)
-    return "the schedule has ended, and with it the learning rate is 0: add, for example, --set "
-           "optimizer.min_learning_rate=1e-4";
+    return "the schedule has ended: the learning rate is 0, so training would change nothing; add, "
+           "for example, --set optimizer.min_learning_rate=1e-4";
   if (!decays(o) || config.train.max_steps <= std::max(planned, o.decay_steps)) return "";
   std::string text =
       fmt::format("the schedule ends before the run, at optimizer.decay_steps {}", o.decay_steps);
@@ -60,15 +262,12 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     refuse_lost_weights(run, stored.origin);
     log.info("no checkpoint yet: starting at step 0");
   }
-  for (const std::string& change : stored.changes) log.info("changed: " + change);
   const std::int64_t planned = stored.asked.train.max_steps;
   if (config.train.max_steps > 0 && config.train.max_steps < planned)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", planned));
   if (!ended.empty()) config.optimizer.min_learning_rate > 0 ? log.info(ended) : log.warn(ended);
 
-  const PreparedRun prepared = prepare_stored_run(stored, request.threads);
-  watch_signals();
-
+  const PreparedRun prepared = prepare_stored_run(stored, request.threads, log);
   return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
       trainer.restore(*checkpoint);
@@ -81,6 +280,126 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     run.write_config(dump_config(config));
     say_core_type(stored.origin.core_type, done, run, log);
     log.info(fmt::format("resuming at step {}", done));
+  });
+}
+
+// Is `inner` in `outer`, or the same folder?
+bool contains(const std::string& outer, const std::string& inner) {
+  const auto canonical = [](const std::string& path) {
+    std::error_code ignored;
+    return fs::weakly_canonical(fs::absolute(path), ignored);
+  };
+  const fs::path path = canonical(inner).lexically_relative(canonical(outer));
+  return !path.empty() && *path.begin() != "..";
+}
+
+NewestCheckpoint branch_point(const ResumeRequest& r) {
+  if (r.checkpoint.empty()) return newest_checkpoint(r.run);
+  Checkpoint chosen = open_checkpoint(r.run, r.checkpoint);
+  if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run))
+    throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
+                                         quoted_path(r.run)));
+  if (!chosen.has_training())
+    throw Error(Exit::usage,
+                chosen.folder().string() + " has no optimizer state, so it cannot be continued.",
+                "--checkpoint step-N");
+  return {std::move(chosen), {}};
+}
+
+// The first weights, if the stem keeps them, and the best ones, which a stem that is still training
+// may have replaced.
+std::vector<Checkpoint> earlier_checkpoints(const fs::path& run, const State& state, Log& log) {
+  std::vector<Checkpoint> kept;
+  for (const std::int64_t step : {std::int64_t{0}, state.best_step}) {
+    if (step < 0 || step == state.step) continue;
+    try {
+      if (auto found = open_if_there(run / kCheckpoints / step_folder_name(step)))
+        kept.push_back(std::move(*found));
+      else if (step > 0)
+        log.warn(fmt::format("the branch begins without its best step, {}, which is gone", step));
+    } catch (const Error& e) {
+      log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
+    }
+  }
+  return kept;
+}
+
+// Error (usage) unless the branch's config could reproduce the steps done.
+void check_steps_done(const StoredRun& stem, const std::string& run) {
+  const RunConfig &was = stem.trained, &is = stem.config;
+  const std::int64_t done = stem.steps_done(), end = is.train.max_steps;
+  const auto refuse = [&](const std::string& why, const std::string& hint) {
+    throw Error(
+        Exit::usage,
+        fmt::format("the branch begins at step {} of {}, and {}", done, quoted_path(run), why),
+        hint);
+  };
+  if (end > 0 && end <= done)
+    refuse(fmt::format("train.max_steps is {}.", end),
+           fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", done));
+  if (!stem.nothing_to_do.empty()) refuse("it is " + stem.nothing_to_do, "");
+  if (was.optimizer.clip_norm != is.optimizer.clip_norm)
+    refuse(fmt::format("its steps had optimizer.clip_norm {}, not {}: no single config could "
+                       "reproduce such a run.",
+                       was.optimizer.clip_norm, is.optimizer.clip_norm),
+           fmt::format("--set optimizer.clip_norm={}", was.optimizer.clip_norm));
+  for (std::int64_t step = 1; step <= done; ++step) {
+    const double had = learning_rate(was.optimizer, was.model.d_model, step);
+    const double has = learning_rate(is.optimizer, was.model.d_model, step);
+    if (had == has) continue;
+    refuse(fmt::format("with its config step {} would have had the learning rate {:.4g} instead of "
+                       "{:.4g}: no single config could reproduce such a run.",
+                       step, has, had),
+           fmt::format("a later --max-steps or a smaller optimizer.decay_fraction; --checkpoint "
+                       "with one from before step {}; the stem's learning rate must stay constant "
+                       "until it decays (optimizer.schedule wsd), with the same learning_rate and "
+                       "warmup_steps",
+                       step));
+  }
+}
+
+RunResult branch_run(const ResumeRequest& request, Log& log) {
+  if (contains(request.run, request.branch) || contains(request.branch, request.run))
+    throw Error(
+        Exit::usage,
+        fmt::format("the branch {} and the run {} overlap; a branch leaves its run as it is.",
+                    quoted_path(request.branch), quoted_path(request.run)),
+        "--branch with a folder beside it");
+  RunWriter::require_free(request.branch, request.force);
+  const StoredRun stem = read_stored_run(request, request.run, branch_point(request), log);
+  const std::int64_t step = stem.steps_done();
+  check_steps_done(stem, request.run);
+  const std::vector<Checkpoint> earlier =
+      earlier_checkpoints(stem.folder, stem.checkpoint->state(), log);
+
+  Origin origin = stem.origin;
+  const std::string core_type = origin.core_type;
+  const PreparedRun prepared = prepare_stored_run(stem, request.threads, log);
+  std::error_code ignored;
+  fs::path text;
+  if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
+  if (fs::equivalent(origin.folder, request.run, ignored) && fs::exists(stem.folder / kRunText)) {
+    origin.folder = ".";  // heed train -: the run keeps its text
+    text = stem.folder / kRunText;
+  }
+  origin.hash = prepared.data.hash;
+  origin.branched_from = request.run;
+  origin.branched_at = step;
+  origin.command = request.command;
+  origin.core_type = blas_core_type();
+  RunWriter run = RunWriter::create(request.branch, request.force,
+                                    {origin_json(origin), dump_config(stem.config), text});
+
+  return with_errors_in_log(run, log, [&] {
+    return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
+      say_cut(log, {.kept = run.copy_metrics(request.run, step).kept}, step);
+      say_core_type(core_type, step, run, log);
+      const std::string event = fmt::format("branched from {} at step {}", request.run, step);
+      run.append_metrics(event_metrics(step, "branch", event));
+      for (const Checkpoint& checkpoint : earlier) trainer.adopt(checkpoint);
+      trainer.adopt(*stem.checkpoint);
+      log.info(event);
+    });
   });
 }
 

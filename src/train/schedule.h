@@ -23,8 +23,8 @@ double learning_rate(const OptimizerConfig& config, int d_model, std::int64_t st
 // wsd: the last step before the decay.
 std::int64_t full_rate_until(const OptimizerConfig& config);
 
-// "rises to 0.008 over 100 steps, stays until step 1600, falls to 0 at step 2000": of a run that
-// ends at max_steps (0: it has no planned end).
+// "rises to 0.008 over 100 steps, stays until step 1600, falls to 0 at step 2000": for a run that
+// ends at max_steps (0: no planned end).
 std::string schedule_in_words(const OptimizerConfig& config, std::int64_t max_steps);
 
 }  // namespace heed

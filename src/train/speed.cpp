@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "base/clock.h"
@@ -14,7 +15,7 @@
 namespace heed {
 namespace {
 
-// Steps that something else on the machine delayed do not move it.
+// Not moved by the steps that something else on the machine delayed.
 double median(std::vector<double> x) {
   std::ranges::sort(x);
   const std::size_t n = x.size();
@@ -59,10 +60,8 @@ Speed measure_speed(const PreparedRun& run,
   speed.tokens_per_second = median(tokens);
   speed.flops_per_second = median(flops);
   speed.flops /= static_cast<double>(speed.steps);
-  const double index = static_cast<double>(state.cursor.index);
-  const auto count = static_cast<double>(objective->count(run.data.train, state.cursor.epoch));
-  speed.epochs = (static_cast<double>(state.cursor.epoch) + index / std::max(1.0, count)) /
-                 static_cast<double>(std::max<std::int64_t>(1, state.step));
+  speed.epochs_per_step = epochs_at(*objective, run.data.train, state.cursor) /
+                          static_cast<double>(std::max<std::int64_t>(1, state.step));
   double rest = 0;  // in nanoseconds
   for (const double s : seconds) rest += 1e9 * s * std::min(run.pool->threads(), available_cores());
   for (const Profile& p : stepper.gradients().profiles())
@@ -108,9 +107,7 @@ double measure_sgemm(int threads, double seconds) {
                   0.0f, Mat<float>{m + 2 * size, n, n});
       rate[task] = 2.0 * n * n * n / (seconds_now() - start) * 1e-9;
     });
-    double sum = 0;
-    for (double r : rate) sum += r;
-    rates.push_back(sum);
+    rates.push_back(std::accumulate(rate.begin(), rate.end(), 0.0));
   }
   return median(rates);
 }

@@ -13,18 +13,18 @@ namespace heed {
 struct Speed {
   std::int64_t steps = 0;                                                // measured
   double step_seconds = 0, tokens_per_second = 0, flops_per_second = 0;  // medians
-  double flops = 0, epochs = 0;                                          // of a step, means
+  double flops = 0, epochs_per_step = 0;                                 // of a step, means
   Profile profile;  // of all threads together; waiting is the rest of wall time times threads
 };
 
-// Takes steps until `enough` of them have been measured, which is asked after each one with their
-// number and with the seconds since the beginning. Two of warm-up come before, with numbers below
-// 1; they count if they are all there is.
+// Takes steps until `enough`, called after each with its number and the seconds since the
+// beginning, returns true. Two warm-up steps come first, numbered -1 and 0; they count only if no
+// others follow.
 Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t steps, double seconds)>& enough);
 
-// Seconds of a validation, 0 without one. If it takes longer than `limit`, what training on as many
-// tokens would take, which is more.
+// Seconds of a validation, 0 without one. If it takes longer than `limit`, the time of training on
+// as many tokens, which is more.
 double measure_validation(const PreparedRun& run, const Speed& speed, double limit);
 
 // GFLOP/s of large products, one per thread at a time, summed over the threads: what training could

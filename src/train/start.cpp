@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::string& run) {
   const auto differs = [&](const std::string& key) {
-    throw Error(Exit::usage, fmt::format("--init-from {}: its {} is not this config's.", run, key));
+    throw Error(Exit::usage,
+                fmt::format("--init-from {}: its {} differs from this config's.", run, key));
   };
   if (other.tokenizer.type != config.tokenizer.type) differs("tokenizer.type");
   if (other.tokenizer.punctuation != config.tokenizer.punctuation) differs("tokenizer.punctuation");
@@ -29,7 +30,7 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
                 : "number of special tokens (from the lengths in objective)");
 }
 
-// Keys of the model that fit the weights and yet give another function.
+// Keys of the model that fit the weights and yet change the function that they compute.
 std::vector<std::string> other_function(const RunConfig& weights, const RunConfig& config) {
   RunConfig before, after;
   before.model = without_training(weights.model);
@@ -42,7 +43,7 @@ std::vector<std::string> other_function(const RunConfig& weights, const RunConfi
 }  // namespace
 
 PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
-                            const std::string& folder, const std::string& run) {
+                            const std::string& folder) {
   std::optional<Checkpoint> initial;
   Tokenizers tokenizers;
   std::vector<std::string> changes;
@@ -58,16 +59,16 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
   std::optional<ParamVec<float>> weights;
   if (initial) {
     prepared.data.notes.push_back(
-        fmt::format("tokenizer: that of {}, {} ids; the other keys of tokenizer do nothing here",
+        fmt::format("tokenizer from {}, {} ids; the other keys of tokenizer have no effect",
                     request.init_from, prepared.tokenizers.target->size()));
     if (!changes.empty())
-      prepared.data.notes.push_back(
-          fmt::format("weights: those of {}, which learnt another model; changed: {}",
-                      request.init_from, joined(changes)));
+      prepared.data.notes.push_back(fmt::format("weights from {}, trained with other settings: {}",
+                                                request.init_from, joined(changes)));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }
-  return {std::move(prepared), std::move(weights), run, folder, nullptr};
+  watch_signals();
+  return {std::move(prepared), std::move(weights), folder, nullptr};
 }
 
 RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log) {
@@ -75,7 +76,7 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
   const Origin origin{start.folder, prepared.data.hash, request.init_from, request.command,
                       blas_core_type()};
   RunWriter run = RunWriter::create(
-      start.run, request.force,
+      request.run, request.force,
       {origin_json(origin), dump_config(prepared.config), start.text ? start.text->path() : ""});
   start.text.reset();
 
@@ -88,14 +89,12 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
   });
 }
 
-RunResult train_run(const TrainRequest& request, Log& log) {
+RunResult train_run(TrainRequest request, Log& log) {
   const RunConfig config = load_config(request.config, request.sets);
   const fs::path path = fs::absolute(request.config).lexically_normal();
-  const std::string run =
-      request.run.empty() ? (fs::path("runs") / path.stem()).string() : request.run;
-  RunWriter::require_free(run, request.force);
-  PreparedStart start = prepare_start(request, config, path.parent_path().string(), run);
-  watch_signals();
+  if (request.run.empty()) request.run = (fs::path("runs") / path.stem()).string();
+  RunWriter::require_free(request.run, request.force);
+  PreparedStart start = prepare_start(request, config, path.parent_path().string());
   return begin_run(start, request, log);
 }
 

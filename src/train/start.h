@@ -1,5 +1,5 @@
 // heed train: reads config and data, makes the run folder, and trains. In two halves, between which
-// a start on a text of one's own (train/text_start) plans how long it trains.
+// training on the user's own text (train/text_start) plans how long it takes.
 #pragma once
 
 #include <memory>
@@ -19,19 +19,18 @@ struct TrainRequest : RunRequest {  // `run` empty: runs/<config name>
 struct PreparedStart {
   PreparedRun prepared;
   std::optional<ParamVec<float>> weights;  // of --init-from
-  std::string run;                         // folder, to be made
-  std::string folder;                 // for origin.json: where the relative paths of the data start
-  std::unique_ptr<StoredInput> text;  // if there is one, it becomes RUN/text.txt
+  std::string folder;                      // relative paths of the data start here
+  std::unique_ptr<StoredInput> text;       // becomes RUN/text.txt; null: none
 };
 
-// `run` is free: the caller has checked it, before a text is read.
+// From here on signals stop the training.
 PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
-                            const std::string& folder, const std::string& run);
+                            const std::string& folder);
 
-// Makes the run folder and trains.
+// Makes the folder request.run, which RunWriter::require_free() has checked, and trains.
 RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log);
 
 // Errors leave every earlier run as it was; once there is a train.log they are logged there too.
-RunResult train_run(const TrainRequest& request, Log& log);
+RunResult train_run(TrainRequest request, Log& log);
 
 }  // namespace heed

@@ -24,6 +24,12 @@ void Stepper::copy_values_to_average() {
   if (averaged_) std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
 }
 
+double epochs_at(const Objective& objective, const Split& split, const Cursor& cursor) {
+  const auto count = static_cast<double>(objective.count(split, cursor.epoch));
+  return static_cast<double>(cursor.epoch) +
+         static_cast<double>(cursor.index) / std::max(1.0, count);
+}
+
 StepResult Stepper::step(State& state, const BeforeUpdate& before_update) {
   if (!filled_) batcher_.fill(state.step + 1, state.cursor, batches_[current_]);
   const StepBatch& batch = batches_[current_];
@@ -37,7 +43,7 @@ StepResult Stepper::step(State& state, const BeforeUpdate& before_update) {
   result.finite = std::isfinite(result.sums.objective) && std::isfinite(result.gradient_norm);
   if (!result.finite) return result;
   if (before_update) before_update(batch.after);
-  // A young average follows quickly: it has little to average yet.
+  // An average of few values follows quickly.
   const double decay = std::min(config_.train.ema_decay, (1.0 + state.step) / (10.0 + state.step));
   const Update update{state.step + 1, result.rate,
                       clip_factor(config_.optimizer.clip_norm, result.gradient_norm), decay};

@@ -25,6 +25,9 @@ struct StepResult {
   double loss() const { return sums.nll / std::max<double>(1, static_cast<double>(sums.tokens)); }
 };
 
+// "Epoch 2.5": 2 epochs are done and half of the next one's examples.
+double epochs_at(const Objective& objective, const Split& split, const Cursor& cursor);
+
 class Stepper {
  public:
   // References must outlive the stepper. Values start from the seed.
@@ -32,13 +35,13 @@ class Stepper {
           const Split& split, Pool& pool);
 
   // Does the step after `state.step`, from its cursor; advances step, cursor and tokens_seen.
-  // `before_update`, if given, is called when the gradient is summed (and finite) and the values
-  // are still the old ones; `after` is where the cursor will be after the step.
+  // `before_update`, if given, is called once the gradient is summed (and finite), before the
+  // values change; `after` is the cursor after the step.
   using BeforeUpdate = std::function<void(const Cursor& after)>;
   StepResult step(State& state, const BeforeUpdate& before_update = {});
 
   ParamVec<float>& values() { return values_; }
-  // What validation, samples and exported models use: the averaged weights where there are any.
+  // What validation, samples and exported models use: the averaged weights, if there are any.
   const ParamVec<float>& best_values() const { return averaged_ ? *averaged_ : values_; }
   void copy_values_to_average();
   Gradients& gradients() { return gradients_; }
@@ -62,8 +65,8 @@ class Stepper {
   bool filled_ = false;
 };
 
-// The tensors of training.safetensors, to fill: the optimizer's, and the raw weights where the
-// model is their average (else null).
+// The tensors of training.safetensors, to fill: the optimizer's, and `raw`, the weights themselves
+// if the model is their average (else null).
 std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
                                        ParamVec<float>* raw);
 

@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "base/utf8.h"
 
 namespace heed {
 namespace {
 
-// What a text of at least so many bytes gets, if training may take so many minutes; the last row
-// that fits counts. The trials behind this and what follows are in configs/MEASURED.md, "What was
-// tried".
+// Model size by length of text and time; the last row that fits wins. The trials behind this and
+// what follows are in configs/MEASURED.md, "What was tried".
 struct Size {
   double bytes, minutes;
   int d_model, layers;
@@ -26,13 +24,13 @@ constexpr Size kSizes[] = {{0, 0, 64, 2, 6e-3},
                            {600e3, 15, 192, 5, 6e-3},
                            {600e3, 60, 256, 6, 5e-3}};
 
-constexpr double kFewBytes = 50e3;  // pieces of words need more to be learnt from
+constexpr double kFewBytes = 50e3;  // to learn pieces of words takes more
 // For guesses: the speed of a whole training step on two Zen 3 cores. A text and its minutes get
 // the same model (with the same dropout) everywhere; only the steps are planned from measurements.
 constexpr double kFlopsPerSecond = 70e9;
 constexpr int kBatchTokens = 2048;
 
-// For as much work as a GPT of n layers is.
+// As much work as the layers of a GPT of n.
 struct Layers {
   int encoder, decoder;
   static Layers gpt(int n) { return {0, n}; }
@@ -60,13 +58,10 @@ constexpr Family kTranslation = {"", R"("seq2seq", "label_smoothing": 0.1)",
                                  Layers::translation};
 
 const Family& family_of(const OwnText& text) {
-  if (text.pairs) return kTranslation;
-  for (const Family& f : kFamilies)
-    if (text.like == f.like) return f;
-  throw Error(Exit::usage, fmt::format("--like {}: expected {}.", text.like, joined(families())));
+  return text.pairs ? kTranslation : *std::ranges::find(kFamilies, text.like, &Family::like);
 }
 
-// bpe needs room for the characters that make up most of the text, for 256 bytes and special ids.
+// bpe needs ids for the characters that make up most of the text, 256 bytes and special tokens.
 int pieces_for(const TextFacts& f) {
   const auto bytes = static_cast<double>(f.bytes);
   const int words = bytes < 300e3 ? 500 : bytes < 5e6 ? 1000 : bytes < 50e6 ? 2000 : 4000;
@@ -79,9 +74,9 @@ double bytes_per_token(const Suggestion& s) {
 }
 
 // The weights forget what is older than 1 / (rate * weight_decay) steps (Wang and Aitchison 2024,
-// arXiv 2405.13698). For muon some two passes through the text are good: the less text there is,
-// the stronger the decay, up to the strongest that was measured on more than one text. It is for
-// the suggested rate, pieces and batch: --set of those leaves it as it is.
+// arXiv 2405.13698). With muon about two passes through the text work well: the shorter the text,
+// the stronger the decay, up to the strongest that was measured on more than one text. It is meant
+// for the suggested rate, pieces and batch, and does not change if --set changes those.
 constexpr double kRememberedPasses = 2;
 double weight_decay_for(double rate, double steps_of_a_pass) {
   return std::clamp(1 / (rate * kRememberedPasses * steps_of_a_pass), 0.01, 3.0);
@@ -96,7 +91,7 @@ double steps_of_a_pass(const OwnText& text, const Suggestion& s) {
   return static_cast<double>(text.facts.bytes) / bytes_per_token(s) / kBatchTokens;
 }
 
-// What fits into the minutes, at 6 operations for each weight and token.
+// The steps that fit into the minutes, at 6 operations for each weight and token.
 double steps_in(double minutes, const Suggestion& s) {
   const double d = s.d_model, layers = s.encoder_layers + s.decoder_layers;
   const double weights = 12 * layers * d * d + d * std::max(256, s.vocab_size);

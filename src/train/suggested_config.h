@@ -12,29 +12,29 @@ namespace heed {
 
 struct OwnText {
   std::string name;                // for people: "a.txt, b.txt, c.txt and 9 more"
-  std::vector<std::string> files;  // as the config is to name them
+  std::vector<std::string> files;  // as the config will name them
   TextFacts facts;
-  bool pairs = false;  // one file of pairs (TSV), for a model that translates
-  std::string like = "gpt";
+  bool pairs = false;        // one file of pairs (TSV), for a model that translates
+  std::string like = "gpt";  // one of families()
   double minutes = 5;
 };
 
-// What --like takes.
+// The values of --like.
 std::vector<std::string> families();
 
 struct Suggestion {
   TokenizerConfig::Type tokenizer = TokenizerConfig::char_;
-  std::string tokens;  // which, and why
+  std::string tokens;  // which ones, and why
   int vocab_size = 0;  // bpe
   int d_model = 128, encoder_layers = 0, decoder_layers = 4;
   double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
   double weight_decay = 0;  // 0: the optimizer's own
-  double passes = 0;        // through the text, at most: more would only learn it by heart
-  std::int64_t steps = 0;   // a guess of what fits into the minutes
+  double passes = 0;        // through the text, at most: more would only memorise it
+  std::int64_t steps = 0;   // estimated to fit into the minutes
 };
 
 inline constexpr int kValidations = 12;  // of a training
-// What there is time for, but not more than the useful steps, or 300: a small text takes some, too.
+// The steps that there is time for, but no more than are useful, or 300, which a small text needs.
 std::int64_t steps_in_time(double in_time, double useful);
 
 Suggestion suggest(const OwnText& text);

@@ -20,22 +20,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kUsed = 0.9;         // of the time left: the machine may get busier
-constexpr int kMeasuredSteps = 20;    // of training, to measure its speed
-constexpr double kMeasured = 0.05;    // of the minutes, at most: for steps, and for a validation
+constexpr double kUsed = 0.9;       // share of the time left that is planned for; the rest is slack
+constexpr int kMeasuredSteps = 20;  // of training, to measure its speed
+constexpr double kMeasured = 0.05;  // share of the minutes, at most, for steps and for a validation
 constexpr double kLittleText = 30e3;  // bytes
 constexpr std::size_t kNamed = 4;     // files, at most
 
-// For what comes beside the training: the page, and the yardsticks, which are measured with the
-// last of the text.
-double seconds_beside(const OwnText& text) {
+// For the page, and the yardsticks, which are measured with the end of the text.
+double seconds_besides_training(const OwnText& text) {
   return 1 + 2e-6 * std::min(static_cast<double>(text.facts.bytes), 3e6);
 }
 
-// After how many steps an end comes that the user has set beside max_steps.
+// The number of steps at which an end that the user has set, other than max_steps, comes.
 double steps_to_other_ends(const TrainConfig& train, const Speed& speed) {
   double steps = std::numeric_limits<double>::infinity();
-  if (train.max_epochs > 0) steps = train.max_epochs / speed.epochs;
+  if (train.max_epochs > 0) steps = train.max_epochs / speed.epochs_per_step;
   if (train.max_minutes > 0) steps = std::min(steps, 60 * train.max_minutes / speed.step_seconds);
   return steps;
 }
@@ -46,12 +45,12 @@ std::string absolute_path(const std::string& path) {
   return whole;
 }
 
-// Error (usage) on what contradicts a text that is planned for.
+// Error (usage) on keys that contradict a planned training on a text.
 GivenKeys checked_sets(const std::vector<std::string>& sets) {
   GivenKeys given = read_sets(sets);
   if (given.keys.contains("data.train"))
-    throw Error(Exit::usage, "--set data.train: the texts stand on the command line already.",
-                "all texts there; or a config, with this --set");
+    throw Error(Exit::usage, "--set data.train: the texts are on the command line already.",
+                "all texts on the command line; or a config, with this --set");
   if (given.keys.contains("train.max_steps") && given.values.train.max_steps == 0)
     throw Error(Exit::usage,
                 "--set train.max_steps=0: training on a text is planned in steps; expected at "
@@ -80,10 +79,11 @@ void say_model(Log& log, const OwnText& text, const PreparedRun& run) {
                        format_bytes(bytes), counted(fmt::format("{:g}", text.minutes), "minute"),
                        text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
   if (bytes < kLittleText)
-    log.info(data.has_validation()
-                 ? "so little text is soon known by heart: the loss on the held-out part may rise "
-                   "again; the best checkpoint is the one before that"
-                 : "so little text is soon known by heart; nothing is held out of it");
+    log.info(
+        data.has_validation()
+            ? "the text is short, so the model will soon memorise it: the loss on the held-out "
+              "part may rise again; the best checkpoint is the one before that"
+            : "the text is short, so the model will soon memorise it; nothing is held out");
 }
 
 }  // namespace
@@ -119,27 +119,25 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
   return text;
 }
 
-RunResult train_on_text(const TextRequest& request, Log& log) {
+RunResult train_on_text(TextRequest request, Log& log) {
   const bool piped = request.texts == std::vector<std::string>{"-"};
-  const std::string run = request.run.empty()
-                              ? (fs::path("runs") / name_of_text(request.texts.front())).string()
-                              : request.run;
+  if (request.run.empty())
+    request.run = (fs::path("runs") / name_of_text(request.texts.front())).string();
   const GivenKeys given = checked_sets(request.sets);
-  RunWriter::require_free(run, request.force);
+  RunWriter::require_free(request.run, request.force);
 
   if (piped && ::isatty(STDIN_FILENO) != 0)
     log.info("type or paste the text; Ctrl-D at the start of a line ends it");
   auto input = piped ? std::make_unique<StoredInput>() : nullptr;
   const bool own_tokenizer = given.keys.contains("tokenizer.type");
-  TextRequest readable = request;
-  if (piped) readable.texts = {input->path()};
+  if (piped) request.texts = {input->path()};
   OwnText text = read_own_text(
-      readable, own_tokenizer && given.values.tokenizer.type == TokenizerConfig::byte, log);
+      request, own_tokenizer && given.values.tokenizer.type == TokenizerConfig::byte, log);
   if (const std::string& first = text.files.front(); first.ends_with(".tsv"))
     log.info("it is read as text; for pairs to translate: heed init " + shell_word(first));
   for (std::string& file : text.files) file = absolute_path(file);
   Suggestion suggestion = suggest(text);
-  // The decay is muon's, and would make weights that come from another run forget it.
+  // The decay is muon's, and would make the weights of another run forget what they learnt.
   const bool muon =
       !given.keys.contains("optimizer.type") || given.values.optimizer.type == OptimizerType::muon;
   if (!muon || !request.init_from.empty()) suggestion.weight_decay = 0;
@@ -150,10 +148,9 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
     if (!c.tokenizer.file.empty()) c.tokenizer.file = absolute_path(c.tokenizer.file);
     return c;
   };
-  // The run folder is where the config's paths start, once it is there.
-  PreparedStart start = prepare_start(request, config(), ".", run);
+  // Paths in the config will start at the run folder.
+  PreparedStart start = prepare_start(request, config(), ".");
   RunConfig& c = start.prepared.config;
-  watch_signals();
   if (request.init_from.empty() && c.tokenizer.file.empty() && !own_tokenizer)
     log.info("tokens: " + suggestion.tokens);
   say_model(log, text, start.prepared);
@@ -165,10 +162,10 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   const double validations = (kValidations + 1) * measure_validation(start.prepared, speed, limit);
   const double most = steps_to_other_ends(c.train, speed);
   const double left = kUsed * (60 * request.minutes - (seconds_now() - request.begin)) -
-                      seconds_beside(text) - validations;
+                      seconds_besides_training(text) - validations;
   const bool planned = !given.keys.contains("train.max_steps");
   suggestion.steps = planned ? steps_in_time(std::min(most, left / speed.step_seconds),
-                                             suggestion.passes / speed.epochs)
+                                             suggestion.passes / speed.epochs_per_step)
                              : c.train.max_steps;
   if (piped) {
     text.files = {kRunText};
@@ -176,18 +173,19 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   }
   c = config();
   const double steps = std::min(most, static_cast<double>(c.train.max_steps));
-  const double passes = steps * speed.epochs;
+  const double passes = steps * speed.epochs_per_step;
   log.info(fmt::format("steps: {}, {:.3g} times through the text{}; done in about {}",
                        format_count(std::llround(steps)), passes,
                        !planned || steps >= most          ? ""
                        : passes < 0.9 * suggestion.passes ? " (--minutes M for more)"
-                                                          : " (more would only learn it by heart)",
+                                                          : " (more steps would only memorise it)",
                        format_duration(steps * speed.step_seconds + validations)));
-  log.info(
-      fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues", shell_word(run)));
+  log.info(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
+                       shell_word(request.run)));
   log.info(fmt::format(
       "to repeat it byte for byte: heed train {} --run {}{}",
-      shell_word((fs::path(run) / "config.json").string()), shell_word(run + "-again"),
+      shell_word((fs::path(request.run) / "config.json").string()),
+      shell_word(request.run + "-again"),
       request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
   return begin_run(start, request, log);
 }

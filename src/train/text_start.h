@@ -1,8 +1,8 @@
-// heed train TEXT: a run on a text of one's own, without a config. One is suggested for the text
-// and for the minutes that it may take, and the log says why. heed init writes it.
+// heed train TEXT: a run on the user's own text, without a config. One is suggested for the text
+// and the minutes that training may take, and the log says why. heed init writes it.
 //
-// The number of steps is planned once, from steps that are measured before the run folder is made.
-// So the run's config.json is an ordinary config, and training with it again gives the same bytes.
+// The number of steps is planned once, from a few steps measured before the run folder is made. So
+// the run's config.json is an ordinary config, and training with it again gives the same bytes.
 #pragma once
 
 #include "train/start.h"
@@ -19,10 +19,10 @@ struct TextRequest : TrainRequest {  // `run` empty: runs/<name of the first tex
 // What to call a text: "mine" for "a/mine.txt", "stdin" for "-".
 std::string name_of_text(const std::string& path);
 
-// Finds the texts that `request` names and reads them once, and says what they are. Errors as
+// Finds the texts that `request` names, reads them once and logs what they are. Errors as
 // find_texts().
 OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log);
 
-RunResult train_on_text(const TextRequest& request, Log& log);
+RunResult train_on_text(TextRequest request, Log& log);
 
 }  // namespace heed

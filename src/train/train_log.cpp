@@ -6,14 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "train/learning_json.h"
+#include "train/learning_record.h"
 
 namespace heed {
-namespace {
 
 using Json = nlohmann::ordered_json;
-
-}  // namespace
 
 std::string train_line(const TrainLine& l) {
   std::string s = fmt::format("step {:6}", l.step);

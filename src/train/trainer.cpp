@@ -44,12 +44,6 @@ void Trainer::restore(const Checkpoint& checkpoint) {
   record_.began_as(run_.path(), log_);
 }
 
-double Trainer::epoch() const {
-  const std::int64_t n = objective_->count(prepared_.data.train, state_.cursor.epoch);
-  return static_cast<double>(state_.cursor.epoch) +
-         (n > 0 ? static_cast<double>(state_.cursor.index) / static_cast<double>(n) : 0.0);
-}
-
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
   const TrainConfig& t = prepared_.config.train;
   if (t.max_steps > 0 && state_.step >= t.max_steps) return Stop::finished;
@@ -62,7 +56,7 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 }
 
 Stop Trainer::run(std::int64_t stop_at) {
-  started_ = last_line_time_ = seconds_now();
+  started_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
     add_frame(true);
@@ -74,7 +68,9 @@ Stop Trainer::run(std::int64_t stop_at) {
   while (!stop) {
     const double begin = seconds_now();
     step();
-    loop_seconds_ += seconds_now() - begin;
+    const double seconds = seconds_now() - begin;
+    step_seconds_ += seconds;
+    line_seconds_ += seconds;
     ++steps_done_;
     const StepSpan end{state_.step, previous_, state_.cursor};
     if (is_due(prepared_.config.train.log_every, end)) {
@@ -89,7 +85,10 @@ Stop Trainer::run(std::int64_t stop_at) {
     add_frame(validation);
     stop = reason_to_stop(stop_at);
     if (save_now && !stop) save();
-    show_progress();
+    log_.progress({.done = state_.step,
+                   .total = prepared_.config.train.max_steps,
+                   .status = "loss " + format_fixed(last_.loss(), 3),
+                   .eta_seconds = eta_seconds()});
   }
   log_.end_progress();
   // The end of a run is logged and validated, but counts as the end of an interval only if it is
@@ -97,7 +96,7 @@ Stop Trainer::run(std::int64_t stop_at) {
   const bool ended = *stop == Stop::finished || *stop == Stop::early || *stop == Stop::time;
   if (ended && state_.label_sum > 0) log_line();
   if (ended && validated_ != state_.step) {
-    // Where a run ends before its first validation, this one is its best until it is extended.
+    // If a run ends before its first validation, this one is its best until the run is extended.
     const bool first = *stop == Stop::finished && state_.best_step < 0;
     state_.best_is_of_end = validate(first);
   }
@@ -133,7 +132,7 @@ void Trainer::diverged(std::int64_t step, const std::string& what) {
 
 double Trainer::eta_seconds() const {
   if (prepared_.config.train.max_steps == 0 || steps_done_ < 3) return -1;
-  return loop_seconds_ / static_cast<double>(steps_done_) *
+  return step_seconds_ / static_cast<double>(steps_done_) *
          static_cast<double>(prepared_.config.train.max_steps - state_.step);
 }
 
@@ -141,12 +140,11 @@ void Trainer::log_line() {
   TrainLine line;
   line.step = state_.step;
   line.max_steps = prepared_.config.train.max_steps;
-  line.epoch = epoch();
+  line.epoch = epochs_at(*objective_, prepared_.data.train, state_.cursor);
   line.loss = state_.loss_sum / std::max(1.0, state_.label_sum);
   line.gradient_norm = last_.gradient_norm;
   line.learning_rate = last_.rate;
-  line.tokens_per_second =
-      static_cast<double>(tokens_since_line_) / std::max(1e-9, seconds_now() - last_line_time_);
+  line.tokens_per_second = static_cast<double>(tokens_since_line_) / std::max(1e-9, line_seconds_);
   line.seconds = seconds_now() - started_;
   line.eta_seconds = eta_seconds();
   line.learning = learning_;
@@ -154,20 +152,12 @@ void Trainer::log_line() {
   curves_.train.push_back({line.step, line.loss});
   run_.append_metrics(train_metrics(line));
   tokens_since_line_ = 0;
-  last_line_time_ = seconds_now();
+  line_seconds_ = 0;
 }
 
-void Trainer::show_progress() {
-  log_.progress({.done = state_.step,
-                 .total = prepared_.config.train.max_steps,
-                 .status = "loss " + format_fixed(last_.loss(), 3),
-                 .eta_seconds = eta_seconds()});
-}
-
-// Whether this is a new best, which must be saved. `counts`: may it be one?
+// True if this is a new best, which must be saved. Only one that `counts` can be.
 bool Trainer::validate(bool counts) {
   if (!validation_) return false;
-  const double begin = seconds_now();
   const bool at_the_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [at_the_end] { return !at_the_end && stop_signal() != 0; };
   auto line = validation_->measure(state_.step, stepper_.best_values(), signalled);
@@ -198,27 +188,24 @@ bool Trainer::validate(bool counts) {
                     "--checkpoint last for this one",
                     state_.step, state_.best_step));
   curves_.held_out.push_back({state_.step, valid_loss_});
-  const std::string risen = overfitting_said_ ? "" : overfitting(curves_);
-  if (!risen.empty()) log_.info(risen);
-  overfitting_said_ = overfitting_said_ || !risen.empty();
+  if (const std::string text = overfitting(curves_); !warned_of_overfitting_ && !text.empty()) {
+    log_.info(text);
+    warned_of_overfitting_ = true;
+  }
   run_.append_metrics(valid_metrics(*line));
-  last_line_time_ += seconds_now() - begin;
   return best;
 }
 
-// A resume makes up for an interrupted validation and its frame; it knows no training loss.
+// A resume makes up for an interrupted validation and its frame, without a training loss.
 void Trainer::add_frame(bool validated) {
   if (!film_ || state_.validation_due) return;
-  const double begin = seconds_now();
   Moment moment{state_.step, stepper_.best_values()};
   if (validated) moment.valid_loss = valid_loss_;
   if (!validated && state_.step > 0) moment.train_loss = last_.loss();
   film_->add(moment, validated);
-  last_line_time_ += seconds_now() - begin;
 }
 
 void Trainer::save() {
-  const double begin = seconds_now();
   const ExampleList examples = objective_->evaluation(prepared_.data.train);
   std::string fault =
       checkpoint_defect(prepared_.model, stepper_.values(), examples, *prepared_.pool);
@@ -226,15 +213,13 @@ void Trainer::save() {
     fault = checkpoint_defect(prepared_.model, stepper_.best_values(), examples, *prepared_.pool);
   if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
-  CheckpointContents c;
-  c.model = views_of(stepper_.model_slots());
-  c.training = views_of(stepper_.training_slots());
-  c.config = dump_config(prepared_.config, DumpFor::checkpoint);
-  c.tokenizers = prepared_.tokenizers.files();
-  c.state = state_;
-  run_.save(c, prepared_.config.train.keep_last);
+  run_.save({.model = views_of(stepper_.model_slots()),
+             .training = views_of(stepper_.training_slots()),
+             .config = dump_config(prepared_.config, DumpFor::checkpoint),
+             .tokenizers = prepared_.tokenizers.files(),
+             .state = state_},
+            prepared_.config.train.keep_last);
   saved_ = state_.step;
-  last_line_time_ += seconds_now() - begin;
 }
 
 }  // namespace heed

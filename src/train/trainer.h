@@ -30,18 +30,18 @@ class Trainer {
 
   // Instead of a start at step 0 from the seed:
   void restore(const Checkpoint& checkpoint);
-  // From these weights; saved at once as step 0.
+  // With these weights; saved at once as step 0.
   void start_from(const ParamVec<float>& weights);
-  // From a checkpoint of another run, saved at once in this one and with its config.
+  // With a checkpoint of another run; saved at once in this one, with this config.
   void adopt(const Checkpoint& checkpoint) {
     restore(checkpoint);
     save();
   }
-  // Before run(): the film, which must outlive the trainer, is begun or continued.
+  // Begins or continues the film; call before run(). It must outlive the trainer.
   void film_with(const Film& film) { film_.emplace(film, state_.step, run_, log_); }
 
-  // Trains until the config, `stop_at` (0: none) or a signal ends it, and saves. Error (diverged)
-  // leaves the checkpoints as they are.
+  // Trains until the config, `stop_at` (0: no limit) or a signal ends it, and saves. Error
+  // (diverged) leaves the checkpoints as they are.
   Stop run(std::int64_t stop_at);
 
   const State& state() const { return state_; }
@@ -51,11 +51,9 @@ class Trainer {
   void step();
   [[noreturn]] void diverged(std::int64_t step, const std::string& what);
   void log_line();
-  void show_progress();
   bool validate(bool counts);
   void add_frame(bool validated);
   void save();
-  double epoch() const;
   double eta_seconds() const;
 
   const PreparedRun& prepared_;
@@ -75,10 +73,11 @@ class Trainer {
   StepResult last_;
   std::optional<Learning> learning_;  // of the last step, if it is recorded
   LossCurves curves_;                 // of this process
-  bool overfitting_said_ = false;
+  bool warned_of_overfitting_ = false;
 
   // Speed, for people only: wall time never enters the state.
-  double started_ = 0, last_line_time_ = 0, loop_seconds_ = 0;  // started_: when run() began
+  double started_ = 0;                          // when run() began
+  double step_seconds_ = 0, line_seconds_ = 0;  // spent in steps; of these since the last line
   std::int64_t tokens_since_line_ = 0, steps_done_ = 0;
 };
 

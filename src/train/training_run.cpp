@@ -7,22 +7,22 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "evaluate/yardsticks_json.h"
+#include "evaluate/yardsticks.h"
 #include "store/origin.h"
 #include "train/schedule.h"
 
 namespace heed {
 namespace {
 
-struct StopNames {
-  const char *reason, *said;
+struct StopName {
+  const char *reason, *in_words;
 };
 // In the order of Stop.
-constexpr StopNames kStops[] = {{"finished", "finished"},
-                                {"early_stopping", "stopped early"},
-                                {"stop_at", "stopped and saved"},
-                                {"signal", "stopped and saved"},
-                                {"time", "time is up"}};
+constexpr StopName kStops[] = {{"finished", "finished"},
+                               {"early_stopping", "stopped early"},
+                               {"stop_at", "stopped and saved"},
+                               {"signal", "stopped and saved"},
+                               {"time", "time is up"}};
 
 // "1.8231 nats per token: better than uniform (4.29) and 6-gram (2.01), not better than xz
 // (1.75)"
@@ -79,7 +79,7 @@ void say_yardsticks(Log& log, const Yardsticks& yardsticks) {
 void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
              const Yardsticks& yardsticks) {
   const State& s = result.state;
-  std::string text = fmt::format("{} at step {}", kStops[static_cast<int>(stop)].said, s.step);
+  std::string text = fmt::format("{} at step {}", kStops[static_cast<int>(stop)].in_words, s.step);
   if (stop == Stop::early) text += fmt::format(": {} validations without a new best", s.stalled);
   text += " after " + format_duration(result.seconds);
   if (std::isfinite(s.best_loss))
@@ -95,13 +95,13 @@ void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
     log.info("to continue: heed resume " + shell_word(result.run));
 }
 
-// They are measured once, when the run starts, and logged in metrics.jsonl.
+// Measured once, when the run starts, and logged in metrics.jsonl.
 Yardsticks yardsticks_of(const PreparedRun& p, RunWriter& run, Log& log) {
   if (!p.config.data.has_validation()) return {};
   Yardsticks yardsticks = logged_yardsticks(run.path());
   if (!yardsticks.empty()) return yardsticks;
   if (const double available = available_memory(); p.memory.yardsticks > available) {
-    log.info(fmt::format("no yardsticks: they may take {} of memory, {} are available",
+    log.info(fmt::format("skipping the yardsticks: they may need {}, and {} is free",
                          format_bytes(p.memory.yardsticks), format_bytes(available)));
     return {};
   }

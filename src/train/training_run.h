@@ -1,5 +1,5 @@
-// What starting a run (train/start) and continuing one (train/resume) have in common: the request,
-// the training once everything is prepared, and the result.
+// What starting a run (train/start) and continuing one (train/resume) share: the request, the
+// training once everything is prepared, and the result.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,10 @@ struct RunRequest {
   std::string run;                // folder
   std::string command;            // as typed, for origin.json
   std::vector<std::string> sets;  // --set
-  bool force = false;             // an old folder of a new run is renamed
-  int threads = 0;                // 0: as the config says
-  std::int64_t stop_at = 0;       // 0: no
-  // What films the run; null, or a null film: nothing does.
+  bool force = false;             // rename an old folder of the same name
+  int threads = 0;                // 0: as in the config
+  std::int64_t stop_at = 0;       // 0: no limit
+  // Makes the film; null, or a null film: none.
   std::unique_ptr<Film> (*film)(const PreparedRun& run) = nullptr;
   double begin = seconds_now();  // of the command
 };
@@ -36,15 +36,14 @@ struct RunResult {
   double seconds = 0;  // of this process
 };
 
-// Trains from where `set_up` has put the trainer, and logs how it begins and ends.
+// Trains from the state that `set_up` gives the trainer, and logs how it begins and ends.
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
                            Log& log, const std::function<void(Trainer&)>& set_up);
 
-// What metrics.jsonl has lost, or loses because training continues after `step`.
+// Logs what metrics.jsonl has lost, or loses because training continues after `step`.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
 
-// Opens the run's train.log, which gets the error that ends the run too; the terminal gets it from
-// main().
+// Opens the run's train.log and logs there the error that ends the run; main() prints it.
 template <class Work>
 RunResult with_errors_in_log(const RunWriter& run, Log& log, Work&& work) {
   log.open_file((run.path() / kTrainLog).string());

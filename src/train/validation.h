@@ -1,5 +1,5 @@
-// Validation while training: measures the held-out part, and keeps in the State which step was the
-// best so far and how many validations ago that was.
+// Validation while training: measures the held-out part, and keeps the best step so far, and how
+// many validations ago it was, in the State.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@
 
 namespace heed {
 
-// Back to the state before the first validation that counts.
+// Resets the state to before the first validation that counts.
 void forget_best(State& state);
 
 struct Validation {
   const PreparedRun& run;
   const Objective& objective;
 
-  // Loss, and BLEU where the config selects by it. Nothing if `stop` ended it early, or if there is
-  // no token to predict.
+  // Loss, and BLEU if the config selects by it. Nothing if `stop` ended it early, or if there is no
+  // token to predict.
   std::optional<ValidLine> measure(std::int64_t step, const ParamVec<float>& values,
                                    const std::function<bool()>& stop) const;
 

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "data/splits.h"
-#include "evaluate/yardsticks_json.h"
 #include "text/tokenizer_trainer.h"
 
 namespace heed {

@@ -1,4 +1,3 @@
-#include "train/learning_json.h"
 #include "train/learning_record.h"
 
 #include <gtest/gtest.h>
