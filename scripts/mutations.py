@@ -116,7 +116,7 @@ MUTATIONS = [
     ("muon: no Nesterov step", OPTIMIZER, "g[i] = fuse(momentum, m[i], d);", "g[i] = m[i];"),
     ("muon: scaled by the shorter side", OPTIMIZER, "std::sqrt(std::max(p.rows, p.cols))", "std::sqrt(std::min(p.rows, p.cols))"),
     ("newton_schulz: the small A is multiplied once", "src/train/newton_schulz.cpp", "gemm<T>(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
-    ("newton_schulz: one step fewer", "src/train/newton_schulz.cpp", "kSteps = 5", "kSteps = 4"),
+    ("newton_schulz: one step fewer", "src/train/newton_schulz.cpp", "kIterations = 5", "kIterations = 4"),
     ("gzip: padding is damage", UNPACKING, "while (complete() && stream_.avail_in > 0", "while (false && stream_.avail_in > 0"),
     ("xz: only the first stream", UNPACKING, "kMostXzMemory, LZMA_CONCATENATED", "kMostXzMemory, 0"),
     ("normalise: cuts before a Hangul vowel", NORMALIZATION, "UTF8PROC_BOUNDCLASS_V,", "UTF8PROC_BOUNDCLASS_ZWJ,"),

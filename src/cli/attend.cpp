@@ -100,14 +100,14 @@ struct AttendInput {
 };
 
 // The target that the model itself writes, cut to what is looked into.
-void write_target(const AttendOptions& r, const TrainedModel& t, const std::string& text,
-                  TokenIds source, AttendInput& input) {
-  const int room = t.objective->traits().longest_target - 1;  // <s> too
+void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source,
+                  AttendInput& input) {
+  const int room = t.objective->longest(Side::target) - 1;  // <s> too
   const int most = std::min(room, r.max_tokens.value_or(r.draws() ? kDrawnTokens : room));
   TokenIds ids;
-  if (t.objective->traits().pairs) {
+  if (t.objective->use().command == "translate") {
     Pool pool(1);
-    const auto found = translate(t, pool, {normalized(text, t.config, t.tokenizers.source())}, {});
+    const auto found = translate(t, pool, {std::move(source)}, {});
     if (!found.front().empty()) ids = found.front().front().ids;
   } else {
     ids = generate(t, std::move(source), most);
@@ -120,35 +120,27 @@ void write_target(const AttendOptions& r, const TrainedModel& t, const std::stri
   input.read.target = Objective::framed_target(std::move(ids));
 }
 
-AttendInput read_input(const AttendOptions& r, const GivenText& given, const TrainedModel& t) {
+AttendInput read_input(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
+                       Log& log) {
   const Objective& objective = *t.objective;
-  const auto source = [&] {
-    return source_tokens(objective, t.config, t.tokenizers, objective.with_mask_tokens(given.text),
-                         given.name);
-  };
+  UserTexts texts(objective, t.config, t.tokenizers, log);
   const auto target = [&](const std::string& text, const std::string& called) {
-    return Objective::framed_target(target_tokens(objective, t.config, t.tokenizers, text, called));
+    return Objective::framed_target(texts.known(Side::target, text, called));
   };
-  if (!objective.traits().encoder()) {  // one text, wherever it was given
-    const std::string text = given.text + given.target.value_or("");
-    if (text.empty())
-      throw Error(Exit::data, given.name + " is empty: there is nothing to attend to.");
-    return {{{}, target(text, given.name)}, ""};
-  }
-  if (!objective.traits().decoder()) {
-    if (given.target)
-      throw Error(Exit::usage, "--target: this model has no decoder; its text is TEXT.");
-    return {{objective.framed_source(source()), {}}, ""};
-  }
+  if (!t.model.has_encoder())  // one text, wherever it was given
+    return {{{}, target(given.text + given.target.value_or(""), given.name)}, ""};
+  if (!t.model.has_decoder() && given.target)
+    throw Error(Exit::usage, "--target: this model has no decoder; its text is TEXT.");
   const bool target_alone = given.text.empty() && given.target;
-  if (target_alone && objective.traits().prompt_is_source)
+  if (target_alone && objective.traits().scored_given != Given::maybe_source)
     throw Error(Exit::usage, "--target needs the TEXT that it belongs to.");
-  const TokenIds prompt = target_alone ? TokenIds{} : source();
+  const TokenIds prompt =
+      target_alone ? TokenIds{} : texts.known(Side::source, given.text, given.name);
   AttendInput input{{objective.framed_source(prompt), {}}, ""};
   if (given.target)
     input.read.target = target(*given.target, "the target of " + given.name);
-  else
-    write_target(r, t, given.text, prompt, input);
+  else if (t.model.has_decoder())
+    write_target(r, t, prompt, input);
   return input;
 }
 
@@ -195,7 +187,7 @@ void score(const AttendOptions& r, const TrainedModel& t) {
 
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       Log& log) {
-  const AttendInput input = read_input(r, given, t);
+  const AttendInput input = read_input(r, given, t, log);
   const InputTokens tokens = input_tokens(input.read, t.tokenizers);
   Workspace workspace;
   const MapsAndNext pass =

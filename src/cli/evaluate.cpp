@@ -9,8 +9,6 @@
 #include "cli/output.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
-#include "data/pair_dataset.h"
-#include "data/text_dataset.h"
 #include "evaluate/bleu.h"
 #include "evaluate/chrf.h"
 #include "evaluate/scorer.h"
@@ -56,19 +54,14 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   const auto require = [](bool holds, const std::string& what) {
     if (!holds) throw Error(Exit::usage, what, "heed evaluate --help");
   };
-  const bool pairs = m.objective->traits().pairs;
+  const bool pairs = m.objective->traits().pairs();
   require(!pairs || o.files.empty() == o.target_file.empty(),
           "this model was trained on pairs: --file and --target-file belong together.");
   require(!pairs || o.files.size() <= 1, "this model was trained on pairs: it takes one --file.");
   require(pairs || o.target_file.empty(),
           "this model was trained on text: --target-file does not apply.");
-  require(!o.bleu || pairs, "--bleu needs a model that was trained on pairs (" +
-                                objectives_with(&ObjectiveTraits::pairs) + ").");
-  require(o.stride == 0 || m.objective->traits().windows,
-          "--stride is for " + objectives_with(&ObjectiveTraits::windows) + " models.");
-  require(o.stride <= m.config.objective.target_length,
-          fmt::format("--stride must be at most the model's target_length, {}.",
-                      m.config.objective.target_length));
+  require(!o.bleu || pairs,
+          "--bleu needs a model that was trained on pairs (" + objectives_on(true) + ").");
   require(!o.files.empty() || m.config.data.has_validation(),
           "the run has no held-out data (data.valid_fraction 0): expected --file.");
 }
@@ -123,7 +116,9 @@ void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, 
                           Json& result) {
   const bool lowercase = o.lowercase || m.config.data.lowercase;
   if (!given) given = read_held_out_pairs(m.config, data_folder(m));
-  const std::vector<std::string> sources(given->source.begin(), given->source.end());
+  std::vector<TokenIds> sources;
+  for (const std::string_view line : given->source)
+    sources.push_back(m.tokenizers.source().encode(line));
   const std::vector<std::string> references(given->target.begin(), given->target.end());
   std::vector<std::string> hypotheses;
   std::size_t exact = 0;
@@ -163,8 +158,7 @@ Exit run_evaluate(CommandLine& line) {
                 "FILE");
   line.add_file("--target-file", o.target_file, "of pairs: the target lines", "FILE");
   app.add_option("--stride", o.stride,
-                 objectives_with(&ObjectiveTraits::windows) +
-                     ": start a window every N tokens, so that windows overlap; 0: no overlap")
+                 "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap")
       ->check(in_range(0, 1'000'000));
   app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
   app.add_option("--beam-size", o.beam.beam_size, "beam size of the translations; 1: greedy")
@@ -186,18 +180,16 @@ Exit run_evaluate(CommandLine& line) {
     given = read_parallel(o.files.front(), o.target_file, read_options(m.config));
   Scored scored = load_scored(o, given, m);
   const Split& split = scored.split;
-  const Evaluation e = evaluate(
-      m.model, m.values,
-      o.stride > 0 ? m.objective->windows(split, o.stride) : m.objective->evaluation(split),
-      m.pool);
+  const Evaluation e =
+      evaluate(m.model, m.values, m.objective->evaluation(split, o.stride), m.pool);
   if (e.sums.tokens == 0)
     throw Error(Exit::data, "the text is too short: there is no token to score.");
   require_finite(e.sums);
   Json result{{"data", data_name(o)},         {"checkpoint", checkpoint_name(m.folder)},
               {"step", m.state.step},         {"loss", e.loss()},
               {"perplexity", e.perplexity()}, {"accuracy", e.accuracy()}};
-  if (!split.lossy && m.objective->traits().bits_per_byte)
-    result["bits_per_byte"] = e.bits_per_byte(split.target_bytes);
+  if (const std::uint64_t bytes = m.objective->scored_bytes(split); bytes > 0)
+    result["bits_per_byte"] = e.bits_per_byte(bytes);
   result["tokens"] = e.sums.tokens;
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
@@ -206,7 +198,7 @@ Exit run_evaluate(CommandLine& line) {
   if (line.json())
     print_line(result);
   else
-    print_evaluation(result, m.objective->traits().pseudo_likelihood);
+    print_evaluation(result, m.objective->fills() && !m.model.has_decoder());
   return Exit::ok;
 }
 

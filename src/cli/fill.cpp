@@ -44,25 +44,19 @@ struct FillOptions {
   bool json = false;
 };
 
-void answer_gaps(const FillOptions& o, const TrainedModel& m, const GivenText& given) {
+void answer_gaps(const FillOptions& o, const TrainedModel& m, UserTexts& texts,
+                 const GivenText& given) {
   const std::string& text = given.text;
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, given.name + " has no [MASK], in capitals and square brackets.",
                 "heed fill " + m.run + " \"the [MASK] barked\"");
-  const TokenIds tokens =
-      encode_known(m.objective->with_mask_tokens(text), tokenizer, m.config, given.name);
-  const TokenIds ids = m.objective->framed_source(tokens);
-  const int too_many = static_cast<int>(ids.size()) - m.objective->traits().longest_source;
-  if (too_many > 0)
-    throw Error(Exit::data, fmt::format("{} has {} tokens; the model was trained on at most {}.",
-                                        given.name, tokens.size(), tokens.size() - too_many));
-
+  const TokenIds ids = m.objective->framed_source(texts.known(Side::source, text, given.name));
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
-  const bool span = m.objective->traits().decoder();
+  const bool span = m.model.has_decoder();
   for (const std::vector<Hypothesis>& best : fill(m, ids, rows, o.top_k)) {
     const std::size_t i = masks.size();
     nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
@@ -96,14 +90,11 @@ Exit run_fill(CommandLine& line) {
   o.json = line.json();
 
   OpenModel m(line);
-  if (!m.objective->traits().fills_masks)
-    throw Error(Exit::usage,
-                "this model was not trained on masked words (" +
-                    objectives_with(&ObjectiveTraits::fills_masks) + ").",
-                "heed sample " + m.run);
-  return answer_texts(o.texts, {"fill", "Type a text with a [MASK] or more."}, {}, m.config, m.log,
-                      [&](std::span<const GivenText> texts) {
-                        answer_gaps(o, m, texts.front());
+  m.objective->check_use("fill", m.run);
+  UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
+  return answer_texts(o.texts, {"fill", std::string(kFills.instructions)}, {}, m.config, m.log,
+                      [&](std::span<const GivenText> given) {
+                        answer_gaps(o, m, texts, given.front());
                         return Unknown();
                       });
 }

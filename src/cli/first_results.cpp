@@ -18,10 +18,6 @@
 namespace heed {
 namespace {
 
-struct Words {
-  const char *command, *asks, *shown;
-};
-
 // A few words of a text, on one line. They are whole: of a text that is cut from a longer one, the
 // first and the last `cut` words are left out, and U+FFFD stands for a part of a character.
 std::string some_words(const std::string& text, std::size_t cut) {
@@ -58,24 +54,20 @@ bool is_of_own_text(const std::string& run) {
 void show_first_results(const RunResult& result, Log& log) try {
   const std::string& run = result.run;
   const Report report = make_report(run);
-  const ObjectiveTraits traits = make_objective(parse_config(report.config, run))->traits();
-  const Words words =
-      traits.fills_masks ? Words{"fill", "texts with a [MASK]", "what the model puts in its masks"}
-      : traits.pairs     ? Words{"translate", "texts to translate", "what the model answers"}
-                         : Words{"sample", "texts to continue", "how the model continues it"};
+  const auto objective = make_objective(parse_config(report.config, run));
+  const Use& use = objective->use();
+  const bool fills = objective->fills();
   std::string prompt;
   if (!report.film.frames.empty() && !report.film.probe["prompts"].empty()) {
     const auto asked = report.film.probe["prompts"][0].get<std::string>();
     const auto written = report.film.frames.back()["written"][0].get<std::string>();
-    log.info(fmt::format("a text, and {}:", words.shown));
-    log_lines(traits.fills_masks ? unsplit(asked) : asked, log);
+    log.info(fmt::format("a text, and {}:", use.gives));
+    log_lines(fills ? unsplit(asked) : asked, log);
     log.info("becomes");
-    log_lines(traits.fills_masks ? unsplit(written) : written, log);
+    log_lines(fills ? unsplit(written) : written, log);
     const auto follows = report.film.probe["expected"][0].get<std::string>();
-    if (traits.pairs)
-      prompt = some_words(asked, 0);
-    else if (!traits.fills_masks)
-      prompt = some_words(asked + follows, 1);
+    if (!fills)
+      prompt = objective->continues() ? some_words(asked + follows, 1) : some_words(asked, 0);
   }
   const std::string page = (std::filesystem::path(run) / "report.html").string();
   write_output(page, report_page(report, read_metrics(report.folder, report.last_step)));
@@ -84,7 +76,7 @@ void show_first_results(const RunResult& result, Log& log) try {
   // A model that fills in masks has shown tokens, which are not what one types.
   const std::string name = shell_word(run), text = prompt.empty() ? "TEXT" : shell_word(prompt);
   log.info("try next:");
-  log.info(fmt::format("  heed {} {}, which asks for {}", words.command, name, words.asks));
+  log.info(fmt::format("  heed {} {}, which asks for {}", use.command, name, use.takes));
   log.info(fmt::format("  heed attend {} {} --html attention.html", name, text));
   log.info(result.reason == "finished"
                ? fmt::format("  heed resume {} --more {}", name,

@@ -6,7 +6,6 @@
 
 #include "base/input_file.h"
 #include "cli/command.h"
-#include "cli/long_text.h"
 #include "cli/open_model.h"
 #include "cli/sample_printer.h"
 #include "cli/texts.h"
@@ -53,18 +52,10 @@ std::string read_prompt(const SampleOptions& o) {
 }
 
 // Adds what the model determines: the ids of the prompt, the banned ids, the most tokens.
-void complete_request(const TrainedModel& m, const std::string& prompt, Log& log,
-                      SampleRequest& r) {
-  const ObjectiveTraits& traits = m.objective->traits();
-  r.prompt = encode_known(prompt, m.tokenizers.source(), m.config, "the prompt");
+void complete_request(const TrainedModel& m, TokenIds prompt, Log& log, SampleRequest& r) {
+  r.prompt = std::move(prompt);
   r.banned = m.objective->never_written(*m.tokenizers.target);
-  warn_if_long(m, m.tokenizers.source(), prompt, "the prompt", log);
-  if (!traits.prompt_is_source) return;
-  if (traits.pairs && prompt.find('\n') != std::string::npos)
-    throw Error(Exit::data, "the prompt has several lines; this model translates one line.",
-                "heed translate");
-  check_positions(m.config.model, m.objective->framed_source(r.prompt).size(), "the prompt",
-                  "</s>");
+  if (m.objective->continues()) return;
   const int longest = most_positions(m.config.model);
   if (r.max_tokens > longest)
     log.info(fmt::format("--max-tokens {}: the model has no more positions", longest));
@@ -114,13 +105,11 @@ Exit run_sample(CommandLine& line) {
                   "heed sample --help");
 
   OpenModel m(line);
-  const ObjectiveTraits& traits = m.objective->traits();
-  if (!traits.no_samples.empty())
-    throw Error(Exit::usage, traits.no_samples,
-                traits.fills_masks ? "heed fill " + m.run + " \"the [MASK] barked\"" : "");
-  const auto answer = [&](std::span<const GivenText> texts) {
-    const std::string& prompt = texts.front().text;
-    complete_request(m, prompt, m.log, r);
+  m.objective->check_use("sample", m.run);
+  UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
+  const auto answer = [&](std::span<const GivenText> given) {
+    const std::string& prompt = given.front().text;
+    complete_request(m, texts.prompt(prompt), m.log, r);
     SamplePrinter printer(m, r, o.stops, line.json(), prompt);
     draw_samples(
         m.model, m.values, *m.objective, m.pool, r,
@@ -133,9 +122,7 @@ Exit run_sample(CommandLine& line) {
   return answer_texts(
       o.texts,
       {.command = "sample",
-       .instructions = traits.prompt_is_source
-                           ? "Type a text for the model to answer. Ctrl-C stops it."
-                           : "Type how a text begins, or nothing. Ctrl-C stops an answer.",
+       .instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",
        .allow_empty = true},
       {}, m.config, m.log, answer);
 }

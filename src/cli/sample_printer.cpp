@@ -9,7 +9,7 @@ namespace heed {
 SamplePrinter::SamplePrinter(const TrainedModel& m, const SampleRequest& r,
                              const std::vector<std::string>& stops, bool json, std::string prompt)
     : tokenizer_(*m.tokenizers.target), json_(json), prompt_(std::move(prompt)) {
-  const bool continues = !m.objective->traits().prompt_is_source;
+  const bool continues = m.objective->continues();
   shows_prompt_ = continues && !json;
   streams_ = r.num_samples == 1;
   begun_ = !streams_ || !shows_prompt_;

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "cli/command.h"
-#include "cli/long_text.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
@@ -52,27 +51,22 @@ struct ScoreOptions {
 
 class TextScorer {
  public:
-  TextScorer(const ScoreOptions& options, OpenModel& model) : options_(options), model_(model) {}
+  TextScorer(const ScoreOptions& options, OpenModel& model)
+      : options_(options),
+        model_(model),
+        texts_(*model.objective, model.config, model.tokenizers, model.log) {}
 
   // Prints the scores. Returns what was unknown.
   Unknown answer(std::span<const GivenText> texts) {
-    const Tokenizer& source = model_.tokenizers.source();
     const Tokenizer& target = *model_.tokenizers.target;
     std::vector<ScoredLine> lines;
     std::vector<Example> examples;
-    Unknown unknown;
     for (const GivenText& text : texts) {
       const auto [given, scored] = sides_of(text);
-      unknown += source.unknown(given);
-      unknown += target.unknown(scored);
-      if (model_.objective->traits().pairs)
-        warned_ = warned_ || warn_if_long(model_, source, given, text.name, model_.log) ||
-                  warn_if_long(model_, target, scored, text.name, model_.log);
-      lines.push_back(
-          model_.objective->score(source.encode(given), target.encode(scored), target.size()));
+      lines.push_back(model_.objective->score(given, scored, target.size()));
       for (const Example& e : lines.back().examples) {
-        check_positions(model_.config.model, std::max(e.source.size(), e.target.size()), text.name,
-                        "<s> or </s>");
+        texts_.check_length(Side::source, e.source.size(), text.name);
+        texts_.check_length(Side::target, e.target.size(), text.name);
         examples.push_back(e);
       }
     }
@@ -84,19 +78,19 @@ class TextScorer {
         token_log_probs.insert(token_log_probs.end(), scores[next].begin(), scores[next].end());
       print_score(l, token_log_probs, target, options_.json, options_.tokens);
     }
-    return unknown;
+    return texts_.take_unknown();
   }
 
  private:
   static constexpr std::string_view kBetweenSides = " ||| ";
 
   // What is given, and what is scored. A line of pairs without a target of its own has both.
-  std::pair<std::string, std::string> sides_of(const GivenText& t) const {
+  std::pair<TokenIds, TokenIds> sides_of(const GivenText& t) {
     std::string_view given, scored = t.text;
     if (t.target) {
       given = t.text;
       scored = *t.target;
-    } else if (model_.objective->traits().pairs) {
+    } else if (model_.objective->traits().scored_given == Given::source) {
       const std::size_t bar = scored.find(kBetweenSides);
       if (bar == std::string_view::npos)
         throw Error(
@@ -106,22 +100,23 @@ class TextScorer {
       given = scored.substr(0, bar);
       scored.remove_prefix(bar + kBetweenSides.size());
     }
-    return {normalized(given, model_.config, model_.tokenizers.source(), t.name),
-            normalized(scored, model_.config, *model_.tokenizers.target, t.name)};
+    const auto ids = [&](Side side, std::string_view text) {
+      return texts_.line(side, texts_.normalized(side, text, t.name));
+    };
+    return {ids(Side::source, given), ids(Side::target, scored)};
   }
 
   const ScoreOptions& options_;
   OpenModel& model_;
-  bool warned_ = false;
+  UserTexts texts_;
 };
 
-void check_targets(const TextArguments& given, const ObjectiveTraits& traits) {
+void check_targets(const TextArguments& given, Given source) {
   if (!given.target && !given.target_file) return;
-  const bool continues = traits.encoder() && traits.decoder() && !traits.prompt_is_source;
-  if (!traits.pairs && !continues)
+  if (source == Given::nothing)
     throw Error(Exit::usage, "this model reads one text: --target does not apply.",
                 "TEXT, or the lines of --file");
-  if (traits.pairs && given.target && !given.text)
+  if (source == Given::source && given.target && !given.text)
     throw Error(Exit::usage, "--target needs the TEXT that it belongs to.");
 }
 
@@ -139,12 +134,13 @@ Exit run_score(CommandLine& line) {
   o.json = line.json();
 
   OpenModel m(line);
-  check_targets(o.texts, m.objective->traits());
+  const Given source = m.objective->traits().scored_given;
+  check_targets(o.texts, source);
   TextScorer scorer(o, m);
   return answer_texts(
       o.texts,
-      {"score", m.objective->traits().pairs ? "Type a source ||| its target."
-                                            : "Type a text to see its log-probability."},
+      {"score", source == Given::source ? "Type a source ||| its target."
+                                        : "Type a text to see its log-probability."},
       {.most = kScoredLines, .fill = true}, m.config, m.log,
       [&](std::span<const GivenText> texts) { return scorer.answer(texts); });
 }

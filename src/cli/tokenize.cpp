@@ -32,12 +32,12 @@ Exit run_tokenize(CommandLine& line) {
   const RunConfig config = checkpoint_config(opened);
   const Tokenizers tokenizers = Tokenizers::load(opened.tokenizers(), opened.folder());
   const Tokenizer& tokenizer = side == "source" ? tokenizers.source() : *tokenizers.target;
-  const auto answer = [&](std::span<const GivenText> texts) {
-    Unknown unknown;
-    for (const GivenText& t : texts) {
-      const std::string text = normalized(t.text, config, tokenizer, t.name);
-      const TokenIds encoded = tokenizer.encode_with_specials(text);
-      unknown += unknown_beside_specials(text, tokenizer);
+  const auto objective = make_objective(config);
+  UserTexts texts(*objective, config, tokenizers, log);
+  const auto answer = [&](std::span<const GivenText> read) {
+    for (const GivenText& t : read) {
+      const TokenIds encoded =
+          texts.tokenized(side == "source" ? Side::source : Side::target, t.text, t.name);
       std::vector<std::string> shown = tokenizer.pieces(encoded);
       if (line.json()) {
         print_line({{"ids", encoded}, {"tokens", shown}});
@@ -47,7 +47,7 @@ Exit run_tokenize(CommandLine& line) {
         shown[i] = ids ? std::to_string(encoded[i]) : with_space_marks(shown[i]);
       print(joined(shown, " ") + "\n");
     }
-    return unknown;
+    return texts.take_unknown();
   };
   return answer_texts(given, {"tokenize", "Type a text to see its tokens."}, {.most = 512}, config,
                       log, answer);

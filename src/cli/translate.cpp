@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "cli/long_text.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
@@ -79,28 +78,26 @@ Exit run_translate(CommandLine& line) {
                             beam.n_best, beam.beam_size));
 
   OpenModel m(line);
-  if (!m.objective->traits().pairs)
-    throw Error(Exit::usage, "this model was trained on text and does not translate.",
-                "heed sample " + m.run);
+  m.objective->check_use("translate", m.run);
   beam.stopped = interrupted;
   std::size_t number = 0;
-  bool warned = false;
-  const auto answer = [&](std::span<const GivenText> texts) {
-    const Tokenizer& source = m.tokenizers.source();
-    Unknown unknown;
+  UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
+  const auto answer = [&](std::span<const GivenText> read) {
     std::vector<std::string> lines;
-    for (const GivenText& t : texts) {
-      lines.push_back(normalized(t.text, m.config, source, t.name));
-      warned = warned || warn_if_long(m, source, lines.back(), t.name, m.log);
-      unknown += source.unknown(lines.back());
+    std::vector<TokenIds> sources;
+    for (const GivenText& t : read) {
+      lines.push_back(texts.normalized(Side::source, t.text, t.name));
+      sources.push_back(texts.line(Side::source, lines.back()));
+      texts.check_length(Side::source, m.objective->framed_source(sources.back()).size(), t.name);
     }
-    const auto found = translate(m, m.pool, lines, beam, number + 1);
+    const auto found = translate(m, m.pool, sources, beam);
     for (std::size_t i = 0; i < lines.size(); ++i, ++number)
       line.json() ? print_json(number, lines[i], found[i], n_best->count() > 0)
                   : print_plain(number, found[i], n_best->count() > 0);
-    return unknown;
+    return texts.take_unknown();
   };
-  return answer_texts(given, {"translate", "Type a line to translate. Ctrl-C stops a translation."},
+  return answer_texts(given,
+                      {"translate", std::string(kTranslates.instructions) + " Ctrl-C stops it."},
                       {.most = kTranslatedLines}, m.config, m.log, answer);
 }
 

@@ -1,5 +1,5 @@
 // The architecture: the section `model` of a config. Plain values without checks. fields() below
-// lists ranges and documentation; the rules between keys are in data/config_rules.h.
+// lists ranges and documentation; the rules between keys are in data/config_rules.cpp.
 #pragma once
 
 #include <vector>

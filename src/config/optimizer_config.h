@@ -1,5 +1,5 @@
 // Optimizer and learning rate: the section `optimizer` of a config. Plain values; the rules between
-// keys are in data/config_rules.h.
+// keys are in data/config_rules.cpp.
 #pragma once
 
 #include <array>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "data/text_objective.h"
 
 namespace heed {
@@ -12,14 +13,18 @@ namespace heed {
 class CausalLm final : public TextObjective {
  public:
   explicit CausalLm(const RunConfig& c)
-      : TextObjective(c, {.longest_target = c.objective.target_length, .windows = true},
-                      c.objective.target_length) {}
+      : TextObjective(c, {.longest_target = c.objective.target_length}, c.objective.target_length) {
+  }
 
   TokenIds framed_source(TokenIds) const override { return {}; }
 
   // Windows of at most target_length labels, 1 <= stride <= target_length: every token is scored
   // once, and all but the first see at least target_length - stride tokens before them.
-  ExampleList windows(const Split& split, int stride) const override {
+  ExampleList evaluation(const Split& split, int stride = 0) const override {
+    if (stride == 0) return Objective::evaluation(split);
+    if (stride > traits().longest_target)
+      throw Error(Exit::usage, "--stride must be at most the model's target_length, " +
+                                   std::to_string(tile_length_) + ".");
     const auto n = static_cast<std::int64_t>(split.target.size());
     const auto length = static_cast<std::int64_t>(tile_length_);
     const std::int64_t more = n <= length ? 0 : (n - length + stride - 1) / stride;

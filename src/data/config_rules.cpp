@@ -1,4 +1,5 @@
-#include "data/config_rules.h"
+// The rules between the keys of a config, and what follows from other keys where one was left open.
+#include "data/run_config.h"
 
 #include <fmt/core.h>
 
@@ -62,14 +63,14 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
                       "has at most {}.",
                       name, objective.specials.size(), kMostSpecials),
           "a smaller objective.source_length");
-  const bool pairs = objective.pairs;
+  const bool pairs = objective.pairs();
   const char* found = pairs                  ? "train is text"
                       : c.data.pairs.empty() ? "source gives pairs"
                                              : "pairs gives pairs";
   require(c.data.has_pairs() == pairs,
           fmt::format("objective.type {} learns from {}, but data.{}.", name,
                       pairs ? "pairs" : "text", found),
-          fmt::format("objective.type {}{}", objectives_with(&ObjectiveTraits::pairs, !pairs),
+          fmt::format("objective.type {}{}", objectives_on(!pairs),
                       pairs ? "" : ", or text in data.train"));
   require(c.tokenizer.shared || pairs,
           "tokenizer.shared false needs pairs: text has one vocabulary.");
@@ -132,8 +133,7 @@ void check_training(const RunConfig& c, bool pairs) {
   require(!decays(o) || o.decay_steps > 0,
           "without train.max_steps, a linear, cosine or wsd schedule needs optimizer.decay_steps.");
   require(t.select_by != SelectBy::bleu || pairs,
-          fmt::format("train.select_by bleu needs objective.type {}.",
-                      objectives_with(&ObjectiveTraits::pairs)));
+          fmt::format("train.select_by bleu needs objective.type {}.", objectives_on(true)));
   require(t.select_by != SelectBy::bleu || c.data.has_validation(),
           "train.select_by bleu needs held-out data, but data.valid_fraction is 0.");
   require(t.patience == 0 || c.data.has_validation(),
@@ -164,7 +164,7 @@ RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
   const auto objective = make_objective(c);
   check_objective(c, objective->traits());
   check_model(c.model);
-  check_training(c, objective->traits().pairs);
+  check_training(c, objective->traits().pairs());
 
   const int needed =
       std::max(objective->traits().longest_source, objective->traits().longest_target);

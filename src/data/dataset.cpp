@@ -2,8 +2,6 @@
 
 #include "base/sha256.h"
 #include "data/objective.h"
-#include "data/pair_dataset.h"
-#include "data/text_dataset.h"
 #include "text/vocabulary_file.h"
 
 namespace heed {
@@ -19,9 +17,8 @@ DataHash hash_data(const RunConfig& c, const std::string& folder) {
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   std::string note;
   if (!tokenizers.target && !c.tokenizer.file.empty()) {
-    const auto specials = make_objective(c)->traits().specials;
     TrainedTokenizer t =
-        read_vocabulary(c.tokenizer, specials, resolve_path(folder, c.tokenizer.file));
+        read_vocabulary(c.tokenizer, further_specials(c), resolve_path(folder, c.tokenizer.file));
     tokenizers.target = std::move(t.tokenizer);
     note = t.note;
   }

@@ -1,13 +1,14 @@
 // A corpus as token ids: what is trained on and what is held out.
 //
-// Text or pairs, each in a file of its own (text_dataset, pair_dataset). Loading reads the files in
-// chunks, so besides the ids it needs little memory. The vocabulary comes from the
+// A text is one stream of ids (text_dataset.cpp), pairs are two (pair_dataset.cpp). Loading reads
+// the files in chunks, so besides the ids it needs little memory. The vocabulary comes from the
 // training part alone. Errors of files are Exit::data and name file and line.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "data/corpus.h"
 #include "data/run_config.h"
 #include "data/split.h"
 #include "text/tokenizers.h"
@@ -34,5 +35,21 @@ Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokeniz
 
 // What load_dataset() would give as the hash, without the ids.
 DataHash hash_data(const RunConfig& config, const std::string& folder);
+
+// Another text (files and folders), or other pairs, for a trained model.
+Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
+                const Tokenizers& tokenizers);
+Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& tokenizers);
+
+// The held-out pairs of a config as text, in the order of Dataset::valid.
+Pairs read_held_out_pairs(const RunConfig& config, const std::string& folder);
+
+// load_dataset() and hash_data() for a text and for pairs.
+Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
+                          Tokenizers& tokenizers);
+Dataset load_pair_dataset(const RunConfig& config, const std::string& folder,
+                          Tokenizers& tokenizers);
+DataHash hash_text_data(const RunConfig& config, const std::string& folder);
+DataHash hash_pair_data(const RunConfig& config, const std::string& folder);
 
 }  // namespace heed

@@ -13,16 +13,13 @@ namespace heed {
 class MaskedLm final : public TextObjective {
  public:
   explicit MaskedLm(const RunConfig& c)
-      : TextObjective(
-            c,
-            {.longest_source = c.objective.source_length + 1,
-             .before_source = 1,
-             .fills_masks = true,
-             .pseudo_likelihood = true,
-             .bits_per_byte = false,
-             .no_samples = "a masked_lm model does not continue text: it fills in masked words.",
-             .specials = {std::string(kMaskText)}},
-            c.objective.source_length),
+      : TextObjective(c,
+                      {.longest_source = c.objective.source_length + 1,
+                       .before_source = 1,
+                       .use = &kFills,
+                       .bits_per_byte = false,
+                       .specials = {std::string(kMaskText)}},
+                      c.objective.source_length),
         mask_fraction_(c.objective.mask_fraction) {}
 
   TokenIds framed_source(TokenIds tokens) const override {

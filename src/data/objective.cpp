@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include <fmt/core.h>
 #include "base/error.h"
 #include "base/format.h"
 #include "base/noise.h"
@@ -61,10 +62,14 @@ std::unique_ptr<const Objective> make_objective(const RunConfig& config) {
   return kind->make(config);
 }
 
-std::string objectives_with(bool ObjectiveTraits::*trait, bool has) {
+std::vector<std::string> further_specials(const RunConfig& config) {
+  return make_objective(config)->traits().specials;
+}
+
+std::string objectives_on(bool pairs) {
   std::vector<std::string> names;
   for (const ObjectiveKind& kind : table())
-    if (kind.make({})->traits().*trait == has) names.push_back(kind.doc.name);
+    if (kind.make({})->traits().pairs() == pairs) names.push_back(kind.doc.name);
   return listed(std::move(names), "or");
 }
 
@@ -78,9 +83,36 @@ void Objective::example(const Split& split, std::int64_t epoch, std::int64_t ind
   build(split, epoch, number, out);
 }
 
-ExampleList Objective::evaluation(const Split& split) const {
+ExampleList Objective::evaluation(const Split& split, int stride) const {
+  if (stride > 0)
+    throw Error(Exit::usage,
+                "windows overlap only where each token is predicted from those before it "
+                "(objective.type causal_lm).",
+                "heed evaluate without --stride");
   return {count(split, kEvaluation),
           [this, &split](std::int64_t i, Example& out) { example(split, kEvaluation, i, out); }};
+}
+
+void Objective::check_use(std::string_view command, const std::string& run) const {
+  // `sample` is for all that write freely.
+  if (command == use().command || (command == "sample" && !fills())) return;
+  throw Error(
+      Exit::usage,
+      fmt::format("heed {} is not for this model, which takes {}.", command, use().takes),
+      fmt::format("heed {} {}{}", use().command, run, fills() ? " \"the [MASK] barked\"" : ""));
+}
+
+std::string Objective::fit(Side side, std::size_t ids, const std::string& name) const {
+  if (ids <= static_cast<std::size_t>(longest(side))) return "";
+  const std::string what =
+      fmt::format("{} has {} tokens, with <s> or </s>; the model {} at most {}", name, ids,
+                  traits_.reads_longer ? "has learnt from" : "reads", longest(side));
+  if (traits_.reads_longer) return what + ": the result may be poor and slow";
+  const char* key = traits_.pairs()        ? "data.max_length"
+                    : side == Side::source ? "objective.source_length"
+                                           : "objective.target_length";
+  throw Error(Exit::data, what + ".",
+              fmt::format("a shorter text, or a model trained with a larger {}", key));
 }
 
 TokenIds Objective::framed_target(TokenIds tokens) {
@@ -94,8 +126,9 @@ Example Objective::continued(const TokenIds& text, bool) const {
 
 TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
   TokenIds never;
+  const bool writes_end = traits_.decoder() && !continues();
   for (int id = 0; id < tokenizer.first_ordinary_id(); ++id)
-    if (id != Tokenizer::kEos || !traits_.writes_end) never.push_back(id);
+    if (id != Tokenizer::kEos || !writes_end) never.push_back(id);
   return never;
 }
 

@@ -60,21 +60,39 @@ struct Question {
   std::vector<TokenIds> prompts, expected;
 };
 
-// What an objective is like: facts that no text changes.
+enum class Side { source, target };
+
+// What a model does with a text that a user types, and the words for it.
+struct Use {
+  std::string_view command;       // of heed
+  std::string_view takes;         // "texts to continue"
+  std::string_view gives;         // what a sample shows: "how the model continues it"
+  std::string_view instructions;  // what to type
+};
+inline constexpr Use kContinues{"sample", "texts to continue", "how the model continues it",
+                                "Type how a text begins, or nothing."},
+    kAnswers{"sample", "texts to answer", "what the model answers",
+             "Type a text for the model to answer."},
+    kTranslates{"translate", "texts to translate", "what the model answers",
+                "Type a line to translate."},
+    kFills{"fill", "texts with a [MASK]", "what the model puts in its masks",
+           "Type a text with a [MASK] or more."};
+
+// What a line is scored given: a source that must be there, that may be there, or itself alone.
+enum class Given { source, maybe_source, nothing };
+
+// Static properties of an objective.
 struct ObjectiveTraits {
   // The most ids that each half of the model reads, <s> and </s> included; 0: it has no such half.
   int longest_source = 0, longest_target = 0;
-  int before_source = 0;                   // ids before the text in a framed source
-  bool pairs = false;                      // learns from pairs, else from text
-  bool prompt_is_source = false;           // it answers a prompt, else it continues it
-  bool writes_end = false;                 // what it writes ends with </s>, else nowhere
-  bool windows = false;                    // can be evaluated in overlapping windows
-  bool fills_masks = false;                // kMaskText in a text is for it to fill in
-  bool pseudo_likelihood = false;          // a token is scored given those on both its sides
+  bool reads_longer = false;     // it can, but has learnt from none that are longer
+  int before_source = 0;         // ids before the text in a framed source
+  const Use* use = &kContinues;  // of the four above
+  Given scored_given = Given::nothing;
   bool bits_per_byte = true;               // every byte of a text is scored
-  std::string no_samples = "";             // why it does not continue texts; empty: it does
   std::vector<std::string> specials = {};  // further special tokens, with the ids from 3 on
 
+  bool pairs() const { return use == &kTranslates; }  // learns from pairs, else from text
   bool encoder() const { return longest_source > 0; }
   bool decoder() const { return longest_target > 0; }
 };
@@ -93,15 +111,25 @@ class Objective {
   // everything; as kEvaluation in their natural order, always the same.
   virtual std::int64_t count(const Split& split, std::int64_t epoch) const = 0;
   void example(const Split& split, std::int64_t epoch, std::int64_t index, Example& out) const;
-  // Those of kEvaluation. The objective and the split must outlive the list.
-  ExampleList evaluation(const Split& split) const;
-  // traits().windows: those that begin every `stride` tokens and score what earlier ones have not.
-  virtual ExampleList windows(const Split& split, [[maybe_unused]] int stride) const {
-    return evaluation(split);
+  // Those of kEvaluation. The objective and the split must outlive the list. `stride` > 0: examples
+  // that begin every `stride` tokens and score what earlier ones have not; Error (usage) unless the
+  // objective has such windows.
+  virtual ExampleList evaluation(const Split& split, int stride = 0) const;
+  // Bytes of the text that an evaluation scores; 0 if it does not score every byte of it.
+  std::uint64_t scored_bytes(const Split& split) const {
+    return traits_.bits_per_byte && !split.lossy ? split.target_bytes : 0;
   }
 
-  // traits().fills_masks. A user's text, with every kMaskText written as the special token that
-  // stands for it. Error (data) on more of them than the model can fill in.
+  const Use& use() const { return *traits_.use; }
+  bool continues() const { return &use() == &kContinues; }  // text and answer are one text
+  bool fills() const { return &use() == &kFills; }          // the answer is for the masks of a text
+  // Error (usage) unless `command` is for such models; `run` is for the hint.
+  void check_use(std::string_view command, const std::string& run) const;
+  // The side that a text is read as where it stands alone.
+  Side text_side() const { return traits_.encoder() ? Side::source : Side::target; }
+
+  // A user's text, with every kMaskText written as the special token that stands for it. Error
+  // (data) on more of them than the model can fill in.
   virtual std::string with_mask_tokens(std::string_view text) const { return std::string(text); }
   // Is this such a token? An encoder alone answers in its row. A decoder writes the answer after
   // this token, and the token with the next id ends it.
@@ -110,6 +138,17 @@ class Objective {
   // What stands around the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;
   static TokenIds framed_target(TokenIds tokens);
+  TokenIds framed(Side side, TokenIds tokens) const {
+    return side == Side::source ? framed_source(std::move(tokens))
+                                : framed_target(std::move(tokens));
+  }
+  int longest(Side side) const {
+    return side == Side::source ? traits_.longest_source : traits_.longest_target;
+  }
+  // Whether a framed side of `ids` ids is as short as what the model reads: Error (data) if it
+  // cannot read it, a warning if it has not learnt from any so long, else "". `name` names the
+  // text.
+  std::string fit(Side side, std::size_t ids, const std::string& name) const;
 
   // `source`: what the line is conditioned on; empty where there is nothing. `vocab`: the number of
   // ids that the line's tokenizer has.
@@ -147,10 +186,12 @@ struct ObjectiveKind {
 const std::vector<ObjectiveKind>& objectives();
 // One more row, of another name. To be called before the first config is read, from one thread.
 void add_objective(ObjectiveKind kind);
-// "a, b or c": the objectives that have a trait, or those that lack it.
-std::string objectives_with(bool ObjectiveTraits::*trait, bool has = true);
+// "a, b or c": the objectives that learn from pairs, or those that learn from text.
+std::string objectives_on(bool pairs);
 
 // The objective of a config.
 std::unique_ptr<const Objective> make_objective(const RunConfig& config);
+// The names of its further special tokens.
+std::vector<std::string> further_specials(const RunConfig& config);
 
 }  // namespace heed

@@ -1,4 +1,3 @@
-#include "data/pair_dataset.h"
 
 #include <fmt/core.h>
 
@@ -20,7 +19,8 @@ Split encode_pairs(std::span<const std::string_view> source,
   Split s(tokenizers.source().size(), tokenizers.target->size());
   s.lossy = c.data.changes_text();
   s.source_begin = s.target_begin = {0};
-  const std::size_t limit = c.data.max_length, positions = most_positions(c.model);
+  const std::size_t limit = c.data.max_length;
+  const auto objective = make_objective(c);
   for (std::size_t i = 0; i < source.size(); ++i) {
     encode_text(source[i], tokenizers.source(), s, s.source);
     const std::uint64_t of_source = s.unknown.count;
@@ -28,13 +28,9 @@ Split encode_pairs(std::span<const std::string_view> source,
     s.lossy = s.lossy || s.unknown.count > of_source;
     const std::size_t longest =
         std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
-    if (!drop_long && longest + 1 > positions)  // with <s> or </s>
-      throw Error(
-          Exit::data,
-          fmt::format("pair {} of the held-out or given data has {} tokens on one side; the "
-                      "model has positions for {} with <s> or </s>.",
-                      i + 1, longest, c.model.max_length),
-          "leave it out, or train with a larger model.max_length");
+    if (!drop_long)
+      (void)objective->fit(Side::target, longest + 1,
+                           fmt::format("pair {} of the held-out or given data", i + 1));
     if (drop_long && longest > limit) {
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());
@@ -62,7 +58,7 @@ void train_pair_tokenizers(const RunConfig& c, std::span<const std::string_view>
                            std::span<const std::string_view> target, Tokenizers& tokenizers,
                            std::vector<std::string>& notes) {
   const auto train = [&](std::initializer_list<std::span<const std::string_view>> sides) {
-    TokenizerTrainer trainer(c.tokenizer, make_objective(c)->traits().specials, c.seed);
+    TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);
     for (const auto side : sides)
       for (std::string_view line : side) trainer.add(line);
     TrainedTokenizer t = trainer.finish();

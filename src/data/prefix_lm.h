@@ -14,7 +14,8 @@ class PrefixLm final : public TextObjective {
   explicit PrefixLm(const RunConfig& c)
       : TextObjective(c,
                       {.longest_source = c.objective.source_length,
-                       .longest_target = c.objective.target_length},
+                       .longest_target = c.objective.target_length,
+                       .scored_given = Given::maybe_source},
                       c.objective.target_length) {}
 
   TokenIds framed_source(TokenIds tokens) const override {

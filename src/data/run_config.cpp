@@ -6,7 +6,6 @@
 #include "config/fields_doc.h"
 #include "config/fields_json.h"
 #include "config/json_text.h"
-#include "data/config_rules.h"
 #include "data/objective.h"
 
 namespace heed {

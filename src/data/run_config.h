@@ -50,6 +50,10 @@ struct GivenKeys {
 };
 GivenKeys read_sets(const std::vector<std::string>& sets);
 
+// Checks the rules between keys and fills in what was left open (config_rules.cpp). `given`: the
+// full keys that the user wrote. Errors are Exit::usage and name the key.
+RunConfig resolve(RunConfig c, const std::set<std::string>& given);
+
 // Where a path written in a config lies: `folder` is the config file's.
 std::string resolve_path(const std::string& folder, const std::string& written);
 

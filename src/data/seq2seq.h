@@ -11,11 +11,11 @@ namespace heed {
 class Seq2Seq final : public Objective {
  public:
   explicit Seq2Seq(const RunConfig& c)
-      : Objective(c, {.longest_source = longest(c),
-                      .longest_target = longest(c),
-                      .pairs = true,
-                      .prompt_is_source = true,
-                      .writes_end = true}) {}
+      : Objective(c, {.longest_source = longest_of(c),
+                      .longest_target = longest_of(c),
+                      .reads_longer = c.model.positions != Positions::learned,
+                      .use = &kTranslates,
+                      .scored_given = Given::source}) {}
 
   std::int64_t count(const Split& split, std::int64_t) const override {
     return static_cast<std::int64_t>(split.sentences());
@@ -59,7 +59,7 @@ class Seq2Seq final : public Objective {
 
  private:
   // As long as training needs; longer if the model reads more.
-  static int longest(const RunConfig& c) {
+  static int longest_of(const RunConfig& c) {
     return std::max(c.model.max_length, c.data.max_length + 1);
   }
 

@@ -102,15 +102,11 @@ class SpanCorruption final : public TextObjective {
 
   static ObjectiveTraits traits_of(const ObjectiveConfig& c) {
     const Noise most = noise_of(c.source_length, c);
-    return {
-        .longest_source = c.source_length,
-        .longest_target = 2 + most.spans + most.tokens,  // <s> and the last sentinel, too
-        .prompt_is_source = true,
-        .writes_end = true,
-        .fills_masks = true,
-        .bits_per_byte = false,
-        .no_samples = "a span_corruption model does not continue text: it fills in masked spans.",
-        .specials = sentinels(c)};
+    return {.longest_source = c.source_length,
+            .longest_target = 2 + most.spans + most.tokens,  // <s> and the last sentinel, too
+            .use = &kFills,
+            .bits_per_byte = false,
+            .specials = sentinels(c)};
   }
 
   // As many as there are sentinels before the last; and the longest target has room for them, each

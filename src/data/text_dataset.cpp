@@ -1,4 +1,3 @@
-#include "data/text_dataset.h"
 
 #include <fmt/core.h>
 
@@ -103,7 +102,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const Cuts cuts = cuts_of(c, paths);
   Dataset d;
   if (!tokenizers.target) {
-    TokenizerTrainer trainer(c.tokenizer, make_objective(c)->traits().specials, c.seed);
+    TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);
     bool any = false;
     scan_parts(c, paths, cuts, [&](std::string_view s, Part part) {
       if (part != Part::training) return;

@@ -1,41 +1,64 @@
-// What a user types, as a model reads it: normalised and lower-cased if its data was; the name of a
-// further special token of the model ("[MASK]") stands for that token.
+// The texts that a command is given, as a model reads them: normalised and lower-cased if its data
+// was, in ids, and checked for their length. "[MASK]" and the names of further special tokens stand
+// for tokens.
 //
-// Errors are Exit::data and name the text by `name` ("the text", "--target"): invalid UTF-8,
-// unknown characters (they are listed), a text longer than the model reads.
+// Errors are Exit::data and name the text by `name` ("the text", "line 3"): invalid UTF-8,
+// unknown characters (they are listed), a text that is longer than the model reads.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/log.h"
 #include "data/objective.h"
 #include "text/tokenizers.h"
 
 namespace heed {
 
-// Changed as the model's data was, but for the names of special tokens.
-std::string normalized(std::string_view text, const RunConfig& config, const Tokenizer& tokenizer,
-                       const std::string& name = "the text");
+class UserTexts {
+ public:
+  // References must outlive it.
+  UserTexts(const Objective& objective, const RunConfig& config, const Tokenizers& tokenizers,
+            Log& log)
+      : objective_(objective), config_(config), tokenizers_(tokenizers), log_(log) {}
 
-// What of a normalized text has no id.
-Unknown unknown_beside_specials(std::string_view text, const Tokenizer& tokenizer);
+  // A text as the model's data was read, but for the names of special tokens.
+  std::string normalized(Side side, std::string_view text, const std::string& name) const;
 
-// The ids of a text of which everything must be known.
-TokenIds encode_known(std::string_view text, const Tokenizer& tokenizer, const RunConfig& config,
-                      const std::string& name);
+  // A text to be answered. Everything must be known; it may be empty.
+  TokenIds prompt(const std::string& text);
+  // A text on one side of a model that is looked into: everything must be known. What stands on
+  // text_side() must not be empty.
+  TokenIds known(Side side, const std::string& text, const std::string& name);
+  // What the tokenizer makes of a text. Here and in a line, what is unknown is read as <unk>.
+  TokenIds tokenized(Side side, const std::string& text, const std::string& name) {
+    return encode(side, text, name, unknown_);
+  }
+  // A line, normalized. Names of special tokens are ordinary text in it, as in the data.
+  TokenIds line(Side side, std::string_view line);
+  // What was read as <unk> since the last call.
+  Unknown take_unknown() { return std::exchange(unknown_, {}); }
+  // Objective::fit(). Warns once.
+  void check_length(Side side, std::size_t ids, const std::string& name) {
+    warn(objective_.fit(side, ids, name));
+  }
 
-// The same for the two sides of a model that is looked into. They are checked to be no longer than
-// a side reads. An empty source is an Error.
-TokenIds source_tokens(const Objective& objective, const RunConfig& config,
-                       const Tokenizers& tokenizers, std::string_view text,
-                       const std::string& name);
-TokenIds target_tokens(const Objective& objective, const RunConfig& config,
-                       const Tokenizers& tokenizers, std::string_view text,
-                       const std::string& name);
+ private:
+  const Tokenizer& tokenizer(Side side) const {
+    return side == Side::source ? tokenizers_.source() : *tokenizers_.target;
+  }
+  TokenIds encode(Side side, const std::string& text, const std::string& name,
+                  Unknown& unknown) const;
+  TokenIds encode_known(Side side, const std::string& text, const std::string& name) const;
+  void warn(const std::string& what);
 
-// Error if a side is longer than the model's positions reach. `frame` is what the number counts
-// besides tokens ("</s>").
-void check_positions(const ModelConfig& model, std::size_t ids, const std::string& name,
-                     const std::string& frame);
+  const Objective& objective_;
+  const RunConfig& config_;
+  const Tokenizers& tokenizers_;
+  Log& log_;
+  Unknown unknown_;
+  bool warned_ = false;
+};
 
 }  // namespace heed

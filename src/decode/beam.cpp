@@ -29,13 +29,12 @@ struct BeamCandidate {
 // The search for one source.
 class Search {
  public:
-  Search(const BeamOptions& options, int source, int max_length, int first_slot)
-      : options_(&options), source_(source), max_length_(max_length), slots_(options.beam_size) {
+  Search(const BeamOptions& options, int max_length, int first_slot)
+      : options_(&options), max_length_(max_length), slots_(options.beam_size) {
     std::iota(slots_.begin(), slots_.end(), first_slot);
     active.push_back({slots_.front(), {}, 0.0, {}});
   }
 
-  int source() const { return source_; }
   bool must_end(const LiveHypothesis& a) const {
     return static_cast<int>(a.ids.size()) == max_length_;
   }
@@ -107,7 +106,7 @@ class Search {
   }
 
   const BeamOptions* options_;
-  int source_, max_length_;
+  int max_length_;
   std::vector<int> slots_;
   std::vector<Hypothesis> finished_;  // best first
 };
@@ -124,11 +123,13 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     texts.push_back(sources[m]);
     const int longest = longest_target(model.config, options, static_cast<int>(sources[m].size()));
     capacity = std::max(capacity, longest + static_cast<int>(options.prefix.size()));
-    searches.emplace_back(options, source, longest, source * options.beam_size);
+    searches.emplace_back(options, longest, source * options.beam_size);
   }
   IncrementalDecoder decoder(model, values, pool,
                              static_cast<int>(members.size()) * options.beam_size, capacity);
   decoder.read_sources(texts);
+  for (int i = 0; i < std::ssize(searches); ++i)
+    decoder.restart(searches[i].active.front().slot, i);
 
   struct Row {
     Search* search;
@@ -145,7 +146,7 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
       for (LiveHypothesis& a : s.active) {
         rows.push_back({&s, &a});
         const std::span<const int> ids(a.ids);
-        tokens.push_back({a.slot, s.source(), ids.empty() ? options.prefix : ids.last(1)});
+        tokens.push_back({a.slot, ids.empty() ? options.prefix : ids.last(1)});
       }
     if (rows.empty() || (options.stopped && options.stopped())) break;
     const Mat<float> logits = decoder.step(tokens);

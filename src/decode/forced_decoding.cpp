@@ -27,13 +27,14 @@ std::vector<double> target_log_probs(const Transformer& model, const ParamVec<fl
     const std::size_t n = std::min(group, targets.size() - begin);
     IncrementalDecoder decoder(model, values, pool, static_cast<int>(n), static_cast<int>(longest));
     decoder.read_sources(sources.subspan(begin, n));
+    for (int i = 0; i < static_cast<int>(n); ++i) decoder.restart(i, i);
     for (std::size_t position = 0;; ++position) {
       std::vector<IncrementalDecoder::Tokens> tokens;
       for (std::size_t i = 0; i < n; ++i) {
         const std::vector<int>& target = targets[begin + i];
         if (position > target.size()) continue;
         const int& read = position == 0 ? Tokenizer::kBos : target[position - 1];
-        tokens.push_back({static_cast<int>(i), static_cast<int>(i), {&read, 1}});
+        tokens.push_back({static_cast<int>(i), {&read, 1}});
       }
       if (tokens.empty()) break;
       const Mat<float> logits = decoder.step(tokens);

@@ -35,6 +35,7 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<
       pool_(pool),
       cache_(model.config.decoder_layers, kv_width(model.config), slots, capacity),
       lengths_(slots, 0),
+      sources_(slots, 0),
       shares_(pool.threads()) {
   assert(model.has_decoder());
 }
@@ -90,7 +91,7 @@ void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens, Po
     assert(n > 0 && lengths_[t.slot] + n <= capacity());
     rows.add_sequence(t.ids.data(), n, lengths_[t.slot]);
     share.slots.slot_of.push_back(t.slot);
-    share.slots.source_of.push_back(t.source);
+    share.slots.source_of.push_back(sources_[t.slot]);
   }
   share.workspace.rewind();
   Pass<float> pass = batch_invariant_pass(values_, share.workspace, pool);
@@ -110,6 +111,7 @@ void IncrementalDecoder::copy(int from, int to) {
   if (from == to) return;
   cache_.copy(from, to, lengths_[from]);
   lengths_[to] = lengths_[from];
+  sources_[to] = sources_[from];
 }
 
 }  // namespace heed

@@ -26,13 +26,12 @@ class IncrementalDecoder {
   IncrementalDecoder(const Transformer& model, const ParamVec<float>& values, Pool& pool, int slots,
                      int capacity);
 
-  // Reads sources 0, 1, ..., which replace all earlier ones. Slots must be restarted before they
-  // read them. Does nothing for models without an encoder.
+  // Reads sources 0, 1, ..., which replace all earlier ones. A slot reads source 0 until it is
+  // restarted with another. Does nothing for models without an encoder.
   void read_sources(std::span<const std::vector<int>> sources);
 
   struct Tokens {
     int slot;
-    int source;                // which source it reads; 0 without an encoder
     std::span<const int> ids;  // at least one
   };
   // Appends tokens to slots (each slot at most once per call). Returns the logits after the last
@@ -42,7 +41,10 @@ class IncrementalDecoder {
 
   int capacity() const { return cache_.capacity(); }
   int length(int slot) const { return lengths_[slot]; }
-  void restart(int slot) { lengths_[slot] = 0; }
+  void restart(int slot, int source) {
+    lengths_[slot] = 0;
+    sources_[slot] = source;
+  }
   void copy(int from, int to);  // `to` becomes a copy of `from`
 
  private:
@@ -59,7 +61,7 @@ class IncrementalDecoder {
   const ParamVec<float>& values_;
   Pool& pool_;
   Cache<float> cache_;
-  std::vector<int> lengths_;  // of each slot
+  std::vector<int> lengths_, sources_;  // of each slot: its tokens, and the source it reads
   Packed source_rows_;
   Workspace workspace_;        // for the encoder's output and the logits
   std::vector<Share> shares_;  // one per thread

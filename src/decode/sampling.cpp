@@ -14,8 +14,7 @@ constexpr int kMostSamples = 128;  // in one group
 // How many tokens the decoder holds before it starts again from what it has written. The answer to
 // a prompt never starts again.
 int capacity_of(const Objective& objective, const SampleRequest& request) {
-  return objective.traits().prompt_is_source ? request.max_tokens
-                                             : objective.traits().longest_target;
+  return objective.continues() ? objective.longest(Side::target) : request.max_tokens;
 }
 
 // The samples [first, first + count) of a request.
@@ -31,11 +30,10 @@ class Group {
         decoder_(model, values, pool, count, capacity_of(objective, request)),
         texts_(count, request.prompt),
         next_(count),
-        active_(count),
-        source_of_(count) {
+        active_(count) {
     std::iota(active_.begin(), active_.end(), 0);
     std::vector<bool> occurred(vocab_);
-    if (!objective.traits().prompt_is_source)  // else the prompt is not part of the text
+    if (objective.continues())  // else the prompt is not part of the text
       for (int id : request.prompt) occurred[id] = true;
     occurred_.assign(count, occurred);
   }
@@ -52,8 +50,7 @@ class Group {
         const int id = next_[s];
         texts_[s].push_back(id);
         occurred_[s][id] = true;
-        const bool ended = objective_.traits().writes_end && id == Tokenizer::kEos;
-        if (!ended && sink(first_ + s, id) && position + 1 < request_.max_tokens)
+        if (id != Tokenizer::kEos && sink(first_ + s, id) && position + 1 < request_.max_tokens)
           still.push_back(s);
         else
           done(first_ + s);
@@ -74,8 +71,8 @@ class Group {
   // All samples begin alike: the first reads the prompt, the others are copies.
   Mat<float> start() {
     const Example read = objective_.continued(request_.prompt, false);
-    if (objective_.traits().encoder()) decoder_.read_sources({&read.source, 1});
-    const IncrementalDecoder::Tokens tokens{0, 0, read.target};
+    decoder_.read_sources({&read.source, 1});
+    const IncrementalDecoder::Tokens tokens{0, read.target};
     const Mat<float> one = decoder_.step({&tokens, 1});
     logits_.resize(active_.size() * one.cols);
     for (std::size_t s = 0; s < active_.size(); ++s) {
@@ -87,7 +84,7 @@ class Group {
 
   Mat<float> step() {
     std::vector<IncrementalDecoder::Tokens> tokens;
-    for (const int s : active_) tokens.push_back({s, source_of_[s], {&next_[s], 1}});
+    for (const int s : active_) tokens.push_back({s, {&next_[s], 1}});
     return decoder_.step(tokens);
   }
 
@@ -99,14 +96,11 @@ class Group {
       sources.push_back(std::move(read.source));
       targets.push_back(std::move(read.target));
     }
-    const bool encoder = objective_.traits().encoder();
-    if (encoder) decoder_.read_sources(sources);
+    decoder_.read_sources(sources);
     std::vector<IncrementalDecoder::Tokens> tokens;
     for (std::size_t i = 0; i < active_.size(); ++i) {
-      const int s = active_[i];
-      source_of_[s] = encoder ? static_cast<int>(i) : 0;
-      decoder_.restart(s);
-      tokens.push_back({s, source_of_[s], targets[i]});
+      decoder_.restart(active_[i], static_cast<int>(i));
+      tokens.push_back({active_[i], targets[i]});
     }
     return decoder_.step(tokens);
   }
@@ -118,9 +112,8 @@ class Group {
   IncrementalDecoder decoder_;
   std::vector<std::vector<int>> texts_;  // prompt and continuation
   std::vector<std::vector<bool>> occurred_;
-  std::vector<int> next_;       // the token each sample has just drawn
-  std::vector<int> active_;     // samples that are not complete
-  std::vector<int> source_of_;  // the source each sample reads; at first all read source 0
+  std::vector<int> next_;    // the token each sample has just drawn
+  std::vector<int> active_;  // samples that are not complete
   std::vector<float> logits_;
 };
 

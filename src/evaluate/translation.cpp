@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "data/user_text.h"
 #include "decode/forced_decoding.h"
 #include "evaluate/bleu.h"
 
@@ -48,26 +47,21 @@ void put_in_order(std::vector<Translation>& found, int n_best) {
 }  // namespace
 
 std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool& pool,
-                                                const std::vector<std::string>& lines,
-                                                BeamOptions options, std::size_t first_line) {
+                                                const std::vector<TokenIds>& sources,
+                                                BeamOptions options) {
   const Tokenizer& target = *model.tokenizers.target;
   options.banned = model.objective->never_written(target);
   const int n_best = options.n_best;
   options.n_best = options.beam_size;  // the n best are chosen by their final scores, below
-  std::vector<TokenIds> sources;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    TokenIds tokens = model.tokenizers.source().encode(lines[i]);
-    if (!tokens.empty()) tokens = model.objective->framed_source(std::move(tokens));
-    check_positions(model.config.model, tokens.size(), "line " + std::to_string(first_line + i),
-                    "</s>");
-    sources.push_back(std::move(tokens));
-  }
-  std::vector<std::vector<Translation>> result(lines.size());
-  const auto found = beam_search(model.model, model.values, pool, sources, options);
+  std::vector<TokenIds> framed;
+  for (const TokenIds& ids : sources)
+    framed.push_back(ids.empty() ? ids : model.objective->framed_source(ids));
+  std::vector<std::vector<Translation>> result(sources.size());
+  const auto found = beam_search(model.model, model.values, pool, framed, options);
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i])
       result[i].push_back({target.decode(h.ids), h.ids, h.log_probability, h.score});
-  score_as_spelt(model, pool, sources, options.length_penalty, result);
+  score_as_spelt(model, pool, framed, options.length_penalty, result);
   for (std::vector<Translation>& translations : result) put_in_order(translations, n_best);
   return result;
 }

@@ -1,4 +1,4 @@
-// Translates lines with a seq2seq model.
+// Translates with a seq2seq model.
 #pragma once
 
 #include <string>
@@ -16,14 +16,13 @@ struct Translation {
   double score;
 };
 
-// For each line its options.n_best different translations, best first, chosen from the beam_size
-// best of the search. They are scored as `heed score` scores their text, even if the search spelt
-// it with other tokens (unless that spelling is too long for learned positions). An empty line has
-// no translations. Words without an id are read as <unk>; options.banned is set here. Error (data)
-// on a line longer than the learned positions; `first_line` is the number of the first line.
+// For each source (ids without </s>) its options.n_best different translations, best first, chosen
+// from the beam_size best of the search. They are scored as `heed score` scores their text, even if
+// the search spelt it with other tokens (unless that spelling is too long for learned positions).
+// An empty one has no translations. options.banned is set here.
 std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool& pool,
-                                                const std::vector<std::string>& lines,
-                                                BeamOptions options, std::size_t first_line = 1);
+                                                const std::vector<TokenIds>& sources,
+                                                BeamOptions options);
 
 // Corpus BLEU (tokens separated by spaces) of greedy translations of a validation split.
 double validation_bleu(const Transformer& model, const ParamVec<float>& values,

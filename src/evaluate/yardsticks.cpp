@@ -134,14 +134,13 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
   const LabelScan l =
       scan_labels(objective, target, train, held_out, stop ? stop : Stopped([] { return false; }));
   const auto tokens = static_cast<double>(l.scored),
-             bytes = static_cast<double>(held_out.target_bytes);
+             bytes = static_cast<double>(objective.scored_bytes(held_out));
   Yardsticks yardsticks;
   if (l.scored == 0 || l.stop()) return yardsticks;
   const bool whole_text = objective.traits().bits_per_byte;
   const auto add = [&](const std::string& name, double nats, const std::string& part = "") {
     Yardstick y{name, nats / tokens, {}, part};
-    if (whole_text && !held_out.lossy && bytes > 0)
-      y.bits_per_byte = nats / (std::numbers::ln2 * bytes);
+    if (bytes > 0) y.bits_per_byte = nats / (std::numbers::ln2 * bytes);
     yardsticks.push_back(y);
   };
   add("uniform", tokens * std::log(l.ids));

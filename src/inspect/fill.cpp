@@ -35,8 +35,8 @@ std::vector<std::vector<Hypothesis>> fill_spans(const ModelView& m, const TokenI
   options.beam_size = kSpanBeam;
   options.n_best = std::min(n, kSpanBeam);
   options.may_be_empty = false;
-  options.length_penalty = 0;                          // by the probability of the whole span
-  int left = m.objective.traits().longest_target - 1;  // of the target, after <s>
+  options.length_penalty = 0;                        // by the probability of the whole span
+  int left = m.objective.longest(Side::target) - 1;  // of the target, after <s>
   Pool pool(1);
   std::vector<std::vector<Hypothesis>> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -62,8 +62,7 @@ std::vector<std::vector<Hypothesis>> fill_spans(const ModelView& m, const TokenI
 
 std::vector<std::vector<Hypothesis>> fill(const ModelView& m, const TokenIds& source,
                                           const std::vector<int>& rows, int n) {
-  return m.objective.traits().decoder() ? fill_spans(m, source, rows, n)
-                                        : fill_tokens(m, source, rows, n);
+  return m.model.has_decoder() ? fill_spans(m, source, rows, n) : fill_tokens(m, source, rows, n);
 }
 
 }  // namespace heed

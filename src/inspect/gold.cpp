@@ -38,7 +38,7 @@ std::vector<GoldSet> read_gold(const GoldFiles& files, const RunConfig& config,
   const std::vector<std::string> lines = read_lines(files.gold, {});
   if (lines.empty()) throw Error(Exit::data, files.gold + " is empty.");
   const GoldLine first(files.gold, 1, lines.front());
-  const bool pairs = make_objective(config)->traits().pairs;
+  const bool pairs = make_objective(config)->traits().pairs();
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
   std::vector<GoldSet> sets;
   if (first.has("pronoun")) {

@@ -15,8 +15,6 @@
 
 namespace heed {
 
-enum class Side { source, target };  // the same if there is one table
-
 // An embedding table and the tokenizer whose ids number its rows. A view on a TrainedModel.
 struct EmbeddingView {
   Mat<const float> table;  // [vocab, d]

@@ -114,17 +114,15 @@ class RunFilm final : public Film {
  private:
   // An answer that is far longer than the right one is wrong whatever follows.
   int most_written(std::size_t prompt) const {
-    const ObjectiveTraits& traits = objective_->traits();
-    if (!traits.decoder()) return 0;
-    if (!traits.prompt_is_source) return written_;
+    if (!model_.has_decoder()) return 0;
+    if (objective_->continues()) return written_;
     const int right = static_cast<int>(question_.expected[prompt].size());
-    return std::min({kMostWritten, traits.longest_target - 1, 2 * right + 4});
+    return std::min({kMostWritten, objective_->longest(Side::target) - 1, 2 * right + 4});
   }
 
   // Token by token, special ones too, where masks are filled in.
   std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const {
-    return objective_->traits().fills_masks ? joined(tokenizer.pieces(ids), between)
-                                            : tokenizer.decode(ids);
+    return objective_->fills() ? joined(tokenizer.pieces(ids), between) : tokenizer.decode(ids);
   }
 
   std::string shown_answer(const TokenIds& ids) const {
@@ -132,10 +130,9 @@ class RunFilm final : public Film {
   }
 
   TokenIds written(const ModelView& m, std::size_t prompt) const {
-    const ObjectiveTraits& traits = objective_->traits();
-    if (!traits.decoder()) return filled(m, question_.read);
+    if (!model_.has_decoder()) return filled(m, question_.read);
     return generate(m, question_.prompts[prompt], most_written(prompt),
-                    traits.prompt_is_source ? 0 : kTemperature);
+                    objective_->continues() ? kTemperature : 0);
   }
 
   // The first prompt with its masks filled in.
@@ -158,11 +155,10 @@ class RunFilm final : public Film {
   // What is written first, as text: from the beginning of a word to the end of one, where it has
   // spaces.
   std::string sample(const TokenIds& ids) const {
-    const ObjectiveTraits& traits = objective_->traits();
     const Tokenizer& tokenizer = *tokenizers_.target;
-    if (traits.prompt_is_source && !traits.fills_masks) return tokenizer.decode(ids);
+    if (!objective_->continues() && !objective_->fills()) return tokenizer.decode(ids);
     std::string text;
-    if (traits.fills_masks) {
+    if (objective_->fills()) {
       text = tokenizer.decode(completed(ids));
       text.erase(0, text.find(' ') + 1);
     } else {

@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr int kSteps = 5;
+constexpr int kIterations = 5;
 constexpr double kSmallestNorm = 1e-30;  // 1 / norm must be a float
 constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 
@@ -55,7 +55,7 @@ void orthogonalize(Mat<T> x, Workspace& workspace) {
     copy_rows<T>(next, x);
   };
   if (length <= 2 * side) {
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kIterations; ++step) {
       gram();
       polynomial(a, p);
       multiply_x_by(p);
@@ -66,7 +66,7 @@ void orthogonalize(Mat<T> x, Workspace& workspace) {
   gram();
   polynomial(a, q);
   copy_rows<T>(q, p);
-  for (int step = 1; step < kSteps; ++step) {
+  for (int step = 1; step < kIterations; ++step) {
     gemm<T>(1, as_is(p), as_is(a), 0, product);
     gemm<T>(1, as_is(product), as_is(p), 0, a);
     polynomial(a, p);

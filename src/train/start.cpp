@@ -24,7 +24,7 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::s
   };
   if (other.tokenizer.type != config.tokenizer.type) differs("tokenizer.type");
   if (other.tokenizer.punctuation != config.tokenizer.punctuation) differs("tokenizer.punctuation");
-  if (make_objective(other)->traits().specials != make_objective(config)->traits().specials)
+  if (further_specials(other) != further_specials(config))
     differs(other.objective.type != config.objective.type
                 ? "objective.type"
                 : "number of special tokens (from the lengths in objective)");

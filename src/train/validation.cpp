@@ -17,7 +17,7 @@ std::optional<ValidLine> Validation::measure(std::int64_t step, const ParamVec<f
   const Split& split = run.data.valid;
   line.evaluation = evaluate(run.model, values, objective.evaluation(split), *run.pool, stop);
   if (line.evaluation.sums.tokens == 0) return std::nullopt;
-  if (!split.lossy && objective.traits().bits_per_byte) line.bytes = split.target_bytes;
+  line.bytes = objective.scored_bytes(split);
   if (by_bleu() && std::isfinite(line.evaluation.loss()))
     line.bleu =
         validation_bleu(run.model, values, objective, split, *run.tokenizers.target, *run.pool);

@@ -117,8 +117,8 @@ class FillSpans(RunsTest):
         self.check("neighbors", "run", "a")
 
     def test_it_says_what_it_does_not_do(self):
-        self.check("sample", "run", status=2, words=["span_corruption", "does not continue text", "heed fill"])
-        self.check("translate", "run", status=2, words="does not translate")
+        self.check("sample", "run", status=2, words=["not for this model", "texts with a [MASK]", "try: heed fill"])
+        self.check("translate", "run", status=2, words=["heed translate is not for this model", "try: heed fill"])
         self.check("evaluate", "run", "--stride", 3, status=2, words="causal_lm")
         self.check("attend", "run", "--target", "abc", status=2, words="--target needs the TEXT")
         self.train(self.config("other", **{**SPANS, "objective__mean_span": 1}), "other", "--init-from",

@@ -45,9 +45,9 @@ class ScorePairs(RunsTest):
     RUNS = {"run": {"family": "seq2seq", **SMALL}}
 
     def test_a_side_longer_than_all_training_pairs_is_warned_of(self):
-        words = "training pairs have at most 256"
-        self.assertIn("the text has 300 tokens, " + words, self.check("score", "run", "the ||| " + "the " * 300).err)
-        self.assertIn("the text has 300 tokens, " + words, self.check("score", "run", "the " * 300 + " ||| the").err)
+        words = "with <s> or </s>; the model has learnt from at most 257"
+        self.assertIn("the text has 301 tokens, " + words, self.check("score", "run", "the ||| " + "the " * 300).err)
+        self.assertIn("the text has 301 tokens, " + words, self.check("score", "run", "the " * 300 + " ||| the").err)
         self.assertNotIn(words, self.check("score", "run", "the ||| the").err)
 
     def test_unequal_files_are_named(self):

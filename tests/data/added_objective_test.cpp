@@ -32,8 +32,7 @@ class Backwards final : public TextObjective {
                       {.longest_source = c.objective.target_length + 1,
                        .longest_target = c.objective.target_length + 1,
                        .before_source = 1,
-                       .prompt_is_source = true,
-                       .writes_end = true,
+                       .use = &kAnswers,
                        .bits_per_byte = false,
                        .specials = {"[BACK]"}},
                       c.objective.target_length) {}

@@ -15,7 +15,7 @@ TEST(CausalLm, WindowsScoreEveryTokenOnceAndShowItEnough) {
       const auto objective =
           make_objective(causal_config({set("objective.target_length", length)}));
       for (int stride = 1; stride <= length; ++stride) {
-        const ExampleList windows = objective->windows(text, stride);
+        const ExampleList windows = objective->evaluation(text, stride);
         std::vector<int> scored;
         for (std::int64_t i = 0; i < windows.count; ++i) {
           Example e;

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/config_rules.h"
 #include "data/configs.h"
+#include "data/run_config.h"
 
 namespace heed {
 namespace {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "data/data_folder.h"
-#include "data/pair_dataset.h"
 
 namespace heed {
 namespace {

@@ -43,7 +43,8 @@ TEST_P(EveryPosition, CachedEqualsUncached) {
   Pool pool(2);
   IncrementalDecoder decoder(m.model, m.values, pool, 2, 8);
   decoder.read_sources(sources);
-  IncrementalDecoder::Tokens feed{1, 1, {target.data(), 3}};  // a prompt, then single tokens
+  decoder.restart(1, 1);
+  IncrementalDecoder::Tokens feed{1, {target.data(), 3}};  // a prompt, then single tokens
   for (std::size_t n = 3; n <= target.size(); ++n) {
     const std::vector<float> logits = row(decoder.step({&feed, 1}), 0);
     const auto expected = uncached(m, sources[1], {target.begin(), target.begin() + n});
@@ -68,14 +69,17 @@ TEST(IncrementalDecoder, ASlotDoesNotDependOnBatchSplitOrThreads) {
     IncrementalDecoder many(m.model, m.values, pool, kSlots, 8);
     many.read_sources(sources);
     std::vector<IncrementalDecoder::Tokens> feeds;
-    for (int i = 0; i < kSlots; ++i) feeds.push_back({i, i, target});
+    for (int i = 0; i < kSlots; ++i) {
+      many.restart(i, i);
+      feeds.push_back({i, target});
+    }
     const Mat<float> together = many.step(feeds);
     for (int i = 0; i < kSlots; ++i) {
       IncrementalDecoder one(m.model, m.values, pool, 1, 4);
       one.read_sources({&sources[i], 1});
       std::vector<float> last;
       for (const int& id : target) {  // token by token
-        const IncrementalDecoder::Tokens feed{0, 0, {&id, 1}};
+        const IncrementalDecoder::Tokens feed{0, {&id, 1}};
         last = row(one.step({&feed, 1}), 0);
       }
       EXPECT_EQ(row(together, i), last) << threads << " threads, sequence " << i;
@@ -88,11 +92,11 @@ TEST(IncrementalDecoder, ACopiedSlotGoesOnLikeItsOrigin) {
   Pool pool(1);
   IncrementalDecoder decoder(m.model, m.values, pool, 3, 8);
   const std::vector<int> prompt{1, 4, 6}, next{5};
-  const IncrementalDecoder::Tokens first{0, 0, prompt};
+  const IncrementalDecoder::Tokens first{0, prompt};
   decoder.step({&first, 1});
   decoder.copy(0, 2);
   EXPECT_EQ(decoder.length(2), 3);
-  const IncrementalDecoder::Tokens both[] = {{2, 0, next}, {0, 0, next}};
+  const IncrementalDecoder::Tokens both[] = {{2, next}, {0, next}};
   const Mat<float> logits = decoder.step(both);
   EXPECT_EQ(row(logits, 0), row(logits, 1));
 }
@@ -101,7 +105,7 @@ TEST(IncrementalDecoder, LogitsThatAreNaNOrInfiniteAreAnError) {
   const DecodeModel m(Family::decoder_only);
   Pool pool(1);
   const int id = 5;
-  const IncrementalDecoder::Tokens token{0, 0, {&id, 1}};
+  const IncrementalDecoder::Tokens token{0, {&id, 1}};
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), 3e38f, -3e38f}) {
     DecodeModel ruined(Family::decoder_only);
     const Param& weight = m.model.output.weight;  // one logit alone goes wrong

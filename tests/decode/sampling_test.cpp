@@ -78,7 +78,7 @@ int most_probable(const DecodeModel& m, const std::vector<int>& source,
   Pool pool(1);
   IncrementalDecoder decoder(m.model, m.values, pool, 1, static_cast<int>(target.size()));
   decoder.read_sources({&source, 1});
-  const IncrementalDecoder::Tokens feed{0, 0, target};
+  const IncrementalDecoder::Tokens feed{0, target};
   const Mat<float> logits = decoder.step({&feed, 1});
   const std::span<float> row(logits.data, static_cast<std::size_t>(logits.cols));
   apply_rules(row, {.temperature = 0}, {}, banned);
@@ -137,7 +137,7 @@ TEST(Sampling, FirstTokensHaveTheModelsProbabilities) {
   Pool pool(1);
   IncrementalDecoder decoder(m.model, m.values, pool, 1, 6);
   const std::vector<int> ids{1, 4, 5, 6};
-  const IncrementalDecoder::Tokens feed{0, 0, ids};
+  const IncrementalDecoder::Tokens feed{0, ids};
   const Mat<float> logits = decoder.step({&feed, 1});
   const std::span<float> expected(logits.data, static_cast<std::size_t>(logits.cols));
   apply_rules(expected, r.rules, {}, r.banned);

@@ -45,15 +45,15 @@ struct Corpus {
   Split split(const std::string& text) const {
     Split s(tokenizer->size(), tokenizer->size());
     s.target_bytes = text.size();
-    if (objective->traits().pairs) s.source_begin = s.target_begin = {0};
+    if (objective->traits().pairs()) s.source_begin = s.target_begin = {0};
     for (const char c : text) {
-      if (objective->traits().pairs && c == '\n') {
+      if (objective->traits().pairs() && c == '\n') {
         for (auto* begin : {&s.source_begin, &s.target_begin}) begin->push_back(s.target.size());
         continue;
       }
       const int id = tokenizer->encode(std::string(1, c)).front();
       s.target.push_back(id);
-      if (objective->traits().pairs) s.source.push_back(id);
+      if (objective->traits().pairs()) s.source.push_back(id);
     }
     return s;
   }

@@ -7,7 +7,6 @@
 
 #include "base/temporary_folder.h"
 #include "data/dataset.h"
-#include "data/pair_dataset.h"
 #include "math/blas.h"
 #include "store/trained_model.h"
 #include "train/start.h"
