@@ -10,10 +10,6 @@ std::string DataHash::all() const {
   return valid.empty() ? data : sha256(data + valid);
 }
 
-DataHash hash_data(const RunConfig& c, const std::string& folder) {
-  return c.data.has_pairs() ? hash_pair_data(c, folder) : hash_text_data(c, folder);
-}
-
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   std::string note;
   if (!tokenizers.target && !c.tokenizer.file.empty()) {

@@ -33,9 +33,6 @@ struct Dataset {
 // tokenizer.file; others are used.
 Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokenizers& tokenizers);
 
-// What load_dataset() would give as the hash, without the ids.
-DataHash hash_data(const RunConfig& config, const std::string& folder);
-
 // Another text (files and folders), or other pairs, for a trained model.
 Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
                 const Tokenizers& tokenizers);
@@ -44,12 +41,10 @@ Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& 
 // The held-out pairs of a config as text, in the order of Dataset::valid.
 Pairs read_held_out_pairs(const RunConfig& config, const std::string& folder);
 
-// load_dataset() and hash_data() for a text and for pairs.
+// load_dataset() of a text and of pairs.
 Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);
 Dataset load_pair_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);
-DataHash hash_text_data(const RunConfig& config, const std::string& folder);
-DataHash hash_pair_data(const RunConfig& config, const std::string& folder);
 
 }  // namespace heed

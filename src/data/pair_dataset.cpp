@@ -88,11 +88,6 @@ Pairs read_pairs(const RunConfig& c, const std::string& folder, bool valid = fal
 
 }  // namespace
 
-DataHash hash_pair_data(const RunConfig& c, const std::string& folder) {
-  return {hash_of(read_pairs(c, folder)),
-          c.data.has_valid_files() ? hash_of(read_pairs(c, folder, true)) : ""};
-}
-
 Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   Dataset d;
   const Pairs all = read_pairs(c, folder);

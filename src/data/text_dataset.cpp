@@ -80,22 +80,20 @@ void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   });
 }
 
-std::string hash_of_text(const RunConfig& c, const std::vector<std::string>& paths) {
-  Sha256 hash;
-  scan_text(paths, read_options(c), [&](std::string_view s) { hash.update(s); });
-  return hash.hex();
-}
-
-std::string hash_valid(const RunConfig& c, const std::string& folder) {
-  if (!c.data.has_valid_files()) return "";
-  return hash_of_text(c, resolved(c.data.valid.paths, folder, "valid"));
+// Files of their own, all of one part.
+Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
+                 const Tokenizers& tokenizers, Sha256& hash) {
+  Split s(1, tokenizers.target->size());
+  scan_text(paths, read_options(c), [&](std::string_view text) {
+    hash.update(text);
+    encode_text(text, *tokenizers.target, s, s.target);
+    s.target_bytes += text.size();
+  });
+  s.lossy = c.data.changes_text() || s.unknown.count > 0;
+  return s;
 }
 
 }  // namespace
-
-DataHash hash_text_data(const RunConfig& c, const std::string& folder) {
-  return {hash_of_text(c, resolved(c.data.train.paths, folder, "train")), hash_valid(c, folder)};
-}
 
 Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   const auto paths = resolved(c.data.train.paths, folder, "train");
@@ -126,9 +124,12 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     encode_text(s, *tokenizers.target, split, split.target);
     split.target_bytes += s.size();
   });
-  d.hash = {hash.hex(), hash_valid(c, folder)};
-  if (c.data.has_valid_files())
-    d.valid = load_text(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers);
+  d.hash.data = hash.hex();
+  if (c.data.has_valid_files()) {
+    Sha256 of_valid;
+    d.valid = read_whole(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers, of_valid);
+    d.hash.valid = of_valid.hex();
+  }
   for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.changes_text() || s->unknown.count > 0;
   if (d.train.target.size() < 2) throw_too_short(c, cuts, d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
@@ -140,13 +141,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 
 Split load_text(const std::vector<std::string>& paths, const RunConfig& c,
                 const Tokenizers& tokenizers) {
-  Split s(1, tokenizers.target->size());
-  scan_text(text_files(paths), read_options(c), [&](std::string_view text) {
-    encode_text(text, *tokenizers.target, s, s.target);
-    s.target_bytes += text.size();
-  });
-  s.lossy = c.data.changes_text() || s.unknown.count > 0;
-  return s;
+  Sha256 hash;
+  return read_whole(text_files(paths), c, tokenizers, hash);
 }
 
 }  // namespace heed
