@@ -34,6 +34,14 @@ class Heed:
     def json(self, *arguments):
         return json.loads(self(*arguments, "--json"))
 
+    def lines(self, *arguments):
+        """The JSON objects of a command that prints one a line, as they come."""
+        line = [*map(str, arguments), "--json"]
+        with subprocess.Popen([self.program, *line], stdout=subprocess.PIPE, encoding="utf-8") as process:
+            yield from map(json.loads, process.stdout)
+        if process.returncode != 0:
+            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: heed {' '.join(line)} ended with exit code {process.returncode}")
+
 
 def config_file(name):
     """The config of this path or, if there is no such file, of this name in configs/."""

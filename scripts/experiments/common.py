@@ -19,7 +19,9 @@ import textwrap
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from heed_runs import DEFAULT_HEED, ROOT, Heed, cell, mean  # noqa: E402, F401 (cell and mean: for the experiments)
+import gold  # noqa: E402
+from gold import best_head  # noqa: E402, F401 (for the experiments, as cell and mean)
+from heed_runs import DEFAULT_HEED, ROOT, Heed, cell, mean  # noqa: E402, F401
 
 DATA = ROOT / "data"
 SIDES = ("source", "target")
@@ -57,6 +59,10 @@ class Lab:
         self.heed("train", path, "--run", run, "--force", "--quiet")
         done.write_text(self.version + text)
         return run
+
+    def gold(self, run, *arguments):
+        """What scripts/gold.py --json prints of the first kind of attention."""
+        return gold.scores(self.heed, gold.parse([*map(str, (run, *arguments))]))[0]
 
     def untrained(self, name, config, seed):
         """The same model before training: one step that changes nothing."""
@@ -108,11 +114,6 @@ def fables_config(objective, steps, **model):
 
 def test_files(task):
     return ["--file", DATA / f"{task}.test.source", "--target-file", DATA / f"{task}.test.target"]
-
-
-def best_head(scores, measure="trained"):
-    """The head with the most mass on gold among those of one kind of attention."""
-    return max(scores["heads"], key=lambda h: h[measure]["mass"]["value"])
 
 
 def weights(run, which="best"):

@@ -11,7 +11,7 @@ guessing (one over length).
 """
 import json
 
-from common import DATA, Lab, cell, mean, merged, shows, table, task_config
+from common import DATA, Lab, cell, mean, merged, shows, table, task_config, test_files
 
 LINES = 60
 
@@ -23,8 +23,8 @@ def largest(values):
 def by_attention(lab, run, lines):
     """The shares of target tokens for which the gold source token has the largest weight and the largest contribution."""
     right = {"weight": [], "contribution": []}
-    for source, target in lines:
-        maps = lab.json("attend", run, source, "--target", target, "--contributions")
+    read = lab.heed.lines("attend", run, *test_files("reverse"), "--limit", LINES, "--contributions")
+    for (_, target), maps in zip(lines, read):
         n = len(target.split())
         for measure, key in (("weight", "cross"), ("contribution", "contribution_cross")):
             for t in range(n):

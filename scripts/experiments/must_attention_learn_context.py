@@ -39,7 +39,7 @@ def main():
             result = lab.json("evaluate", run, *test_files("reverse"), "--bleu")
             losses.append(result["loss"])
             exact.append(result["exact_match"])
-            scores = lab.json("attend", run, *gold)["kinds"][0]
+            scores = lab.gold(run, *gold)
             mass.append(best_head(scores)["trained"]["mass"]["value"])
             before.append(best_head(scores, "untrained")["untrained"]["mass"]["value"])
             uniform.append(scores["uniform"]["mass"]["value"])

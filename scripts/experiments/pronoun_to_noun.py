@@ -32,8 +32,8 @@ def main():
     for seed in lab.seeds:
         run = lab.train("pronouns", fables_config("causal_lm", 2000, d_model=96, d_ff=384), seed)
         losses.append(lab.json("evaluate", run, *LAST)["loss"])
-        scores = {name: lab.json("attend", run, "--gold", lab.folder / f"{name}.jsonl", "--file",
-                                 DATA / "fables.txt", *LAST)["kinds"][0] for name in parts}
+        scores = {name: lab.gold(run, "--gold", lab.folder / f"{name}.jsonl", "--file", DATA / "fables.txt", *LAST)
+                  for name in parts}
         chosen = best_head(scores["seen"])
         head = next(h for h in scores["held-out"]["heads"]
                     if (h["layer"], h["head"]) == (chosen["layer"], chosen["head"]))

@@ -13,26 +13,21 @@
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "inspect/attention_scores.h"
 #include "inspect/generate.h"
-#include "inspect/scores_text.h"
 #include "report/attention_json.h"
 #include "report/attention_page.h"
 #include "report/attention_summary.h"
 #include "report/heat_map.h"
-#include "store/initial_weights.h"
-#include "store/origin.h"
-#include "store/run_folder.h"
 
 namespace heed {
 namespace {
 
 struct AttendOptions {
-  std::string html, gold;
+  std::string html;
   TextArguments texts;
   std::optional<int> max_tokens;
   HeadChoice heads;  // to draw
-  std::size_t limit = 0;
+  std::size_t limit = Lines{}.limit;
   bool json = false, contributions = false;
 
   bool draws() const { return !json && html.empty(); }
@@ -44,14 +39,23 @@ constexpr const char* kAttendNotes =
     "Prints a line about each head, and the map of the head that looks most at single tokens;\n"
     "--kind, --layer and --head draw the maps of the heads they choose. Without a text, on a\n"
     "terminal, heed asks for one after the other. What a model of pairs writes is what heed\n"
-    "translate prints; other models take the most probable token each time.";
+    "translate prints; other models take the most probable token each time.\n"
+    "--json prints an object, with --file one for each line: source_ids, source_tokens,\n"
+    "source_bytes, target_ids, target_tokens, target_bytes; and encoder, decoder and cross, as "
+    "far\n"
+    "as the model has them, as [layer][head][query][key]. The bytes of a token are [begin, end) "
+    "in\n"
+    "its text as the model reads it (normalised, in lower case); <s> and </s> have an empty "
+    "range,\n"
+    "and there are none of a target that the model writes. In a file, what is unknown is read as\n"
+    "<unk>. scripts/gold.py scores heads by what is in these objects.";
 
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
   line.add_model();
   line.add_texts(
       r.texts, "text for the encoder; for a decoder-only model, its text; its words need no quotes",
-      "with --gold: the lines that it is about");
+      "with --json: its lines instead; - is standard input");
   line.add_targets(r.texts, "text for the decoder (default: what the model writes)");
   app.add_option("--max-tokens", r.max_tokens,
                  "most tokens of what the model writes (default: 16; with --json and --html all)")
@@ -63,12 +67,9 @@ void add_options(CommandLine& line, AttendOptions& r) {
   app.add_flag("--contributions", r.contributions,
                "with --json: also the length of the vector each head takes from each token");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
-  auto* gold = line.add_file(
-      "--gold", r.gold,
-      "score every head against this file, which is about --file and --target-file", "FILE");
-  app.add_option("--limit", r.limit, "use this many entries of the gold file; 0 = all")
-      ->check(in_range(std::int64_t{0}))
-      ->needs(gold);
+  app.add_option("--limit", r.limit, "only so many lines of --file")
+      ->check(in_range(1))
+      ->needs("--file");
   app.footer(kAttendNotes);
 }
 
@@ -96,7 +97,8 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
 
 struct AttendInput {
   Example read;
-  std::string written;  // by the model, as the target; empty: by the user
+  std::string written = {};  // by the model, as the target; empty: by the user
+  ByteRanges source_bytes = {}, target_bytes = {};
 };
 
 // The target that the model itself writes, cut to what is looked into.
@@ -121,26 +123,42 @@ void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source
 }
 
 AttendInput read_input(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
-                       Log& log) {
+                       UserTexts& texts) {
   const Objective& objective = *t.objective;
-  UserTexts texts(objective, t.config, t.tokenizers, log);
-  const auto target = [&](const std::string& text, const std::string& called) {
-    return Objective::framed_target(texts.known(Side::target, text, called));
+  const bool is_line = r.texts.file.has_value();
+  AttendInput input;
+  // Returns the ids without what frames them, which is nowhere in the text: an empty range.
+  const auto add = [&](Side side, const std::string& text, const std::string& name) {
+    const TokenizedText read = texts.inspected(side, text, name, is_line);
+    const bool source = side == Side::source;
+    TokenIds& ids = source ? input.read.source : input.read.target;
+    ids = objective.framed(side, read.ids());
+    ByteRanges& bytes = source ? input.source_bytes : input.target_bytes;
+    bytes.resize(source ? objective.traits().before_source : 1);
+    for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
+    bytes.resize(ids.size(), {read.text.size(), read.text.size()});
+    return read.ids();
   };
-  if (!t.model.has_encoder())  // one text, wherever it was given
-    return {{{}, target(given.text + given.target.value_or(""), given.name)}, ""};
+  if (!t.model.has_encoder()) {  // one text, wherever it was given
+    add(Side::target, given.text + given.target.value_or(""), given.name);
+    return input;
+  }
   if (!t.model.has_decoder() && given.target)
     throw Error(Exit::usage, "--target: this model has no decoder; its text is TEXT.");
-  const bool target_alone = given.text.empty() && given.target;
+  const bool target_alone = given.text.empty() && given.target && !is_line;
   if (target_alone && objective.traits().scored_given != Given::maybe_source)
     throw Error(Exit::usage, "--target needs the TEXT that it belongs to.");
-  const TokenIds prompt =
-      target_alone ? TokenIds{} : texts.known(Side::source, given.text, given.name);
-  AttendInput input{{objective.framed_source(prompt), {}}, ""};
+  TokenIds prompt;
+  if (target_alone)
+    input.read.source = objective.framed_source({});
+  else
+    prompt = add(Side::source, given.text, given.name);
+  if (input.read.source.empty())
+    throw Error(Exit::data, given.name + " is empty; expected a text.");
   if (given.target)
-    input.read.target = target(*given.target, "the target of " + given.name);
+    add(Side::target, *given.target, "the target of " + given.name);
   else if (t.model.has_decoder())
-    write_target(r, t, prompt, input);
+    write_target(r, t, std::move(prompt), input);
   return input;
 }
 
@@ -165,35 +183,17 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens
   if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
 }
 
-void score(const AttendOptions& r, const TrainedModel& t) {
-  if (r.heads.any() || !r.html.empty() || r.contributions || r.max_tokens)
-    throw Error(
-        Exit::usage,
-        "--gold scores all heads; it takes only --file, --target-file, --limit and --json.");
-  if (!r.texts.file) throw Error(Exit::usage, "--gold needs --file, the file it describes.");
-  const GoldFiles files{r.gold, *r.texts.file, r.texts.target_file.value_or(""), r.limit};
-  const std::filesystem::path run = run_of_checkpoint(t.folder);
-  const ParamVec<float> untrained = initial_weights(t.model, t.config.seed, run);
-  const std::string from = read_origin(run.string()).init_from;
-  std::vector<KindScores> scores;
-  for (GoldSet& set : read_gold(files, t.config, t.tokenizers)) {
-    if (!from.empty())
-      set.notes.push_back("\"untrained\" means the weights this run began with, those of " +
-                          quoted_path(from));
-    scores.push_back(score_heads(t.model, t.values, untrained, set));
-  }
-  print(r.json ? scores_json(scores) : scores_table(scores));
-}
-
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
-                      Log& log) {
-  const AttendInput input = read_input(r, given, t, log);
-  const InputTokens tokens = input_tokens(input.read, t.tokenizers);
+                      UserTexts& texts, Log& log) {
+  const AttendInput input = read_input(r, given, t, texts);
+  InputTokens tokens = input_tokens(input.read, t.tokenizers);
+  tokens.source_bytes = input.source_bytes;
+  tokens.target_bytes = input.target_bytes;
   Workspace workspace;
   const MapsAndNext pass =
       maps_and_next(t.model, t.values, input.read, workspace, r.html.empty() ? 0 : kNextTokens);
   if (!r.html.empty()) write_page(r, t, tokens, pass, log);
-  if (r.json) return print(attention_json(input.read, tokens, pass.maps, r.contributions));
+  if (r.json) print(attention_json(input.read, tokens, pass.maps, r.contributions));
   if (!r.draws()) return;
   if (!input.written.empty())
     print("the model writes (--target for another):\n  " + input.written + "\n\n");
@@ -208,19 +208,18 @@ Exit run_attend(CommandLine& line) {
   add_options(line, r);
   if (!line.parse()) return Exit::ok;
   r.json = line.json();
-  if (r.gold.empty() && r.texts.file) throw Error(Exit::usage, "--file needs --gold.");
-  if (r.gold.empty() && !r.texts.given() && (!can_prompt() || !r.html.empty()))
+  if (r.texts.file && !r.json)
+    throw Error(Exit::usage, "--file needs --json; heed draws one TEXT.", "heed attend --help");
+  if (!r.texts.given() && (!can_prompt() || !r.html.empty()))
     throw Error(Exit::usage, "expected a text.", "heed attend " + line.run() + " \"...\"");
   OpenModel trained(line);
-  if (!r.gold.empty()) {
-    score(r, trained);
-    return Exit::ok;
-  }
   check_selection(r, trained.config.model);
-  return answer_texts(r.texts, {"attend", "Type a text to see where each head looks."}, {},
-                      trained.config, trained.log, [&](std::span<const GivenText> texts) {
-                        answer_attention(r, texts.front(), trained, trained.log);
-                        return Unknown();
+  UserTexts texts(*trained.objective, trained.config, trained.tokenizers, trained.log);
+  return answer_texts(r.texts, {"attend", "Type a text to see where each head looks."},
+                      {.limit = r.limit}, trained.config, trained.log,
+                      [&](std::span<const GivenText> read) {
+                        answer_attention(r, read.front(), trained, texts, trained.log);
+                        return texts.take_unknown();
                       });
 }
 

@@ -57,8 +57,10 @@ CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
 
 void CommandLine::add_model() {
   add_run(run_);
-  app_.add_option("--checkpoint", checkpoint_,
-                  "last, best, step-N or a path (default: best, else last)");
+  app_.add_option(
+      "--checkpoint", checkpoint_,
+      "last, best, step-N, initial (the weights it began with) or a path (default: best, "
+      "else last)");
 }
 
 void CommandLine::add_texts(TextArguments& texts, const std::string& text,

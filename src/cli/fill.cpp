@@ -51,7 +51,8 @@ void answer_gaps(const FillOptions& o, const TrainedModel& m, UserTexts& texts,
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, given.name + " has no [MASK], in capitals and square brackets.",
                 "heed fill " + m.run + " \"the [MASK] barked\"");
-  const TokenIds ids = m.objective->framed_source(texts.known(Side::source, text, given.name));
+  const TokenIds ids =
+      m.objective->framed_source(texts.inspected(Side::source, text, given.name, false).ids());
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));

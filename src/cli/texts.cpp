@@ -31,7 +31,8 @@ class LineReader {
     if (failed_) std::rethrow_exception(failed_);
     std::vector<GivenText> texts;
     try {
-      while (texts.size() < lines_.most && (texts.empty() || lines_.fill || input_.ready())) {
+      while (texts.size() < lines_.most && number_ < lines_.limit &&
+             (texts.empty() || lines_.fill || input_.ready())) {
         std::optional<std::string> line = input_.next();
         if (!line) break;
         texts.push_back({checked(std::move(*line)), {}, fmt::format("line {}", number_)});
@@ -100,7 +101,8 @@ Exit answer_texts(const TextArguments& given, const PromptText& prompt, const Li
     flush_output();
   };
   if (given.target_file) {
-    const std::vector<GivenText> texts = read_both(file, *given.target_file, any_bytes);
+    std::vector<GivenText> texts = read_both(file, *given.target_file, any_bytes);
+    texts.resize(std::min(lines.limit, texts.size()));
     for (std::size_t i = 0; i < texts.size(); i += lines.most)
       answer_lines(std::span(texts).subspan(i, std::min(lines.most, texts.size() - i)));
   } else {

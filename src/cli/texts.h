@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@ struct GivenText {
 struct Lines {
   std::size_t most = 1;  // lines of a file that are answered at a time
   bool fill = false;     // wait until there are so many; else a line that is there is answered
+  std::size_t limit = std::numeric_limits<std::size_t>::max();  // lines that are answered at all
 };
 
 // Answers what `given` names; if nothing, asks for texts on a terminal, else reads standard input.

@@ -1,4 +1,5 @@
 // heed tokenize RUN [TEXT]
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
@@ -24,7 +25,8 @@ Exit run_tokenize(CommandLine& line) {
   line.app().footer(
       "Reads TEXT or --file, else the lines of standard input; on a terminal heed asks for them.\n"
       "Prints the tokens of each, separated by spaces. A space in a token is shown as U+2581. For\n"
-      "masked models [MASK] is one token. With --json, an object per line: ids, tokens.");
+      "masked models [MASK] is one token. With --json, an object per line: text (as the model\n"
+      "reads it), ids, tokens, bytes ([begin, end) of each token in that text).");
   if (!line.parse()) return Exit::ok;
 
   Log log({.quiet = line.quiet()});
@@ -34,13 +36,16 @@ Exit run_tokenize(CommandLine& line) {
   const Tokenizer& tokenizer = side == "source" ? tokenizers.source() : *tokenizers.target;
   const auto objective = make_objective(config);
   UserTexts texts(*objective, config, tokenizers, log);
-  const auto answer = [&](std::span<const GivenText> read) {
-    for (const GivenText& t : read) {
-      const TokenIds encoded =
+  const auto answer = [&](std::span<const GivenText> given_texts) {
+    for (const GivenText& t : given_texts) {
+      const TokenizedText read =
           texts.tokenized(side == "source" ? Side::source : Side::target, t.text, t.name);
+      const TokenIds encoded = read.ids();
       std::vector<std::string> shown = tokenizer.pieces(encoded);
       if (line.json()) {
-        print_line({{"ids", encoded}, {"tokens", shown}});
+        std::vector<std::array<std::size_t, 2>> bytes;
+        for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
+        print_line({{"text", read.text}, {"ids", encoded}, {"tokens", shown}, {"bytes", bytes}});
         continue;
       }
       for (std::size_t i = 0; i < shown.size(); ++i)

@@ -19,25 +19,32 @@ std::string UserTexts::normalized(Side side, std::string_view text, const std::s
   return read;
 }
 
-TokenIds UserTexts::encode(Side side, const std::string& text, const std::string& name,
-                           Unknown& unknown) const {
-  const std::string read = normalized(side, text, name);
+TokenIds TokenizedText::ids() const {
+  TokenIds ids;
+  for (const Token& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
+TokenizedText UserTexts::encode(Side side, const std::string& text, const std::string& name,
+                                Unknown& unknown) const {
+  std::string read = normalized(side, text, name);
   const Tokenizer& of_side = tokenizer(side);
   of_side.split_at_specials(read,
                             [&](std::string_view part, int) { unknown += of_side.unknown(part); });
-  return of_side.encode_with_specials(read);
+  std::vector<Token> tokens = of_side.tokens_with_specials(read);
+  return {std::move(read), std::move(tokens)};
 }
 
-TokenIds UserTexts::encode_known(Side side, const std::string& text,
-                                 const std::string& name) const {
+TokenizedText UserTexts::encode_known(Side side, const std::string& text,
+                                      const std::string& name) const {
   Unknown unknown;
-  TokenIds ids = encode(side, text, name, unknown);
+  TokenizedText read = encode(side, text, name, unknown);
   if (unknown.count > 0)
     throw Error(Exit::data,
                 fmt::format("{} has {}. The model has no id for {}.", name, unknown.summary(),
                             unknown.count == 1 ? "it" : "them"),
                 "heed tokenize shows what it knows");
-  return ids;
+  return read;
 }
 
 TokenIds UserTexts::prompt(const std::string& text) {
@@ -46,7 +53,7 @@ TokenIds UserTexts::prompt(const std::string& text) {
     throw Error(Exit::data, name + " has several lines; this model translates one line.",
                 "heed translate");
   const Side side = objective_.text_side();
-  TokenIds ids = encode_known(side, text, name);
+  TokenIds ids = encode_known(side, text, name).ids();
   if (!objective_.continues())
     check_length(side, objective_.framed(side, ids).size(), name);
   else if (const int longest = objective_.longest(side); std::ssize(ids) > longest)
@@ -55,16 +62,18 @@ TokenIds UserTexts::prompt(const std::string& text) {
   return ids;
 }
 
-TokenIds UserTexts::known(Side side, const std::string& text, const std::string& name) {
-  if (text.empty() && side == objective_.text_side())
+TokenizedText UserTexts::inspected(Side side, const std::string& text, const std::string& name,
+                                   bool is_line) {
+  if (text.empty() && side == objective_.text_side() && !is_line)
     throw Error(Exit::data, name + " is empty; expected a text.",
                 objective_.traits().scored_given == Given::maybe_source
                     ? "--target alone, which is read as the beginning of a text"
                     : "");
-  TokenIds ids =
-      encode_known(side, side == Side::source ? objective_.with_mask_tokens(text) : text, name);
-  check_length(side, objective_.framed(side, ids).size(), name);
-  return ids;
+  const std::string masked = side == Side::source ? objective_.with_mask_tokens(text) : text;
+  TokenizedText read =
+      is_line ? encode(side, masked, name, unknown_) : encode_known(side, masked, name);
+  check_length(side, objective_.framed(side, read.ids()).size(), name);
+  return read;
 }
 
 TokenIds UserTexts::line(Side side, std::string_view line) {

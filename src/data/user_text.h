@@ -16,6 +16,13 @@
 
 namespace heed {
 
+// A text as it is read, and its tokens.
+struct TokenizedText {
+  std::string text;
+  std::vector<Token> tokens;
+  TokenIds ids() const;
+};
+
 class UserTexts {
  public:
   // References must outlive it.
@@ -28,11 +35,12 @@ class UserTexts {
 
   // A text to be answered. Everything must be known; it may be empty.
   TokenIds prompt(const std::string& text);
-  // A text on one side of a model that is looked into: everything must be known. What stands on
-  // text_side() must not be empty.
-  TokenIds known(Side side, const std::string& text, const std::string& name);
+  // A text on one side of a model that is looked into. Everything must be known, and what stands on
+  // text_side() must not be empty; `is_line`: neither is asked of a line of a file.
+  TokenizedText inspected(Side side, const std::string& text, const std::string& name,
+                          bool is_line);
   // What the tokenizer makes of a text. Here and in a line, what is unknown is read as <unk>.
-  TokenIds tokenized(Side side, const std::string& text, const std::string& name) {
+  TokenizedText tokenized(Side side, const std::string& text, const std::string& name) {
     return encode(side, text, name, unknown_);
   }
   // A line, normalized. Names of special tokens are ordinary text in it, as in the data.
@@ -48,9 +56,9 @@ class UserTexts {
   const Tokenizer& tokenizer(Side side) const {
     return side == Side::source ? tokenizers_.source() : *tokenizers_.target;
   }
-  TokenIds encode(Side side, const std::string& text, const std::string& name,
-                  Unknown& unknown) const;
-  TokenIds encode_known(Side side, const std::string& text, const std::string& name) const;
+  TokenizedText encode(Side side, const std::string& text, const std::string& name,
+                       Unknown& unknown) const;
+  TokenizedText encode_known(Side side, const std::string& text, const std::string& name) const;
   void warn(const std::string& what);
 
   const Objective& objective_;

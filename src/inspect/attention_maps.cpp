@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "nn/finite.h"
+#include "text/tokenizers.h"
 
 namespace heed {
 namespace {
@@ -54,6 +56,12 @@ AttentionMap empty_map(int layers, int heads, std::size_t queries, std::size_t k
   map.weights.resize(rows * queries * keys);
   map.lengths.resize(rows * keys);
   return map;
+}
+
+std::string text_of(TokenIds ids, const Tokenizer& tokenizer) {
+  std::erase(ids, Tokenizer::kBos);
+  std::erase(ids, Tokenizer::kEos);
+  return tokenizer.decode(ids, true);
 }
 
 }  // namespace
@@ -108,6 +116,24 @@ MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& value
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace) {
   return maps_and_next(model, values, input, workspace, 0).maps;
+}
+
+InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
+  const Tokenizer &source = tokenizers.source(), &target = *tokenizers.target;
+  return {source.pieces(input.source), target.pieces(input.target), text_of(input.source, source),
+          text_of(input.target, target)};
+}
+
+nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps& maps) {
+  nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
+  for (const AttentionKind kind : kAttentionKinds)
+    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
+      kinds.push_back({{"name", attention_name(kind)},
+                       {"layers", map.layers},
+                       {"heads", map.heads},
+                       {"queries", queries_of(tokens, kind)},
+                       {"keys", keys_of(tokens, kind)}});
+  return kinds;
 }
 
 std::vector<double> sharpness(const AttentionMap& map) {

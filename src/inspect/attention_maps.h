@@ -14,6 +14,8 @@
 #pragma once
 
 #include <array>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "data/objective.h"
@@ -21,6 +23,8 @@
 #include "nn/transformer.h"
 
 namespace heed {
+
+struct Tokenizers;
 
 // All heads of one kind of attention. Owns its numbers; empty if the model has no such kind.
 struct AttentionMap {
@@ -68,6 +72,21 @@ struct MapsAndNext {
 // Also the n most probable next tokens after each token of the decoder.
 MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
                           const Example& input, Workspace& workspace, int n);
+
+// The tokens of one side in the bytes of its text: [begin, end).
+using ByteRanges = std::vector<std::array<std::size_t, 2>>;
+
+// Both sides of an input as readable tokens, one string per id, and as texts without <s> and </s>.
+struct InputTokens {
+  std::vector<std::string> source, target;
+  std::string source_text = {}, target_text = {};
+  ByteRanges source_bytes = {}, target_bytes = {};  // empty if they are not known
+};
+InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
+
+// [{"name", "layers", "heads", "queries", "keys"}] for each kind that the model has; queries and
+// keys are tokens.
+nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps& maps);
 
 // How much each head looks at single keys: the mean of its rows' largest weights. Rows that see
 // only one key have no choice and do not count. Indexed by AttentionMap::number().

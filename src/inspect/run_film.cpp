@@ -8,7 +8,7 @@
 #include "evaluate/scorer.h"
 #include "inspect/fill.h"
 #include "inspect/generate.h"
-#include "inspect/input_tokens.h"
+#include "inspect/attention_maps.h"
 #include "inspect/packed_weights.h"
 
 namespace heed {

@@ -35,8 +35,10 @@ std::string attention_json(const Example& input, const InputTokens& tokens,
   ShortJson json;
   json["source_ids"] = input.source;
   json["source_tokens"] = tokens.source;
+  if (!tokens.source_bytes.empty()) json["source_bytes"] = tokens.source_bytes;
   json["target_ids"] = input.target;
   json["target_tokens"] = tokens.target;
+  if (!tokens.target_bytes.empty()) json["target_bytes"] = tokens.target_bytes;
   const auto add = [&](const char* prefix, auto number) {
     for (const AttentionKind kind : kAttentionKinds)
       if (const AttentionMap& map = map_of(maps, kind); !map.empty())

@@ -2,8 +2,10 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "store/initial_weights.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
+#include "store/run_folder.h"
 
 namespace heed {
 
@@ -31,8 +33,14 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint) {
 }
 
 TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint) {
-  TrainedModel t = load_trained_model(open_checkpoint(run, checkpoint));
+  const bool initial = checkpoint == "initial";
+  TrainedModel t = load_trained_model(open_checkpoint(run, initial ? "" : checkpoint));
   t.run = run;
+  if (initial) {
+    t.values = initial_weights(t.model, t.config.seed, run_of_checkpoint(t.folder));
+    t.folder = t.folder.parent_path() / checkpoint;
+    t.state = {};
+  }
   return t;
 }
 

@@ -33,7 +33,8 @@ struct TrainedModel {
   operator ModelView() const { return {*objective, tokenizers, model, values}; }
 };
 
-// `run` and `checkpoint` as find_checkpoint() takes them. Error (Exit::store) on anything damaged.
+// `run` and `checkpoint` as find_checkpoint() takes them; "initial": the weights that the run began
+// with. Error (Exit::store) on anything damaged.
 TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint);
 TrainedModel load_trained_model(const Checkpoint& checkpoint);  // one that is open already
 

@@ -49,12 +49,6 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
   return ids;
 }
 
-std::vector<Token> Tokenizer::encode_with_offsets(std::string_view text) const {
-  std::vector<Token> tokens;
-  scan(text, [&](const Token& token) { tokens.push_back(token); });
-  return tokens;
-}
-
 void Tokenizer::split_at_specials(std::string_view text,
                                   const std::function<void(std::string_view, int)>& use) const {
   while (true) {
@@ -73,14 +67,19 @@ void Tokenizer::split_at_specials(std::string_view text,
   }
 }
 
-std::vector<int> Tokenizer::encode_with_specials(std::string_view text) const {
-  std::vector<int> ids;
+std::vector<Token> Tokenizer::tokens_with_specials(std::string_view text) const {
+  std::vector<Token> tokens;
   split_at_specials(text, [&](std::string_view part, int special) {
+    const auto begin = static_cast<std::size_t>(part.data() - text.data());
+    const std::size_t end = begin + part.size();
     if (special >= 0 && is_subword(type()) && part.ends_with(' ')) part.remove_suffix(1);
-    scan(part, [&](const Token& token) { ids.push_back(token.id); });
-    if (special >= 0) ids.push_back(special);
+    scan(part, [&](const Token& token) {
+      tokens.push_back({token.id, begin + token.begin, begin + token.end});
+    });
+    if (special >= 0)
+      tokens.push_back({special, begin + part.size(), end + specials_[special].size()});
   });
-  return ids;
+  return tokens;
 }
 
 Unknown Tokenizer::unknown(std::string_view text) const {

@@ -2,7 +2,7 @@
 //
 // Ids: 0 <unk>, 1 <s>, 2 </s>, then the further special tokens that an objective needs ("[MASK]"),
 // then the learnt ones. Encoding a text never gives special ids: "<s>" or "[MASK]" in a text is
-// ordinary text (only encode_with_specials reads the names of further special tokens). A Tokenizer
+// ordinary text (only tokens_with_specials reads the names of further special tokens). A Tokenizer
 // is immutable: many threads may call all methods at once. The ids of a line or a word do not
 // depend on its neighbours, so a corpus cut at newlines or before spaces gives the same ids as the
 // whole.
@@ -76,14 +76,13 @@ class Tokenizer {
   virtual void scan(std::string_view text, const Sink& sink) const = 0;
 
   std::vector<int> encode(std::string_view text) const;
-  std::vector<Token> encode_with_offsets(std::string_view text) const;
   // Calls use(part, id) for each part of a text that ends at the name of a further special token,
   // with the id of that token, and then for the rest with -1.
   void split_at_specials(std::string_view text,
                          const std::function<void(std::string_view, int)>& use) const;
   // Like encode, but the name of a further special token becomes its id. With bpe and unigram the
   // name includes one space before it, as the first piece of a word includes the space before it.
-  std::vector<int> encode_with_specials(std::string_view text) const;
+  std::vector<Token> tokens_with_specials(std::string_view text) const;
   Unknown unknown(std::string_view text) const;
 
   // The text that `id` adds after `previous`, the last token that is not special (-1: none).

@@ -49,7 +49,7 @@ TEST_F(Attend, JsonHasEveryHead) {
     EXPECT_EQ(json[kind][0][1].size(), 3u);
     EXPECT_EQ(json[kind][0][1][2].size(), 3u);
   }
-  EXPECT_EQ(json.size(), 7u);
+  EXPECT_EQ(json.size(), 9u);
 }
 
 TEST_F(Attend, WithoutTargetReadsWhatTheModelWrites) {
@@ -100,21 +100,44 @@ TEST_F(Attend, PageMayGoToStandardOutput) {
   EXPECT_EQ(attend("'a b' --target b --html -").out.find("<!doctype html>"), 0u);
 }
 
-TEST_F(Attend, ScoresAgainstGold) {
-  write("gold", R"({"line":0,"unit":"token","alignment":[[2],[1],[0]]})"
-                "\n"
-                R"({"line":1,"unit":"token","alignment":[[1],[0]]})"
-                "\n"
-                R"({"line":2,"unit":"token","alignment":[[1],[0]]})"
-                "\n"
-                R"({"line":3,"unit":"token","alignment":[[2],[1],[0]]})"
-                "\n");
-  const std::string args = "--gold " + at("gold") + " --file " + at("s") + " --target-file " + at("t");
-  const auto json = nlohmann::json::parse(attend(args + " --json").out);
-  EXPECT_EQ(json["kinds"][0]["links"], 10);
-  EXPECT_EQ(json["kinds"][0]["heads"].size(), 2u);
-  EXPECT_EQ(attend(args).out, attend(args).out);
-  EXPECT_THAT(attend(args + " --limit 1").out, HasSubstr("3 links of 1 lines"));
+// An object for each line, empty ones and such with unknown words too.
+TEST_F(Attend, JsonOfEachLineOfAFile) {
+  write("lines", "a b\n\nc zebra\n");
+  write("targets", " b  a\nc\n\n");
+  const std::string files = "--file " + at("lines") + " --target-file " + at("targets") + " --json";
+  const auto lines_of = [](std::string text) {
+    std::vector<nlohmann::json> lines;
+    for (std::size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1))
+      if (text.starts_with('{')) lines.push_back(nlohmann::json::parse(text.substr(0, end)));
+    return lines;
+  };
+  const Result result = attend(files);
+  EXPECT_THAT(result.out, HasSubstr("as <unk>: 1 unknown token: 'zebra'"));
+  const auto lines = lines_of(result.out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0], nlohmann::json::parse(attend("a b --target ' b  a' --json").out));
+  EXPECT_EQ(lines[0]["source_bytes"], nlohmann::json::parse("[[0, 1], [2, 3], [3, 3]]"));
+  EXPECT_EQ(lines[0]["target_bytes"], nlohmann::json::parse("[[0, 0], [1, 2], [4, 5]]"));
+  EXPECT_EQ(lines[1]["source_tokens"], nlohmann::json::parse(R"(["</s>"])"));
+  EXPECT_EQ(lines[1]["cross"][0][1], nlohmann::json::parse("[[1.0], [1.0]]"));
+  EXPECT_EQ(lines[2]["source_ids"][1], 0);
+  EXPECT_EQ(lines[2]["target_bytes"], nlohmann::json::parse("[[0, 0]]"));
+  EXPECT_EQ(lines_of(attend(files + " --limit 2").out).size(), 2u);
+  // A target that the model writes has no line.
+  const auto written = lines_of(attend("--file " + at("lines") + " --json --limit 1").out);
+  EXPECT_EQ(written[0]["source_bytes"], lines[0]["source_bytes"]);
+  EXPECT_FALSE(written[0].contains("target_bytes"));
+}
+
+TEST_F(Attend, InitialReadsTheWeightsBeforeTheFirstStep) {
+  const std::string text = "a b --target 'b a' --json --checkpoint ";
+  const auto initial = attend(text + "initial").out;
+  EXPECT_NE(initial, attend(text + "last").out);
+  ASSERT_EQ(heed("train " + at("config.json") + " --run " + at("still") +
+                 " --set optimizer.learning_rate=1e-30 --quiet")
+                .status,
+            0);
+  EXPECT_EQ(heed("attend " + at("still") + " " + text + "last").out, initial);
 }
 
 TEST_F(Attend, MistakesHaveTheirExitCodes) {
@@ -124,8 +147,8 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
   } cases[] = {
       {"", "expected a text", 2},
       {"--target b", "--target needs the TEXT", 2},
-      {"a --file a --gold a", "TEXT and --file are both given", 2},
-      {"--target a --gold a --target-file a", "--target and --target-file are both given", 2},
+      {"a --file a", "TEXT and --file are both given", 2},
+      {"--target a --target-file a", "--target and --target-file are both given", 2},
       {"''", "is empty", 3},
       {"'a x'", "1 unknown token: 'x'", 3},
       {"a --head 2", "the heads of this model are 0 to 1", 2},
@@ -136,10 +159,10 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
       {"a --json --head 0", "--json always has everything", 2},
       {"a --json --html -", "both need standard output", 2},
       {"a --contributions", "--contributions needs --json", 2},
-      {"--file a --limit 3", "--gold", 2},
+      {"a --limit 3", "--file", 2},
+      {"--file a", "--file needs --json", 2},
+      {"--file /nonexistent --json", "/nonexistent", 3},
       {"a --html /nonexistent/a.html", "/nonexistent/a.html", 4},
-      {"--gold /nonexistent --file a --target-file a", "/nonexistent", 3},
-      {"--gold /nonexistent", "--gold needs --file", 2},
       {"a --checkpoint step-9", "step-9", 4},
   };
   for (const auto& [args, message, status] : cases) {

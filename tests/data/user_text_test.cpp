@@ -17,7 +17,8 @@ struct Model {
   TokenIds read(Side side, const std::string& text, const char* name) const {
     Log log({.quiet = true});
     return objective->framed(
-        side, UserTexts(*objective, config, tokenizers, log).known(side, text, name));
+        side,
+        UserTexts(*objective, config, tokenizers, log).inspected(side, text, name, false).ids());
   }
   TokenIds source(const std::string& text) const { return read(Side::source, text, "the text"); }
   TokenIds target(const std::string& text) const { return read(Side::target, text, "--target"); }

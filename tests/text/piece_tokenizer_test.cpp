@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -38,10 +39,17 @@ TEST(PieceTokenizer, AMaskTakesTheSpaceBeforeIt) {
   std::vector<int> expected = tokenizer->encode("the old");
   expected.push_back(3);
   for (const int id : tokenizer->encode(" walked")) expected.push_back(id);
-  EXPECT_EQ(tokenizer->encode_with_specials("the old [MASK] walked"), expected);
-  EXPECT_EQ(tokenizer->encode_with_specials("[MASK][MASK]"), (std::vector<int>{3, 3}));
+  EXPECT_EQ(ids_of(tokenizer->tokens_with_specials("the old [MASK] walked")), expected);
+  const auto tokens = tokenizer->tokens_with_specials("the old [MASK] walked");
+  const auto mask = std::ranges::find(tokens, 3, &Token::id);
+  ASSERT_NE(mask, tokens.end());
+  EXPECT_EQ(mask->begin, 7u);
+  EXPECT_EQ(mask->end, 14u);
+  EXPECT_EQ(mask[1].begin, 14u);
+  EXPECT_EQ(tokens.back().end, 21u);
+  EXPECT_EQ(ids_of(tokenizer->tokens_with_specials("[MASK][MASK]")), (std::vector<int>{3, 3}));
   const auto without = train(TokenizerConfig::char_, "ab[MASK]");
-  EXPECT_EQ(without->encode_with_specials("a[MASK]"), without->encode("a[MASK]"));
+  EXPECT_EQ(ids_of(without->tokens_with_specials("a[MASK]")), without->encode("a[MASK]"));
 }
 
 TEST(PieceTokenizer, LongTextTakesLinearTime) {

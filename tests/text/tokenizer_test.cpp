@@ -25,7 +25,7 @@ TEST(Tokenizer, ReadsFurtherSpecialTokensByNameOnlyWhereAsked) {
               (std::vector<std::string>{"<unk>", "<s>", "</s>", "<x>", "<x>y", "[MASK]"}));
     EXPECT_EQ(tokenizer->first_ordinary_id(), 6);
     std::vector<int> special;
-    for (const int id : tokenizer->encode_with_specials("<x>a <x>ya[MASK]"))
+    for (const int id : ids_of(tokenizer->tokens_with_specials("<x>a <x>ya[MASK]")))
       if (tokenizer->is_special(id)) special.push_back(id);
     EXPECT_EQ(special, (std::vector<int>{3, 4, 5}));  // of two names, the longer one
     for (const int id : tokenizer->encode("<x>a <x>ya[MASK]")) EXPECT_TRUE(id == 0 || id >= 6);
@@ -53,7 +53,7 @@ TEST_P(EveryTokenizer, SpecialIdsNeverComeOutOfText) {
 TEST_P(EveryTokenizer, OffsetsCoverWhatTheTokensStandFor) {
   const std::string text = training_text().substr(0, training_text().find('\n', 400));
   const auto tokenizer = train(type(), training_text(), mask());
-  const auto tokens = tokenizer->encode_with_offsets(text);
+  const auto tokens = tokenizer->tokens_with_specials(text);
   const auto ids = tokenizer->encode(text);
   ASSERT_EQ(tokens.size(), ids.size());
   std::size_t end = 0;
@@ -228,7 +228,7 @@ TEST(WordTokenizer, SplitsPunctuationWhereAsked) {
       back("He said: \u201CDon't stop (now)!\u201D\nA well-known and/or snake_case, 5%\u2026"),
       "He said: \u201CDon't stop (now)!\u201D\nA well-known and/or snake_case, 5%\u2026");
   EXPECT_EQ(back("3.14 $ 5"), "3. 14 $ 5");  // not every text comes back
-  EXPECT_EQ(tokenizer->encode_with_specials("A [MASK].")[1], Tokenizer::kFirstFurther);
+  EXPECT_EQ(tokenizer->tokens_with_specials("A [MASK].")[1].id, Tokenizer::kFirstFurther);
 
   const auto loaded = load_tokenizer(kTokenizerJson, tokenizer->serialize(), "file");
   EXPECT_EQ(loaded->encode(text), tokenizer->encode(text));

@@ -36,6 +36,12 @@ inline std::unique_ptr<Tokenizer> train(Type type, std::string_view text, bool m
   return train(config, text, mask);
 }
 
+inline std::vector<int> ids_of(const std::vector<Token>& tokens) {
+  std::vector<int> ids;
+  for (const Token& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
 inline std::vector<std::string> pieces(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<std::string> result;
   for (const int id : tokenizer.encode(text)) result.push_back(tokenizer.piece(id));
