@@ -62,14 +62,15 @@ void refuse_link_or_pipe(const fs::path& path) {
                 "remove it or move it away");
 }
 
-OutputFile::OutputFile(const fs::path& path, SystemCalls& calls)
-    : OutputFile("create", O_TRUNC, path, calls) {}
+OutputFile::OutputFile(const fs::path& path, SystemCalls& calls, const fs::path& named)
+    : OutputFile("create", O_TRUNC, path, named.empty() ? path : named, calls) {}
 
-OutputFile::OutputFile(std::string_view operation, int flag, fs::path path, SystemCalls& calls)
-    : path_(std::move(path)), calls_(calls) {
-  refuse_link_or_pipe(path_);
+OutputFile::OutputFile(std::string_view operation, int flag, const fs::path& path,
+                       const fs::path& named, SystemCalls& calls)
+    : path_(named), calls_(calls) {
+  refuse_link_or_pipe(path);
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag;
-  fd_ = repeat_if_interrupted([&] { return calls.open(path_.c_str(), flags, 0666); });
+  fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, 0666); });
   if (fd_ < 0) throw_file_error(operation, path_, errno);
 }
 
@@ -100,7 +101,7 @@ void OutputFile::finish() {
 }
 
 AppendFile::AppendFile(const fs::path& path, SystemCalls& calls)
-    : OutputFile("open", O_APPEND, path, calls) {}
+    : OutputFile("open", O_APPEND, path, path, calls) {}
 
 void AppendFile::append_line(std::string_view line) {
   const off_t before = ::lseek(fd_, 0, SEEK_END);

@@ -34,10 +34,12 @@ std::string quoted_path(const std::filesystem::path& path);
 // or a pipe (which blocks without a reader).
 void refuse_link_or_pipe(const std::filesystem::path& path);
 
-// A new file; replaces an old one. It is complete once finish() has returned.
+// A new file; replaces an old one. It is complete once finish() has returned. Errors name `named`,
+// if given: the file that a temporary one will become.
 class OutputFile {
  public:
-  explicit OutputFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+  explicit OutputFile(const std::filesystem::path& path, SystemCalls& calls = system_calls(),
+                      const std::filesystem::path& named = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -48,9 +50,10 @@ class OutputFile {
   void finish();  // fsync and close
 
  protected:
-  OutputFile(std::string_view operation, int flag, std::filesystem::path path, SystemCalls& calls);
+  OutputFile(std::string_view operation, int flag, const std::filesystem::path& path,
+             const std::filesystem::path& named, SystemCalls& calls);
 
-  std::filesystem::path path_;
+  std::filesystem::path path_;  // in errors
   SystemCalls& calls_;
   int fd_;
 };

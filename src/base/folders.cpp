@@ -33,7 +33,7 @@ void make_and_rename(const fs::path& path, SystemCalls& calls, Make make) {
 
 void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& calls) {
   make_and_rename(path, calls, [&](const fs::path& temporary) {
-    OutputFile file(temporary, calls);
+    OutputFile file(temporary, calls, path);
     file.write(bytes);
     file.finish();
   });

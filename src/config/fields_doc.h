@@ -1,4 +1,5 @@
-// Documentation of field lists: a JSON Schema for editors and programs, a markdown table for people.
+// Documentation of field lists: a JSON Schema for editors and programs, a markdown table for
+// people.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
