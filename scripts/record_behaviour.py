@@ -48,7 +48,7 @@ RENAMED = (
 )
 IGNORED = {"seconds", "tokens_per_second", "run", "checkpoint", "data"}  # keys of JSON: times, speeds, paths
 # Keys that a newer program may add to the JSON of a command.
-ADDED = {}
+ADDED = {"attend": {"source_bytes", "target_bytes"}, "tokenize": {"bytes", "text"}}
 METRICS = {"kind", "step", "loss", "accuracy", "gradient_norm", "learning_rate", "bleu"}  # keys of metrics.jsonl
 
 # A word with a colon is the section of the keys after it.

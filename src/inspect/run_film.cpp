@@ -6,9 +6,9 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
+#include "inspect/attention_maps.h"
 #include "inspect/fill.h"
 #include "inspect/generate.h"
-#include "inspect/attention_maps.h"
 #include "inspect/packed_weights.h"
 
 namespace heed {

@@ -162,7 +162,7 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
       {"a --limit 3", "--file", 2},
       {"--file a", "--file needs --json", 2},
       {"--file /nonexistent --json", "/nonexistent", 3},
-      {"a --html /nonexistent/a.html", "cannot create \"/nonexistent/", 4},
+      {"a --html /nonexistent/a.html", "/nonexistent/a.html", 4},
       {"a --checkpoint step-9", "step-9", 4},
   };
   for (const auto& [args, message, status] : cases) {
