@@ -74,7 +74,11 @@ NewestCheckpoint newest_checkpoint(const fs::path& run) {
   // A folder that is listed while its checkpoints are replaced may seem to have none.
   for (int left = kTries; left > 0 && (!found || !found->checkpoint); --left)
     found = look_for_newest(run);
-  return found ? std::move(*found) : NewestCheckpoint{};
+  if (!found)
+    throw Error(Exit::store,
+                fmt::format("the checkpoints of {} were replaced at every look.", quoted_path(run)),
+                "once more");
+  return std::move(*found);
 }
 
 }  // namespace heed

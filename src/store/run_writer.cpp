@@ -59,13 +59,21 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) throw_file_error("create the folder", parent, error.value());
-  std::optional<RunLock> old;  // nobody may be writing it
-  if (path_exists(run)) old.emplace(run);
   const fs::path temporary = parent / (".tmp-" + run.filename().string());
-  bool own = make_folder(temporary, calls);  // else of a start that was killed, or that goes on
+  const bool made = make_folder(temporary, calls);  // else by a start that was killed, or goes on
+  std::optional<RunLock> lock;
   try {
-    RunWriter writer(run, RunLock(temporary), calls);
-    own = true;
+    lock.emplace(temporary);
+  } catch (const Error& e) {
+    if (made && e.exit() != Exit::usage) calls.remove_all(temporary.c_str());  // nobody has it
+    require_free(run, force);  // another start may have put its run there, and that is why
+    throw;
+  }
+  try {
+    RunWriter writer(run, std::move(*lock), calls);
+    require_free(run, force);    // again, now that no other start can put its run there
+    std::optional<RunLock> old;  // nobody may be writing it
+    if (path_exists(run)) old.emplace(run);
     for (const std::string& name : names_in(temporary))
       if (name != kLockFile) remove_tree(temporary / name, calls);
     const fs::path checkpoints = temporary / kCheckpoints;
@@ -89,7 +97,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     writer.film_->renamed(run / kFilm);
     return writer;
   } catch (...) {
-    if (own) calls.remove_all(temporary.c_str());
+    calls.remove_all(temporary.c_str());
     throw;
   }
 }

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <fstream>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "base/faulty_calls.h"
+#include "store/layout.h"
 #include "store/new_runs.h"
 
 namespace heed {
@@ -51,6 +55,31 @@ TEST_F(RunStart, TheCurrentFolderIsRenamedByItsName) {
   EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
   EXPECT_EQ(read_file(run_.string() + ".old-2/config.json", 9), "second");
   EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
+}
+
+TEST_F(RunStart, OfSeveralAtOnceOneWinsAndTheOthersAreRefused) {
+  for (int round = 0; round < 100; ++round) {
+    const fs::path run = run_.string() + std::to_string(round);
+    std::atomic<int> ready = 0, won = 0, refused = 0;
+    std::vector<std::thread> starts;
+    for (int i = 0; i < 3; ++i)
+      starts.emplace_back([&] {
+        for (++ready; ready < 3;) std::this_thread::yield();
+        try {
+          RunWriter::create(run, false).write_config("{}");
+          ++won;
+        } catch (const Error& e) {
+          EXPECT_EQ(e.exit(), Exit::usage) << e.what();
+          ++refused;
+        }
+      });
+    for (std::thread& start : starts) start.join();
+    EXPECT_EQ(won, 1);
+    EXPECT_EQ(refused, 2);
+    EXPECT_TRUE(is_run(run));
+    fs::remove_all(run);
+    EXPECT_TRUE(names_in(run_.parent_path()).empty());
+  }
 }
 
 TEST_F(RunStart, AFileSystemWithoutLinksIsFoundOutAtTheStart) {
