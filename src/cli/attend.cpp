@@ -168,8 +168,8 @@ HeatMapStyle terminal_style() {
   return {.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
 }
 
-void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens& tokens,
-                const MapsAndNext& pass, Log& log) {
+void write_page(const AttendOptions& r, const TrainedModel& t, const Example& input,
+                const InputTokens& tokens, const MapsAndNext& pass, Log& log) {
   AttentionPage page{fmt::format("{}, step {}", t.run, t.state.step), AttentionKind::cross};
   for (const AttentionKind kind : kAttentionKinds)
     if (!map_of(pass.maps, kind).empty() &&
@@ -179,7 +179,7 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const InputTokens
   const SharpestHead sharpest = sharpest_head(map);
   page.layer = std::min(r.heads.layer.value_or(sharpest.layer), map.layers - 1);
   page.head = r.heads.head.value_or(sharpest.head);
-  write_output(r.html, attention_page(page, tokens, pass, *t.tokenizers.target));
+  write_output(r.html, attention_page(page, input, tokens, pass, *t.tokenizers.target));
   if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
 }
 
@@ -192,8 +192,8 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   Workspace workspace;
   const MapsAndNext pass =
       maps_and_next(t.model, t.values, input.read, workspace, r.html.empty() ? 0 : kNextTokens);
-  if (!r.html.empty()) write_page(r, t, tokens, pass, log);
-  if (r.json) print(attention_json(input.read, tokens, pass.maps, r.contributions));
+  if (!r.html.empty()) write_page(r, t, input.read, tokens, pass, log);
+  if (r.json) print(text_of(attention_json(input.read, tokens, pass.maps, r.contributions)) + "\n");
   if (!r.draws()) return;
   if (!input.written.empty())
     print("the model writes (--target for another):\n  " + input.written + "\n\n");

@@ -1,5 +1,4 @@
-// Attention weights as they are kept in film.jsonl (8 bits each) and in the page of `heed attend
-// --html` (16 bits). web/maps.js unpacks both.
+// Attention weights as film.jsonl keeps them; web/maps.js unpacks them.
 #pragma once
 
 #include <string>
@@ -9,8 +8,8 @@
 
 namespace heed {
 
-// For each kind that the model has, [layer][head][query][key] in base64. `bits` 8: a byte b for
-// each weight (b / 255)^2, so that small ones are told apart; 16: ten-thousandths, low byte first.
-std::vector<std::string> packed_weights(const AttentionMaps& maps, int bits);
+// For each kind that the model has, [layer][head][query][key] in base64: a byte b for each weight
+// (b / 255)^2, so that small ones can be told apart.
+std::vector<std::string> packed_weights(const AttentionMaps& maps);
 
 }  // namespace heed

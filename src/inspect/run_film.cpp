@@ -99,7 +99,7 @@ class RunFilm final : public Film {
         {"train_loss", moment.train_loss},
         {"valid_loss", moment.valid_loss},
         {"probe_loss", probe_loss(m)},
-        {"weights", packed_weights(attention_maps(model_, m.values, question_.read, workspace), 8)},
+        {"weights", packed_weights(attention_maps(model_, m.values, question_.read, workspace))},
         {"written", Json::array()}};
     Frame frame;
     for (std::size_t i = 0; i < question_.prompts.size(); ++i) {

@@ -4,7 +4,7 @@
 //   probe  "kinds": as kinds_json() gives them; "prompts": texts; "expected": what really follows
 //   frame  "train_loss": of the step; "valid_loss": of the validation; "probe_loss": of the piece
 //          that is shown, in nats per token (null: not measured);
-//          "weights": packed_weights() of 8 bits; "written": what the model writes, for each prompt
+//          "weights": packed_weights(); "written": what the model writes, for each prompt
 //
 // The piece is as long, and the texts too, as a frame may be large and take time; the config alone
 // decides that. Texts are drawn with a fixed seed, and translations are the most probable ones.

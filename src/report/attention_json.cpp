@@ -4,8 +4,6 @@
 
 #include <functional>
 
-#include "report/page.h"
-
 namespace heed {
 namespace {
 
@@ -30,8 +28,8 @@ ShortJson nested(const AttentionMap& map, Number&& number) {
 
 }  // namespace
 
-std::string attention_json(const Example& input, const InputTokens& tokens,
-                           const AttentionMaps& maps, bool contributions) {
+ShortJson attention_json(const Example& input, const InputTokens& tokens, const AttentionMaps& maps,
+                         bool contributions) {
   ShortJson json;
   json["source_ids"] = input.source;
   json["source_tokens"] = tokens.source;
@@ -49,7 +47,7 @@ std::string attention_json(const Example& input, const InputTokens& tokens,
     return map.head(layer, head)(q, k);
   });
   if (contributions) add("contribution_", std::mem_fn(&AttentionMap::contribution));
-  return json.dump(-1, ' ', false, ShortJson::error_handler_t::replace) + "\n";
+  return json;
 }
 
 }  // namespace heed

@@ -1,17 +1,16 @@
 // Attention maps as JSON.
 #pragma once
 
-#include <string>
-
 #include "inspect/attention_maps.h"
+#include "report/page.h"
 
 namespace heed {
 
-// One line: {"source_ids", "source_tokens", "source_bytes", "target_ids", "target_tokens",
+// {"source_ids", "source_tokens", "source_bytes", "target_ids", "target_tokens",
 // "target_bytes", "encoder", "decoder", "cross"}. The last three are [layer][head][query][key];
 // kinds that the model lacks and bytes that are not known are left out.
 // With `contributions` also "contribution_encoder" ... in the same layout.
-std::string attention_json(const Example& input, const InputTokens& tokens,
-                           const AttentionMaps& maps, bool contributions);
+ShortJson attention_json(const Example& input, const InputTokens& tokens, const AttentionMaps& maps,
+                         bool contributions);
 
 }  // namespace heed

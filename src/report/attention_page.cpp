@@ -4,11 +4,8 @@
 
 #include <cmath>
 
-#include "base/base64.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "inspect/packed_weights.h"
-#include "report/page.h"
 
 namespace heed {
 namespace {
@@ -28,28 +25,28 @@ ShortJson json_of(const NextTokens& next, const Tokenizer& target) {
 
 }  // namespace
 
-std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
-                           const MapsAndNext& pass, const Tokenizer& target) {
-  std::size_t weights = 0;
-  ShortJson lengths = ShortJson::array();
-  for (const AttentionMap& map : pass.maps) {
-    weights += map.weights.size();
-    if (!map.empty()) lengths.push_back(map.lengths);
+std::string attention_page(const AttentionPage& page, const Example& input,
+                           const InputTokens& tokens, const MapsAndNext& pass,
+                           const Tokenizer& target) {
+  constexpr double kWeightBytes = 8;  // on average, as text
+  double bytes = 0;
+  ShortJson lengths = ShortJson::object();
+  for (const AttentionKind kind : kAttentionKinds) {
+    const AttentionMap& map = map_of(pass.maps, kind);
+    bytes += kWeightBytes * static_cast<double>(map.weights.size());
+    if (!map.empty()) lengths[attention_name(kind)] = map.lengths;
   }
-  if (const std::size_t bytes = base64_size(2 * weights); bytes > kMostPageBytes)
+  if (bytes > kMostPageBytes)
     throw Error(Exit::usage,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
-                            format_bytes(static_cast<double>(bytes)), format_bytes(kMostPageBytes)),
+                            format_bytes(bytes), format_bytes(kMostPageBytes)),
                 "a shorter text; --json has no limit");
-  ShortJson data{{"kinds", ShortJson(kinds_json(tokens, pass.maps))},
-                 {"frames", ShortJson::array()}};
-  data["bits"] = 16;
+  ShortJson data = attention_json(input, tokens, pass.maps, false);
+  data["lengths"] = lengths;
   data["about"] = page.about;
   data["source"] = tokens.source_text;
   data["target"] = tokens.target_text;
   data["start"] = {{"kind", attention_name(page.kind)}, {"layer", page.layer}, {"head", page.head}};
-  data["frames"].push_back(
-      ShortJson{{"weights", packed_weights(pass.maps, 16)}, {"lengths", lengths}});
   if (!pass.next.empty()) data["next"] = json_of(pass.next, target);
   return page_with(attention_html, data);
 }

@@ -18,10 +18,11 @@ struct AttentionPage {
 inline constexpr int kNextTokens = 5;  // shown beside each row of a decoder
 
 // A page holds every weight of every head; browsers are slow with larger pages.
-inline constexpr std::size_t kMostPageBytes = 30 << 20;
+inline constexpr double kMostPageBytes = 64 << 20;
 
 // Error (usage) if the weights would take more than that. `target` names the next tokens.
-std::string attention_page(const AttentionPage& page, const InputTokens& tokens,
-                           const MapsAndNext& pass, const Tokenizer& target);
+std::string attention_page(const AttentionPage& page, const Example& input,
+                           const InputTokens& tokens, const MapsAndNext& pass,
+                           const Tokenizer& target);
 
 }  // namespace heed

@@ -7,9 +7,8 @@ namespace heed {
 std::string page_with(std::string_view page, const ShortJson& data) {
   constexpr std::string_view kPlace = "{{data}}";
   const std::size_t at = page.find(kPlace);
-  const std::string json = data.dump(-1, ' ', false, ShortJson::error_handler_t::replace);
   std::string out(page.substr(0, at));
-  out += replace_all(json, "<", "\\u003c");
+  out += replace_all(text_of(data), "<", "\\u003c");
   return out.append(page.substr(at + kPlace.size()));
 }
 

@@ -28,7 +28,7 @@ ShortJson data_of(const Report& r, const RunMetrics& metrics) {
   const auto list = [&](const char* key) {
     return ShortJson(r.film.probe.value(key, nlohmann::ordered_json::array()));
   };
-  ShortJson data{{"bits", 8}, {"kinds", list("kinds")}, {"frames", ShortJson::array()}};
+  ShortJson data{{"kinds", list("kinds")}, {"frames", ShortJson::array()}};
   for (const nlohmann::ordered_json& frame : r.film.frames)
     data["frames"].push_back(ShortJson{{"step", frame["step"].get<std::int64_t>()},
                                        {"loss", loss_of(frame, "valid_loss", metrics.valid)},
@@ -64,9 +64,9 @@ std::string report_page(const Report& r, const RunMetrics& metrics) {
 
 std::string report_json(const Report& r, const RunMetrics& metrics) {
   ShortJson data = data_of(r, metrics);
-  for (const char* key : {"kinds", "bits"}) data.erase(key);
+  data.erase("kinds");
   for (ShortJson& frame : data["frames"]) frame.erase("weights");
-  return data.dump(-1, ' ', false, ShortJson::error_handler_t::replace) + "\n";
+  return text_of(data) + "\n";
 }
 
 }  // namespace heed

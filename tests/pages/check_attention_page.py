@@ -131,7 +131,6 @@ def check_patterns(browser, page):
         const n = queries.length, kind = { name, layers: 1, heads: 1, queries, keys: queries };
         const bytes = new Uint8Array(n * n);
         for (let q = 0; q < n; ++q) for (let k = 0; k < n; ++k) bytes[q * n + k] = Math.round(255 * Math.sqrt(row(q, k)));
-        data.bits = 8;
         data.kinds = [kind];
         data.frames = [{ weights: [btoa(String.fromCharCode(...bytes))] }];
         Object.assign(at, { frame: 0, kind: 0, layer: 0, head: 0 });
@@ -155,16 +154,19 @@ def check_patterns(browser, page):
 
 
 def check_unpacking(browser, page):
-    """Unpacking one head gives the same as unpacking all of them."""
+    """A head of a film's frame is unpacked from its own bytes."""
     browser.open(page, 1440)
-    wrong = browser.value("""data.kinds.flatMap((k, i) => {
-      at.kind = i;
-      const all = new Uint16Array(Uint8Array.from(atob(frame().weights[i]), (c) => c.charCodeAt(0)).buffer);
-      return [...Array(k.layers * k.heads).keys()].filter((h) => {
-        const size = k.queries.length * k.keys.length, mine = headWeights(Math.floor(h / k.heads), h % k.heads);
-        return mine.length !== size || mine.some((w, j) => Math.abs(w - all[h * size + j] / 10000) > 1e-6);
+    wrong = browser.value("""(() => {
+      const tokens = [...'abcde'], [layers, heads, size] = [2, 3, 25];
+      const bytes = Uint8Array.from({ length: layers * heads * size }, (_, i) => (37 * i) % 256);
+      data.kinds = [{ name: "encoder", layers, heads, queries: tokens, keys: tokens }];
+      data.frames = [{ weights: [btoa(String.fromCharCode(...bytes))] }];
+      Object.assign(at, { frame: 0, kind: 0 });
+      return [...Array(layers * heads).keys()].filter((h) => {
+        const mine = headWeights(Math.floor(h / heads), h % heads);
+        return mine.length !== size || mine.some((w, j) => Math.abs(w - (bytes[h * size + j] / 255) ** 2) > 1e-6);
       });
-    })""")
+    })()""")
     check(wrong == [], f"heads {wrong} are unpacked wrongly")
 
 

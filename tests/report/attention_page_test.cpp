@@ -22,12 +22,14 @@ TEST(AttentionPage, HoldsHostileTokensAsData) {
   trainer.add("</script><b> c d e f g h i");  // 11 ids with the three special ones
   const InputTokens tokens{{}, {"</script><script>alert(1)</script>", "<!--\xFF"}, "", "</script>"};
   const std::string page = attention_page({"a </script> run", AttentionKind::decoder_self, 0, 0},
-                                          tokens, pass, *trainer.finish().tokenizer);
+                                          input, tokens, pass, *trainer.finish().tokenizer);
   const auto begin = page.find('{', page.find("id=\"data\"")), end = page.find("</script>", begin);
   const auto data = nlohmann::json::parse(page.substr(begin, end - begin));
-  ASSERT_EQ(data["kinds"].size(), 1u);
-  EXPECT_EQ(data["kinds"][0]["keys"][0], "</script><script>alert(1)</script>");
-  EXPECT_EQ(data["frames"][0]["weights"][0].get<std::string>().size(), 44u);  // of 2 x 2 x 2 x 2
+  EXPECT_EQ(data["target_tokens"][0], "</script><script>alert(1)</script>");
+  EXPECT_FALSE(data.contains("encoder") || data.contains("cross"));
+  const AttentionMap& map = map_of(pass.maps, AttentionKind::decoder_self);
+  EXPECT_EQ(data["decoder"][1][0][1][0].get<float>(), map.head(1, 0)(1, 0));
+  EXPECT_EQ(data["lengths"]["decoder"].get<std::vector<float>>(), map.lengths);
   EXPECT_EQ(data["target"], "</script>");
   ASSERT_EQ(data["next"].size(), 2u);
   EXPECT_EQ(data["next"][1].size(), 5u);

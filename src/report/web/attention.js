@@ -3,7 +3,7 @@
 // [key] || v W_O || in the chosen head.
 function lengths() {
   const n = keys().length, begin = (at.layer * kind().heads + at.head) * n;
-  return frame().lengths[at.kind].slice(begin, begin + n);
+  return data.lengths[kind().name].slice(begin, begin + n);
 }
 // The contributions of a row as shares of their sum.
 function shares(query) {

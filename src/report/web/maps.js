@@ -1,6 +1,11 @@
 // Attention maps of the page's frames: the current choice, its weights, and pictures of them.
 // A page has #kinds with a radio button per kind, #heads with a picture per head, #views with a radio
 // button per view of the chosen head, #map and #lines for the view, and #save to save it.
+// The page of `heed attend` has what its --json prints; as a film that is one frame.
+data.kinds ??= Object.keys(names).filter((name) => data[name]).map((name) => ({ name, layers: data[name].length,
+  heads: data[name][0].length, queries: name === "encoder" ? data.source_tokens : data.target_tokens,
+  keys: name === "decoder" ? data.target_tokens : data.source_tokens }));
+data.frames ??= [{}];
 const at = { frame: data.frames.length - 1, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0, view: 0 };
 const frame = () => data.frames[at.frame];
 const kind = () => data.kinds[at.kind];
@@ -26,17 +31,15 @@ function bytesOf(text, begin, count) {
   return bytes;
 }
 
-// [query][key] of a head, unpacked on first use. A weight has 8 bits (its square root in 255ths) or 16
-// (in ten-thousandths).
+// [query][key] of a head. A frame has a byte for each weight, its square root in 255ths, unpacked on
+// first use.
 function headWeights(layer, head) {
   const place = layer * kind().heads + head;
   const known = ((frame().unpacked ??= {})[at.kind] ??= {});
   if (known[place]) return known[place];
-  const size = queries().length * keys().length, width = data.bits === 8 ? 1 : 2;
-  const bytes = bytesOf(frame().weights[at.kind], place * size * width, size * width);
-  const packed = width === 1 ? bytes : new Uint16Array(bytes.buffer), all = new Float32Array(size);
-  for (let i = 0; i < size; ++i) all[i] = width === 1 ? (packed[i] / 255) ** 2 : packed[i] / 10000;
-  return (known[place] = all);
+  const size = queries().length * keys().length, packed = frame().weights?.[at.kind];
+  return (known[place] = packed ? Float32Array.from(bytesOf(packed, place * size, size), (b) => (b / 255) ** 2)
+    : Float32Array.from(data[kind().name][layer][head].flat()));
 }
 // The head with the highest mean over rows of the row's largest weight. Rows with one key do not count.
 function sharpestHead() {
