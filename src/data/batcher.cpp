@@ -6,7 +6,7 @@ namespace heed {
 
 int micro_batch_tokens(const RunConfig& config) {
   if (config.train.micro_batch_tokens > 0) return config.train.micro_batch_tokens;
-  // Enough rows for a product at full speed; what is kept for backward grows with them.
+  // Enough rows for a product at full speed; memory for backward grows with them.
   return 512;
 }
 
@@ -36,7 +36,7 @@ void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
   int shard = 0, in_micro_batch = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const Example& e = taken_[i];
-    // The shard in whose share of the step's tokens the middle of this example falls.
+    // The shard whose share of the step's tokens holds this example's middle.
     const int wanted = static_cast<int>((2 * before + e.tokens()) * shards / (2 * out.tokens));
     const bool next_shard = wanted != shard;
     shard = wanted;

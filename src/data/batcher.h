@@ -46,7 +46,7 @@ class Batcher {
   std::vector<Example> taken_;  // memory reused from step to step
 };
 
-// train.micro_batch_tokens, or where it is 0 what it stands for.
+// train.micro_batch_tokens, or the value that 0 stands for.
 int micro_batch_tokens(const RunConfig& config);
 
 }  // namespace heed

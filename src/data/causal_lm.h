@@ -31,7 +31,7 @@ class CausalLm final : public TextObjective {
     return {n == 0 ? 0 : 1 + more, [this, &split, stride](std::int64_t index, Example& out) {
               const std::size_t begin = static_cast<std::size_t>(index) * stride;
               const std::size_t end = std::min(split.target.size(), begin + tile_length_);
-              // Where the window before it has ended.
+              // Where the previous window ended.
               const std::size_t scored = index == 0 ? 0 : begin + tile_length_ - stride;
               out.clear();
               read_tile(split.target, {begin, end}, kEvaluation, out);

@@ -1,4 +1,4 @@
-// The rules between the keys of a config, and what follows from other keys where one was left open.
+// The rules between the keys of a config, and the values of keys left open.
 #include "data/run_config.h"
 
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ void require(bool holds, const std::string& what, const std::string& hint = "") 
   if (!holds) throw Error(Exit::usage, what, hint);
 }
 
-// Which data there is: one kind, whole, and its own kind of held-out files.
+// The data: one kind, complete, with held-out files of the same kind.
 void check_data(const DataConfig& d) {
   const bool text = !d.train.empty();
   const bool parallel = !d.source.empty() || !d.target.empty();
@@ -48,7 +48,7 @@ void check_data(const DataConfig& d) {
           "data.valid_source + data.valid_target and data.valid_pairs exclude each other.");
 }
 
-// Whether the objective, the halves of the model and the data go together.
+// The objective must fit the halves of the model and the data.
 void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   const std::string& name = c.objective.type;
   const auto layers = [&](const char* key, int found, bool wanted) {

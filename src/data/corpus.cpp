@@ -28,13 +28,13 @@ InputFile open_text(const std::string& path) {
   return InputFile(path, InputFile::Allow::anything, Exit::data);
 }
 
-// Follows lines through a file that comes in blocks, to say where a bad byte stands.
+// Counts lines through a file read in blocks, to report where a bad byte is.
 class Utf8Checker {
  public:
   explicit Utf8Checker(const std::string& path) : path_(path) {}
 
-  // Checks what it can of text[from..]; returns up to where it is valid. Before the end of the file
-  // up to three bytes may remain that further bytes could make a character of.
+  // Checks text[from..] and returns where the valid part ends. Before the end of the file up to
+  // three bytes may remain: the start of a character.
   std::size_t check(std::string_view text, std::size_t from, bool at_end) {
     const std::size_t bad = find_invalid_utf8(text.substr(from));
     const std::size_t end = bad == std::string_view::npos ? text.size() : from + bad;

@@ -2,8 +2,8 @@
 // of parallel lines, or one TSV file). gzip and xz are unpacked. Nothing is printed and, unless
 // ReadOptions say so, nothing is changed but line ends: in pairs a \r before the \n is dropped; in
 // a text every byte stays. The memory used is about the texts' size. A byte order mark at the start
-// of lines or pairs is dropped; in a text it stays. Errors (Exit::data) name the file and, where
-// there is one, the line.
+// of lines or pairs is dropped; in a text it stays. Errors (Exit::data) name the file and the
+// line if there is one.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +24,17 @@ struct ReadOptions {
   Normalize normalize = Normalize::none;  // data.normalize
 };
 
-// A text as it is read: normalised, then lower-cased.
+// A text as models read it: normalised, then lower-cased.
 std::string as_read(std::string_view text, const ReadOptions& options);
 
-// What paths name as texts: files; a folder stands for the regular files directly in it, sorted by
+// The text files that paths name; a folder stands for the regular files directly in it, sorted by
 // name, without hidden ones. Error if it has none.
 std::vector<std::string> text_files(const std::vector<std::string>& paths);
 
-// What a file begins with: at most a megabyte, unpacked; "" of an empty one. Errors as scan_text().
+// The beginning of a file: at most a megabyte, unpacked; "" if it is empty. Errors as scan_text().
 std::string first_bytes(const std::string& path);
 
-// How many bytes scan_text() gives. Takes a pass over files that are not read as they stand.
+// How many bytes scan_text() yields. Files that must be converted are read once to find out.
 std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options);
 
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
@@ -60,16 +60,16 @@ struct Pairs {
   std::vector<std::string_view> source, target;
 };
 
-// Errors: as above; different numbers of lines (both are told), an empty line.
+// Errors: as above; different numbers of lines (gives both), an empty line.
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
                     const ReadOptions& options);
 // One pair a line: source, one tab, target. Errors: as above; not exactly one tab, an empty side.
 Pairs read_tsv(const std::string& path, const ReadOptions& options);
 
-// How many of n pairs are training ones when the last `valid_fraction` validates: floor(n * (1-f)).
+// How many of n pairs are for training if the last `valid_fraction` is held out: floor(n * (1-f)).
 std::size_t split_pairs(std::size_t n, double valid_fraction);
 
-// The lines of a file: \n or \r\n ends each, the last may lack it; none is an error to be empty.
+// The lines of a file: \n or \r\n ends each, the last may lack it; lines may be empty.
 // (Inputs of score, gold files.) "-" is standard input. Errors: as above.
 std::vector<std::string> read_lines(const std::string& path, const ReadOptions& options);
 

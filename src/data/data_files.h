@@ -14,8 +14,8 @@ ReadOptions read_options(const RunConfig& config);
 // Error (data) on a pipe or a device: data is read more than once.
 void refuse_pipe(const std::string& path);
 
-// Where the file is that data.<key> names, relative to `folder`. Error (data) if there is none, or
-// on a pipe or a device.
+// Path of the file that data.<key> names, relative to `folder`. Error (data) if it is missing, or
+// is a pipe or a device.
 std::string data_path(const std::string& folder, const std::string& key,
                       const std::string& written);
 

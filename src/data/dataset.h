@@ -1,8 +1,8 @@
-// A corpus as token ids: what is trained on and what is held out.
+// A corpus as token ids: the training part and the held-out part.
 //
 // A text is one stream of ids (text_dataset.cpp), pairs are two (pair_dataset.cpp). Loading reads
-// the files in chunks, so besides the ids it needs little memory. The vocabulary comes from the
-// training part alone. Errors of files are Exit::data and name file and line.
+// the files in chunks, so it needs little memory beyond the ids. The vocabulary comes from the
+// training part alone. File errors are Exit::data and name file and line.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ namespace heed {
 
 // SHA-256 of the text that was read.
 struct DataHash {
-  std::string data;         // of what data.train, source + target or pairs name
-  std::string valid;        // of held-out files of their own; "" without
-  std::string all() const;  // of both: a run is resumed with the same only
+  std::string data;         // of the files of data.train, source + target or pairs
+  std::string valid;        // of separate held-out files; "" if none
+  std::string all() const;  // of both: resuming requires the same
   bool operator==(const DataHash&) const = default;
 };
 

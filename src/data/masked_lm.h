@@ -1,5 +1,5 @@
-// masked_lm: the encoder reads <s> and a tile of source_length tokens, a fraction of which is to be
-// predicted: of these 80 % are shown as [MASK], 10 % as a random token, 10 % as they are (Devlin et
+// masked_lm: the encoder reads <s> and a tile of source_length tokens, and predicts a fraction
+// of them: of these 80 % are shown as [MASK], 10 % as a random token, 10 % as they are (Devlin et
 // al. 2019, section 3.1). A line is scored with each of its tokens masked in turn.
 #pragma once
 
@@ -38,7 +38,7 @@ class MaskedLm final : public TextObjective {
 
   bool is_mask(int id) const override { return id == kMaskId; }
 
-  // A tile with a token to fill in among those that are shown.
+  // A tile with a token to fill in among those shown.
   Question question(const Split& split, int shown, int) const override {
     const auto is_label = [](int label) { return label >= 0; };
     const ExampleList list = evaluation(split);

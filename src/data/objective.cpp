@@ -52,7 +52,7 @@ const std::vector<ObjectiveKind>& objectives() {
 
 void add_objective(ObjectiveKind kind) {
   if (row_of(kind.doc.name) != table().end())
-    throw Error(Exit::internal, "there is an objective " + kind.doc.name + " already.");
+    throw Error(Exit::internal, "objective " + kind.doc.name + " already exists.");
   table().push_back(std::move(kind));
 }
 
@@ -94,7 +94,7 @@ ExampleList Objective::evaluation(const Split& split, int stride) const {
 }
 
 void Objective::check_use(std::string_view command, const std::string& run) const {
-  // `sample` is for all that write freely.
+  // `sample` works for every model that writes freely.
   if (command == use().command || (command == "sample" && !fills())) return;
   throw Error(
       Exit::usage,
@@ -106,7 +106,7 @@ std::string Objective::fit(Side side, std::size_t ids, const std::string& name) 
   if (ids <= static_cast<std::size_t>(longest(side))) return "";
   const std::string what =
       fmt::format("{} has {} tokens, with <s> or </s>; the model {} at most {}", name, ids,
-                  traits_.reads_longer ? "has learnt from" : "reads", longest(side));
+                  traits_.reads_longer ? "was trained on" : "reads", longest(side));
   if (traits_.reads_longer) return what + ": the result may be poor and slow";
   const char* key = traits_.pairs()        ? "data.max_length"
                     : side == Side::source ? "objective.source_length"

@@ -1,10 +1,10 @@
-// What a model learns: which ids its halves read, and which labels it is asked for.
+// What a model learns: which ids its halves read, and which labels it predicts.
 //
 // An objective is one class in a file of its own (prefix_lm, causal_lm, masked_lm, seq2seq,
-// span_corruption) and one row of the table in objective.cpp. All that depends on it is asked here:
-// the halves of the model, the examples of an epoch, how a user's text is framed, scored and
-// continued. No other file knows which objective it has. An Objective is made from a config alone
-// and is immutable: any thread may call it.
+// span_corruption) and one row of the table in objective.cpp. Everything that depends on it is
+// here: the halves of the model, the examples of an epoch, how a user's text is framed, scored and
+// continued. No other file depends on which objective it is. An Objective is made from a config
+// alone and is immutable: any thread may call it.
 //
 // Texts come here as ids without <s> and </s>, and are framed as the model reads them:
 //
@@ -30,7 +30,7 @@ namespace heed {
 
 using TokenIds = std::vector<int>;
 
-// One sequence of each side that is read, and the labels of the output side (-1: not scored).
+// One sequence per side read, and the labels of the output side (-1: not scored).
 struct Example {
   TokenIds source, target;
   TokenIds labels = {};
@@ -46,15 +46,15 @@ struct ExampleList {
   std::function<void(std::int64_t index, Example& out)> get;
 };
 
-// A line as `heed score` reads it: what the encoder reads, as far as it is given; the labels that
-// are scored; the examples that score them, in this order.
+// A line as `heed score` reads it: what the encoder reads, if anything; the scored
+// labels; the examples that score them, in this order.
 struct ScoredLine {
   TokenIds source_ids, ids;
   std::vector<Example> examples;
 };
 
-// What a report asks at every step: what attention is shown of, and texts to be continued (or
-// filled in) with what really follows.
+// What a report asks at every step: the example whose attention is shown, and texts to continue
+// (or fill in) with what really follows.
 struct Question {
   Example read;
   std::vector<TokenIds> prompts, expected;
@@ -78,14 +78,14 @@ inline constexpr Use kContinues{"sample", "texts to continue", "how the model co
     kFills{"fill", "texts with a [MASK]", "what the model puts in its masks",
            "Type a text with a [MASK] or more."};
 
-// What a line is scored given: a source that must be there, that may be there, or itself alone.
+// What a line's score depends on: a required source, an optional one, or the line alone.
 enum class Given { source, maybe_source, nothing };
 
 // Static properties of an objective.
 struct ObjectiveTraits {
   // The most ids that each half of the model reads, <s> and </s> included; 0: it has no such half.
   int longest_source = 0, longest_target = 0;
-  bool reads_longer = false;     // it can, but has learnt from none that are longer
+  bool reads_longer = false;     // it can, but was not trained on longer ones
   int before_source = 0;         // ids before the text in a framed source
   const Use* use = &kContinues;  // of the four above
   Given scored_given = Given::nothing;
@@ -102,17 +102,17 @@ inline constexpr std::string_view kMaskText = "[MASK]";
 
 class Objective {
  public:
-  static constexpr std::int64_t kEvaluation = -1;  // the epoch of what is only scored
+  static constexpr std::int64_t kEvaluation = -1;  // the epoch of data that is only scored
 
   virtual ~Objective() = default;
   const ObjectiveTraits& traits() const { return traits_; }
 
-  // An epoch's examples: in epoch 0, 1, 2, ... in a keyed order, so that (epoch, index) says
-  // everything; as kEvaluation in their natural order, always the same.
+  // An epoch's examples: in epoch 0, 1, 2, ... in a keyed order, so (epoch, index) is enough to
+  // resume; for kEvaluation in their natural order, always the same.
   virtual std::int64_t count(const Split& split, std::int64_t epoch) const = 0;
   void example(const Split& split, std::int64_t epoch, std::int64_t index, Example& out) const;
   // Those of kEvaluation. The objective and the split must outlive the list. `stride` > 0: examples
-  // that begin every `stride` tokens and score what earlier ones have not; Error (usage) unless the
+  // that begin every `stride` tokens and score what earlier ones did not; Error (usage) unless the
   // objective has such windows.
   virtual ExampleList evaluation(const Split& split, int stride = 0) const;
   // Bytes of the text that an evaluation scores; 0 if it does not score every byte of it.
@@ -125,17 +125,17 @@ class Objective {
   bool fills() const { return &use() == &kFills; }          // the answer is for the masks of a text
   // Error (usage) unless `command` is for such models; `run` is for the hint.
   void check_use(std::string_view command, const std::string& run) const;
-  // The side that a text is read as where it stands alone.
+  // The side that a text alone is read as.
   Side text_side() const { return traits_.encoder() ? Side::source : Side::target; }
 
-  // A user's text, with every kMaskText written as the special token that stands for it. Error
-  // (data) on more of them than the model can fill in.
+  // A user's text, with every kMaskText replaced by the special token that it stands for. Error
+  // (data) if there are more than the model can fill in.
   virtual std::string with_mask_tokens(std::string_view text) const { return std::string(text); }
   // Is this such a token? An encoder alone answers in its row. A decoder writes the answer after
   // this token, and the token with the next id ends it.
   virtual bool is_mask(int) const { return false; }
 
-  // What stands around the tokens of a text.
+  // What surrounds the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;
   static TokenIds framed_target(TokenIds tokens);
   TokenIds framed(Side side, TokenIds tokens) const {
@@ -145,19 +145,18 @@ class Objective {
   int longest(Side side) const {
     return side == Side::source ? traits_.longest_source : traits_.longest_target;
   }
-  // Whether a framed side of `ids` ids is as short as what the model reads: Error (data) if it
-  // cannot read it, a warning if it has not learnt from any so long, else "". `name` names the
-  // text.
+  // Checks the length of a framed side of `ids` ids: Error (data) if the model cannot read it, a
+  // warning if it was not trained on any that long, else "". `name` names the text.
   std::string fit(Side side, std::size_t ids, const std::string& name) const;
 
-  // `source`: what the line is conditioned on; empty where there is nothing. `vocab`: the number of
-  // ids that the line's tokenizer has.
+  // `source`: what the line is conditioned on; may be empty. `vocab`: the number of ids of the
+  // line's tokenizer.
   virtual ScoredLine score(const TokenIds& source, const TokenIds& line, int vocab) const = 0;
 
-  // What is read to write what follows `text`; `again`: when the decoder is full, with
+  // What the model reads to continue `text`; `again`: when the decoder is full, with
   // longest_target ids. By default the text is a source, and the decoder starts at <s>.
   virtual Example continued(const TokenIds& text, bool again) const;
-  // Ids that are never written; by default the special ones, but </s> where it ends a text.
+  // Ids that are never written; by default the special ones, except a </s> that ends a text.
   virtual TokenIds never_written(const Tokenizer& tokenizer) const;
 
   // At most `shown` tokens of Question::read will be shown; `expected` has at most `written`. The
@@ -184,7 +183,7 @@ struct ObjectiveKind {
   std::unique_ptr<const Objective> (*make)(const RunConfig& config);
 };
 const std::vector<ObjectiveKind>& objectives();
-// One more row, of another name. To be called before the first config is read, from one thread.
+// Adds a row under a new name. Call it before the first config is read, from one thread.
 void add_objective(ObjectiveKind kind);
 // "a, b or c": the objectives that learn from pairs, or those that learn from text.
 std::string objectives_on(bool pairs);

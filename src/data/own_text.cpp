@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 
 constexpr const char *kUtf16 = "text in UTF-16 (iconv -f UTF-16 -t UTF-8 makes it UTF-8)",
                      *kEmpty = "empty";
-// How files begin that are often taken for texts.
+// First bytes of files often mistaken for texts.
 constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
     {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
     {"%PDF-", "a PDF"},         {"\x89PNG", "a PNG picture"},
     {"\xFF\xD8\xFF", "a JPEG"}, {"PK\x03\x04", "a zip archive, as .docx, .odt and .epub are"},
 };
 
-// What a file that begins so is, if it is no text; else "".
+// What a file is, by its first bytes; "" for text.
 std::string other_kind(std::string_view first) {
   if (first.empty()) return kEmpty;
   for (const auto& [bytes, kind] : kBeginnings)
@@ -66,7 +66,8 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
       (kind.empty() ? found.files : found.left_out).push_back(file);
     }
     if (folder && found.files.size() == before)
-      throw Error(Exit::data, path + ": is a folder without texts; expected some directly in it.",
+      throw Error(Exit::data,
+                  path + ": is a folder without text files; expected some directly in it.",
                   "texts in UTF-8; folders in it by their names");
     if (!folder) continue;
     for (const std::string& name : names_in(path))
@@ -81,7 +82,7 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
 void check_writable(const std::string& path) {
   if (find_invalid_utf8(path) != std::string::npos)
     throw Error(Exit::usage,
-                printable(path) + ": this path is not valid UTF-8, which a config is written in.",
+                printable(path) + ": this path is not valid UTF-8, so a config cannot name it.",
                 "another name for the file or folder; or a link elsewhere");
 }
 

@@ -73,7 +73,7 @@ void train_pair_tokenizers(const RunConfig& c, std::span<const std::string_view>
   }
 }
 
-// The training pairs, a held-out tail included; or the held-out files of their own.
+// The training pairs, including a held-out tail; or the separate held-out files.
 Pairs read_pairs(const RunConfig& c, const std::string& folder, bool valid = false) {
   const DataConfig& d = c.data;
   const auto path = [&](const char* key, const std::string& training, const std::string& held_out) {

@@ -1,4 +1,4 @@
-// prefix_lm: the encoder reads the at most source_length tokens before a tile of target_length
+// prefix_lm: the encoder reads up to source_length tokens before a tile of target_length
 // tokens (<s> alone if there are none), the decoder writes the tile from <s> on. A text is
 // continued a tile at a time: then the last source_length tokens are the new source.
 #pragma once

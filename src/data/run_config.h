@@ -34,7 +34,7 @@ struct RunConfig {
 
 std::vector<Field> fields(RunConfig& c);
 
-// Reads a config file; then each of `sets` ("model.d_model=64") goes through the same door. A value
+// Reads a config file; then each of `sets` ("model.d_model=64") is read the same way. A value
 // is JSON, or else a string; null takes a key back to its default.
 RunConfig load_config(const std::string& path, const std::vector<std::string>& sets = {});
 
@@ -42,8 +42,8 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& s
 RunConfig parse_config(std::string_view text, const std::string& name,
                        const std::vector<std::string>& sets = {});
 
-// What `sets` say before there is a config: the keys, and their values. Each is checked by itself,
-// the rules between keys are not.
+// The keys and values that `sets` give, before there is a config. Each is checked alone, without
+// the rules between keys.
 struct GivenKeys {
   std::set<std::string> keys;  // "model.d_model"
   RunConfig values;
@@ -54,7 +54,7 @@ GivenKeys read_sets(const std::vector<std::string>& sets);
 // full keys that the user wrote. Errors are Exit::usage and name the key.
 RunConfig resolve(RunConfig c, const std::set<std::string>& given);
 
-// Where a path written in a config lies: `folder` is the config file's.
+// Resolves a path written in a config; `folder` is the config file's.
 std::string resolve_path(const std::string& folder, const std::string& written);
 
 // The effective config: every key, strings as written, one final newline. A checkpoint's has no
@@ -62,7 +62,7 @@ std::string resolve_path(const std::string& folder, const std::string& written);
 enum class DumpFor { run, checkpoint };
 std::string dump_config(const RunConfig& c, DumpFor use = DumpFor::run);
 
-// What differs between the config of a run and the one it is to be resumed with.
+// What differs between a run's config and the one to resume it with.
 std::vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after);
 
 std::string config_schema();  // JSON Schema, draft 2020-12

@@ -32,7 +32,7 @@ class Seq2Seq final : public Objective {
     return {e.source, e.labels, {e}};
   }
 
-  // Whatever would end the line is not written either.
+  // Nothing that would end the line is written, either.
   TokenIds never_written(const Tokenizer& tokenizer) const override {
     TokenIds never = Objective::never_written(tokenizer);
     for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
@@ -48,7 +48,7 @@ class Seq2Seq final : public Objective {
     for (std::int64_t i = 0; i < std::min(list.count, kPairs); ++i) {
       Example e;
       list.get(i, e);
-      if (i < 2) q.read = e;  // the second, as of a text
+      if (i < 2) q.read = e;  // the second, as for a text
       e.source.pop_back();
       e.labels.pop_back();
       q.prompts.push_back(e.source);

@@ -12,9 +12,9 @@
 //   spans  = round(tokens / mean_span)    at least 1, with a token that stays between two of them
 //
 // As in T5's random_spans_noise_mask, all ways to cut the masked tokens into spans are equally
-// likely, and so are all ways to put what stays around them. T5's noise always ends a tile and
+// likely, and so are all ways to place the rest around them. T5's noise always ends a tile and
 // never begins one; here a span may lie anywhere, since a user may put [MASK] anywhere. A line is
-// scored with each of its tokens masked in turn: by how probable it is as the first of a span.
+// scored with each of its tokens masked in turn: its probability as the first of a span.
 #pragma once
 
 #include <algorithm>
@@ -109,8 +109,8 @@ class SpanCorruption final : public TextObjective {
             .specials = sentinels(c)};
   }
 
-  // As many as there are sentinels before the last; and the longest target has room for them, each
-  // with one token.
+  // One per sentinel before the last; the longest target must have room for them, each with one
+  // token.
   std::size_t most_masks() const {
     return std::min<std::size_t>(traits().specials.size() - 1, (traits().longest_target - 1) / 2);
   }
@@ -135,7 +135,7 @@ class SpanCorruption final : public TextObjective {
     const int n = static_cast<int>(tile.end - tile.begin);
     const Noise noise = noise_of(n, config_);
     const std::uint64_t key = noise_key(seed_, Purpose::mask, epoch, tile.begin);
-    // One more token that stays is imagined at each end of the tile, so that a span may lie there.
+    // Imagines one more unmasked token at each end of the tile, so that a span may lie there.
     RandomRuns kept{combine(key, 0), n - noise.tokens + 2, noise.spans + 1};
     RandomRuns masked{combine(key, 1), noise.tokens, noise.spans};
     std::size_t at = tile.begin;

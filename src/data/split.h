@@ -1,4 +1,4 @@
-// One part of a corpus as token ids: what is trained on, or what is held out.
+// One part of a corpus as token ids: for training, or held out.
 #pragma once
 
 #include <cstdint>

@@ -22,13 +22,13 @@ std::vector<std::string> resolved(const std::vector<std::string>& paths, const s
   return text_files(r);
 }
 
-// The tokenizers with an id for each character; the others give far fewer ids than bytes.
+// The tokenizers with an id per character; the others give far fewer ids than bytes.
 bool has_an_id_per_character(const RunConfig& c) {
   return c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte;
 }
 
-// Bytes [0, training) of a text are trained on, those from held_out on are held out. data.limit
-// does not move held_out, so that what is measured stays the same.
+// Bytes [0, training) of a text are for training, those from held_out on are held out. data.limit
+// does not move held_out, so the held-out text stays the same.
 struct Cuts {
   std::uint64_t training, held_out;
 };
@@ -36,7 +36,7 @@ enum class Part { training, left_out, held_out };
 
 Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
   if (c.data.valid_fraction == 0 && c.data.limit == 0 && !has_an_id_per_character(c))
-    return {~std::uint64_t{0}, ~std::uint64_t{0}};  // nothing needs the size, which may take a pass
+    return {~std::uint64_t{0}, ~std::uint64_t{0}};  // the size is not needed; it may take a pass
   const std::uint64_t size = text_size(paths, read_options(c));
   Cuts cuts{size, size};
   if (c.data.valid_fraction > 0)
@@ -80,7 +80,7 @@ void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   });
 }
 
-// Files of their own, all of one part.
+// Separate files, all of one part.
 Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
                  const Tokenizers& tokenizers, Sha256& hash) {
   Split s(1, tokenizers.target->size());

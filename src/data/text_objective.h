@@ -1,5 +1,5 @@
 // What the objectives on plain text share: an epoch covers the text once, in tiles that begin at a
-// keyed offset (at 0 where it is only scored), and a line is scored in tiles as well.
+// keyed offset (at 0 when only scoring), and a line is scored in tiles as well.
 #pragma once
 
 #include <algorithm>
@@ -42,19 +42,19 @@ class TextObjective : public Objective {
   // The example of one tile of a text.
   virtual void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const = 0;
   Tiles tiles_of(std::size_t n, std::int64_t epoch) const;
-  // Each token of a line masked in turn: its pseudo-log-likelihood (Salazar et al. 2020).
-  // ask(tokens, i): the example that asks for token i of a tile.
+  // Masks each token of a line in turn: its pseudo-log-likelihood (Salazar et al. 2020).
+  // ask(tokens, i): the example that predicts token i of a tile.
   using Ask = std::function<Example(const TokenIds& tokens, std::size_t i)>;
   ScoredLine score_in_turn(const TokenIds& line, const Ask& ask) const;
-  // The tile that a report is about: the second, since before the first there is nothing.
+  // The tile that a report shows: the second, since nothing precedes the first.
   Tile shown_tile(const Split& split) const;
 
   std::size_t tile_length_;
 };
 
-// Ids [begin, end) of a text; the text may end before.
+// Ids [begin, end) of a text, which may end earlier.
 TokenIds part(const Ids& text, std::size_t begin, std::size_t end);
-// The last n ids, or all.
+// At most the last n ids.
 TokenIds last_of(const TokenIds& ids, std::size_t n);
 
 }  // namespace heed

@@ -1,9 +1,9 @@
-// The texts that a command is given, as a model reads them: normalised and lower-cased if its data
-// was, in ids, and checked for their length. "[MASK]" and the names of further special tokens stand
+// The texts given to a command, as a model reads them: normalised and lower-cased if its data was,
+// as ids, with their length checked. "[MASK]" and the names of further special tokens stand
 // for tokens.
 //
 // Errors are Exit::data and name the text by `name` ("the text", "line 3"): invalid UTF-8,
-// unknown characters (they are listed), a text that is longer than the model reads.
+// unknown characters (listed), a text longer than the model reads.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace heed {
 
-// A text as it is read, and its tokens.
+// A text as read, and its tokens.
 struct TokenizedText {
   std::string text;
   std::vector<Token> tokens;
@@ -30,20 +30,20 @@ class UserTexts {
             Log& log)
       : objective_(objective), config_(config), tokenizers_(tokenizers), log_(log) {}
 
-  // A text as the model's data was read, but for the names of special tokens.
+  // A text read like the model's data, except for the names of special tokens.
   std::string normalized(Side side, std::string_view text, const std::string& name) const;
 
-  // A text to be answered. Everything must be known; it may be empty.
+  // A text to answer. No unknown tokens; it may be empty.
   TokenIds prompt(const std::string& text);
-  // A text on one side of a model that is looked into. Everything must be known, and what stands on
-  // text_side() must not be empty; `is_line`: neither is asked of a line of a file.
+  // A text on one side of a model under inspection. No unknown tokens, and on text_side() it must
+  // not be empty; `is_line`: a line of a file, for which neither is required.
   TokenizedText inspected(Side side, const std::string& text, const std::string& name,
                           bool is_line);
-  // What the tokenizer makes of a text. Here and in a line, what is unknown is read as <unk>.
+  // The tokens of a text. Here and in a line, anything unknown is read as <unk>.
   TokenizedText tokenized(Side side, const std::string& text, const std::string& name) {
     return encode(side, text, name, unknown_);
   }
-  // A line, normalized. Names of special tokens are ordinary text in it, as in the data.
+  // A line, normalised. Names of special tokens are ordinary text here, as in the data.
   TokenIds line(Side side, std::string_view line);
   // What was read as <unk> since the last call.
   Unknown take_unknown() { return std::exchange(unknown_, {}); }

@@ -44,7 +44,7 @@ std::vector<std::int64_t> chosen_steps(const AverageRequest& request, SelectBy b
   }
   if (steps.size() < n)
     throw Error(Exit::usage,
-                fmt::format("there are not {} checkpoints {} in {}; found {}. There are: {}.", n,
+                fmt::format("expected {} checkpoints {} in {}; found {}. Existing: {}.", n,
                             request.best > 0 ? "with a validation" : "of steps", request.run,
                             steps.size(), all.empty() ? "none" : joined(all)),
                 "a smaller number; more are kept with --set train.keep_last=N");

@@ -1,6 +1,6 @@
 // Averaging the weights of several checkpoints of a run into a new one, checkpoints/average-A-B,
-// where A and B are the first and last of their steps: an exported model that everything reads and
-// that cannot be resumed.
+// where A and B are the first and last of their steps: an exported model that all commands read
+// but that cannot be resumed.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +20,8 @@ struct Averaged {
   std::filesystem::path folder;
 };
 
-// Takes the run's lock. Error (usage) if there are fewer, which lists those that exist, or if the
-// folder is there already.
+// Takes the run's lock. Error (usage) if there are fewer (it lists them), or if the folder already
+// exists.
 Averaged average_checkpoints(const AverageRequest& request);
 
 }  // namespace heed

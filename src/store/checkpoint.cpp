@@ -25,15 +25,16 @@ constexpr std::uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
   throw Error(Exit::store, path.string() + ": " + what);
 }
 
-// Error if a tensor has a number that is `bad`.
+// Error if a tensor has a `bad` number.
 template <class Bad>
 void refuse(const fs::path& path, std::span<const TensorSlot> tensors, Bad bad) {
   for (const TensorSlot& t : tensors)
     if (std::any_of(t.data, t.data + numbers_in(t.shape), bad))
-      throw Error(Exit::store,
-                  fmt::format("{}: NaN or infinity in {}, it is ruined", path.string(), t.name),
-                  "another checkpoint: --checkpoint step-N; to resume from the one before, move "
-                  "this one's folder away");
+      throw Error(
+          Exit::store,
+          fmt::format("{}: NaN or infinity in {}, so it cannot be used", path.string(), t.name),
+          "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
+          "this one's folder away");
 }
 
 void write_files(const fs::path& folder, const CheckpointContents& contents, SystemCalls& calls) {
@@ -81,7 +82,7 @@ void check_names(const fs::path& folder, std::set<std::string> names, const Stat
 
 void check_sum(const fs::path& path, const std::string& found, const std::string& expected) {
   if (found == expected) return;
-  fail(path, fmt::format("its bytes do not fit the checksum in state.json: altered or cut short "
+  fail(path, fmt::format("its bytes do not match the checksum in state.json: altered or cut short "
                          "(SHA-256 {:.12}..., expected {:.12}...)",
                          found, expected));
 }
@@ -101,7 +102,7 @@ void write_checkpoint(const fs::path& parent, const std::string& name,
     sync_folder(temporary, calls);
     put_in_place(temporary, place, aside, calls);
   } catch (...) {
-    calls.remove_all(temporary.c_str());  // its room may be what is missing
+    calls.remove_all(temporary.c_str());  // the disk may be full
     throw;
   }
   remove_tree(aside, calls);
@@ -130,14 +131,14 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
   const std::string state_bytes = read_file(folder / kStateFile, kMaxStateFile, kFile);
   checkpoint.state_file_ = parse_state(state_bytes, (folder / kStateFile).string());
   check_names(folder, std::move(names), checkpoint.state_file_);
-  // All are open before the first is read: then a saver may remove the folder.
+  // Opens all before reading any: from then on a saver may remove the folder.
   std::map<std::string, std::unique_ptr<InputFile>> files;
   for (const auto& [name, digits] : checkpoint.state_file_.files)
     files[name] = std::make_unique<InputFile>(folder / name, kFile);
   for (auto& [name, file] : files) {
     const std::string& digits = checkpoint.state_file_.files.at(name);
     if (name == kModelFile || name == kTrainingFile) {
-      list_safetensors(*file);  // does its size fit its header? A sparse file takes long to hash
+      list_safetensors(*file);  // checks its size first: a sparse file takes long to hash
       file->rewind();
       check_sum(folder / name, sha256_of(*file), digits);
       (name == kModelFile ? checkpoint.model_ : checkpoint.training_) = std::move(file);
@@ -167,7 +168,7 @@ void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
                 "start a new run from it with --init-from");
   training_->rewind();
   read_safetensors(*training_, slots);
-  // Squares of large gradients may be infinite: their weights just do not move.
+  // Squares of large gradients may be infinite: those weights just do not move.
   refuse(folder_ / kTrainingFile, slots, [](float x) { return std::isnan(x); });
 }
 

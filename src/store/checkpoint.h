@@ -3,10 +3,10 @@
 // sgd.m.TENSOR are moments; raw.TENSOR the weights themselves where the model is their average).
 //
 // No file holds wall time, host or path: the same contents give the same bytes. A Checkpoint that
-// opened is whole: every file that state.json names is there with its checksum and nothing else
-// is, except dot-files, which file managers leave and nobody reads. Its tensors stay readable when
-// a saver removes its folder. Nothing here is global; a background thread may write as long as the
-// caller leaves the contents alone.
+// opened is whole: every file that state.json names is there with its checksum and nothing
+// else but dot-files, which file managers leave and heed ignores. Its tensors stay readable when a
+// saver removes its folder. No global state; a background thread may write as long as the caller
+// does not change the contents.
 #pragma once
 
 #include <filesystem>
@@ -32,13 +32,14 @@ struct CheckpointContents {
 };
 
 // Writes parent/name: a temporary sibling (".tmp-NAME"), every file synced, then renamed into
-// place. When it returns the checkpoint is durable; when it throws, parent/name is what it was or
-// the new one, whole. An existing parent/name steps aside (".tmp-old-NAME") and is removed after.
+// place. When it returns the checkpoint is durable; when it throws, parent/name is unchanged
+// or the new one, whole. An existing parent/name is renamed (".tmp-old-NAME") and removed
+// afterwards.
 void write_checkpoint(const std::filesystem::path& parent, const std::string& name,
                       const CheckpointContents& contents, SystemCalls& calls = system_calls());
 
-// Removes what killed writes left in `parent` (an old checkpoint that had just stepped aside comes
-// back). Only for the one process that writes there.
+// Removes what killed writes left in `parent` (an old checkpoint that was just renamed is
+// restored). Only for the one process that writes there.
 void clean_up(const std::filesystem::path& parent, SystemCalls& calls = system_calls());
 
 class Checkpoint {
@@ -51,12 +52,12 @@ class Checkpoint {
   const State& state() const { return state_file_.state; }
   bool has_training() const { return state_file_.training; }
   const std::string& config() const { return config_; }
-  // All other files, in the order of their names.
+  // All other files, ordered by name.
   const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }
 
-  // An Error if a weight is not a finite number. One load at a time.
+  // Error if a weight is not finite. One load at a time.
   void load_model(std::span<const TensorSlot> slots) const;
-  // An Error if there is none, or a NaN in it.
+  // Error if it is missing, or contains a NaN.
   void load_training(std::span<const TensorSlot> slots) const;
 
  private:

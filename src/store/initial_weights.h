@@ -9,12 +9,12 @@
 
 namespace heed {
 
-// Those of step 0, if it is kept. Error (store) if it is damaged, or if it is missing although the
-// run began with the weights of another.
+// The weights of step 0, if kept. Error (store) if damaged, or if missing although the run began
+// with another's weights.
 std::optional<ParamVec<float>> kept_initial_weights(const Transformer& model,
                                                     const std::filesystem::path& run);
 
-// These, or the seed's.
+// Those, or the seed's.
 ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
                                 const std::filesystem::path& run);
 

@@ -37,8 +37,8 @@ inline bool is_checkpoint(const std::filesystem::path& folder) {
          std::filesystem::exists(folder / kModelFile, none);
 }
 
-// Would a file of this name damage a run or a checkpoint? Pages beside a run's own files are
-// welcome.
+// Would a file of this name damage a run or a checkpoint? Other files may be written beside a
+// run's own.
 inline bool is_part_of_run(const std::filesystem::path& file) {
   std::error_code none;
   const auto has = [&](const char* name) {

@@ -15,7 +15,7 @@ namespace {
 // frames (train/film.h) of less than 100 KB each (inspect/run_film.h).
 constexpr std::size_t kLongest = 16u << 20;
 
-// The step of a line of metrics, -1 if it has none; nothing if it is not a JSON object.
+// The step of a metrics line, -1 if it has none; nullopt if the line is not a JSON object.
 std::optional<std::int64_t> step_of(const std::string& line) {
   const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
   if (!object.is_object()) return std::nullopt;

@@ -1,4 +1,4 @@
-// metrics.jsonl and film.jsonl of a run: an object of JSON on each line, with "kind" and "step".
+// metrics.jsonl and film.jsonl of a run: a JSON object on each line, with "kind" and "step".
 // Reading them, and cutting them back to a step.
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace heed {
 
-// Has the run a film.jsonl? What cannot be one (a folder, a pipe, a link, a file that is far too
-// large) is left alone.
+// Does the run have a film.jsonl? Ignores what cannot be one (a folder, a pipe, a link, a file far
+// too large).
 bool has_film(const std::filesystem::path& run);
 
-// Calls use(line, ended) for each line; the last one may not have been ended by a newline. No lines
-// where there is no file. Error (Exit::store) if it is not a regular file or cannot be read.
+// Calls use(line, ended) for each line; the last one may lack its newline. No lines if there
+// is no file. Error (Exit::store) if it is not a regular file or cannot be read.
 void for_each_metrics_line(const std::filesystem::path& run,
                            const std::function<void(const std::string& line, bool ended)>& use,
                            const char* file = kMetrics);
 
-// Calls use(event) for every object that has a kind (text) and a step (whole number); other lines
-// are passed over.
+// Calls use(event) for every object with a kind (text) and a step (whole number); skips other
+// lines.
 void for_each_event(const std::filesystem::path& run,
                     const std::function<void(nlohmann::ordered_json& event)>& use,
                     const char* file = kMetrics);
@@ -35,8 +35,8 @@ struct MetricsCut {
   std::int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
 };
 
-// Gives the run `to` the `file` of the run `from`, without every line of a step after `step` and
-// without a torn last one. Both may be the same run; another one may be growing meanwhile.
+// Copies `file` of the run `from` to the run `to`, without lines of steps after `step` and without
+// a torn last one. Both may be the same run; if not, `from` may be growing meanwhile.
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
                       const char* file, std::int64_t step, SystemCalls& calls);
 

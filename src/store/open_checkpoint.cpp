@@ -11,9 +11,9 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kTries = 3;  // beside a process that saves and removes checkpoints
+constexpr int kTries = 3;  // while another process saves and removes checkpoints
 
-// One look at a run, from its newest step on; nothing if a step was removed meanwhile.
+// One pass over a run, newest step first; nullopt if a step was removed meanwhile.
 std::optional<NewestCheckpoint> look_for_newest(const fs::path& run) {
   NewestCheckpoint result;
   const std::vector<std::int64_t> steps = list_steps(run);
@@ -71,13 +71,14 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
 
 NewestCheckpoint newest_checkpoint(const fs::path& run) {
   std::optional<NewestCheckpoint> found;
-  // A folder that is listed while its checkpoints are replaced may seem to have none.
+  // A folder listed while its checkpoints are replaced may seem empty.
   for (int left = kTries; left > 0 && (!found || !found->checkpoint); --left)
     found = look_for_newest(run);
   if (!found)
     throw Error(Exit::store,
-                fmt::format("the checkpoints of {} were replaced at every look.", quoted_path(run)),
-                "once more");
+                fmt::format("the checkpoints of {} kept being replaced while they were read.",
+                            quoted_path(run)),
+                "the same command again");
   return std::move(*found);
 }
 

@@ -1,6 +1,6 @@
-// Opening the checkpoints of a run, beside a process that saves and removes them: what fails
-// because a link or a folder moved is tried again. Nothing here writes. What is Unreadable is never
-// taken for damage.
+// Opening the checkpoints of a run while another process saves and removes them: retries what
+// failed because a link or a folder moved. Nothing here writes. Unreadable is never treated as
+// damage.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace heed {
 
-// Opens a checkpoint folder; nothing if it is not there, or if a saver removed it meanwhile. Error
+// Opens a checkpoint folder; nullopt if it does not exist or a saver removed it meanwhile. Error
 // (Exit::store) on a damaged one.
 std::optional<Checkpoint> open_if_there(const std::filesystem::path& folder);
 

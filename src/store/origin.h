@@ -1,7 +1,6 @@
 // origin.json of a run: where it comes from. The folder that the data's relative paths start from,
-// what the data was, the run whose weights it began with or that it is a branch of, and the command
-// line. For people it also says when the run began, with which version of heed and on which
-// processor.
+// the data's hash, the run it took its weights from or branched from, and the command line. For
+// people it also says when the run began, with which version of heed and on which processor.
 #pragma once
 
 #include <string>
@@ -11,19 +10,19 @@
 namespace heed {
 
 struct Origin {
-  std::string folder;     // "" if it is not known; written as "." it is the run folder
-  DataHash hash;          // empty if it is not known
+  std::string folder;     // "" if unknown; "." in the file is the run folder
+  DataHash hash;          // empty if unknown
   std::string init_from;  // of --init-from, or ""
   std::string command;
-  std::string core_type;  // OpenBLAS's name of the processor: another one gives other last digits
+  std::string core_type;  // OpenBLAS's name of the processor: another may change the last digits
   std::string branched_from = "";  // of heed resume --branch: the run, or ""
-  std::int64_t branched_at = 0;    // its step; written only
+  std::int64_t branched_at = 0;    // its step; never read back
 };
 
 std::string origin_json(const Origin& origin);  // of a run that begins now, on this machine
-std::string processor_name();                   // "AMD EPYC 7763", or "" if it is not known
+std::string processor_name();                   // "AMD EPYC 7763", or "" if unknown
 
-// Of a run or one of its checkpoints; all empty where there is none. Error (store) on a damaged
+// Of a run or one of its checkpoints; all empty if it is missing. Error (store) on a damaged
 // file.
 Origin read_origin(const std::string& run);
 

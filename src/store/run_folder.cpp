@@ -38,7 +38,7 @@ std::string what_exists(const fs::path& checkpoints) {
   return names.empty() ? "there is no checkpoint yet" : "there are: " + joined(names);
 }
 
-// The folder that the link best or last leads to, which must be one of the run's own.
+// The folder that the link best or last points to, which must be one of the run's own.
 fs::path follow_link(const fs::path& link) {
   if (!path_exists(link)) {
     throw Error(Exit::store, link.string() + " is not there; " + what_exists(link.parent_path()));
@@ -62,7 +62,7 @@ fs::path follow_link(const fs::path& link) {
   return link.parent_path() / target;
 }
 
-// The folder of checkpoints, or an Error that says what `run` is instead.
+// The checkpoints folder, or an Error that says what `run` is instead.
 fs::path checkpoints_of(const fs::path& run) {
   if (!path_exists(run)) {
     throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), "check the path");
@@ -92,7 +92,7 @@ fs::path pinned(const fs::path& folder) {
   return error ? folder : target;
 }
 
-// Without links, dots and a slash at the end; without dots and slash if a saver removes the folder.
+// Without links, dots or a final slash; links stay if a saver removes the folder.
 fs::path settled(const fs::path& folder) {
   std::error_code error;
   fs::path path = fs::canonical(folder, error);

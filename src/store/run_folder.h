@@ -1,5 +1,5 @@
-// A run folder as its readers see it: which checkpoints there are and which one is meant. Nothing
-// here writes, so it works on a read-only disk and beside a training process.
+// A run folder as its readers see it: which checkpoints exist and which one is meant. Nothing
+// here writes, so it works on a read-only disk and during training.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace heed {
 
 std::string step_folder_name(std::int64_t step);  // "step-00001000"
 
-// Steps that have a folder, ascending. They are not checked for damage.
+// Steps that have a folder, ascending. Not checked for damage.
 std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 
 // The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
@@ -22,7 +22,7 @@ std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 std::filesystem::path find_checkpoint(const std::filesystem::path& run,
                                       const std::string& which = "");
 
-// The last name of a checkpoint folder's path, whatever way the path takes: "step-00001000".
+// The last name of a checkpoint folder's path, however the path is written: "step-00001000".
 std::string checkpoint_name(const std::filesystem::path& checkpoint);
 
 // The run that a checkpoint folder belongs to: RUN/checkpoints/step-N, or an exported one.

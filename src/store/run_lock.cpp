@@ -27,7 +27,7 @@ std::string holder(int fd) {
   return pid.empty() ? "another process" : "process " + pid;
 }
 
-// Whether the open file is still the one under this name (the folder may have been renamed).
+// True if the open file still has this name (the folder may have been renamed).
 bool is_same_file(int fd, const fs::path& path) {
   struct stat open, named;
   return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
@@ -64,7 +64,7 @@ RunLock::RunLock(const fs::path& run) {
     fd_ = -1;
     fd_ = open_and_lock(run, path);
   }
-  // For the message above; the lock holds whether or not there is room for it.
+  // For the message above; the lock holds even if this cannot be written.
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, pid.data(), pid.size(), 0);
 }

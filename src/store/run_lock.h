@@ -9,7 +9,7 @@ namespace heed {
 
 class RunLock {
  public:
-  // Error (Exit::usage) with the holder's process id if somebody else has it.
+  // Error (Exit::usage) with the holder's process id if another has it.
   explicit RunLock(const std::filesystem::path& run);
   ~RunLock();
   RunLock(RunLock&& other) noexcept;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kRemoving = ".tmp-removed-";
 
-// "runs/x/" -> "runs/x" and "." -> "/home/me/runs/x", so that it has a name that can be changed.
+// "runs/x/" -> "runs/x" and "." -> "/home/me/runs/x", so that it can be renamed.
 fs::path with_name(const fs::path& path) {
   const fs::path run = path.has_filename() ? path : path.parent_path();
   if (run.filename() != "." && run.filename() != "..") return run;
@@ -60,25 +60,25 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   fs::create_directories(parent, error);
   if (error) throw_file_error("create the folder", parent, error.value());
   const fs::path temporary = parent / (".tmp-" + run.filename().string());
-  const bool made = make_folder(temporary, calls);  // else by a start that was killed, or goes on
+  const bool made = make_folder(temporary, calls);  // else by a start that was killed or still runs
   std::optional<RunLock> lock;
   try {
     lock.emplace(temporary);
   } catch (const Error& e) {
-    if (made && e.exit() != Exit::usage) calls.remove_all(temporary.c_str());  // nobody has it
-    require_free(run, force);  // another start may have put its run there, and that is why
+    if (made && e.exit() != Exit::usage) calls.remove_all(temporary.c_str());  // not in use
+    require_free(run, force);  // perhaps it failed because another start put its run there
     throw;
   }
   try {
     RunWriter writer(run, std::move(*lock), calls);
     require_free(run, force);    // again, now that no other start can put its run there
-    std::optional<RunLock> old;  // nobody may be writing it
+    std::optional<RunLock> old;  // no process may be writing it
     if (path_exists(run)) old.emplace(run);
     for (const std::string& name : names_in(temporary))
       if (name != kLockFile) remove_tree(temporary / name, calls);
     const fs::path checkpoints = temporary / kCheckpoints;
     make_folder(checkpoints, calls);
-    // Does the file system have links? Better found out now than at the first checkpoint.
+    // Tests now, not at the first checkpoint, whether the file system has links.
     replace_symlink(checkpoints / ".tmp-link", "none", calls);
     remove_tree(checkpoints / ".tmp-link", calls);
     if (!first.text.empty()) {
@@ -104,7 +104,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
 
 RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   const fs::path run = with_name(path);
-  list_steps(run);  // says what is wrong if this is no run
+  list_steps(run);  // throws if this is not a run
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);
   clean_up(writer.checkpoints(), calls);
@@ -148,7 +148,7 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
   if (keep_last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
-  // passed over; they are replaced when training gets there.
+  // skipped; they are replaced when training gets there.
   std::erase_if(steps, [&](std::int64_t other) { return other == 0 || other > step; });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep_last)));
   std::error_code error;

@@ -32,7 +32,7 @@ std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
   return entries;
 }
 
-// `complaints`: sentences about what does not fit; a few of them are enough.
+// `complaints`: sentences about mismatches; shows only the first few.
 [[noreturn]] void refuse_tensors(const fs::path& path, std::vector<std::string> complaints) {
   if (complaints.size() > 10) {
     const std::string more = fmt::format("and {} more", complaints.size() - 10);
@@ -80,7 +80,7 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorView> 
   put(std::as_bytes(std::span(header)));
   for (const TensorView& tensor : tensors) {
     auto rest = std::as_bytes(std::span(tensor.data, numbers_in(tensor.shape)));
-    // Pieces that are still in the cache when they are written after hashing.
+    // Pieces small enough to stay in the cache between hashing and writing.
     while (!rest.empty()) {
       const std::size_t n = std::min<std::size_t>(rest.size(), 1 << 18);
       put(rest.first(n));

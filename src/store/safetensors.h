@@ -1,5 +1,5 @@
-// Tensors in a safetensors file, F32 only. The memory of tensors stays the caller's: views are
-// written from where they are, and files are read straight into where they belong.
+// Tensors in a safetensors file, F32 only. The caller owns the memory of tensors: views are
+// written in place, and files are read straight into their slots.
 #pragma once
 
 #include <filesystem>
@@ -35,7 +35,7 @@ std::string write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorView> tensors,
                               SystemCalls& calls = system_calls());
 
-// Names and shapes, in the order of the data. Of a file, from its first byte on, no more is read.
+// Names and shapes, in the order of the data. Reads no more of a file, from its first byte on.
 std::vector<TensorEntry> list_safetensors(InputFile& file);
 
 // Fills every slot. Missing, extra and misshapen tensors are all named in one Error, before any

@@ -24,7 +24,7 @@ struct TensorEntry {
   std::uint64_t end = 0;
 };
 
-// Limits beyond which a header counts as damaged; heed's own stay far below.
+// A header beyond these limits counts as damaged; heed's own stay far below.
 inline constexpr std::uint64_t kMaxSafetensorsHeader = 16u << 20;
 inline constexpr std::size_t kMaxTensorRank = 8;
 

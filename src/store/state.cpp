@@ -23,7 +23,7 @@ bool is_sha256(const std::string& text) {
   return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// JSON has no infinity; every other double is printed so that reading gives the same bits.
+// JSON has no infinity; every other double is read back bit for bit.
 ordered_json from_double(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -38,7 +38,7 @@ double to_double(JsonObject& object, const char* key) {
   return value.is_number() ? value.get<double>() : std::stod(value.get<std::string>());
 }
 
-// Of all bytes but the checksum's own; `before` are those before it.
+// Of all bytes but the checksum's own; `before`: the bytes before it.
 std::string checksum(std::string_view before) {
   return sha256(std::string(before).append(kAfterChecksum));
 }
@@ -52,7 +52,7 @@ void check_own_checksum(std::string_view bytes, const std::string& file) {
     throw Error(Exit::store, file + ": it does not end in a checksum: cut short or altered");
   const std::string_view digits = bytes.substr(bytes.size() - tail, kDigits);
   if (checksum(bytes.substr(0, bytes.size() - tail)) != digits)
-    throw Error(Exit::store, file + ": its bytes do not fit its own checksum: altered");
+    throw Error(Exit::store, file + ": its bytes do not match its own checksum: altered");
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
     throw Unreadable(Exit::store,
                      fmt::format("{}: a run of {} heed: format {}, expected {}", file,
                                  format < kFormat ? "an older" : "a newer", format, kFormat),
-                     format < kFormat ? "train it anew" : "a newer heed");
+                     format < kFormat ? "train it again" : "a newer heed");
   state.step = top.count("step");
   JsonObject cursor = top.object("cursor");
   state.cursor = {cursor.count("epoch"), cursor.count("index")};

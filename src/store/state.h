@@ -26,7 +26,7 @@ struct State {
   bool best_is_of_end = false;  // from the end of a run, not at a multiple of eval_every
   bool validation_due = false;  // a signal interrupted this step's: redo it on resume
   std::string data_hash;
-  // Of the steps since the last log line: nats, and the labels they are of.
+  // Over the steps since the last log line: nats, and number of labels.
   double loss_sum = 0, label_sum = 0;
   bool operator==(const State&) const = default;
 };
@@ -34,15 +34,15 @@ struct State {
 struct StateFile {
   State state;
   bool training = false;                     // false: an exported model, cannot be resumed
-  std::map<std::string, std::string> files;  // name -> SHA-256, state.json itself not among them
+  std::map<std::string, std::string> files;  // name -> SHA-256, without state.json itself
 };
 
 inline constexpr std::uint64_t kMaxStateFile = 1u << 20;
 
 // The same StateFile always gives the same bytes; doubles keep every bit (except a NaN's payload).
 std::string format_state(const StateFile& state);
-// Throws Error (Exit::store) that names `file` and what is wrong; Unreadable if another version of
-// heed has written it.
+// Throws Error (Exit::store) that names `file` and what is wrong; Unreadable if another version
+// of heed wrote it.
 StateFile parse_state(std::string_view bytes, const std::string& file);
 
 }  // namespace heed

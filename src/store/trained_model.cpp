@@ -22,7 +22,7 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint) {
   Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
   if (tokenizers.target->type() != config.tokenizer.type)
     throw Error(Exit::store, checkpoint.folder().string() +
-                                 ": its tokenizer is not of the type that its config.json names");
+                                 ": its tokenizer is not of the type named in its config.json");
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   ParamVec<float> values(model.table.size());
   checkpoint.load_model(tensor_slots(model.table, values));

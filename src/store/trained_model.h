@@ -12,7 +12,7 @@
 
 namespace heed {
 
-// What writes a text or fills in masks: of a TrainedModel, or of one that is being trained.
+// What writing a text or filling in masks needs: of a TrainedModel or a model in training.
 struct ModelView {
   const Objective& objective;
   const Tokenizers& tokenizers;
@@ -28,7 +28,7 @@ struct TrainedModel {
   Transformer model;
   ParamVec<float> values;
   State state;
-  std::string run;  // as it was asked for
+  std::string run;  // as requested
 
   operator ModelView() const { return {*objective, tokenizers, model, values}; }
 };
@@ -36,13 +36,13 @@ struct TrainedModel {
 // `run` and `checkpoint` as find_checkpoint() takes them; "initial": the weights that the run began
 // with. Error (Exit::store) on anything damaged.
 TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint);
-TrainedModel load_trained_model(const Checkpoint& checkpoint);  // one that is open already
+TrainedModel load_trained_model(const Checkpoint& checkpoint);  // an open one
 
-// Where the relative paths of the config's data start; "" if that is not known. Error (Exit::store)
+// Where the relative paths of the config's data start; "" if unknown. Error (Exit::store)
 // on a damaged origin.json.
 std::string data_folder(const TrainedModel& model);
 
-// It was valid when it was written, so an Error in it now is Exit::store.
+// It was valid when written, so an Error in it now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);
 
 // Threads to work with: `asked`, else train.threads, else all cores.

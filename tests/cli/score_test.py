@@ -45,7 +45,7 @@ class ScorePairs(RunsTest):
     RUNS = {"run": {"family": "seq2seq", **SMALL}}
 
     def test_a_side_longer_than_all_training_pairs_is_warned_of(self):
-        words = "with <s> or </s>; the model has learnt from at most 257"
+        words = "with <s> or </s>; the model was trained on at most 257"
         self.assertIn("the text has 301 tokens, " + words, self.check("score", "run", "the ||| " + "the " * 300).err)
         self.assertIn("the text has 301 tokens, " + words, self.check("score", "run", "the " * 300 + " ||| the").err)
         self.assertNotIn(words, self.check("score", "run", "the ||| the").err)

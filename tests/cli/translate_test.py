@@ -114,7 +114,7 @@ class TranslateLines(RunsTest):
         self.train(self.config(family="seq2seq", **SMALL, data={"source": "a.source", "target": "a.target",
                                                                 "valid_fraction": 0.1, "max_length": 20}), "short")
         r = self.check("translate", "short", stdin="the\n" + "the " * 20 + "\n" + "the " * 30 + "\n" + "the " * 31)
-        self.assertIn("line 3 has 31 tokens, with <s> or </s>; the model has learnt from at most 21", r.err)
+        self.assertIn("line 3 has 31 tokens, with <s> or </s>; the model was trained on at most 21", r.err)
         self.assertNotIn("line 4", r.err)
         self.assertEqual(r.out.count("\n"), 4)
 

@@ -159,7 +159,7 @@ class Verify(RunsTest):
             r = self.check(command, self.folder / "run", *args, status=STORE)
             self.assertNotIn("damaged", r.err)
             if command != "verify":
-                self.assertIn("a run of an older heed: format 2, expected 3.\n  try: train it anew", r.err)
+                self.assertIn("a run of an older heed: format 2, expected 3.\n  try: train it again", r.err)
 
     def test_one_checkpoint_alone(self):
         result = self.verify("run/checkpoints/step-00000008")

@@ -128,7 +128,7 @@ TEST_F(AddedObjective, ANameIsTakenOnce) {
                     add_objective({{"causal_lm", "another", {}}, nullptr});
                   },
                   Exit::internal),
-              HasSubstr("there is an objective causal_lm already."));
+              HasSubstr("objective causal_lm already exists."));
 }
 
 TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {

@@ -100,10 +100,9 @@ TEST(UserText, PairsMayBeLongerThanAnyThatWereLearntFrom) {
   const Model m = model_of("seq2seq", "rotary");
   EXPECT_EQ(m.source("abcdefabc").size(), 10u);
   EXPECT_EQ(m.objective->fit(Side::source, 6, "line 3"), "");
-  EXPECT_EQ(
-      m.objective->fit(Side::source, 7, "line 3"),
-      "line 3 has 7 tokens, with <s> or </s>; the model has learnt from at most 6: the result "
-      "may be poor and slow");
+  EXPECT_EQ(m.objective->fit(Side::source, 7, "line 3"),
+            "line 3 has 7 tokens, with <s> or </s>; the model was trained on at most 6: the result "
+            "may be poor and slow");
 }
 
 }  // namespace
