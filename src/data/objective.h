@@ -46,8 +46,8 @@ struct ExampleList {
   std::function<void(std::int64_t index, Example& out)> get;
 };
 
-// A line as `heed score` reads it: what the encoder reads, if anything; the scored
-// labels; the examples that score them, in this order.
+// A line as `heed score` reads it: what the encoder reads, if anything; the scored labels;
+// the examples that score them, in this order.
 struct ScoredLine {
   TokenIds source_ids, ids;
   std::vector<Example> examples;

@@ -17,8 +17,8 @@ namespace heed {
 // too large).
 bool has_film(const std::filesystem::path& run);
 
-// Calls use(line, ended) for each line; the last one may lack its newline. No lines if there
-// is no file. Error (Exit::store) if it is not a regular file or cannot be read.
+// Calls use(line, ended) for each line; the last one may lack its newline. No lines if there is no
+// file. Error (Exit::store) if it is not a regular file or cannot be read.
 void for_each_metrics_line(const std::filesystem::path& run,
                            const std::function<void(const std::string& line, bool ended)>& use,
                            const char* file = kMetrics);

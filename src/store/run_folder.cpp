@@ -93,7 +93,7 @@ fs::path pinned(const fs::path& folder) {
 }
 
 // Without links, dots or a final slash; links stay if a saver removes the folder.
-fs::path settled(const fs::path& folder) {
+fs::path canonical_folder(const fs::path& folder) {
   std::error_code error;
   fs::path path = fs::canonical(folder, error);
   if (error) path = fs::absolute(folder, error).lexically_normal();
@@ -144,11 +144,11 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
 }
 
 std::string checkpoint_name(const fs::path& checkpoint) {
-  return settled(checkpoint).filename().string();
+  return canonical_folder(checkpoint).filename().string();
 }
 
 fs::path run_of_checkpoint(const fs::path& checkpoint) {
-  return settled(checkpoint).parent_path().parent_path();
+  return canonical_folder(checkpoint).parent_path().parent_path();
 }
 
 }  // namespace heed

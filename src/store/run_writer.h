@@ -1,5 +1,5 @@
-// The only writer of a run folder. Holds the folder's lock (RUN/.lock) as long as it
-// lives; the kernel releases it when the process dies.
+// The only writer of a run folder. Holds the folder's lock (RUN/.lock) as long as it lives; the
+// kernel releases it when the process dies.
 //
 // save() may run in a background thread while another appends metrics, but not two saves at once.
 #pragma once
