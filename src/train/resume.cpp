@@ -293,7 +293,7 @@ bool contains(const std::string& outer, const std::string& inner) {
   return !path.empty() && *path.begin() != "..";
 }
 
-NewestCheckpoint branch_point(const ResumeRequest& r) {
+NewestCheckpoint beginning_of(const ResumeRequest& r) {
   if (r.checkpoint.empty()) return newest_checkpoint(r.run);
   Checkpoint chosen = open_checkpoint(r.run, r.checkpoint);
   if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run))
@@ -306,22 +306,34 @@ NewestCheckpoint branch_point(const ResumeRequest& r) {
   return {std::move(chosen), {}};
 }
 
-// The first weights, if the stem keeps them, and the best ones, which a stem that is still training
-// may have replaced.
-std::vector<Checkpoint> earlier_checkpoints(const fs::path& run, const State& state, Log& log) {
-  std::vector<Checkpoint> kept;
-  for (const std::int64_t step : {std::int64_t{0}, state.best_step}) {
-    if (step < 0 || step == state.step) continue;
-    try {
-      if (auto found = open_if_there(run / kCheckpoints / step_folder_name(step)))
-        kept.push_back(std::move(*found));
-      else if (step > 0)
-        log.warn(fmt::format("the branch begins without its best step, {}, which is gone", step));
-    } catch (const Error& e) {
-      log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
+struct BranchPoint {
+  NewestCheckpoint newest;
+  std::vector<Checkpoint> earlier;  // the first weights, if the stem keeps them, and the best ones
+};
+
+// All of one moment: a stem that is still training removes its best checkpoint for a better one.
+BranchPoint branch_point(const ResumeRequest& r, Log& log) {
+  for (int left = 3;; --left) {
+    BranchPoint point{beginning_of(r), {}};
+    if (!point.newest.checkpoint) return point;
+    const State& state = point.newest.checkpoint->state();
+    bool gone = false;
+    for (const std::int64_t step : {std::int64_t{0}, state.best_step}) {
+      if (step < 0 || step == state.step) continue;
+      try {
+        auto found = open_if_there(fs::path(r.run) / kCheckpoints / step_folder_name(step));
+        if (found) point.earlier.push_back(std::move(*found));
+        gone = !found && step > 0;
+      } catch (const Error& e) {
+        log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
+      }
     }
+    if (gone && left > 1) continue;
+    if (gone)
+      log.warn(fmt::format("the branch begins without its best step, {}, which is gone",
+                           state.best_step));
+    return point;
   }
-  return kept;
 }
 
 // Error (usage) unless the branch's config could reproduce the steps done.
@@ -366,11 +378,10 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
                     quoted_path(request.branch), quoted_path(request.run)),
         "--branch with a folder beside it");
   RunWriter::require_free(request.branch, request.force);
-  const StoredRun stem = read_stored_run(request, request.run, branch_point(request), log);
+  BranchPoint point = branch_point(request, log);
+  const StoredRun stem = read_stored_run(request, request.run, std::move(point.newest), log);
   const std::int64_t step = stem.steps_done();
   check_steps_done(stem, request.run);
-  const std::vector<Checkpoint> earlier =
-      earlier_checkpoints(stem.folder, stem.checkpoint->state(), log);
 
   Origin origin = stem.origin;
   const std::string core_type = origin.core_type;
@@ -396,7 +407,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
       say_core_type(core_type, step, run, log);
       const std::string event = fmt::format("branched from {} at step {}", request.run, step);
       run.append_metrics(event_metrics(step, "branch", event));
-      for (const Checkpoint& checkpoint : earlier) trainer.adopt(checkpoint);
+      for (const Checkpoint& checkpoint : point.earlier) trainer.adopt(checkpoint);
       trainer.adopt(*stem.checkpoint);
       log.info(event);
     });
