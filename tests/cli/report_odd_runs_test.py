@@ -72,7 +72,7 @@ class OddRunsTest(ReportsTest):
                                train__max_steps=1))
         out = self.folder / "page.html"
         args = ["attend", self.folder / "run", "--html", out]
-        self.check(*args, ("abcdefgh " * 800)[:590], status=2, words=["the limit is 30", "a shorter text"])
+        self.check(*args, ("abcdefgh " * 800)[:590], status=2, words=["the limit is 64", "a shorter text"])
         self.assertFalse(out.exists())
         self.check(*args, "abcdefgh")
         self.assertLess(out.stat().st_size, 2**20)
