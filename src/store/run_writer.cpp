@@ -33,6 +33,31 @@ fs::path free_name(const fs::path& run) {
       return name;
 }
 
+// Error (usage) unless a start that was killed could have left this folder: whatever else is in it
+// belongs to somebody, and a link leads to somebody's folder.
+void require_leftover(const fs::path& folder) {
+  const auto left_behind = [](const std::string& name) {
+    return name == kCheckpoints || name.starts_with(".tmp-") ||
+           std::ranges::count(kRunFiles, name) > 0;
+  };
+  const fs::path checkpoints = folder / kCheckpoints;
+  std::error_code none;
+  if (fs::symlink_status(folder, none).type() == fs::file_type::directory) {
+    const std::vector<std::string> names = names_in(folder);
+    const bool started = names.empty() || std::ranges::count(names, kLockFile) > 0;
+    if (started && std::ranges::all_of(names, left_behind) &&
+        (!path_exists(checkpoints) ||
+         std::ranges::all_of(names_in(checkpoints),
+                             [](const std::string& name) { return name.starts_with(".tmp-"); })))
+      return;
+  }
+  throw Error(Exit::usage,
+              fmt::format("{} is in the way: a new run is made there, and it is not what a "
+                          "killed start leaves.",
+                          quoted_path(folder)),
+              "move it away, or another run folder");
+}
+
 }  // namespace
 
 RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
@@ -63,6 +88,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   const bool made = make_folder(temporary, calls);  // else by a start that was killed or still runs
   std::optional<RunLock> lock;
   try {
+    if (!made) require_leftover(temporary);
     lock.emplace(temporary);
   } catch (const Error& e) {
     if (made && e.exit() != Exit::usage) calls.remove_all(temporary.c_str());  // not in use

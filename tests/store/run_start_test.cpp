@@ -57,6 +57,32 @@ TEST_F(RunStart, TheCurrentFolderIsRenamedByItsName) {
   EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
 }
 
+TEST_F(RunStart, WhatAKilledStartDidNotLeaveIsNeverRemoved) {
+  const fs::path folder = run_.parent_path() / (".tmp-" + run_.filename().string());
+  const fs::path precious = run_.parent_path() / "stuff";
+  const auto is_refused = [&] {
+    EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
+                HasSubstr("in the way"));
+    EXPECT_FALSE(fs::exists(run_));
+  };
+  fs::create_directories(folder);
+  for (const char* name : {"mine.txt", ".lock"}) {
+    replace_file(folder / name, "precious");
+    is_refused();
+  }
+  EXPECT_EQ(read_file(folder / "mine.txt", 9), "precious");
+  fs::remove(folder / "mine.txt");
+  fs::create_directories(folder / "checkpoints" / "step-00000004");
+  is_refused();
+  EXPECT_TRUE(fs::exists(folder / "checkpoints" / "step-00000004"));
+  fs::remove_all(folder);
+  fs::create_directories(precious);
+  replace_file(precious / "config.json", "precious");
+  fs::create_directory_symlink("stuff", folder);
+  is_refused();
+  EXPECT_EQ(read_file(precious / "config.json", 9), "precious");
+}
+
 TEST_F(RunStart, OfSeveralAtOnceOneWinsAndTheOthersAreRefused) {
   for (int round = 0; round < 100; ++round) {
     const fs::path run = run_.string() + std::to_string(round);
