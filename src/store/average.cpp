@@ -62,12 +62,6 @@ Averaged average_checkpoints(const AverageRequest& request) {
   SelectBy by = SelectBy::loss;
   if (request.best > 0 && !all.empty()) by = checkpoint_config(open(all.back())).train.select_by;
   Averaged result{chosen_steps(request, by), {}};
-  const std::string name = fmt::format("average-{}-{}", result.steps.front(), result.steps.back());
-  result.folder = run.checkpoints() / name;
-  if (path_exists(result.folder))
-    throw Error(Exit::usage, result.folder.string() + " exists already.",
-                "use it, or move it away and average again");
-
   const Checkpoint newest = open(result.steps.back());
   const TrainedModel model = load_trained_model(newest);
   const ParamTable& table = model.model.table;
@@ -86,7 +80,22 @@ Averaged average_checkpoints(const AverageRequest& request) {
   contents.config = newest.config();
   contents.tokenizers = newest.tokenizers();
   contents.state = newest.state();
-  run.save_as(name, contents);
+  const std::string name = fmt::format("average-{}-{}", result.steps.front(), result.steps.back());
+  result.folder = run.checkpoints() / name;
+  if (!path_exists(result.folder)) {
+    run.save_as(name, contents);
+    return result;
+  }
+  ParamVec<float> there(table.size());
+  try {
+    Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+  } catch (const Error& e) {
+    throw e.as(e.exit(), fmt::format("delete {} and average again", result.folder.string()));
+  }
+  if (!std::equal(values.data(), values.data() + table.size(), there.data()))
+    throw Error(Exit::usage,
+                result.folder.string() + " exists already and is the average of other checkpoints.",
+                "move or delete it first");
   return result;
 }
 

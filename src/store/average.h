@@ -20,8 +20,8 @@ struct Averaged {
   std::filesystem::path folder;
 };
 
-// Takes the run's lock. Error (usage) if there are fewer (it lists them), or if the folder already
-// exists.
+// Takes the run's lock. Error (usage) if there are fewer (it lists them), or if another average has
+// the name.
 Averaged average_checkpoints(const AverageRequest& request);
 
 }  // namespace heed

@@ -17,19 +17,21 @@ class Average(RunsTest):
             for i in range(0, len(values), 7):
                 self.assertAlmostEqual(values[i], sum(s[name][i] for s in steps) / 3, delta=1e-6)
 
-    def test_an_average_can_be_evaluated(self):
-        self.json("average", "run", "--last", 3)
+    def test_an_average_can_be_evaluated_and_made_again(self):
+        a, = self.json("average", "run", "--last", 3)
         self.json("evaluate", "run", "--checkpoint", "average-4-12")
+        self.assertEqual(self.json("average", "run", "--last", 3), [a])
 
     def test_the_weights_before_training_are_not_averaged(self):
         self.train(self.config(**SMALL), "second", "--init-from", "run")
         self.assertEqual(self.steps("second"), [0, 4, 8, 12])
         self.check("average", "second", "--last", 4, status=2, words="found 3")
 
-    def test_an_average_is_not_replaced(self):
+    def test_an_average_of_other_checkpoints_is_not_replaced(self):
         self.json("average", "run", "--last", 3)
+        (self.checkpoints() / "average-4-12").rename(self.checkpoints() / "average-8-12")
         before = self.snapshot()
-        self.check("average", "run", "--last", 3, status=2, words=["average-4-12 exists already", "move it away"])
+        self.check("average", "run", "--last", 2, status=2, words="the average of other checkpoints")
         self.assertEqual(self.snapshot(), before)
 
     def test_a_bad_config_in_a_checkpoint_is_damage(self):
