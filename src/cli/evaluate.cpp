@@ -96,6 +96,9 @@ Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   try {
     if (s.train && !s.changed)
       if (Yardsticks y = logged_yardsticks(run_of_checkpoint(m.folder)); !y.empty()) return y;
+  } catch (const Error&) {  // metrics.jsonl cannot be read: they are measured
+  }
+  try {
     if (!s.train) {
       Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
       s.changed = data.hash.all() != m.state.data_hash;

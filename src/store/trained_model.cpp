@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "store/initial_weights.h"
+#include "store/layout.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
@@ -11,7 +12,7 @@ namespace heed {
 
 RunConfig checkpoint_config(const Checkpoint& checkpoint) {
   try {
-    return parse_config(checkpoint.config(), (checkpoint.folder() / "config.json").string());
+    return parse_config(checkpoint.config(), (checkpoint.folder() / kConfigFile).string());
   } catch (const Error& e) {
     throw e.as(Exit::store);
   }
@@ -39,7 +40,9 @@ TrainedModel load_trained_model(const std::string& run, const std::string& check
   if (initial) {
     t.values = initial_weights(t.model, t.config.seed, run_of_checkpoint(t.folder));
     t.folder = t.folder.parent_path() / checkpoint;
-    t.state = {};
+    State begun;
+    begun.data_hash = t.state.data_hash;
+    t.state = begun;
   }
   return t;
 }

@@ -104,8 +104,19 @@ class YardsticksOfEvaluate(RunsTest):
 
     def test_without_the_line_of_metrics_they_are_measured_again(self):
         e, _ = self.yardsticks("text")
-        (self.folder / "text" / "metrics.jsonl").write_text("torn")
+        metrics = self.folder / "text" / "metrics.jsonl"
+        metrics.write_text("torn")
         self.assertEqual(self.json("evaluate", "text"), [e])
+        metrics.unlink()
+        metrics.mkdir()
+        self.assertEqual(self.json("evaluate", "text"), [e])
+
+    def test_the_initial_weights_have_the_same_data(self):
+        e, _ = self.yardsticks("text")
+        r = self.check("evaluate", "text", "--checkpoint", "initial", "--json")
+        self.assertNotIn("changed", r.err)
+        self.assertEqual(json.loads(r.out)["yardsticks"], e["yardsticks"])
+        self.assertGreater(json.loads(r.out)["loss"], e["loss"])
 
     def test_another_text_is_compared_with_the_training_text_if_that_can_be_read(self):
         (self.folder / "b.txt").write_text(text(50, 7))
