@@ -60,7 +60,7 @@ void read_asked(StoredRun& run, Log& log) {
   } catch (const Error& e) {
     if (!run.checkpoint) throw e.as(Exit::store);
     log.warn(fmt::format("continuing with the checkpoint's config: {}", e.what()));
-    read(run.checkpoint->config(), run.checkpoint->folder() / "config.json");
+    read(run.checkpoint->config(), run.checkpoint->folder() / kConfigFile);
   }
 }
 
@@ -129,7 +129,7 @@ void refuse_other_data(const Dataset& data, const std::optional<Checkpoint>& che
   throw Error(Exit::data,
               fmt::format("the data (training or held-out) is not what this run was trained on: "
                           "its SHA-256 is {:.12}..., {} says {:.12}...",
-                          found, checkpoint ? "the checkpoint" : "origin.json", expected),
+                          found, checkpoint ? "the checkpoint" : kOriginFile, expected),
               checkpoint ? "restore the file, or train a new run with --init-from"
                          : "restore the file, or train a new run");
 }

@@ -184,7 +184,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
                        shell_word(request.run)));
   log.info(fmt::format(
       "to repeat it byte for byte: heed train {} --run {}{}",
-      shell_word((fs::path(request.run) / "config.json").string()),
+      shell_word((fs::path(request.run) / kConfigFile).string()),
       shell_word(request.run + "-again"),
       request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
   return begin_run(start, request, log);
