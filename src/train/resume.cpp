@@ -144,7 +144,7 @@ void refuse_cursor_beyond_data(const PreparedRun& run, const Checkpoint& checkpo
   throw Error(
       Exit::store,
       fmt::format("{}: epoch {}, example {} is beyond the data",
-                  (checkpoint.folder() / "state.json").string(), at.epoch, at.index),
+                  (checkpoint.folder() / kStateFile).string(), at.epoch, at.index),
       "restore a copy; or move this checkpoint's folder away to resume from the one before");
 }
 
