@@ -8,7 +8,7 @@ namespace heed {
 
 std::string base64(const std::vector<unsigned char>& bytes);
 
-// The letters that this many bytes become.
+// Length of the text for this many bytes.
 constexpr std::size_t base64_size(std::size_t bytes) {
   return (bytes + 2) / 3 * 4;
 }

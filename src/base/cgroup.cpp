@@ -17,7 +17,7 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 // The folders of the groups that limit this process's use of a resource ("memory" or "cpu").
 std::vector<fs::path> groups_of(const fs::path& root, const std::string& resource) {
   const fs::path mounted = root / "sys/fs/cgroup", unified = mounted / "unified";
-  std::vector<fs::path> groups{mounted};  // where /proc cannot be read
+  std::vector<fs::path> groups{mounted};  // if /proc cannot be read
   std::error_code none;
   std::ifstream file(root / "proc/self/cgroup");
   // "0::/user.slice/a.scope" (version 2) or "4:cpu,cpuacct:/user.slice" (version 1)
@@ -40,7 +40,7 @@ std::vector<fs::path> groups_of(const fs::path& root, const std::string& resourc
   return groups;
 }
 
-// The number in a file; `otherwise` if there is none: version 2 writes "max" for no limit.
+// The number in a file, or `otherwise`: version 2 writes "max" for no limit.
 double number_in(const fs::path& file, double otherwise) {
   double number;
   return std::ifstream(file) >> number ? number : otherwise;
@@ -53,7 +53,7 @@ struct MemoryFiles {
 double memory_left(const fs::path& group, const MemoryFiles& files) {
   const double limit = number_in(group / files.limit, kNoLimit);
   double used = number_in(group / files.used, 0), bytes = 0;
-  // The kernel gives back cached pages of files before it refuses memory.
+  // The kernel reclaims cached file pages before it refuses memory.
   std::ifstream stat(group / "memory.stat");
   for (std::string key; stat >> key >> bytes;)
     if (key == files.inactive || key == files.active) used -= bytes;

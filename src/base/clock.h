@@ -1,4 +1,4 @@
-// Seconds of a clock that never goes back, for measuring durations; and the time of day.
+// A monotonic clock in seconds, for measuring durations; and the time of day.
 #pragma once
 
 #include <chrono>

@@ -47,7 +47,7 @@ class Gzip final : public StreamDecompressor<z_stream> {
   const char* program() const override { return "gzip"; }
 
  private:
-  // A member ends with a reset. Zeros after it are padding: `gzip -t` takes them, zlib does not.
+  // A member ends with a reset. Zeros after it are padding: `gzip -t` skips them, zlib does not.
   const char* advance() override {
     while (complete() && stream_.avail_in > 0 && *stream_.next_in == 0)
       ++stream_.next_in, --stream_.avail_in;

@@ -25,7 +25,7 @@ enum class Exit : int {
 class Error : public std::runtime_error {
  public:
   // `text`: one or more sentences that begin in lower case, after "heed: error: "; the last full
-  // stop may be left out. `hint`: what to try.
+  // stop is optional. `hint`: what to try.
   Error(Exit exit, const std::string& text, const std::string& hint = "")
       : std::runtime_error(sentence(text) + (hint.empty() ? "" : kTry + hint)),
         exit_(exit),
@@ -34,7 +34,7 @@ class Error : public std::runtime_error {
   Exit exit() const { return exit_; }
   const std::string& text() const { return text_; }  // what() without the hint
 
-  // The same with another exit code, and one more hint if it is not empty.
+  // The same with another exit code and, unless empty, one more hint.
   Error as(Exit exit, const std::string& more = "") const {
     return {exit, text_, hint_ + (hint_.empty() || more.empty() ? "" : kTry) + more};
   }

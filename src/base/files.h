@@ -1,9 +1,9 @@
 // Writing files durably: they are on the disk when finish() or sync() returns.
 //
-// Every function throws Error (Exit::store by default) with the operation, the path and the reason
-// that the system gives. There is no state between calls, so any number of threads may write
-// different files. Interrupted calls (EINTR) are repeated, short writes are continued. All changes
-// of the disk go through SystemCalls, which tests replace to make calls fail.
+// Every function throws Error (Exit::store by default) with the operation, the path and the
+// system's reason. There is no state between calls, so any number of threads may write different
+// files. Interrupted calls (EINTR) are repeated, short writes are continued. All changes to the
+// disk go through SystemCalls, which tests replace to make calls fail.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace heed {
 
-// What cannot be read here although it may be whole: this user lacks the permission, or another
-// version of heed has written it.
+// A file that may be intact but cannot be read here: this user lacks permission, or another version
+// of heed wrote it.
 class Unreadable : public Error {
   using Error::Error;
 };
@@ -30,12 +30,12 @@ std::string quoted_path(const std::filesystem::path& path);
 [[noreturn]] void throw_file_error(std::string_view operation, const std::filesystem::path& path,
                                    int error, Exit exit = Exit::store);
 
-// Before a file is created or extended: Error if the path is a symbolic link (to an unknown target)
-// or a pipe (which blocks without a reader).
+// Call before creating or extending a file. Error if the path is a symbolic link (to an unknown
+// target) or a pipe (which blocks without a reader).
 void refuse_link_or_pipe(const std::filesystem::path& path);
 
-// A new file; replaces an old one. It is complete once finish() has returned. Errors name `named`,
-// if given: the file that a temporary one will become.
+// A new file, which replaces an old one. It is complete once finish() has returned. Errors name
+// `named`, if given: the final name of a temporary file.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path, SystemCalls& calls = system_calls(),
@@ -58,7 +58,7 @@ class OutputFile {
   int fd_;
 };
 
-// A file that grows by whole lines (metrics). A line that cannot be written whole is removed again.
+// A file that grows by whole lines (metrics). A partly written line is removed again.
 // append_line() and sync() may be called from two threads.
 class AppendFile : private OutputFile {
  public:

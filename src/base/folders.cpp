@@ -15,7 +15,7 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-// Calls make(temporary) and renames the result to `path`, durably; on failure removes it.
+// Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
 template <class Make>
 void make_and_rename(const fs::path& path, SystemCalls& calls, Make make) {
   const fs::path temporary = folder_of(path) / fmt::format(".tmp-{}", ::getpid());
@@ -50,7 +50,7 @@ void replace_symlink(const fs::path& path, const std::string& target, SystemCall
     throw Error(Exit::store,
                 fmt::format("cannot create the link {}: its file system has no symbolic links",
                             quoted_path(path)),
-                "a folder on another file system: vfat, exFAT and some network shares have none");
+                "use another file system: vfat, exFAT and some network shares have no links");
   });
 }
 
@@ -89,7 +89,7 @@ void sync_folder(const fs::path& path, SystemCalls& calls) {
   const int result = repeat_if_interrupted([&] { return calls.fsync(fd); });
   const int error = errno;
   const int closed = calls.close(fd);
-  // File systems that cannot sync a folder (some of FUSE, CIFS) say so in this way.
+  // How file systems report that they cannot sync a folder (CIFS, some of FUSE).
   const bool cannot = error == EINVAL || error == EOPNOTSUPP;
   if (result != 0 && !cannot) throw_file_error("sync the folder", path, error);
   if (closed != 0 && errno != EINTR) throw_file_error("close the folder", path, errno);

@@ -1,5 +1,5 @@
-// Names of files and folders: creating, renaming, linking and removing them durably. Errors,
-// interrupted calls and SystemCalls are as in files.h.
+// Creating, renaming, linking and removing files and folders durably. Errors, interrupted calls and
+// SystemCalls are as in files.h.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,16 @@
 
 namespace heed {
 
-// When it returns, the new bytes are in place and durable; until then the old or the new file is
-// there, complete. Uses a sibling of the name ".tmp-PROCESS".
+// Replaces a file atomically: at any time the old or the new one is there, complete. On return the
+// new one is durable. Uses a sibling named ".tmp-PROCESS".
 void replace_file(const std::filesystem::path& path, std::string_view bytes,
                   SystemCalls& calls = system_calls());
 // Points the symbolic link `path` at `target` (stored as given, relative to the link), durably. The
-// link exists at every moment.
+// link always exists.
 void replace_symlink(const std::filesystem::path& path, const std::string& target,
                      SystemCalls& calls = system_calls());
 
-// The folder that a path is in: "." for a name alone.
+// The folder that contains a path; "." for a bare name.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 // Whether anything has this name, even a dangling link.
 bool path_exists(const std::filesystem::path& path);
@@ -32,8 +32,8 @@ bool make_folder(const std::filesystem::path& path, SystemCalls& calls = system_
 void sync_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to,
                  SystemCalls& calls = system_calls());
-// Renames a whole, synced folder to `place`, durably. What is there steps aside to `aside` before,
-// and comes back if that fails; without an `aside` that is an Error.
+// Renames a complete, synced folder to `place`, durably. Anything already there moves to `aside`
+// first, and back on failure; without an `aside` it is an Error.
 void put_in_place(const std::filesystem::path& folder, const std::filesystem::path& place,
                   const std::filesystem::path& aside, SystemCalls& calls = system_calls());
 // Removes a file or a folder with its contents, if it exists.

@@ -1,4 +1,4 @@
-// Numbers as people read them in log lines and tables.
+// Numbers and words formatted for people to read.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
 // "a, b and c"
 std::string listed(std::vector<std::string> parts, const std::string& before_last = "and");
 
-// With `to` in place of every `from`, which is not empty.
+// Replaces every `from`, which is not empty, with `to`.
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 
-// A word of a shell's command line, quoted if necessary.
+// A word for a shell command, quoted if necessary.
 std::string shell_word(const std::string& word);
 
 }  // namespace heed

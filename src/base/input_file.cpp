@@ -23,13 +23,13 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
   if (allow == Allow::anything && path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   int flags = O_RDONLY | O_CLOEXEC;
-  // A pipe in place of a file must not block us before it is refused.
+  // Opening a pipe must not block before it is refused.
   if (allow != Allow::anything) flags |= O_NONBLOCK;
   if (allow == Allow::file) flags |= O_NOFOLLOW;
   return repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });
 }
 
-// A device that may never end, as /dev/zero and /dev/urandom. Terminals and /dev/null do.
+// A device that may never end, like /dev/zero. Terminals and /dev/null do end.
 bool is_endless(int fd, const struct stat& info) {
   struct stat null = {};
   return S_ISCHR(info.st_mode) && ::isatty(fd) == 0 &&
@@ -99,7 +99,7 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
     const std::size_t n = std::min(bytes.size(), held_.size());
     std::memcpy(bytes.data(), held_.data(), n);
     held_.erase(0, n);
-    // A regular file gives as much as is asked for, whether it was looked at or not.
+    // A regular file fills `bytes`, even after compressed() has read ahead.
     return size_ > 0 ? n + read_raw(bytes.subspan(n)) : n;
   }
   const auto refuse = [&](const std::string& what) {
@@ -107,7 +107,7 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
                 fmt::format("{} -t tests such a file", decompressor_->program()));
   };
   std::size_t n = 0;
-  while (n < bytes.size()) {  // as much as an unpacked file gives at once
+  while (n < bytes.size()) {  // fills `bytes`, as a plain file does
     const Decompressor::Step step = decompressor_->unpack(held_, bytes.subspan(n));
     if (step.fault) refuse(fmt::format("it is damaged ({})", step.fault));
     held_.erase(0, step.read);

@@ -1,11 +1,10 @@
 // Reading bytes from a regular file, a pipe, a terminal or standard input.
 //
-// With Allow::anything, which is for texts, gzip and xz are unpacked while reading; a file that is
-// damaged or cut short is an Error.
+// With Allow::anything, meant for texts, gzip and xz are unpacked while reading; a damaged or
+// truncated file is an Error.
 //
-// Every function throws Error (Exit::store by default) with the path and the reason that the system
-// gives. Interrupted calls (EINTR) are repeated; a non-blocking standard input (EAGAIN) is waited
-// for.
+// Every function throws Error (Exit::store by default) with the path and the system's reason.
+// Interrupted calls (EINTR) are repeated; reads of a non-blocking standard input (EAGAIN) wait.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +35,11 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   const std::filesystem::path& name() const { return name_; }
-  // On the disk, when it was opened; 0 for pipes and devices.
+  // On disk when opened; 0 for pipes and devices.
   std::uint64_t size() const { return size_; }
   bool compressed();  // waits for the first bytes
-  void rewind();      // reads from the first byte again; not with Allow::anything
-  // Fills `bytes`, or throws an Error that says the file ended early.
+  void rewind();      // back to the first byte; not with Allow::anything
+  // Fills `bytes`; Error if the file ends early.
   void read_exactly(std::span<std::byte> bytes);
   // Appends the available bytes, at most n; waits for the first. False at the end.
   bool append_to(std::string& text, std::size_t n);
@@ -68,13 +67,13 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
 // The lines of an InputFile, in order.
 class InputLines {
  public:
-  // Error on a line of more than `longest` bytes (and some).
+  // Error on a line longer than about `longest` bytes.
   explicit InputLines(const std::filesystem::path& path,
                       InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store,
                       std::size_t longest = std::string::npos)
       : file_(path, allow, exit), exit_(exit), longest_(longest) {}
 
-  // Waits for the next line, without its \n; nothing at the end.
+  // Waits for the next line, without its \n; nullopt at the end.
   std::optional<std::string> next();
   bool ready();                          // next() will not wait
   bool ended() const { return ended_; }  // the last line had its \n
@@ -88,7 +87,7 @@ class InputLines {
   std::size_t longest_;
   std::string bytes_;        // read so far; not yet returned from begin_ on
   std::size_t begin_ = 0;    // of the next line
-  std::size_t scanned_ = 0;  // there is no \n between begin_ and here
+  std::size_t scanned_ = 0;  // no \n between begin_ and here
   bool at_end_ = false, ended_ = true;
 };
 

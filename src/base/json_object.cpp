@@ -38,7 +38,7 @@ struct Cursor {
   bool operator!=(const Cursor& o) const { return at != o.at; }
 };
 
-// One of the nested objects and lists around the parser's position.
+// An object or list that encloses the parser's position.
 struct Level {
   std::string key;  // the last one read; "" in a list
   std::unordered_set<std::string> keys;

@@ -1,6 +1,6 @@
 // Strict JSON: duplicate keys in an object, deep nesting, invalid UTF-8 and numbers that do not fit
-// a double are errors. So are members that are missing, unknown or of the wrong type. For any bytes
-// the result is a value or an Error that names the place.
+// a double are errors. So are missing or unknown members and those of the wrong type. Any input
+// gives a value or an Error that names the place.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace heed {
 
-// A value for messages: JSON in printable ASCII, shortened if it is long.
+// A value for messages: JSON in printable ASCII, shortened if long.
 std::string shown(const nlohmann::json& value);
 
 // Where JSON comes from, and the message if it is wrong: "name:line: verdict what\n  try: hint".
@@ -28,7 +28,7 @@ struct JsonSource {
   [[noreturn]] void fail(const std::string& place, const std::string& what) const;
 };
 
-// Called for each key, with the keys around it ("model.d_model"), and its line.
+// Called for each key with its full name ("model.d_model") and its line.
 using JsonKeySeen = std::function<void(const std::string& full_key, int line)>;
 
 // `comments` allows comments as in C++. Memory is proportional to the text.
@@ -64,7 +64,7 @@ class JsonObject {
  private:
   nlohmann::json object_;
   JsonSource source_;
-  std::string around_;  // the keys around it: "cursor." or ""
+  std::string around_;  // the enclosing keys: "cursor." or ""
 };
 
 }  // namespace heed

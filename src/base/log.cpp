@@ -98,7 +98,7 @@ class Log::Terminal {
   std::chrono::steady_clock::time_point drawn_;
 };
 
-// Lines hold names of files and texts of others, and a terminal obeys control characters.
+// Lines quote file names and other people's text, and a terminal obeys control characters.
 struct Log::Outputs {
   explicit Outputs(const LogOptions& options) : terminal(options) {}
 
@@ -115,10 +115,10 @@ struct Log::Outputs {
   }
 
   Terminal terminal;
-  std::unique_ptr<spdlog::logger> file;  // a full disk under it does not stop the terminal
+  std::unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
   std::atomic<bool> warned = false;
   std::mutex mutex;
-  std::vector<std::string> earlier;  // the lines before there was a file
+  std::vector<std::string> earlier;  // lines before the file was opened
 };
 
 Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options)) {}

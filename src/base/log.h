@@ -25,16 +25,16 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // Appends all lines to this file too, those logged before as well. Error (Exit::store) if it
-  // cannot be opened. Later failures to write give one warning and do not stop the run.
+  // Also appends all lines to this file, including earlier ones. Error (Exit::store) if it
+  // cannot be opened. Later write failures give one warning and do not stop the run.
   void open_file(const std::string& path);
 
   void info(std::string_view line);
   void warn(std::string_view line);  // adds "warning: "
-  // A line of fields, "a | b | c". A terminal that is too narrow shows fewer of them
+  // A line of fields, "a | b | c". A narrow terminal shows fewer of them
   // (base/progress.h); `good` colours the last one.
   void fields(std::string_view line, bool good = false);
-  void only_file(std::string_view line);  // for text that the terminal shows in another way
+  void only_file(std::string_view line);  // for text that the terminal shows differently
 
   // Draws the bar, at most ten times a second; does nothing without a terminal or when quiet.
   void progress(const Progress& progress);

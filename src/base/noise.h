@@ -5,7 +5,7 @@
 // neither on threads nor on the place of a row in a buffer.
 //
 // hash64 is SplitMix64 (Steele, Lea and Flood 2014). noise32 is two rounds of a 32-bit
-// multiply-xorshift mixer; it vectorises and is cheap enough to be redrawn in backward.
+// multiply-xorshift mixer; it vectorises and is cheap enough to redraw in backward.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ constexpr std::uint64_t noise_key(std::uint64_t seed, Purpose purpose, Parts... 
   return key;
 }
 
-// A name as a key, of a layer or a tensor.
+// A key from the name of a layer or tensor.
 constexpr std::uint64_t name_key(std::string_view name) {
   std::uint64_t key = 0;
   for (char c : name) key = combine(key, static_cast<unsigned char>(c));
@@ -64,7 +64,7 @@ constexpr double uniform01(std::uint64_t key, std::uint64_t index) {
   return static_cast<double>(combine(key, index) >> 11) * 0x1.0p-53;
 }
 
-// A permutation of 0..n-1, computed and not stored: a four-round Feistel network (Luby and Rackoff
+// A permutation of 0..n-1, computed, not stored: a four-round Feistel network (Luby and Rackoff
 // 1988) on the smallest even number of bits that holds n, repeated until the value is below n
 // (cycle walking, Black and Rogaway 2002).
 constexpr std::uint64_t permuted(std::uint64_t key, std::uint64_t n, std::uint64_t i) {

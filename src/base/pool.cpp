@@ -44,7 +44,7 @@ int available_cores() {
 }
 
 Pool::Pool(int threads) {
-  // With more threads than cores, spinning would take time from threads that work.
+  // With more threads than cores, spinning would take time from working threads.
   spin_ = threads <= available_cores();
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });

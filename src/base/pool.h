@@ -3,7 +3,7 @@
 // run(n, f) calls f(task, worker) once for every task in 0..n-1, on any thread, and returns when
 // all are done. The caller works too, as worker 0. Tasks are taken in order from a shared counter;
 // which thread runs which task is not fixed, so results must not depend on it. Waiting threads spin
-// for some tens of microseconds, then sleep. An exception in a task is rethrown by run() after all
+// for tens of microseconds, then sleep. An exception in a task is rethrown by run() after all
 // tasks have ended. One thread at a time may call run(), and not from within a task.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace heed {
 
-// What to try where a thread cannot be started.
+// What to try if a thread cannot be started.
 inline constexpr const char* kMoreThreads =
     "fewer --threads, or more room for them: ulimit -u, ulimit -v, pids.max of the control group";
 
@@ -61,8 +61,8 @@ class Pool {
   std::exception_ptr error_;
 };
 
-// How many cores this process may use, at least 1: those of its affinity mask, or fewer if the
-// quota of its control group is smaller.
+// The number of cores that this process may use, at least 1: those of its affinity mask, limited by
+// the quota of its control group.
 int available_cores();
 
 }  // namespace heed

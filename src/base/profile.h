@@ -1,5 +1,5 @@
-// Where the time goes: one Profile per thread adds up the time of each kind of work. Kinds nest:
-// time inside an inner Timed counts for the inner kind only. A null Profile costs one branch.
+// Where the time goes: one Profile per thread sums the time of each kind of work. Kinds
+// nest: time inside an inner Timed counts for the inner kind only. A null Profile costs one branch.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct Profile {
   Work current = Work::count;  // count: none
   Clock::time_point since;
 
-  // Adds the time since the last change to the current work, then sets `work` as current. Returns
+  // Adds the time since the last change to the current work, then makes `work` current. Returns
   // the previous work.
   Work change_to(Work work) {
     const Clock::time_point now = Clock::now();

@@ -32,7 +32,7 @@ std::string progress_line(const Progress& p, int width) {
 std::string fitting_fields(std::string_view line, int width) {
   constexpr std::string_view kBetween = " | ";
   std::string out(line);
-  std::size_t end = out.rfind(kBetween);  // of the field that may be left out next
+  std::size_t end = out.rfind(kBetween);  // of the next field that may be dropped
   while (out.size() > static_cast<std::size_t>(width) && end != std::string::npos && end > 0) {
     const std::size_t begin = out.rfind(kBetween, end - 1);
     if (begin == std::string::npos) break;

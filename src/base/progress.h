@@ -1,4 +1,4 @@
-// What a terminal of `width` columns has room for: the progress bar and lines of fields.
+// The progress bar and lines of fields, fitted to a terminal of `width` columns.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ struct Progress {
   double eta_seconds = -1;  // below 0: not known
 };
 
-// The bar, always shorter than the terminal is wide. If space is short, the status is left out
-// first, then the remaining time.
+// The bar, always narrower than the terminal. If space is short, the status is dropped first, then
+// the remaining time.
 std::string progress_line(const Progress& progress, int width);
 
-// "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are left out from the
+// "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are dropped from the
 // right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
 std::string fitting_fields(std::string_view line, int width);
 

@@ -29,7 +29,7 @@ class Sha256 {
 };
 
 std::string sha256(std::string_view bytes);
-// Of what is left to read of a file.
+// Of the unread rest of a file.
 std::string sha256_of(InputFile& file);
 
 }  // namespace heed

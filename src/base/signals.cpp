@@ -11,9 +11,9 @@ namespace heed {
 namespace {
 
 volatile std::sig_atomic_t noted = 0;
-bool terminal = false;  // is stderr one?
+bool terminal = false;  // stderr is one
 
-// From a handler; not where it would wait, as a full pipe may.
+// For the handler: skips the text if writing would block.
 void say(std::string_view text) {
   const int before = errno;
   pollfd out{STDERR_FILENO, POLLOUT, 0};
@@ -25,11 +25,11 @@ void say(std::string_view text) {
 
 extern "C" void note_signal(int signal) {
   if (noted != 0) {
-    say("\nheed: stopped at once; what was saved stays\n");
+    say("\nheed: stopped at once; what was saved is kept\n");
     ::_exit(signal == SIGINT ? 130 : 143);
   }
   noted = signal;
-  if (terminal) say("\nheed: stops after this step and saves; a second signal stops it at once\n");
+  if (terminal) say("\nheed: will stop after this step and save; a second signal stops it now\n");
 }
 
 }  // namespace

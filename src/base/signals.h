@@ -6,7 +6,7 @@
 
 namespace heed {
 
-// Starts to catch the signals. Call it once, before threads start.
+// Starts catching the signals. Call it once, before threads start.
 void watch_signals();
 
 // The signal received, or 0.

@@ -1,4 +1,4 @@
-// Standard input as a file in memory, which can be read more than once, by its path.
+// Standard input as a file in memory, so that its path can be read more than once.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@ namespace heed {
 
 class StoredInput {
  public:
-  // Reads standard input to its end. Error (data) if it cannot be read or has no byte; Error
+  // Reads standard input to its end. Error (data) if it cannot be read or is empty; Error
   // (memory) if it does not fit.
   StoredInput();
   ~StoredInput();
   StoredInput(const StoredInput&) = delete;
   StoredInput& operator=(const StoredInput&) = delete;
 
-  std::string path() const;  // as long as this object lives
+  std::string path() const;  // valid while this object lives
 
  private:
   int fd_;

@@ -10,7 +10,7 @@ bool is_continuation(unsigned char byte) {
   return (byte & 0xC0) == 0x80;
 }
 
-// A control character (C1, U+0080 to U+009F, too) or an invalid byte, written out.
+// A control character (C1 too: U+0080 to U+009F) or an invalid byte, escaped.
 std::string escaped(CodePoint c, char byte) {
   switch (c.value) {
     case '\n':

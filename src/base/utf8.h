@@ -1,4 +1,4 @@
-// UTF-8: checking, walking over code points, and showing whatever bytes. Pure functions on bytes
+// UTF-8: checking, walking over code points, and displaying any bytes. Pure functions on bytes
 // that the caller owns; safe from any thread. "Valid" is strict (Unicode 15, table 3-7): no
 // overlong forms, no surrogates, nothing above U+10FFFF. NUL is an ordinary character.
 #pragma once
@@ -37,19 +37,18 @@ void each_code_point(std::string_view text, Use&& use) {
 // The start of the character at byte `at`: moves back over at most three continuation bytes.
 std::size_t utf8_floor(std::string_view text, std::size_t at);
 
-// The beginning of `text`, at most `most` bytes, without its last word, which may be a part of one;
-// where there is no space in its second half, all that is whole characters.
+// The start of `text`, at most `most` bytes, cut at the last space; if there is no space in its
+// second half, cut after the last whole character.
 std::string_view whole_words(std::string_view text, std::size_t most);
 
 // "U+00E9"
 std::string code_point_name(char32_t code_point);
 
 // `text` on one line for messages and displays: control characters and invalid bytes as \n, \t, \r,
-// <0xNN> or <U+00NN>, everything else as it is.
+// <0xNN> or <U+00NN>, everything else unchanged.
 std::string printable(std::string_view text);
 
-// The same, but newlines and tabs stay: for what goes to a terminal, which obeys control
-// characters.
+// The same, but newlines and tabs stay: for a terminal, which obeys control characters.
 std::string printable_lines(std::string_view text);
 
 }  // namespace heed

@@ -2,7 +2,7 @@
 
 namespace heed {
 
-// Paths may change on resume, because files move: a hash compares the content.
+// Paths may change on resume, because files move; a hash covers the content.
 std::vector<Field> fields(DataConfig& c) {
   constexpr auto kMoved = OnResume::allowed;
   return {
@@ -11,9 +11,9 @@ std::vector<Field> fields(DataConfig& c) {
        "here and everywhere, gzip and xz are unpacked",
        kAny, kMoved},
       {"source", &c.source, "source sentences, one per line (with `target`)", kAny, kMoved},
-      {"target", &c.target, "target sentences, line by line as in `source`", kAny, kMoved},
+      {"target", &c.target, "target sentences, in the order of `source`", kAny, kMoved},
       {"pairs", &c.pairs, "pairs, one per line: source, tab, target", kAny, kMoved},
-      {"valid", &c.valid, "held-out text, as `train`", kAny, kMoved},
+      {"valid", &c.valid, "held-out text, like `train`", kAny, kMoved},
       {"valid_source", &c.valid_source, "held-out source sentences", kAny, kMoved},
       {"valid_target", &c.valid_target, "held-out target sentences", kAny, kMoved},
       {"valid_pairs", &c.valid_pairs, "held-out pairs", kAny, kMoved},
@@ -21,8 +21,8 @@ std::vector<Field> fields(DataConfig& c) {
        "without a held-out file: hold out this share at the end of the data; 0 = nothing",
        kFraction, OnResume::refused, "0.1; 0 if a held-out file is given"},
       {"limit", &c.limit,
-       "train on this much from the start of the data only: bytes of text, or pairs; 0 = all; "
-       "what is held out is the same with any limit",
+       "train only on this much from the start of the data: bytes of text, or pairs; 0 = all; "
+       "the held-out part does not depend on it",
        between(0, 1e12)},
       {"normalize", choice(c.normalize, {"none", "nfc", "nfkc"}),
        "normalise all text (Unicode): nfc: one form for each character; nfkc: also for ligatures, "

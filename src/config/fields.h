@@ -57,7 +57,7 @@ constexpr Range above(double min, double max) {  // (min, max]
 enum class OnResume {
   refused,  // yes: it would be another run
   allowed,  // no: the new value applies from now on, with a message
-  branch,   // refused, but a branch may where it leaves the learning rates of the finished steps
+  branch,   // refused, but a branch may if the finished steps keep their learning rates
 };
 
 // An enumeration, as the names of its values 0, 1, 2, ...
@@ -104,11 +104,11 @@ struct Leaf {
 };
 std::vector<Leaf> fields_and_sections(const std::vector<Field>& fields);
 std::vector<Leaf> leaves(const std::vector<Field>& fields);  // those that are not sections
-std::vector<Leaf> leaves(std::vector<Field>&&) = delete;     // the list must live on
+std::vector<Leaf> leaves(std::vector<Field>&&) = delete;     // the list must outlive them
 
 // A key whose value differs between two lists of the same struct.
 struct KeyChange {
-  std::string key, before, after;  // full key; values as JSON, "" where the key is rejected
+  std::string key, before, after;  // full key; values as JSON, "" if the key is rejected
   OnResume on_resume;
 };
 std::string in_words(const KeyChange& change);  // "model.norm from "pre" to "post""

@@ -23,8 +23,8 @@ std::vector<std::string> keys_of(const std::vector<Leaf>& fields) {
   return keys;
 }
 
-// The end of the message about an unknown key. What it probably means is the same key in another
-// section, what other programs call so, or a similar key.
+// The end of the message about an unknown key. Its likely meaning is the same key in another
+// section, a name from another program, or a similar key.
 std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
                   const std::string& prefix, const std::string& key) {
   const std::vector<std::string> all = keys_of(fields_and_sections(root));
@@ -88,9 +88,8 @@ Json set_value(const std::string& written, const std::string& place) {
     try {
       text.dump();  // throws on invalid UTF-8
     } catch (const Json::exception&) {
-      throw Error(Exit::usage,
-                  place + ": the value is not valid UTF-8, which a config is written in.",
-                  "if it is a file with such a name: rename it, or make a link to it");
+      throw Error(Exit::usage, place + ": the value is not valid UTF-8, as a config must be.",
+                  "if it names a file: rename the file, or make a link to it");
     }
     return text;
   }
@@ -113,7 +112,7 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
   const std::string place = "--set " + shown(set);
   if (equals == std::string::npos || key.empty() || key.size() > 256)
     throw Error(Exit::usage, place + ": expected KEY=VALUE, as in --set train.max_steps=100.");
-  if (!text.json.is_object()) return;  // an error when it is read
+  if (!text.json.is_object()) return;  // read_fields() will report it
   const Json patch = nested(key, set_value(set.substr(equals + 1), place));
 
   if (std::ranges::count(keys_of(fields_and_sections(fields)), key) == 0)

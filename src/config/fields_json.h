@@ -11,7 +11,7 @@
 
 namespace heed {
 
-// Stores the values in the structs and returns the full keys that the text has. Unknown keys, wrong
+// Stores the values in the structs and returns the full keys in the text. Unknown keys, wrong
 // types and numbers out of range are errors.
 std::set<std::string> read_fields(const JsonText& text, const std::vector<Field>& fields);
 

@@ -1,7 +1,7 @@
 // JSON written by people, with the place of each key. It is read strictly (base/json_object.h), but
-// `//` comments are allowed. Full keys of more than 256 bytes and texts of more than 256 KiB are
-// errors too. For any bytes the result is a JsonText or an Error (Exit::usage) that names the file
-// and, where possible, line and column.
+// `//` comments are allowed. Full keys longer than 256 bytes and texts longer than 256 KiB are
+// errors too. Any input gives a JsonText or an Error (Exit::usage) that names the file and, where
+// possible, the line and column.
 #pragma once
 
 #include <map>

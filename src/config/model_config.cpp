@@ -38,9 +38,8 @@ std::vector<Field> fields(AttentionKinds& c) {
 std::vector<Field> fields(ModelConfig& c) {
   return {
       {"d_model", &c.d_model, "width of the model", between(1, 65'536)},
-      {"n_heads", &c.n_heads, "attention heads of a layer; divides d_model", between(1, 1'024)},
-      {"n_kv_heads", &c.n_kv_heads,
-       "heads of keys and values, each for n_heads / n_kv_heads heads of queries",
+      {"n_heads", &c.n_heads, "attention heads per layer; must divide d_model", between(1, 1'024)},
+      {"n_kv_heads", &c.n_kv_heads, "key/value heads; each serves n_heads / n_kv_heads query heads",
        between(1, 1'024), OnResume::refused, "as model.n_heads"},
       {"d_ff", &c.d_ff, "width of the feed-forward layers", between(1, 1'000'000)},
       {"encoder_layers", &c.encoder_layers, "0 = decoder only", between(0, 1'000)},
@@ -51,7 +50,7 @@ std::vector<Field> fields(ModelConfig& c) {
        "rotary positions: pair i of a head turns by position * rope_base^(-2i / d_head)",
        between(1, 1e12)},
       {"norm", choice(c.norm, {"pre", "post"}),
-       "normalisation before each part of a layer, or after the residual sum"},
+       "normalisation before each sublayer, or after the residual sum"},
       {"norm_type", choice(c.norm_type, {"layer", "rms"}),
        "LayerNorm, or RMSNorm (without mean and bias)"},
       {"norm_eps", &c.norm_eps, "added to the variance (rms, qk_norm: to the mean square)",
@@ -59,7 +58,7 @@ std::vector<Field> fields(ModelConfig& c) {
       {"qk_norm", &c.qk_norm, "RMSNorm of each head's queries and keys, before rotary positions"},
       {"feed_forward", choice(c.feed_forward, {"plain", "gated", "none"}),
        "plain: fc2(f(fc1 x)); gated: fc2(f(fc_gate x) * fc1 x), three matrices of width d_ff; "
-       "none: layers of attention only"},
+       "none: attention-only layers"},
       {"activation", choice(c.activation, {"relu", "gelu", "silu", "relu2", "gelu_tanh"}),
        "f of the feed-forward layers; relu2: relu squared; gelu_tanh: gelu as in GPT-2"},
       {"bias", &c.bias, "biases in linear layers and norms"},
@@ -70,11 +69,11 @@ std::vector<Field> fields(ModelConfig& c) {
        kFraction, OnResume::refused, "as model.dropout"},
       {"tie", choice(c.tie, {"all", "output", "none"}),
        "all: one table for source, target and output; output: the target table is the output "
-       "layer; none: each its own"},
+       "layer; none: separate tables"},
       {"attention", fields(c.attention), "ablations: remove a part of attention"},
       {"init", choice(c.init, {"xavier_uniform", "gpt2"}), "initial values of the weights"},
       {"zero_init", &c.zero_init,
-       "the last matrix of each residual branch starts at 0, so that the branch adds nothing yet"},
+       "the last matrix of each residual branch starts at 0, so the branch adds nothing at first"},
       {"max_length", &c.max_length, "the longest sequence of one side, in tokens",
        between(1, 10'000'000), OnResume::refused, "what the objective needs"},
   };

@@ -64,14 +64,14 @@ struct ModelConfig {
 std::vector<Field> fields(ModelConfig& c);
 
 int kv_heads(const ModelConfig& c);  // n_kv_heads, or n_heads if that is not given
-int kv_width(const ModelConfig& c);  // of all keys of a row: kv_heads x d_head
+int kv_width(const ModelConfig& c);  // of a row of keys: kv_heads x d_head
 // The [d_ff, d_model] matrices of a layer: 2, 3 if gated, 0 without feed-forward.
 int feed_forward_matrices(const ModelConfig& c);
 bool has_dropout(const ModelConfig& c);
-// Without what a trained model does not need: equal for equal functions of equal weights.
+// Clears what does not change the function: equal iff models of equal weights compute the same.
 ModelConfig without_training(ModelConfig c);
 
-// The longest sequence that one side can read. Only learned positions have a limit.
+// The longest sequence that a side can read. Only learned positions have a limit.
 int most_positions(const ModelConfig& c);
 
 }  // namespace heed

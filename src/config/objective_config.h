@@ -10,18 +10,18 @@ struct Field;
 
 struct ObjectiveConfig {
   std::string type = "prefix_lm";  // a name in the table of data/objective.cpp
-  int source_length = 64;          // tokens an encoder reads at most (text objectives)
+  int source_length = 64;          // most tokens that an encoder reads (text objectives)
   int target_length = 64;          // tokens of a tile (text objectives)
   double mask_fraction = 0.15;
   double mean_span = 3;
   double label_smoothing = 0.0;
 };
 
-// What the documentation of the keys says about an objective.
+// An objective, for the documentation of the keys.
 struct ObjectiveDoc {
   std::string name;               // a value of `type`
   std::string text;               // what it is, in a few words
-  std::vector<std::string> keys;  // those of the section that it uses, if not all objectives do
+  std::vector<std::string> keys;  // keys it uses that some other objectives do not
 };
 
 std::vector<Field> fields(ObjectiveConfig& c, const std::vector<ObjectiveDoc>& objectives);

@@ -16,7 +16,7 @@ std::vector<Field> fields(OptimizerConfig& c) {
       c.schedule != ScheduleType::wsd ? "only optimizer.schedule wsd has it" : "";
   return {
       {"type", choice(c.type, {"adamw", "adam", "sgd", "muon"}),
-       "muon: orthogonalised momentum for the matrices of the layers, adamw for all else, both at "
+       "muon: orthogonalised momentum for the matrices of the layers, adamw for the rest, both at "
        "learning_rate"},
       {"learning_rate", &c.learning_rate, "the highest rate of the schedule (noam: a factor)",
        above(0, 1e6), kFuture},
@@ -28,7 +28,7 @@ std::vector<Field> fields(OptimizerConfig& c) {
       {"weight_decay", &c.weight_decay,
        "adamw, sgd, muon: decoupled, on every matrix (adam has none and rejects the key)",
        between(0, 1e3), OnResume::refused, "0.01 (adamw, muon), 0 (sgd)", no_decay},
-      {"clip_norm", &c.clip_norm, "scale longer gradients down to this norm; 0 = never",
+      {"clip_norm", &c.clip_norm, "scale larger gradients down to this norm; 0 = never",
        between(0, 1e12), kFuture},
       {"schedule",
        choice(c.schedule, {"constant", "linear", "cosine", "inverse_sqrt", "noam", "wsd"}),
@@ -42,7 +42,7 @@ std::vector<Field> fields(OptimizerConfig& c) {
        "run starts; 0 = train.max_steps",
        kSteps, OnResume::branch, "train.max_steps"},
       {"decay_fraction", &c.decay_fraction,
-       "wsd: the rate stays the highest and falls in this last share of decay_steps", above(0, 1),
+       "wsd: the rate is constant, then falls over this last share of decay_steps", above(0, 1),
        OnResume::branch, "", no_fraction},
   };
 }

@@ -12,14 +12,14 @@ std::vector<Field> fields(TokenizerConfig& c) {
       {"type", choice(c.type, {names.begin(), names.end()}),
        "the kind of token: a character, a byte, a word, or a learnt piece of text"},
       {"file", &c.file,
-       "a vocabulary that exists: tokenizer.json or tokenizer.model of a run, a SentencePiece "
+       "an existing vocabulary: tokenizer.json or tokenizer.model of a run, a SentencePiece "
        "model (bpe, unigram), or a list of tokens, one per line (char, word); empty = learn one",
        kAny, OnResume::allowed, "",
        c.type == TokenizerConfig::byte && !c.file.empty() ? type_is + ", which needs no vocabulary"
                                                           : ""},
       {"vocab_size", &c.vocab_size,
-       "number of ids, with special ones; 0 = as many as the text has (char, byte, word), 4000 "
-       "(bpe, unigram)",
+       "number of ids, including special ones; 0 = as many as the text has (char, byte, word), "
+       "4000 (bpe, unigram)",
        between(0, 1'000'000), OnResume::refused, "", learnt},
       {"min_frequency", &c.min_frequency,
        "char, word: tokens rarer than this in the training text become `<unk>`",

@@ -12,7 +12,7 @@ namespace heed {
 
 struct Field;
 
-// Do punctuation marks stay at their words, or are they tokens of their own?
+// Whether punctuation marks stay attached to words or are tokens of their own.
 enum class Punctuation { keep, split };
 
 struct TokenizerConfig {
@@ -20,8 +20,8 @@ struct TokenizerConfig {
   static constexpr std::array<std::string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
                                                                  "unigram"};
   Type type = char_;
-  std::string file;  // a vocabulary that exists, relative to the folder of the config; "": learnt
-  // The number of all ids, with special ones. 0: everything found (char, word), 256 and the special
+  std::string file;  // an existing vocabulary, relative to the folder of the config; "": learnt
+  // Number of ids, including special ones. 0: everything found (char, word), 256 and the special
   // ones (byte), 4000 (bpe, unigram; more if the characters of the text alone need half of it).
   int vocab_size = 0;
   int min_frequency = 1;                        // char, word: rarer ones become <unk>

@@ -8,7 +8,7 @@ std::vector<Field> fields(TrainConfig& c) {
       {"batch_tokens", &c.batch_tokens,
        "source and target tokens of one step, with `<s>` and `</s>`", between(1, 1e9)},
       {"shards", &c.shards,
-       "parts of a step that threads work on; results depend on it, not on the threads",
+       "parts of a step, shared among the threads; they affect the results, threads do not",
        between(1, 1'024)},
       {"micro_batch_tokens", &c.micro_batch_tokens,
        "tokens of a shard that go through the model at once; 0 = chosen from the config",

@@ -11,7 +11,7 @@ namespace {
 
 // y[r][j] = x[r] . w[j] + b[j] for R rows of x and J rows of w, with R * J accumulators in
 // registers. kFirst prefetches the next J rows of w, which the hardware would fetch too late. The
-// loops over R and J are unrolled, or the accumulators would be an array in memory.
+// loops over R and J are unrolled, or the accumulators would end up in memory.
 template <int R, int J, bool kFirst, class T>
 void dots(Mat<const T> x, Mat<const T> w, const T* b, Mat<T> y) {
   const int n = x.cols;
@@ -92,8 +92,8 @@ void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
   });
 }
 
-// Reads keys and values row by row for all heads at once: a row of a cache is contiguous in memory,
-// the part of one head is not.
+// Reads keys and values row by row for all heads at once: a row of the cache is contiguous,
+// one head's part is not.
 template <class T>
 void batch_invariant_attention(In<T> q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
                                T* out) {

@@ -12,8 +12,8 @@
 
 namespace heed {
 
-// What the kernels of OpenBLAS take their buffers from. One is mapped for each thread that is
-// inside a product at the same time, and kept.
+// The allocator of OpenBLAS's kernels. It maps and keeps one buffer for each thread that is inside
+// a product at the same time.
 extern "C" {
 void* blas_memory_alloc(int);
 void blas_memory_free(void*);
@@ -21,19 +21,19 @@ void blas_memory_free(void*);
 
 namespace {
 
-// Where there is no room for a buffer OpenBLAS asks for it for ever. So all are mapped here, each
-// after a look whether it fits.
+// If mmap fails, OpenBLAS retries forever. So all buffers are mapped here, after checking that each
+// fits.
 void map_buffers(int threads) {
-  constexpr std::size_t kBuffer = 128u << 20;  // as OpenBLAS maps them
-  constexpr int kMost = 128;  // more at once, which is unlikely, get a warning from OpenBLAS
+  constexpr std::size_t kBuffer = 128u << 20;  // what OpenBLAS maps
+  constexpr int kMost = 128;  // OpenBLAS warns if there are more, which is unlikely
   std::vector<void*> buffers;
   for (int i = 0; i < std::min(threads, kMost); ++i) {
     void* room =
         ::mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
       throw Error(Exit::memory,
-                  "not enough memory: OpenBLAS needs 128 MiB of addresses for each of " +
-                      std::to_string(threads) + " threads, and there is room for " +
+                  "not enough memory: OpenBLAS needs 128 MiB of address space for each of " +
+                      std::to_string(threads) + " threads, but there is room for only " +
                       std::to_string(i) + ".",
                   "fewer --threads, or less strict limits: ulimit -v unlimited, ulimit -d "
                   "unlimited, vm.overcommit_memory 0");

@@ -13,8 +13,8 @@
 
 namespace heed {
 
-// Makes OpenBLAS single-threaded and lets it take its buffers for products on this many `threads`
-// at once; call it before the first product. Error (usage) on a build that several threads cannot
+// Makes OpenBLAS single-threaded and maps its buffers for products on `threads` threads at once.
+// Call it before the first product. Error (usage) on a build that several threads cannot
 // call; Error (memory) if there is no room for the buffers.
 void prepare_blas(int threads = 1);
 
@@ -22,7 +22,7 @@ void prepare_blas(int threads = 1);
 //   blas: OpenBLAS 0.3.21 DYNAMIC_ARCH ... Haswell MAX_THREADS=64
 //   blas core type: Haswell (pthreads)
 std::string blas_info();
-// The processor whose kernels OpenBLAS chose: "Haswell". Others give other last digits.
+// The processor whose kernels OpenBLAS chose: "Haswell". Other kernels round differently.
 std::string blas_core_type();
 
 // C = alpha * op(A) op(B) + beta * C, row-major; op(A) is A or Aᵀ. T is float or double.
@@ -46,7 +46,7 @@ Operand<std::remove_const_t<T>> transposed(Mat<T> m) {
 template <class T>
 void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_identity_t<T> beta,
           Mat<T> c);
-// C = alpha * op(A) op(A)ᵀ + beta * C for a symmetric C, in about half of gemm's operations.
+// C = alpha * op(A) op(A)ᵀ + beta * C for a symmetric C, with about half of gemm's operations.
 template <class T>
 void syrk(std::type_identity_t<T> alpha, Operand<T> a, std::type_identity_t<T> beta, Mat<T> c);
 

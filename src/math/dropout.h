@@ -1,4 +1,4 @@
-// Dropout (Srivastava et al. 2014) without stored masks, fused with the operation beside it. Each
+// Dropout (Srivastava et al. 2014) without stored masks, fused with the adjacent operation. Each
 // function is one sweep that the compiler vectorises. T is float or double.
 #pragma once
 

@@ -1,9 +1,9 @@
-// Vectors, and sums in a written order. In builds for CPUs with fused multiply-add, -march and
-// -mtune decide no bit: the order of every sum stands here, and `fuse` says what is rounded once.
-// Nor does the alignment of the data.
+// Vectors, and sums in a fixed order. In builds for CPUs with fused multiply-add, results depend
+// neither on -march and -mtune nor on the alignment of the data: the order of every sum is set
+// here, and `fuse` says what is rounded once.
 //
 // A sum over a row runs over 16 lanes of float or 8 of double: number c belongs to lane c mod 16,
-// and total() adds the lanes. Vector<T> has half as many, for kernels that are blocked by hand.
+// and total() adds the lanes. Vector<T> has half as many, for hand-blocked kernels.
 #pragma once
 
 #ifdef __AVX__
@@ -29,7 +29,7 @@ using Vector = typename VectorOf<T, kVectorBytes>::type;
 template <class T>
 constexpr int kVectorSize = kVectorBytes / sizeof(T);
 
-// a * b + c, rounded once if the CPU can, of numbers or vectors. Every kernel says so where a
+// a * b + c for numbers or vectors, rounded once if the CPU can. Every kernel calls it where a
 // product meets a sum; otherwise the compiler fuses one version of a loop and not another.
 // (-ffp-contract=off does not help: g++ 12 still turns a rotation into vfmaddsub.)
 template <class V>

@@ -9,7 +9,7 @@
 
 namespace heed {
 
-// Frees what malloc, calloc or aligned_alloc gave, for unique_ptr.
+// For unique_ptr: frees memory from malloc, calloc, aligned_alloc.
 struct Free {
   void operator()(void* p) const { std::free(p); }
 };

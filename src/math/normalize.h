@@ -1,5 +1,5 @@
 // LayerNorm (Ba, Kiros and Hinton 2016) and RMSNorm (Zhang and Sennrich 2019), forward and
-// backward. RMSNorm is LayerNorm whose mean is taken to be 0.
+// backward. RMSNorm is LayerNorm with the mean taken as 0.
 #pragma once
 
 #include "math/mat.h"
@@ -17,7 +17,7 @@ struct NormKind {
 template <class T>
 void normalize(NormKind kind, In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> stats);
 
-// What backward adds to.
+// Backward adds to these.
 template <class T>
 struct NormGradients {
   Mat<T> dx, dgain, dbias;

@@ -82,7 +82,7 @@ void transpose_square(Vector<T> (&rows)[kVectorSize<T>]) {
 }
 
 // C in tiles of R rows, and a smaller tile for the last rows. R rows of A stay in the first-level
-// cache while the panels of B pass.
+// cache while B's panels stream by.
 template <int R, class T>
 void tiles(T alpha, Left<T> a, PackedOperand<T> b, T beta, Mat<T> c) {
   int r = 0;

@@ -1,4 +1,4 @@
-// Matrix products of the size of one attention head. cblas_sgemm packs both operands at every call,
+// Matrix products for one attention head. cblas_sgemm packs both operands on every call,
 // which costs more than such a small product; here only the right operand is packed, once for all
 // its uses. (Time relative to cblas_sgemm at d_head 32: a third for 15 queries and keys, two thirds
 // for 64, the same from 128 on, where causal heads can skip masked keys in finer steps.)

@@ -5,8 +5,7 @@
 
 namespace heed {
 
-// Cosines and sines of the positions from `first` on: a decoding step needs those of one position
-// only.
+// Cosines and sines of the positions from `first` on: a decoding step needs only one position.
 template <class T>
 struct Angles {
   Mat<const T> table;

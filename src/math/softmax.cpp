@@ -21,7 +21,7 @@ T largest(const T* x, int n) {
 
 namespace {
 
-// Where nothing is left to read: its exp is negligible beside that of the largest.
+// Pads a row's last lanes: its exp is negligible beside that of the largest.
 template <class T>
 constexpr T kNothing = std::numeric_limits<T>::lowest();
 

@@ -1,5 +1,5 @@
 // exp and the normal distribution for single numbers, written so that loops over float vectorise.
-// The double versions use the C library, since double only serves to check gradients. NaN stays
+// The double versions use the C library, since double is only for gradient checks. NaN stays
 // NaN.
 #pragma once
 
@@ -60,7 +60,7 @@ struct Normal {
   T cdf, pdf;
 };
 // erf as in Abramowitz and Stegun 1964, 7.1.26 (absolute error below 1.5e-7), which shares its exp
-// with the pdf. With the rounding of float the cdf is exact to 3e-7.
+// with the pdf. With float rounding, the cdf is accurate to 3e-7.
 inline Normal<float> standard_normal(float x) {
   const float z = (x < 0.0f ? -x : x) * 0.70710678118654752f;
   const float t = 1.0f / fuse(0.3275911f, z, 1.0f);

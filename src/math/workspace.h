@@ -1,6 +1,6 @@
 // A bump allocator for activations. matrix() takes memory; rewinding to an earlier mark frees all
-// memory taken since, and matrices from there must not be used any more. It grows to the largest
-// use and then never allocates again. One per thread; not thread-safe. Memory is uninitialised.
+// memory taken since, and matrices in it become invalid. It grows to the peak use and then never
+// allocates again. One per thread; not thread-safe. Memory is uninitialised.
 #pragma once
 
 #include <cstddef>

@@ -83,7 +83,7 @@ class BadTexts(RunsTest):
 
 class BadConfigs(RunsTest):
     def test_keys_of_other_programs_are_translated(self):
-        for key, answer in (("optimizer.lr", "optimizer.learning_rate."), ("n_layer", "model.decoder_layers (those"),
+        for key, answer in (("optimizer.lr", "optimizer.learning_rate."), ("n_layer", "model.decoder_layers (for an encoder"),
                             ("train.batch_size", "train.batch_tokens (it counts the tokens of a step"),
                             ("model.block_size", "objective.target_length (for pairs")):
             self.check("config", self.config(), "--set", key + "=1", status=USAGE,
