@@ -66,7 +66,7 @@ class Search {
     for (int p = 0; p < static_cast<int>(active.size()); ++p)
       for (const ScoredToken& t : active[p].next)
         all.push_back({p, t, active[p].log_probability + t.log_probability});
-    // Stable: among equals the better parent comes first, then its better token.
+    // Stable: ties go to the better parent, then to its better token.
     std::ranges::stable_sort(all, std::greater{}, &BeamCandidate::log_probability);
     if (all.size() > static_cast<std::size_t>(options_->beam_size)) all.resize(options_->beam_size);
     return all;
@@ -111,7 +111,7 @@ class Search {
   std::vector<Hypothesis> finished_;  // best first
 };
 
-// Searches for the sources with the indices `members`, all at once.
+// Searches for the sources at the indices `members`, all at once.
 void search_group(const Transformer& model, const ParamVec<float>& values, Pool& pool,
                   std::span<const std::vector<int>> sources, std::span<const int> members,
                   const BeamOptions& options, std::vector<std::vector<Hypothesis>>& results) {

@@ -1,6 +1,6 @@
 // Beam search: the most probable target of each source, many sources at a time.
 //
-//   score(y) = log p(y | source) / length(y)^length_penalty      length and log p count the </s>
+//   score(y) = log p(y | source) / length(y)^length_penalty      length and log p include </s>
 //
 // (length normalisation: Wu et al. 2016, section 7.)
 //
@@ -28,11 +28,11 @@ struct BeamOptions {
   double length_penalty = 1.0;                  // from 0 to kMaxLengthPenalty
   int n_best = 1;                               // at most beam_size
   int max_length = 0;                           // tokens without </s>; 0: see longest_target()
-  bool may_be_empty = true;                     // a target of no tokens is one, too
+  bool may_be_empty = true;                     // an empty target is allowed
   std::vector<int> banned;                      // ids that are never produced
   std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
   int end = Tokenizer::kEos;                    // the id that ends a target
-  bool (*stopped)() = nullptr;                  // asked at each step: leave it at what is found
+  bool (*stopped)() = nullptr;                  // true: stop, return what was found
 };
 
 struct Hypothesis {
@@ -41,17 +41,17 @@ struct Hypothesis {
   double score;
 };
 
-// `length` counts the </s>.
+// `length` includes </s>.
 inline double beam_score(double log_probability, std::size_t length, double length_penalty) {
   return log_probability / std::pow(static_cast<double>(length), length_penalty);
 }
 
 // The most tokens of a target: options.max_length, or by default 2 * source_tokens + 20. Learned
-// positions may limit it further; they count the prefix.
+// positions, which include the prefix, may limit it further.
 int longest_target(const ModelConfig& config, const BeamOptions& options, int source_tokens);
 
-// For each source (ids with their </s>) its n_best hypotheses, best first, or fewer if the search
-// finds fewer. An empty source has none.
+// The n_best hypotheses of each source (ids with </s>), best first, or fewer if the search finds
+// fewer. An empty source has none.
 std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
                                                  const ParamVec<float>& values, Pool& pool,
                                                  std::span<const std::vector<int>> sources,

@@ -11,7 +11,7 @@ struct ScoredToken {
   double log_probability;  // nats, of the softmax over the whole row
 };
 
-// The n most probable ids that are not banned, best first; among equals the lower id first.
+// The n most probable ids that are not banned, best first; ties by lower id.
 std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
                                      std::span<const int> banned);
 // The log-probability of one id.

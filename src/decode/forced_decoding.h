@@ -1,5 +1,5 @@
 // The probability of given targets, token by token through an IncrementalDecoder. So the result has
-// the same bits alone and in any batch, as in all decoding, and memory grows with the length only.
+// the same bits alone and in any batch, as in all decoding, and memory grows only with the length.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-// log p(targets[i] </s> | sources[i]). Sources with their </s>, targets without <s> and </s>.
+// log p(targets[i] </s> | sources[i]). Sources have </s>; targets have no <s> or </s>.
 std::vector<double> target_log_probs(const Transformer& model, const ParamVec<float>& values,
                                      Pool& pool, std::span<const std::vector<int>> sources,
                                      std::span<const std::vector<int>> targets);

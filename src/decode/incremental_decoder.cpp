@@ -46,7 +46,7 @@ void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources)
   for (const auto& s : sources) source_rows_.add_sequence(s.data(), static_cast<int>(s.size()));
   workspace_.rewind();
   const Mat<float> memory = workspace_.matrix<float>(source_rows_.count(), model_.config.d_model);
-  // One source at a time: several in parallel, or one with the pool's help.
+  // Each source by itself: several in parallel, or one on all threads.
   const auto read = [&](int i, Share& share, Pool* pool) {
     share.workspace.rewind();
     Pass<float> pass = batch_invariant_pass(values_, share.workspace, pool);

@@ -5,8 +5,8 @@
 // tokens, not on the other slots, on how the tokens were split over calls, or on the threads. Many
 // slots are divided among the threads, and each thread takes its slots through the whole decoder.
 // Few slots go together, and the threads share each product. A slot without new tokens costs
-// nothing. The decoder owns cache and workspaces; model, values and pool must outlive it. For one
-// thread, the pool's caller.
+// nothing. The decoder owns cache and workspaces; model, values and pool must outlive it. Only the
+// pool's calling thread may use it.
 #pragma once
 
 #include <span>
@@ -35,8 +35,8 @@ class IncrementalDecoder {
     std::span<const int> ids;  // at least one
   };
   // Appends tokens to slots (each slot at most once per call). Returns the logits after the last
-  // token of each, [tokens.size(), vocab]. The caller may overwrite them; they live until the next
-  // call. Error (diverged) if they are not finite.
+  // token of each, [tokens.size(), vocab]. The caller may overwrite them; they are valid until the
+  // next call. Error (diverged) if they are not finite.
   Mat<float> step(std::span<const Tokens> tokens);
 
   int capacity() const { return cache_.capacity(); }
@@ -61,7 +61,7 @@ class IncrementalDecoder {
   const ParamVec<float>& values_;
   Pool& pool_;
   Cache<float> cache_;
-  std::vector<int> lengths_, sources_;  // of each slot: its tokens, and the source it reads
+  std::vector<int> lengths_, sources_;  // per slot: number of tokens, source it reads
   Packed source_rows_;
   Workspace workspace_;        // for the encoder's output and the logits
   std::vector<Share> shares_;  // one per thread

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kMostSamples = 128;  // in one group
 
-// How many tokens the decoder holds before it starts again from what it has written. The answer to
-// a prompt never starts again.
+// How many tokens the decoder holds before it restarts from the text written so far. The answer to
+// a prompt never restarts.
 int capacity_of(const Objective& objective, const SampleRequest& request) {
   return objective.continues() ? objective.longest(Side::target) : request.max_tokens;
 }
@@ -68,7 +68,7 @@ class Group {
     return draw(logits, uniform01(key, static_cast<std::uint64_t>(position)));
   }
 
-  // All samples begin alike: the first reads the prompt, the others are copies.
+  // All samples begin the same: the first reads the prompt, the others are copies.
   Mat<float> start() {
     const Example read = objective_.continued(request_.prompt, false);
     decoder_.read_sources({&read.source, 1});
@@ -113,7 +113,7 @@ class Group {
   std::vector<std::vector<int>> texts_;  // prompt and continuation
   std::vector<std::vector<bool>> occurred_;
   std::vector<int> next_;    // the token each sample has just drawn
-  std::vector<int> active_;  // samples that are not complete
+  std::vector<int> active_;  // unfinished samples
   std::vector<float> logits_;
 };
 

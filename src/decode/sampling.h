@@ -1,7 +1,7 @@
 // Draws texts from a model with a decoder, many at a time.
 //
 // The objective says what the stacks read to continue a text, how many tokens the decoder holds
-// before it starts again, and whether a text ends with </s> (data/objective.h).
+// before it restarts, and whether a text ends with </s> (data/objective.h).
 //
 // The draw of a token is a pure function of the seed, the number of the sample, the position and
 // the tokens before it. So sample i does not depend on the other samples.

@@ -20,7 +20,7 @@ struct Candidate {
 
 // Most probable first. Without a top-k, tokens that no rule can keep are dropped before sorting:
 // the tokens below (1 - top_p) / vocab sum to less than 1 - top_p, so the others reach top_p. With
-// a top-k all tokens count, since top-p refers to its sum.
+// a top-k all tokens count, since top-p is relative to its sum.
 std::vector<Candidate> candidates_of(std::span<const float> row, const SamplingRules& rules) {
   const int n = static_cast<int>(row.size());
   const double least = rules.top_k > 0 ? 0.0

@@ -18,7 +18,7 @@ struct SamplingRules {
 
 // In place: the row of logits, all finite, becomes the probabilities of the next token, 0 for
 // tokens that the rules exclude. `occurred` [vocab] marks the tokens that the penalty applies to
-// (empty: none). `banned` ids get 0. Among equally probable tokens at a cut-off the lower ids stay.
+// (empty: none). `banned` ids get 0. Ties at a cut-off keep the lower ids.
 void apply_rules(std::span<float> row, const SamplingRules& rules,
                  const std::vector<bool>& occurred, std::span<const int> banned);
 

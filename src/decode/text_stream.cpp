@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-// How many bytes at the end of `text` begin a character that is not yet complete.
+// How many bytes at the end of `text` begin an incomplete character.
 std::size_t unfinished(std::string_view text) {
   for (std::size_t n = 1; n <= std::min<std::size_t>(3, text.size()); ++n) {
     const auto lead = static_cast<unsigned char>(text[text.size() - n]);
@@ -18,7 +18,7 @@ std::size_t unfinished(std::string_view text) {
   return 0;
 }
 
-// How many bytes at the end of `text` are a beginning of `stop`, but not all of it.
+// The length of the longest proper prefix of `stop` that ends `text`.
 std::size_t overlap(std::string_view text, std::string_view stop) {
   std::size_t n = std::min(text.size(), stop.size() - 1);
   while (n > 0 && text.substr(text.size() - n) != stop.substr(0, n)) --n;

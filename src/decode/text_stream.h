@@ -31,7 +31,7 @@ class TextStream {
   bool stopped_ = false;
 };
 
-// Replaces bytes that are not UTF-8 by U+FFFD.
+// Replaces invalid bytes with U+FFFD.
 std::string to_valid_utf8(std::string_view bytes);
 
 }  // namespace heed

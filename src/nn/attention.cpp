@@ -18,8 +18,8 @@ Initializer ablated(Initializer init, Projection projection) {
 }
 
 // Calls body(head, sequence, head number, of_query, of_key) for every head of every sequence, in a
-// fixed order. `head` has the P_h stored in `saved`; of_query(x) and of_key(x) are the parts of x
-// of this sequence and head, [length, d_head].
+// fixed order. `head` uses the P_h stored in `saved`; of_query(x) and of_key(x) return the part of
+// x for this sequence and head, [length, d_head].
 template <class T, class Body>
 void for_saved_heads(const Attention& a, const Packed& rows, const Packed& key_rows,
                      const AttentionSaved<T>& saved, Body&& body) {
@@ -53,7 +53,7 @@ std::size_t weights_size(int n_heads, const Packed& rows, const Packed& key_rows
   return sum * n_heads;
 }
 
-// The norm of all heads of x, or x itself without one.
+// x with every head normalised; x itself without a norm.
 template <class T>
 Mat<T> normed(Pass<T>& pass, const std::optional<Norm>& norm, Mat<T> x, HeadNormSaved<T>& saved) {
   if (!norm) return x;

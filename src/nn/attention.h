@@ -4,11 +4,11 @@
 //   P_h = softmax(Q_h K_hᵀ / sqrt(d_head))
 //   y = [P_1 V_1 .. P_H V_H] W_oᵀ + b_o
 //
-// With fewer heads of keys and values, neighbouring heads share them: head h of H reads K and V of
-// head floor(h n_kv_heads / H) (Ainslie et al. 2023, "GQA"). With QK-norm, every Q_h and K_h is
+// With fewer key/value heads, neighbouring heads share them: head h of H reads K and V of head
+// floor(h n_kv_heads / H) (Ainslie et al. 2023, "GQA"). With QK-norm, every Q_h and K_h is
 // first divided by its root mean square, with a gain (Henry et al. 2020; Dehghani et al. 2023).
 //
-// Q, K and V are one product. In cross-attention Q comes from x, K and V from the memory (the
+// One product gives Q, K and V. In cross-attention Q comes from x, K and V from the memory (the
 // output of the encoder). There is a P_h for every sequence and head. Causal: query i of n over m
 // keys sees the first m - n + i + 1 of them.
 //
@@ -53,7 +53,7 @@ class AttentionObserver {
   virtual void on_weights(const Seen& seen) = 0;
 };
 
-// The inputs of an attention besides x, and the gradient of the memory.
+// The inputs of attention besides x, and the gradient of the memory.
 template <class T>
 struct AttentionInput {
   const Packed* rows = nullptr;          // of x
@@ -64,7 +64,7 @@ struct AttentionInput {
   const CacheSlots<T>* cache = nullptr;  // decoding
 };
 
-// What the norm of queries or keys read.
+// Saved by the norm of queries or keys.
 template <class T>
 struct HeadNormSaved {
   Mat<T> in, stats;
@@ -84,7 +84,7 @@ struct Attention {
   int layer, n_heads, n_kv_heads, d_model;
   AttentionConfig ablation;
   double dropout;
-  std::uint64_t dropout_id;  // names this attention's dropout draws
+  std::uint64_t dropout_id;  // identifies its dropout draws
   Linear in;                 // [d + 2 d_kv, d]: q, k, v
   std::optional<Norm> q_norm, k_norm;
   Linear out;  // [d, d]
@@ -94,7 +94,7 @@ struct Attention {
 
   int d_head() const { return d_model / n_heads; }
   int d_kv() const { return n_kv_heads * d_head(); }
-  // The head of keys and values that head h reads.
+  // The key/value head that head h reads.
   int kv_head(int h) const { return h * n_kv_heads / n_heads; }
   bool causal() const { return kind == AttentionKind::decoder_self; }
   double scale() const;  // of the scores: 1 / sqrt(d_head)

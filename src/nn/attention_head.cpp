@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-// Queries go in blocks, so that a causal block can skip the keys that none of its queries sees.
+// Queries come in blocks, so that a causal block can skip keys that none of its queries see.
 constexpr int kQueryBlock = 24;
 
 template <class T, class Body>
@@ -22,7 +22,7 @@ void for_query_blocks(const AttentionHead<T>& h, Body&& body) {
   }
 }
 
-// drop(p) for the rows of P from `begin` on; without dropout p itself.
+// drop(p) for the rows of P from `begin` on; p itself without dropout.
 template <class T>
 Mat<T> dropped(const AttentionHead<T>& h, int begin, Mat<T> p, Workspace& workspace) {
   if (!h.dropout.on()) return p;

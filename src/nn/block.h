@@ -1,6 +1,5 @@
 // One layer of a stack: self-attention, then cross-attention (in the decoder of an
-// encoder-decoder), then the feed-forward network (unless there is none). Each is a residual
-// branch.
+// encoder-decoder), then the feed-forward network (if any). Each is a residual branch.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The keys and values of earlier tokens while sequences are decoded, written in place. Room for
+// The keys and values of earlier tokens during decoding, written in place. Room for
 // `capacity` tokens per slot is allocated once. The number of tokens in a slot is not stored here:
 // it is the position of the first new row of the sequence.
 #pragma once
@@ -13,7 +13,7 @@ namespace heed {
 template <class T>
 class Cache {
  public:
-  // `width`: of all keys of a token (kv_width).
+  // `width`: size of all keys of a token (kv_width).
   Cache(int layers, int width, int slots, int capacity);
 
   int capacity() const { return capacity_; }

@@ -3,7 +3,7 @@
 // table. Rotary ones are applied inside attention, and nothing is added here.
 //
 // To add a kind: a name in Positions (config/model_config.h), its rules in data/config_rules.cpp,
-// its branch here if it is added to the embedding, or in nn/attention (rotate_both) if it is not.
+// its branch here if it is added to the embedding, else in nn/attention (rotate_both).
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ std::vector<LinearPart> first_parts(const std::string& prefix, const ModelConfig
   return {{prefix + ".fc_gate", config.d_ff, init.weight}, fc1};
 }
 
-// For backward of h = f ⊙ v, in two sweeps. Before dh is there: copies f to dv, and h = f ⊙ v.
+// Backward of h = f ⊙ v, in two sweeps. First, without dh: copies f to dv, then h = f ⊙ v.
 template <class T>
 void gate_again(In<T> v, Mat<T> h, Mat<T> dv) {
   for (int r = 0; r < h.rows; ++r) {
@@ -29,7 +29,7 @@ void gate_again(In<T> v, Mat<T> h, Mat<T> dv) {
   }
 }
 
-// Then d is dh:  dv = dh ⊙ f,  d = dh ⊙ v ⊙ slope.
+// Second, d is dh:  dv = dh ⊙ f,  d = dh ⊙ v ⊙ slope.
 template <class T>
 void gate_backward(In<T> v, In<T> slope, Mat<T> d, Mat<T> dv) {
   for (int r = 0; r < d.rows; ++r) {

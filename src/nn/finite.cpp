@@ -28,7 +28,7 @@ void require_finite(In<float> rows) {
   refuse_ruined(total(sums));
 }
 
-// The objective has the sum of the logits times eps in it, and 0 times infinity is NaN, too.
+// The objective includes eps times the sum of the logits, and 0 times infinity is NaN too.
 void require_finite(const LossSums& sums) {
   refuse_ruined(sums.objective);
 }

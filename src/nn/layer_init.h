@@ -13,9 +13,9 @@ struct LayerInit {
   Initializer branch_output;  // of the last matrix of a residual branch
 
   LayerInit() = default;
-  // xavier_uniform: Glorot and Bengio 2010. gpt2: normal, and the outputs of the branches scaled by
-  // 1 / sqrt(number of residual branches) (Radford et al. 2019, section 2.3). zero_init: those are
-  // 0, so that every branch starts as nothing (Zhang, Dauphin and Ma 2019, "Fixup").
+  // xavier_uniform: Glorot and Bengio 2010. gpt2: normal, with branch outputs scaled by
+  // 1 / sqrt(number of residual branches) (Radford et al. 2019, section 2.3). zero_init: these are
+  // 0, so that every branch adds 0 at first (Zhang, Dauphin and Ma 2019, "Fixup").
   LayerInit(const ModelConfig& config, int residual_branches) {
     if (config.init == Init::gpt2) {
       weight = {Initializer::normal, 0.02};

@@ -1,7 +1,7 @@
-// y = x Wᵀ + b on rows: the only place where a weight meets a matrix product.
+// y = x Wᵀ + b on rows: the only matrix products with weights.
 //
 // A Linear may cover several weights that are adjacent in the flat array (q, k and v of an
-// attention), so that one product computes them all; slice() is a part of them. Packed or
+// attention), so that one product computes them all; slice() gives part of them. Packed or
 // lower-precision copies of the weights would belong here, behind forward and backward.
 #pragma once
 
@@ -22,19 +22,19 @@ struct Linear {
   Param bias;    // [1, out], or empty
 
   Linear() = default;
-  // On parameters that exist, without a bias by default.
+  // Uses existing parameters; no bias by default.
   explicit Linear(Param weight_, Param bias_ = {}) : weight(weight_), bias(bias_) {}
   // Adds NAME.weight of each part, then NAME.bias of each if `with_bias`: one product for all.
   Linear(ParamTable& table, int in, const std::vector<LinearPart>& parts, bool with_bias);
   Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init,
          bool with_bias = true);
-  // The outputs [first, first + n) only.
+  // Only the outputs [first, first + n).
   Linear slice(int first, int n) const;
 
   // [rows, in] -> [rows, out]
   template <class T>
   Mat<T> forward(Pass<T>& pass, In<T> x) const;
-  // The same into y [rows, out].
+  // The same, to y [rows, out].
   template <class T>
   void forward_into(Pass<T>& pass, In<T> x, Mat<T> y) const;
   // Adds to the gradients of weight and bias, and to dx unless it is empty.

@@ -72,7 +72,7 @@ LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
           add_row(sums, cross_entropy_backward(logits.row(i), logits.cols, labels[numbers[i]],
                                                options.smoothing, static_cast<T>(options.scale)));
         const Mat<T> dh = pass.zeros(h.rows, h.cols);
-        output.backward(pass, h, logits, dh);  // the logits are dlogits now
+        output.backward(pass, h, logits, dh);  // logits now holds dlogits
         for (int i = 0; i < h.rows; ++i) copy_row(dh, i, dhidden, numbers[i]);
       });
   return sums;

@@ -15,7 +15,7 @@
 
 namespace heed {
 
-// Rows of logits held at a time: enough for a good product, few enough for the cache.
+// Rows of logits held at a time: enough for a fast product, few enough for the cache.
 inline constexpr int kLossRows = 256;
 
 // Sums over label tokens, in nats.
@@ -32,8 +32,8 @@ struct LossOptions {
   double scale = 1.0;  // of the gradient: 1 / label tokens of the whole step
 };
 
-// hidden [rows, d]. `log_probs` [1, rows], unless it is empty, gets log p_y of every row (0 without
-// a label).
+// hidden [rows, d]. `log_probs` [1, rows], unless empty, receives log p_y of each row (0 without a
+// label).
 template <class T>
 LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
               double smoothing = 0.0, Mat<double> log_probs = {});

@@ -12,7 +12,7 @@ Norm::Norm(ParamTable& table, const std::string& name, const ModelConfig& config
 Norm::Norm(ParamTable& table, const std::string& name, int d, double eps)
     : kind{NormType::rms, eps}, weight(table.add_vector(name + ".weight", d, Initializer::ones)) {}
 
-// A norm without a bias reads zeros and throws its gradient away: one row, against a second kernel.
+// Without a bias: a row of zeros, its gradient discarded. This saves a second kernel.
 template <class T>
 Norm::Forward<T> Norm::forward(Pass<T>& pass, In<T> x) const {
   Timed timed(pass.profile, Work::norms_activations);

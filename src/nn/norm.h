@@ -14,10 +14,10 @@ struct Norm {
   Param weight;  // gain [1, d]
   Param bias;    // [1, d], or empty
 
-  // Of rows of d_model numbers, as the config says.
+  // Over rows of d_model numbers, as configured.
   Norm(ParamTable& table, const std::string& name, const ModelConfig& config);
-  // QK-norm: RMSNorm over d. If x is wider, each d of its columns (a head) are normalised by
-  // themselves, all with the same gain.
+  // QK-norm: RMSNorm over d. If x is wider, each group of d columns (a head) is normalised alone,
+  // all with the same gain.
   Norm(ParamTable& table, const std::string& name, int d, double eps);
 
   // stats [rows, 2 for each d columns] is kept for backward.

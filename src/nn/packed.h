@@ -29,12 +29,12 @@ struct Packed {
     return {rate, row_keys.empty() ? nullptr : row_keys.data() + first, dropout_id};
   }
   void clear();
-  // Adds a sequence of ids whose first position is `first_position`. `key` identifies the sequence
+  // Adds a sequence that starts at position `first_position`. `key` identifies the sequence
   // in the run (seed, step, index in the step, side); 0: no dropout.
   void add_sequence(const int* ids, int n, int first_position = 0, std::uint64_t key = 0);
 };
 
-// What a model reads and what it has to predict. Labels belong to the rows of the output side: the
+// What a model reads and must predict. Labels belong to the rows of the output side: the
 // target if there is a decoder, else the source. -1: the row is not scored.
 struct Batch {
   Packed source, target;

@@ -2,8 +2,8 @@
 //
 // A ParamTable lists every tensor once: name, shape, place in one flat array, initial values,
 // weight decay. Initialisation, optimizer, clipping, reduction, checkpoints and the parameter table
-// all use this list. A ParamVec is such a flat array: values, gradients, Adam's m and v are four of
-// them. Copying a Param ties two weights.
+// all use this list. A ParamVec is such a flat array: values, gradients, Adam's m and v are one
+// each. Copying a Param ties two weights.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Initializer {
   // uniform: half-width, where 0 means sqrt(6 / (rows + cols)) (Glorot and Bengio 2010). normal:
   // standard deviation.
   double scale = 0.0;
-  bool frozen = false;  // ablations: the optimizer never moves it
+  bool frozen = false;  // ablations: the optimizer never updates it
 };
 
 struct ParamInfo {

@@ -1,4 +1,4 @@
-// What a layer gets for one forward or backward pass: parameters, gradients, workspace and mode. A
+// What a layer needs for one forward or backward pass: parameters, gradients, workspace and mode. A
 // Pass belongs to one thread; many passes share one model and its values.
 #pragma once
 
@@ -20,11 +20,11 @@ struct Pass {
   ParamVec<T>* gradients = nullptr;  // needed by backward
   bool forward_only = false;         // no backward will follow: all blocks reuse the same memory
   // Decoding: products and attention go row by row (math/batch_invariant.h), so that the result of
-  // a row does not depend on other rows. The threads of `pool`, if given, share a product.
+  // a row does not depend on other rows. The threads of `pool`, if set, share a product.
   bool batch_invariant = false;
   Pool* pool = nullptr;
   Profile* profile = nullptr;
-  AttentionObserver<T>* observer = nullptr;  // shown every attention weight, if given
+  AttentionObserver<T>* observer = nullptr;  // sees every attention weight, if set
 
   Mat<const T> operator[](Param p) const { return values[p]; }
   Mat<T> gradient(Param p) const { return (*gradients)[p]; }

@@ -3,7 +3,7 @@
 //
 //   pre:  y = x + drop(f(norm(x)))          post:  y = norm(x + drop(f(x)))
 //
-// The branch is given as a callable.
+// The branch is a callable.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ namespace heed {
 
 template <class T>
 struct ResidualSaved {
-  Mat<T> in;      // what the norm read: x (pre), x + drop(f(x)) (post)
-  Mat<T> branch;  // what f read: norm(x) (pre), x (post)
+  Mat<T> in;      // the norm's input: x (pre), x + drop(f(x)) (post)
+  Mat<T> branch;  // f's input: norm(x) (pre), x (post)
   Mat<T> stats;   // of the norm
 };
 
@@ -27,7 +27,7 @@ struct Residual {
   NormPlacement placement;
   Norm norm;
   double rate;               // of dropout
-  std::uint64_t dropout_id;  // names its draws
+  std::uint64_t dropout_id;  // identifies its draws
 
   Residual(ParamTable& table, const std::string& norm_name, const ModelConfig& config)
       : placement(config.norm),

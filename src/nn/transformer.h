@@ -1,6 +1,6 @@
 // The whole model: embeddings, encoder, decoder, output layer. A side with zero layers does not
 // exist: decoder-only is a GPT, encoder-only a BERT. The model owns names and shapes but no
-// numbers, so all threads share one object, for float and double.
+// values, so all threads share one object, for float and double.
 //
 //   source ids -> embedding -> encoder -> memory
 //   target ids -> embedding -> decoder (reads memory) -> hidden rows -> output layer -> logits

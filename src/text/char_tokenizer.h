@@ -10,7 +10,7 @@ namespace heed {
 
 class CharTokenizer final : public Tokenizer {
  public:
-  // `characters`: at least one, distinct, in the order of their ids.
+  // `characters`: at least one, distinct, in id order.
   CharTokenizer(const std::vector<std::string>& further, std::vector<std::string> characters)
       : Tokenizer(TokenizerConfig::char_, further), characters_(std::move(characters)) {
     int id = first_ordinary_id();

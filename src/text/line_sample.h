@@ -1,7 +1,7 @@
-// A random sample of lines of bounded size, drawn in one pass over the text. Every line gets a hash
-// of the seed and its number. When the kept lines exceed the bound, those with the largest hashes
-// are dropped; a line longer than the bound is never kept. Seed and lines determine the sample; the
-// order of lines stays. It owns copies of the lines.
+// A random sample of lines, limited in total size, drawn in one pass over the text. Every line gets
+// a hash of the seed and its number. When the kept lines exceed the limit, those with the largest
+// hashes are dropped; a line longer than the limit is never kept. The seed and the lines determine
+// the sample. Lines keep their order. Owns copies of the lines.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class LineSample {
 
   std::uint64_t seed_;
   std::size_t max_bytes_;
-  std::vector<Line> heap_;  // the largest hash on top
+  std::vector<Line> heap_;  // largest hash on top
   std::uint64_t lines_ = 0, bytes_seen_ = 0, bytes_kept_ = 0;
 };
 

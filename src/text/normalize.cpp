@@ -14,11 +14,11 @@
 namespace heed {
 namespace {
 
-// Can no form join the character with what stands before it? So it is if the first character of its
-// full decomposition has combining class 0 and begins a grapheme cluster whatever stands before it:
-// every second character of a composition extends a cluster or is a Hangul vowel or final.
+// True if no form can join the character with the text before it: the first character of its full
+// decomposition has combining class 0 and always begins a grapheme cluster. (Every second character
+// of a composition extends a cluster or is a Hangul vowel or final.)
 bool begins_anew(char32_t c) {
-  std::array<utf8proc_int32_t, 64> parts{};  // U+FDFA has the most: 18
+  std::array<utf8proc_int32_t, 64> parts{};  // U+FDFA is the longest: 18
   int none = 0;
   const auto n = utf8proc_decompose_char(
       static_cast<utf8proc_int32_t>(c), parts.data(), parts.size(),

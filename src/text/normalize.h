@@ -10,12 +10,12 @@
 
 namespace heed {
 
-// Error (data) on invalid UTF-8. Normalize::none gives the text itself.
+// Error (data) on invalid UTF-8. Normalize::none returns the text as is.
 std::string normalize(std::string_view text, Normalize form);
 
-// The last place before byte `end` where the text can be cut so that its parts, normalised one by
-// one in either form, give what the whole gives; 0 if there is none. What follows text[0, end) may
-// be anything.
+// The last position before byte `end` where the text can be cut so that normalising the parts
+// separately, in either form, gives the same result as the whole; else 0. Any text may follow
+// text[0, end).
 std::size_t last_normalization_boundary(std::string_view text, std::size_t end);
 
 }  // namespace heed

@@ -103,7 +103,7 @@ AllPieces read_pieces(std::string_view bytes, const std::string& path) {
   return {std::move(all), model_type == kUnigramType};
 }
 
-// What is wrong with a learnt piece; nullptr if nothing is.
+// The fault of a learnt piece, or nullptr.
 const char* fault(const AnyPiece& piece) {
   if (piece.type != kNormal) return "has the wrong type";
   if (piece.text.empty()) return "is empty";
@@ -160,7 +160,7 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
   std::unordered_set<std::string_view> seen;
   for (std::size_t id = 0; id < all.size(); ++id) {
     const std::string shown = fmt::format("piece {} (\"{}\") ", id, printable(all[id].text));
-    if (!seen.insert(all[id].text).second) reader.refuse(shown + "is there twice");
+    if (!seen.insert(all[id].text).second) reader.refuse(shown + "appears twice");
     if (id < fixed.size()) {
       if (all[id].text != fixed[id].text || all[id].type != fixed[id].type)
         reader.refuse(shown + "should be " + fixed[id].text);
@@ -180,13 +180,13 @@ AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
   std::unordered_set<std::string_view> seen;
   for (const AnyPiece& piece : fixed) seen.insert(piece.text);
   for (const AnyPiece& piece : all) {
-    if (piece.type != kNormal && piece.type != kUserDefined) continue;  // heed has its own
+    if (piece.type != kNormal && piece.type != kUserDefined) continue;  // heed adds its own
     if (fault(piece) || !seen.insert(piece.text).second)
       ++adopted.left_out;
     else
       adopted.model.pieces.push_back({piece.text, piece.score});
   }
-  if (adopted.model.pieces.empty()) ProtoReader(bytes, path).refuse("no piece of it can be used");
+  if (adopted.model.pieces.empty()) ProtoReader(bytes, path).refuse("it has no usable piece");
   return adopted;
 }
 

@@ -6,7 +6,7 @@
 //   trainer_spec: model_type, vocab_size, byte_fallback, ids of the special pieces;
 //   normalizer_spec: identity, no dummy prefix, no removal of extra whitespace.
 //
-// Any SentencePiece (for example Python's) can open the file. Field numbers are those of
+// Any SentencePiece library (Python's, say) can open the file. Field numbers are those in
 // sentencepiece_model.proto in google/sentencepiece.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace heed {
 
 struct PieceModel {
   struct Piece {
-    std::string text;  // U+2581 stands for a space, only as the first character
+    std::string text;  // U+2581 marks a space, only as the first character
     float score;       // bpe: minus the rank of the merge; unigram: log probability
   };
   bool unigram = false;                    // else bpe
@@ -31,7 +31,7 @@ struct PieceModel {
 };
 
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
-// A token of any tokenizer, so that its spaces can be seen.
+// A token of any tokenizer, with visible spaces.
 std::string with_space_marks(std::string_view token);
 
 // The length of the character at text[at] if SentencePiece cannot take it as text, else 0. These
@@ -41,20 +41,19 @@ int reserved_length(std::string_view text, std::size_t at);
 
 std::string write_piece_model(const PieceModel& model);
 
-// Reads what heed or SentencePiece's trainer wrote. Error (store, naming `path`) for bytes that are
-// not such a model, and for pieces that are duplicate, misplaced, empty, too long or not as
+// Reads a model written by heed or by SentencePiece's trainer. Error (store, naming `path`) if the
+// bytes are not such a model, or if a piece is duplicate, misplaced, empty, too long or not as
 // described above.
 PieceModel read_piece_model(std::string_view bytes, const std::string& path);
 
-// What of any SentencePiece model heed can use: the ordinary pieces with their scores, in order,
-// after `specials` and the bytes. Its normaliser is not used; nor are pieces that heed's form does
-// not allow (a space in the middle, say) or that the user of SentencePiece defined.
+// The usable part of any SentencePiece model: the ordinary pieces with their scores, in order,
+// after `specials` and the bytes. Not used: its normaliser, user-defined pieces, and pieces that
+// heed's form does not allow (with a space in the middle, say).
 struct AdoptedPieces {
   PieceModel model;
   int left_out = 0;  // of the ordinary and user-defined pieces
 };
-// Error (store) as above, for bytes that are no model of type bpe or unigram, and if nothing is
-// left.
+// Error (store) as above if the bytes are not a bpe or unigram model, or if no piece is usable.
 AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
                            const std::vector<std::string>& specials);
 

@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-// The most words that one call caches, to bound the memory; then the cache is cleared.
+// Limits the memory of one call: the cache is cleared when it has this many words.
 constexpr std::size_t kMaxCachedWords = 200'000;
 
 // The end of the word that starts at text[begin], which is not a reserved character.
@@ -93,7 +93,7 @@ std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,
                                                      const std::string& path) {
   PieceModel model = read_piece_model(bytes, path);
   if (write_piece_model(model) != bytes)
-    throw Error(Exit::store, path + ": not a tokenizer that heed wrote: it has other settings.",
+    throw Error(Exit::store, path + ": not a tokenizer that heed wrote: its settings differ.",
                 "use another checkpoint of the run");
   return std::make_unique<PieceTokenizer>(std::move(model), path);
 }

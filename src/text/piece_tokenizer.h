@@ -5,7 +5,7 @@
 // character. No piece crosses such a cut, so encoding word by word gives the same ids as encoding
 // the whole line, in linear time; each distinct word is encoded once per call. Words longer than
 // kMaxWordBytes are cut there, between characters. Reserved characters (piece_model.h) and
-// characters that no piece has become byte tokens, so decoding restores any bytes exactly.
+// characters without a piece become byte tokens, so decoding restores any bytes exactly.
 #pragma once
 
 #include <memory>

@@ -48,11 +48,11 @@ std::unordered_set<char32_t> frequent(const Counts& counts) {
   return kept;
 }
 
-// Iterates over the longest parts of all lines that have only kept characters.
-class Parts final : public sentencepiece::SentenceIterator {
+// Iterates over the longest parts of all lines with only kept characters.
+class PartIterator final : public sentencepiece::SentenceIterator {
  public:
-  Parts(const std::vector<std::string>& lines, const std::unordered_set<char32_t>& kept) {
-    const auto separates = [&](char32_t c) { return !kept.contains(c); };  // reserved ones do
+  PartIterator(const std::vector<std::string>& lines, const std::unordered_set<char32_t>& kept) {
+    const auto separates = [&](char32_t c) { return !kept.contains(c); };  // includes reserved
     for (const std::string_view line : lines)
       for (const std::string_view part : parts_between(line, separates)) parts_.emplace_back(part);
   }
@@ -115,7 +115,7 @@ TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std:
       {"control_symbols", joined(specials, ",")},
       {"minloglevel", "3"},
   };
-  Parts parts(lines, kept);
+  PartIterator parts(lines, kept);
   std::string trained;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &parts, &trained);
   if (!status.ok())

@@ -14,7 +14,7 @@ std::string proto_number(int field, std::uint64_t value);
 std::string proto_bytes(int field, std::string_view value);
 std::string proto_float(int field, float value);
 
-// Reads the fields of one message, which the caller owns, in order.
+// Reads the fields of one message in order. The caller owns it.
 class ProtoReader {
  public:
   // `path` names the file in errors and must outlive the reader.
@@ -30,7 +30,7 @@ class ProtoReader {
   bool done() const { return bytes_.empty(); }
   Field next();  // Error (store) if the bytes are not a field
 
-  // Throws Error (store): the file is not a tokenizer, because of `what`.
+  // Throws Error (store): the file is not a tokenizer; `what` says why.
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:

@@ -134,7 +134,7 @@ bool is_special_name(std::string_view name) {
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,
                                           const std::string& path) {
   if (bytes.size() > Tokenizer::kMaxFileBytes)
-    throw Error(Exit::store, fmt::format("{}: has {} bytes; a tokenizer has at most {}.", path,
+    throw Error(Exit::store, fmt::format("{}: {} bytes; a tokenizer file has at most {}.", path,
                                          bytes.size(), Tokenizer::kMaxFileBytes));
   if (file_name == kTokenizerModel) return piece_tokenizer_from_file(bytes, path);
   assert(file_name == kTokenizerJson);

@@ -2,17 +2,17 @@
 //
 // Ids: 0 <unk>, 1 <s>, 2 </s>, then the further special tokens that an objective needs ("[MASK]"),
 // then the learnt ones. Encoding a text never gives special ids: "<s>" or "[MASK]" in a text is
-// ordinary text (only tokens_with_specials reads the names of further special tokens). A Tokenizer
+// ordinary text (only tokens_with_specials recognises further special tokens). A Tokenizer
 // is immutable: many threads may call all methods at once. The ids of a line or a word do not
 // depend on its neighbours, so a corpus cut at newlines or before spaces gives the same ids as the
 // whole.
 //
 //   char     one id per Unicode code point; unknown ones are <unk>
-//   byte     one id per byte; any bytes at all
+//   byte     one id per byte; takes any bytes
 //   word     one id per whitespace-separated word and per newline; decode puts one space between
-//            words and none beside a newline. With tokenizer.punctuation "split", a punctuation
-//            mark is a word; where decode then puts spaces is a rule (word_tokenizer.h), which does
-//            not give every text back
+//            words and none next to a newline. With tokenizer.punctuation "split", a punctuation
+//            mark is a word; decode then places spaces by rules (word_tokenizer.h) that do not
+//            restore every text
 //   bpe      SentencePiece pieces with byte fallback (Sennrich et al. 2016); nothing is unknown
 //   unigram  the same, with pieces of a unigram language model (Kudo 2018)
 //
@@ -41,14 +41,14 @@ struct Token {
 // The parts of a text that became <unk>.
 struct Unknown {
   std::size_t count = 0;           // of <unk> tokens
-  std::vector<std::string> kinds;  // distinct ones, in order of appearance, as in the text
-  bool more_kinds = false;         // there were more than were kept
-  // "3 unknown tokens: 'é' (U+00E9), 'x'", or "" if there are none
+  std::vector<std::string> kinds;  // distinct, in order of appearance, as in the text
+  bool more_kinds = false;         // some were not kept
+  // "3 unknown tokens: 'é' (U+00E9), 'x'", or "" for none
   std::string summary() const;
   Unknown& operator+=(const Unknown& more);
 
   static constexpr std::size_t kMaxKinds = 20;
-  void add_kind(std::string_view kind);  // unless it is there or there are kMaxKinds
+  void add_kind(std::string_view kind);  // no duplicates, at most kMaxKinds
 };
 
 class Tokenizer {
@@ -59,7 +59,7 @@ class Tokenizer {
   static constexpr std::array kFirstSpecials = {"<unk>", "<s>", "</s>"};
   static constexpr int kFirstFurther = kFirstSpecials.size();  // id of the next special token
   static constexpr std::size_t kMaxFileBytes = 32 << 20;       // the limit of load_tokenizer
-  static constexpr int kMaxSize = 1'000'000;                   // the most ids
+  static constexpr int kMaxSize = 1'000'000;                   // most ids
 
   virtual ~Tokenizer() = default;
 
@@ -70,18 +70,18 @@ class Tokenizer {
   int first_ordinary_id() const { return static_cast<int>(specials_.size()); }
   bool is_special(int id) const { return id < first_ordinary_id(); }
 
-  // Calls sink for every token of the text, in order. All other ways of encoding use it; it also
-  // serves to store ids in less memory than a vector<int>.
+  // Calls sink for every token of the text, in order. All other encoding methods use it. It also
+  // lets callers store ids in less memory than a vector<int>.
   using Sink = std::function<void(const Token&)>;
   virtual void scan(std::string_view text, const Sink& sink) const = 0;
 
   std::vector<int> encode(std::string_view text) const;
-  // Calls use(part, id) for each part of a text that ends at the name of a further special token,
-  // with the id of that token, and then for the rest with -1.
+  // Calls use(part, id) for the text before each name of a further special token, with that token's
+  // id, and then for the rest with -1.
   void split_at_specials(std::string_view text,
                          const std::function<void(std::string_view, int)>& use) const;
   // Like encode, but the name of a further special token becomes its id. With bpe and unigram the
-  // name includes one space before it, as the first piece of a word includes the space before it.
+  // name includes one space before it, like the first piece of a word.
   std::vector<Token> tokens_with_specials(std::string_view text) const;
   Unknown unknown(std::string_view text) const;
 
@@ -114,16 +114,15 @@ class Tokenizer {
   std::vector<std::string> specials_;
 };
 
-// Can this be the name of a further special token? Printable ASCII without spaces, at most 256
-// bytes.
+// A valid name of a further special token is printable ASCII without spaces, at most 256 bytes.
 bool is_special_name(std::string_view name);
 
 // The two possible file names.
 inline constexpr std::string_view kTokenizerJson = "tokenizer.json";
 inline constexpr std::string_view kTokenizerModel = "tokenizer.model";
 
-// Reads the bytes of a file of that name. For any bytes the result is a valid tokenizer or an Error
-// (store) that names `path`.
+// Reads the bytes of a file with that name. Any bytes give a valid tokenizer or an Error (store)
+// that names `path`.
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,
                                           const std::string& path);
 

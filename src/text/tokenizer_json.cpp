@@ -33,7 +33,7 @@ std::vector<std::string> further_specials(JsonObject& file) {
   const std::set<std::string_view> distinct(names.begin(), names.end());
   if (names.size() < first.size() || !std::equal(first.begin(), first.end(), names.begin()) ||
       distinct.size() != names.size() || !std::ranges::all_of(names, is_special_name))
-    file.fail("\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"], or these and further names.");
+    file.fail("\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"], then any further names.");
   return {names.begin() + first.size(), names.end()};
 }
 
@@ -49,7 +49,7 @@ std::string fault_of(const TokenList& list) {
   for (const std::string& token : list.tokens) {
     const std::string shown = "the token \"" + printable(token) + "\"";
     if (token.empty()) return "a token is empty";
-    if (!seen.insert(token).second) return shown + " is there twice";
+    if (!seen.insert(token).second) return shown + " appears twice";
     if (list.type == TokenizerConfig::char_ &&
         static_cast<std::size_t>(code_point_at(token, 0).length) != token.size())
       return shown + " is more than one character";
@@ -79,7 +79,7 @@ TokenList read_token_list(std::string_view bytes, const std::string& path) {
   TokenList list{.type = type_of(file)};
   if (file.has("punctuation")) {
     if (list.type != TokenizerConfig::word || file.text("punctuation") != "split")
-      file.fail("\"punctuation\" must be \"split\", and of words.");
+      file.fail("\"punctuation\" must be \"split\", with type \"word\".");
     list.punctuation = Punctuation::split;
   }
   list.further = further_specials(file);

@@ -20,7 +20,7 @@ std::string tokenizer_json(TokenizerConfig::Type type, const std::vector<std::st
                            const std::vector<std::string>& tokens,
                            Punctuation punctuation = Punctuation::keep);
 
-// What such a file says.
+// The contents of such a file.
 struct TokenList {
   TokenizerConfig::Type type;
   Punctuation punctuation = Punctuation::keep;
@@ -28,10 +28,10 @@ struct TokenList {
   std::vector<std::string> tokens = {};
 };
 
-// What is wrong with the tokens of a list, in words; "" if nothing is.
+// The fault of a list's tokens, in words; "" if they are valid.
 std::string fault_of(const TokenList& list);
 
-// Error (store) as in load_tokenizer; the list has no fault.
+// Error (store) as in load_tokenizer. The result has no fault.
 TokenList read_token_list(std::string_view bytes, const std::string& path);
 
 // The list must have no fault.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxWordBytes = 1000;  // longer words become <unk>
 
-// At most `room` keys with a count of at least min_frequency, by falling count, then by rising key.
+// At most `room` keys with a count of at least min_frequency, by falling count, then rising key.
 std::vector<std::string> most_frequent(const StringMap<std::int64_t>& counts,
                                        std::int64_t min_frequency, std::size_t room) {
   std::vector<std::pair<std::int64_t, std::string>> order;

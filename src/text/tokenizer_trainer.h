@@ -23,7 +23,7 @@ struct TrainedTokenizer {
 
 class TokenizerTrainer {
  public:
-  // `specials`: the names of the further special tokens, which get the ids from 3 on.
+  // `specials`: the names of the further special tokens, with ids from 3 on.
   TokenizerTrainer(const TokenizerConfig& config, std::vector<std::string> specials,
                    std::uint64_t seed);
 
@@ -45,7 +45,7 @@ class TokenizerTrainer {
   TokenizerConfig config_;
   std::vector<std::string> specials_;
   std::uint64_t bytes_ = 0;
-  // How often each occurs: code points (char) or bytes by their values, words.
+  // Counts of code points (char) or bytes, by value, and of words.
   std::vector<std::int64_t> characters_;
   StringMap<std::int64_t> words_;
   LineSample sample_;

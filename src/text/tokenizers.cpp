@@ -25,7 +25,7 @@ Tokenizers Tokenizers::load(std::span<const NamedBytes> files,
     const bool source = name.starts_with(kSource);
     if (source) name.remove_prefix(kSource.size());
     if (name != kTokenizerJson && name != kTokenizerModel)
-      throw Error(Exit::store, (folder / file.name).string() + " is not a tokenizer of heed.");
+      throw Error(Exit::store, (folder / file.name).string() + " is not a heed tokenizer.");
     (source ? t.separate_source : t.target) =
         load_tokenizer(name, file.bytes, (folder / file.name).string());
   }

@@ -21,9 +21,9 @@ struct Tokenizers {
   std::unique_ptr<Tokenizer> target, separate_source;
   const Tokenizer& source() const { return separate_source ? *separate_source : *target; }
 
-  // tokenizer.json or tokenizer.model; with two, the source's name has "source_" before it.
+  // tokenizer.json or tokenizer.model; with two, the source's starts with "source_".
   std::vector<NamedBytes> files() const;
-  // Reads these files of `folder`. Error (store) for a file that heed did not write.
+  // Reads these files from `folder`. Error (store) for a file that heed did not write.
   static Tokenizers load(std::span<const NamedBytes> files, const std::filesystem::path& folder);
 };
 

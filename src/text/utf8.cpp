@@ -17,7 +17,7 @@ std::string to_lower(std::string_view text) {
   lower.reserve(text.size());
   each_code_point(text, [&](CodePoint c, std::size_t at) {
     const auto value = static_cast<utf8proc_int32_t>(c.value);
-    const auto mapped = utf8proc_tolower(value);  // an invalid one stays
+    const auto mapped = utf8proc_tolower(value);  // invalid ones stay
     if (mapped == value)
       lower += text.substr(at, c.length);
     else

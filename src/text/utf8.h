@@ -14,12 +14,12 @@ namespace heed {
 // The bytes of one code point.
 std::string encode_utf8(char32_t code_point);
 
-// Replaces each code point by Unicode's simple lower-case mapping, which is one code point, so line
-// and word counts stay. Final sigma and the dotted capital I get no special treatment. Invalid
+// Replaces each code point with Unicode's simple lower-case mapping, one code point, so line and
+// word counts do not change. Final sigma and the dotted capital I get no special treatment. Invalid
 // bytes stay.
 std::string to_lower(std::string_view text);
 
-// The parts of `text` between runs of characters that separate them; views into it.
+// The parts of `text` between runs of separators, as views into it.
 template <class Separates>
 std::vector<std::string_view> parts_between(std::string_view text, Separates&& separates) {
   std::vector<std::string_view> parts;

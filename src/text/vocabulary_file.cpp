@@ -17,8 +17,8 @@ void require_same(const std::string& key, std::string_view found, std::string_vi
                   const std::string& path) {
   if (found == wanted) return;
   throw Error(Exit::usage,
-              fmt::format("tokenizer.{} is {}, but tokenizer.file {} has the tokens of {}.", key,
-                          wanted, path, found),
+              fmt::format("tokenizer.{} is {}, but in tokenizer.file {} it is {}.", key, wanted,
+                          path, found),
               fmt::format("--set tokenizer.{}={}", key, found));
 }
 
@@ -30,11 +30,11 @@ TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& conf
                type_name(config.type), path);
   std::string note;
   if (adopted.left_out > 0)
-    note = fmt::format("; {} of its pieces left out, which heed cannot use", adopted.left_out);
+    note = fmt::format("; {} of its pieces left out as unusable", adopted.left_out);
   return {std::make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
 }
 
-// One token per line; names of special tokens are passed over.
+// One token per line; names of special tokens are skipped.
 TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
                         const std::vector<std::string>& specials, const std::string& path) {
   if (type != TokenizerConfig::char_ && type != TokenizerConfig::word)
@@ -72,13 +72,13 @@ TrainedTokenizer tokens_from(std::string_view bytes, const TokenizerConfig& conf
 
 TrainedTokenizer tokenizer_from(std::string_view bytes, const TokenizerConfig& config,
                                 const std::vector<std::string>& specials, const std::string& path) {
-  // The scores of a model have zero bytes; a list of tokens has none.
+  // Zero bytes occur in the scores of a model, never in a list.
   const auto read = bytes.find('\0') != std::string_view::npos ? pieces_from : tokens_from;
   try {
     return read(bytes, config, specials, path);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
-    // Its own hint is about checkpoints.
+    // Its hint is about checkpoints.
     throw Error(Exit::data, e.text(), "heed config --docs: tokenizer.file");
   }
 }

@@ -15,7 +15,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-// The length of the mark or symbol at text[at]; 0 if there is none.
+// The length of the mark or symbol at text[at], else 0.
 std::size_t mark_length(std::string_view text, std::size_t at) {
   const CodePoint c = code_point_at(text, at);
   const int category = utf8proc_category(static_cast<utf8proc_int32_t>(c.value));
@@ -23,7 +23,7 @@ std::size_t mark_length(std::string_view text, std::size_t at) {
   return mark ? static_cast<std::size_t>(c.length) : 0;
 }
 
-// On which sides a word stands without a space.
+// The sides on which a word has no space.
 struct Joins {
   bool left, right;
 };

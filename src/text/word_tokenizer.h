@@ -1,5 +1,5 @@
-// One id per word and per newline. ASCII whitespace separates words; the newline is a token itself.
-// Punctuation stays at its word, or every mark and symbol (Unicode's P and S) is a word of its own.
+// One id per word and per newline. ASCII whitespace separates words; the newline is itself a token.
+// Punctuation stays with its word, or every mark and symbol (Unicode's P and S) is its own word.
 // See tokenizer.h for the contract.
 #pragma once
 
@@ -23,7 +23,7 @@ using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>
 
 class WordTokenizer final : public Tokenizer {
  public:
-  // `words`: distinct, in the order of their ids.
+  // `words`: distinct, in id order.
   WordTokenizer(const std::vector<std::string>& further, std::vector<std::string> words,
                 Punctuation punctuation = Punctuation::keep);
 
@@ -33,9 +33,9 @@ class WordTokenizer final : public Tokenizer {
 
   int size() const override { return first_ordinary_id() + static_cast<int>(words_.size()); }
   void scan(std::string_view text, const Sink& sink) const override;
-  // With Punctuation::split there is no space before . , ; : ! ? % ... and closing brackets and
-  // quotes, none after opening ones, and none on either side of apostrophes, hyphens, slashes and
-  // underscores: "don't stop (now)." comes back, "3.14" becomes "3. 14".
+  // With Punctuation::split there is no space before . , ; : ! ? % ... or closing brackets and
+  // quotes, after opening ones, or on either side of apostrophes, hyphens, slashes and
+  // underscores: "don't stop (now)." is restored, "3.14" becomes "3. 14".
   std::string text_after(int previous, int id) const override;
   std::string serialize() const override;
 

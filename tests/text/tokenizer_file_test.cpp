@@ -50,7 +50,7 @@ TEST(TokenizerFile, JsonThatIsWrong) {
       {json("char", R"(["<unk>","<s>","</s>","<s>"])", R"(["a"])"), "\"special\" must be"},
       {json("char", "7", R"(["a"])"), "\"special\" must be a list of strings"},
       {json("char", special, R"(["a",7])"), "\"tokens\" must be a list of strings"},
-      {json("char", special, R"(["a","b","a"])"), "the token \"a\" is there twice"},
+      {json("char", special, R"(["a","b","a"])"), "the token \"a\" appears twice"},
       {json("char", special, R"(["ab"])"), "more than one character"},
       {json("char", special, R"(["a",""])"), "a token is empty"},
       {json("char", special, "[]"), "\"tokens\" is empty"},
@@ -85,8 +85,8 @@ TEST(TokenizerFile, ModelThatIsWrong) {
       {write_piece_model(small_model()) + "x", "cut short"},
       {nan_model, "no finite score"},
       {changed([](PieceModel& m) { m.pieces.clear(); }), "too few pieces"},
-      {changed([](PieceModel& m) { m.pieces[3].text = "a"; }), "is there twice"},
-      {changed([](PieceModel& m) { m.pieces[3].text = "<s>"; }), "is there twice"},
+      {changed([](PieceModel& m) { m.pieces[3].text = "a"; }), "appears twice"},
+      {changed([](PieceModel& m) { m.pieces[3].text = "<s>"; }), "appears twice"},
       {changed([](PieceModel& m) { m.pieces[3].text = ""; }), "is empty"},
       {changed([](PieceModel& m) { m.pieces[3].text = "a b"; }), "no piece may have"},
       {changed([](PieceModel& m) { m.pieces[3].text = "a▁"; }), "no piece may have"},
@@ -96,8 +96,8 @@ TEST(TokenizerFile, ModelThatIsWrong) {
       {changed([](PieceModel& m) {
          m.specials = {"[A]", "[A]"};
        }),
-       "is there twice"},
-      {changed([](PieceModel& m) { m.specials = {"<0x41>"}; }), "is there twice"},
+       "appears twice"},
+      {changed([](PieceModel& m) { m.specials = {"<0x41>"}; }), "appears twice"},
   }};
   for (const auto& [bytes, part] : cases) expect_refused(kTokenizerModel, bytes, part);
 }

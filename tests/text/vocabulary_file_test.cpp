@@ -100,10 +100,10 @@ TEST_F(VocabularyFile, IsWhatTheConfigSays) {
     return error(type, bytes, Exit::usage);
   };
   EXPECT_THAT(usage(TokenizerConfig::unigram, bpe),
-              AllOf(HasSubstr("tokenizer.type is unigram"), HasSubstr("the tokens of bpe"),
+              AllOf(HasSubstr("tokenizer.type is unigram"), HasSubstr("it is bpe"),
                     HasSubstr("--set tokenizer.type=bpe")));
-  EXPECT_THAT(usage(TokenizerConfig::word, bpe), HasSubstr("the tokens of bpe"));
-  EXPECT_THAT(usage(TokenizerConfig::bpe, word), HasSubstr("the tokens of word"));
+  EXPECT_THAT(usage(TokenizerConfig::word, bpe), HasSubstr("it is bpe"));
+  EXPECT_THAT(usage(TokenizerConfig::bpe, word), HasSubstr("it is word"));
   EXPECT_THAT(usage(TokenizerConfig::bpe, "the\ncat\n"), HasSubstr("is a list of tokens"));
   const auto split = [&] { read(TokenizerConfig::word, word, false, Punctuation::split); };
   EXPECT_THAT(error_of(split, Exit::usage), HasSubstr("tokenizer.punctuation is split"));
@@ -114,7 +114,7 @@ TEST_F(VocabularyFile, WhatIsNoVocabularyIsNamed) {
   for (const auto& [type, bytes, part] : std::vector<std::tuple<Type, std::string, std::string>>{
            {TokenizerConfig::word, "", "\"tokens\" is empty"},
            {TokenizerConfig::word, "a\n\nb", "a token is empty"},
-           {TokenizerConfig::word, "a\na", "the token \"a\" is there twice"},
+           {TokenizerConfig::word, "a\na", "the token \"a\" appears twice"},
            {TokenizerConfig::word, "a b", "not a word"},
            {TokenizerConfig::char_, "ab", "more than one character"},
            {TokenizerConfig::char_, "\xFF", "not valid UTF-8"},
