@@ -21,9 +21,9 @@
 namespace {
 
 // OpenBLAS starts a thread for every core it sees when it is loaded, before main(). heed does not
-// use them, and where one cannot start, OpenBLAS raises SIGINT. So it is shown one core: functions
-// in .preinit_array run before anything of a shared library does.
-cpu_set_t cores;  // of this process; none if they are not known
+// use them, and where one cannot start, OpenBLAS raises SIGINT. So we show it one core: functions
+// in .preinit_array run before any code of a shared library.
+cpu_set_t cores;  // of this process; empty if unknown
 
 void show_one_core() {
   if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return;
@@ -68,7 +68,7 @@ heed::Exit run(const std::vector<std::string>& args) {
   } catch (const std::system_error& e) {
     if (e.code() != std::errc::resource_unavailable_try_again)
       return report(Exit::internal, e.what());
-    // The thread of a library: SentencePiece trains with one.
+    // A library's thread: SentencePiece trains with one.
     const heed::Error error(Exit::memory, std::string("cannot start a thread: ") + e.what(),
                             heed::kMoreThreads);
     return report(error.exit(), error.what());

@@ -33,22 +33,19 @@ struct AttendOptions {
   bool draws() const { return !json && html.empty(); }
 };
 
-constexpr int kDrawnTokens = 16;  // that a model writes, for maps in a terminal
+constexpr int kDrawnTokens = 16;  // written by a model for maps in a terminal
 
 constexpr const char* kAttendNotes =
     "Prints a line about each head, and the map of the head that looks most at single tokens;\n"
     "--kind, --layer and --head draw the maps of the heads they choose. Without a text, on a\n"
-    "terminal, heed asks for one after the other. What a model of pairs writes is what heed\n"
+    "terminal, heed asks for texts one by one. What a model of pairs writes is what heed\n"
     "translate prints; other models take the most probable token each time.\n"
     "--json prints an object, with --file one for each line: source_ids, source_tokens,\n"
-    "source_bytes, target_ids, target_tokens, target_bytes; and encoder, decoder and cross, as "
-    "far\n"
-    "as the model has them, as [layer][head][query][key]. The bytes of a token are [begin, end) "
-    "in\n"
-    "its text as the model reads it (normalised, in lower case); <s> and </s> have an empty "
-    "range,\n"
-    "and there are none of a target that the model writes. In a file, what is unknown is read as\n"
-    "<unk>. scripts/gold.py scores heads by what is in these objects.";
+    "source_bytes, target_ids, target_tokens, target_bytes; and those of encoder, decoder and\n"
+    "cross that the model has, as [layer][head][query][key]. The bytes of a token are its range\n"
+    "[begin, end) in the text as the model reads it (normalised, in lower case); <s> and </s>\n"
+    "have an empty range, and a target that the model writes has no bytes. In a file, unknown\n"
+    "tokens are read as <unk>. scripts/gold.py scores heads from these objects.";
 
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
@@ -58,7 +55,7 @@ void add_options(CommandLine& line, AttendOptions& r) {
       "with --json: its lines instead; - is standard input");
   line.add_targets(r.texts, "text for the decoder (default: what the model writes)");
   app.add_option("--max-tokens", r.max_tokens,
-                 "most tokens of what the model writes (default: 16; with --json and --html all)")
+                 "most tokens the model writes (default: 16; with --json and --html all)")
       ->check(in_range(1, 1'000'000));
   app.add_option("--kind", r.heads.kind, "only this attention")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
@@ -67,7 +64,7 @@ void add_options(CommandLine& line, AttendOptions& r) {
   app.add_flag("--contributions", r.contributions,
                "with --json: also the length of the vector each head takes from each token");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
-  app.add_option("--limit", r.limit, "only so many lines of --file")
+  app.add_option("--limit", r.limit, "read only this many lines of --file")
       ->check(in_range(1))
       ->needs("--file");
   app.footer(kAttendNotes);
@@ -97,11 +94,11 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
 
 struct AttendInput {
   Example read;
-  std::string written = {};  // by the model, as the target; empty: by the user
+  std::string written = {};  // the target, if the model wrote it
   ByteRanges source_bytes = {}, target_bytes = {};
 };
 
-// The target that the model itself writes, cut to what is looked into.
+// Lets the model write the target, cut to the tokens shown.
 void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source,
                   AttendInput& input) {
   const int room = t.objective->longest(Side::target) - 1;  // <s> too
@@ -127,7 +124,7 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
   const Objective& objective = *t.objective;
   const bool is_line = r.texts.file.has_value();
   AttendInput input;
-  // Returns the ids without what frames them, which is nowhere in the text: an empty range.
+  // Returns the ids without their frame, whose byte ranges are empty.
   const auto add = [&](Side side, const std::string& text, const std::string& name) {
     const TokenizedText read = texts.inspected(side, text, name, is_line);
     const bool source = side == Side::source;

@@ -23,7 +23,7 @@ Exit run_average(CommandLine& line) {
   line.app().footer(
       "Writes checkpoints/average-A-B, where A and B are the first and the last step. Use it with\n"
       "--checkpoint average-A-B; it cannot be resumed. train.keep_last sets how many checkpoints\n"
-      "there are; the best one is kept in addition and can be averaged too.");
+      "are kept; the best one is kept as well and can be averaged too.");
   if (!line.parse()) return Exit::ok;
   if (last->count() + best->count() == 0)
     throw Error(Exit::usage, "expected --last N or --best N.", "heed average --help");

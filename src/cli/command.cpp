@@ -22,7 +22,7 @@ std::string option_word(const std::string& arg) {
   return arg.substr(begin, arg.find('=') - begin);
 }
 
-// The full key of a config whose last part is an option's name, or "": max-steps.
+// The config key that ends in an option's name (max-steps), or "".
 std::string key_called(std::string word) {
   std::replace(word.begin(), word.end(), '-', '_');
   RunConfig config;
@@ -174,7 +174,7 @@ std::string CommandLine::value_after(const std::string& arg) const {
   return next < args_.end() && !next->starts_with('-') ? *next : "VALUE";
 }
 
-// The end of the message about an option that other programs have, or "".
+// How the message about another program's option ends, or "".
 std::string CommandLine::meant(const std::string& arg) const {
   const std::string word = option_word(arg);
   const auto option =

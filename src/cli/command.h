@@ -6,7 +6,7 @@
 //     int max_tokens = 100;
 //     line.add_model();
 //     line.app().add_option("--max-tokens", max_tokens, "how many tokens to write");
-//     if (!line.parse()) return Exit::ok;  // --help was answered
+//     if (!line.parse()) return Exit::ok;  // --help was printed
 //     ...
 //   }
 //
@@ -36,7 +36,7 @@ struct Command {
   Exit (*run)(CommandLine& line);
 };
 
-// What a command works on, and the other side that belongs to it.
+// The text a command works on, and its other side.
 struct TextArguments {
   std::optional<std::string> text, target;       // TEXT, --target
   std::optional<std::string> file, target_file;  // --file, --target-file; "-": standard input
@@ -53,12 +53,12 @@ class CommandLine {
   // Options of several commands. The variables must live until parse().
   CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
                         const std::string& type = "PATH");
-  // RUN, required, or an option. A name that is no path here is a run of ./runs.
+  // RUN, required, or an option. A bare name that is no run here means ./runs/NAME.
   CLI::Option* add_run(std::string& run,
                        const std::string& text = "run folder or checkpoint folder",
                        const std::string& name = "RUN");
   void add_model();  // RUN and --checkpoint last|best|step-N|PATH
-  // TEXT, one argument or several, among which options may stand; or --file.
+  // TEXT, one or more arguments with options between them; or --file.
   void add_texts(TextArguments& texts, const std::string& text,
                  const std::string& file = "its lines instead; - is standard input");
   void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
@@ -66,7 +66,7 @@ class CommandLine {
   void add_sets(std::vector<std::string>& sets);                    // --set KEY=VALUE, any number
   void add_threads();                                               // --threads N
   void add_side(std::string& side);                                 // --side source|target
-  // --like and --minutes, of a config that is made for a text.
+  // --like and --minutes, for a config made from a text.
   CLI::Option* add_like(std::string& like);
   CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
@@ -89,10 +89,10 @@ class CommandLine {
   std::string as_typed() const;
 
  private:
-  std::string unexpected(const std::string& argument) const;  // that parse() does not know
+  std::string unexpected(const std::string& argument) const;  // the message for it
   std::string meant(const std::string& arg) const;
-  std::string value_after(const std::string& arg) const;  // "VALUE" if there is none
-  void join_words();  // what CLI11 has left over is more of TEXT
+  std::string value_after(const std::string& arg) const;  // or "VALUE"
+  void join_words();                                      // CLI11's leftovers belong to TEXT
   void check_texts() const;
   void find_runs();
 
@@ -111,8 +111,8 @@ std::span<const Command> commands();  // in the order of the help
 // Runs the command that args (without the program's name) begin with.
 Exit run_command(const std::vector<std::string>& args);
 
-// Checks that an option is a number from `low` to `high`, or of at least `low`; the message says
-// what is expected.
+// Checks that an option is a number from `low` to `high`, or at least `low`; the message says
+// what was expected.
 template <class T>
 CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
   const bool open = high == std::numeric_limits<T>::max();

@@ -24,7 +24,7 @@ std::vector<std::string> config_folders() {
   return folders;
 }
 
-// Name -> path. Of two with one name the first folder's counts.
+// Name -> path. If two share a name, the first folder wins.
 std::map<std::string, std::string> shipped_configs() {
   std::map<std::string, std::string> found;
   for (const std::string& folder : config_folders())

@@ -5,16 +5,16 @@
 
 namespace heed {
 
-// A path as it is. A name alone ("quickstart"), if nothing here is called so, is NAME.json in
-// ./configs, or in the configs of the clone or the installation that this program belongs to. Error
-// (usage) says where was looked, and lists what there is.
+// A path is returned unchanged. A bare name ("quickstart") that is not a file here is NAME.json in
+// ./configs, or in the configs of this program's clone or installation. Error (usage) says which
+// folders were searched, and lists their configs.
 std::string config_path(const std::string& typed);
 
-// Whether `heed train` takes this as a config: *.json, or a name alone that nothing here has.
+// Whether `heed train` takes this as a config: *.json, or a bare name that is not a file here.
 // Everything else is text.
 bool names_config(const std::string& typed);
 
-// What to try where `typed` does not exist: a config or file with such a name; "" if there is none.
+// What to try if `typed` does not exist: a config or file with a similar name, or "".
 std::string missing_hint(const std::string& typed);
 
 }  // namespace heed

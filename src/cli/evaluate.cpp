@@ -27,16 +27,16 @@ constexpr const char* kEvaluateNotes =
     "token, without label smoothing. bits per byte counts one newline per pair; it is left out\n"
     "where <unk> or lower-casing loses bytes. Unknown tokens are read as <unk>, and predicting\n"
     "<unk> there is right. Masked models: fixed masks, pseudo-perplexity and the accuracy of the\n"
-    "masked tokens; with a decoder, figures of all that it writes: spans, sentinels and </s>.\n"
+    "masked tokens; with a decoder, figures for all it writes: spans, sentinels and </s>.\n"
     "Perplexities of models with different tokenizers do not compare; bits per byte do.\n"
     "Yardsticks score the same tokens: all ids equally likely (uniform), by their frequency in\n"
     "training (unigram), an interpolated Kneser-Ney n-gram model of the training tokens, and what\n"
-    "xz needs for the text after the training text. Of pairs they see the target side only. Of a\n"
-    "long training text they see the last 5,000,000 tokens, of which the n-gram model learns\n"
-    "until it has 4 million n-grams, xz the last 8 MiB. They are left out where the training text\n"
-    "has changed.\n"
-    "BLEU is of translations by beam search (--beam-size); the \"bleu\" in a log of training is\n"
-    "of greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
+    "xz needs for the text after the training text. For pairs they see only the target side. Of a\n"
+    "long training text they see the last 5,000,000 tokens; the n-gram model stops learning at\n"
+    "4 million n-grams, and xz sees the last 8 MiB. They are left out if the training text has\n"
+    "changed.\n"
+    "BLEU scores translations by beam search (--beam-size); the \"bleu\" in a training log scores\n"
+    "greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
     "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
     "bytes, unknown_tokens if there are any, yardsticks (name, nats_per_token, bits_per_byte),\n"
     "and with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match\n"
@@ -66,14 +66,14 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
           "the run has no held-out data (data.valid_fraction 0): expected --file.");
 }
 
-// What is scored.
+// The scored data.
 struct Scored {
   Split split;
-  std::optional<Split> train;  // if it was read, too
-  bool changed = false;        // what was read is not the data that the run was trained on
+  std::optional<Split> train;  // if it was read too
+  bool changed = false;        // the data is not what the run was trained on
 };
 
-// `given`: the pairs that the options name. They may come from a pipe, so they are read once.
+// `given`: the pairs that the options name, read only once: they may come from a pipe.
 Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, OpenModel& m) {
   Scored s;
   if (given) {
@@ -91,7 +91,7 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
   return s;
 }
 
-// As logged by training, if that was on the same data, else measured.
+// As logged by training if the data is the same, else measured.
 Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   try {
     if (s.train && !s.changed)
@@ -157,9 +157,9 @@ Exit run_evaluate(CommandLine& line) {
   CLI::App& app = line.app();
   line.add_model();
   line.add_list("--file", o.files,
-                "text to score (may be repeated; read in order); of pairs: the source lines",
+                "text to score (may be repeated; read in order); for pairs: the source lines",
                 "FILE");
-  line.add_file("--target-file", o.target_file, "of pairs: the target lines", "FILE");
+  line.add_file("--target-file", o.target_file, "for pairs: the target lines", "FILE");
   app.add_option("--stride", o.stride,
                  "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap")
       ->check(in_range(0, 1'000'000));

@@ -1,5 +1,4 @@
-// What `heed evaluate` prints for people: each figure with its unit, and the model's loss among the
-// yardsticks.
+// Prints `heed evaluate` as text: each figure with its unit, the model's loss among the yardsticks.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -25,13 +25,13 @@ nlohmann::ordered_json as_json(const Hypothesis& f, const Tokenizer& tokenizer, 
           {"log_probability", f.log_probability}};
 }
 
-// Whole spans may be improbable, even the best one.
+// Even the best whole span may be improbable.
 std::string shown_probability(const Hypothesis& f, bool span) {
   const double p = std::exp(f.log_probability);
   return span && p < 0.001 ? fmt::format("{:.1e}", p) : fmt::format("{:.4f}", p);
 }
 
-// Without the space that belongs to its first piece.
+// Without the leading space of its first piece.
 std::string as_text(const Hypothesis& f, const Tokenizer& tokenizer) {
   const std::string text = tokenizer.decode(f.ids);
   if (text == " ") return with_space_marks(text);
@@ -82,11 +82,10 @@ Exit run_fill(CommandLine& line) {
   app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
       ->check(in_range(1, 1'000'000));
   app.footer(
-      "With --json, an object per text: text, ids (what the model reads), masks: for each its "
-      "position in\n"
-      "ids and the candidates (token, id, probability). A model with a decoder answers with spans\n"
-      "of one token or more (text, tokens, ids, probability, log_probability), at most 32 for a\n"
-      "mask, each given its best answers to the masks before.");
+      "With --json, an object per text: text, ids (what the model reads), masks: the position of\n"
+      "each in ids and its candidates (token, id, probability). A model with a decoder answers\n"
+      "with spans of one token or more (text, tokens, ids, probability, log_probability), at most\n"
+      "32 per mask, each given its best answers to the earlier masks.");
   if (!line.parse()) return Exit::ok;
   o.json = line.json();
 

@@ -18,8 +18,8 @@
 namespace heed {
 namespace {
 
-// A few words of a text, on one line. They are whole: of a text that is cut from a longer one, the
-// first and the last `cut` words are left out, and U+FFFD stands for a part of a character.
+// A few whole words of a text, on one line. If it is cut from a longer text, its first and last
+// `cut` words are left out; U+FFFD marks part of a character.
 std::string some_words(const std::string& text, std::size_t cut) {
   const std::vector<std::string_view> all = split_words(text);
   std::string words;
@@ -32,7 +32,7 @@ std::string some_words(const std::string& text, std::size_t cut) {
   return words;
 }
 
-// Pieces of words as the text they are of: "▁the ▁b ig" is " the big".
+// Joins pieces of words into text: "▁the ▁b ig" is " the big".
 std::string unsplit(std::string pieces) {
   if (pieces.find(kSpaceMark) == std::string::npos) return pieces;
   std::erase(pieces, ' ');
@@ -73,7 +73,7 @@ void show_first_results(const RunResult& result, Log& log) try {
   write_output(page, report_page(report, read_metrics(report.folder, report.last_step)));
   log.info(fmt::format("the whole story, for a browser: {}", page));
 
-  // A model that fills in masks has shown tokens, which are not what one types.
+  // A model that fills in masks has shown tokens, not text that one types.
   const std::string name = shell_word(run), text = prompt.empty() ? "TEXT" : shell_word(prompt);
   log.info("try next:");
   log.info(fmt::format("  heed {} {}, which asks for {}", use.command, name, use.takes));

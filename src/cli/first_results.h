@@ -1,5 +1,5 @@
-// Printed when training on the user's own text, or with a config that comes with heed, ends: a
-// sample, the page, what to try next.
+// Printed when training on the user's own text or with a shipped config ends: a sample, the page,
+// what to try next.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace heed {
 
-// Did `heed train TEXT` start this run? Then the paths of its data start at its own folder.
+// Did `heed train TEXT` start this run? Then its data paths are relative to its folder.
 bool is_of_own_text(const std::string& run);
 
-// Logs a sample, writes RUN/report.html, and names commands to try next. The run is finished and
-// whole, so an Error is only a warning.
+// Logs a sample, writes RUN/report.html, and names commands to try next. The run is already
+// complete, so an Error is only a warning.
 void show_first_results(const RunResult& result, Log& log);
 
 }  // namespace heed

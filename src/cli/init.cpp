@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kInitNotes =
     "The config is the one that heed train TEXT would make, with comments, but nothing is\n"
-    "measured: train.max_steps is a guess of what fits into --minutes. Without TEXT it names\n"
+    "measured: train.max_steps is a guess at what fits into --minutes. Without TEXT it names\n"
     "mine.txt. A .tsv file (source, tab, target) gets a model that translates.";
 
 }  // namespace
@@ -53,7 +53,7 @@ Exit run_init(CommandLine& line) {
   } else {
     text = read_own_text(request, false, log);
     text.pairs = text.files.size() == 1 && request.texts[0].ends_with(".tsv") && like->count() == 0;
-    for (std::string& file : text.files) {  // as a config in its folder names it
+    for (std::string& file : text.files) {  // relative to the config's folder
       if (fs::path(file).is_relative())
         file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();
       check_writable(file);

@@ -15,7 +15,7 @@
 namespace heed {
 namespace {
 
-// The width of a column of names.
+// The width of the name column.
 template <class Rows>
 std::size_t name_width(const Rows& rows) {
   std::size_t width = 8;

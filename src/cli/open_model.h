@@ -12,7 +12,7 @@ struct OpenModel : TrainedModel {
   explicit OpenModel(const CommandLine& line);
 
   Log log;
-  Pool pool;  // of --threads; one thread where a command has no such option
+  Pool pool;  // of --threads; one thread if the command lacks that option
 };
 
 }  // namespace heed

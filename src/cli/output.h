@@ -8,20 +8,18 @@
 
 namespace heed {
 
-// The reader of our output has closed it. Not an error: main() ends quietly, by SIGPIPE as filters
-// do.
+// The reader closed our output. Not an error: main() ends quietly by SIGPIPE, as filters do.
 struct OutputClosed {};
 
-// OutputClosed on a closed pipe; Error (Exit::store) on a full disk. On a terminal, which would
-// obey them, control characters of the text are shown as codes (base/utf8.h).
+// OutputClosed on a closed pipe; Error (Exit::store) on a full disk. On a terminal,
+// control characters in the text are shown as codes (base/utf8.h).
 void print(std::string_view text);
-void print_coloured(std::string_view drawing);  // as it is: its escapes are heed's own
+void print_coloured(std::string_view drawing);  // unchanged: its escapes are heed's own
 // JSON on a line; bytes that are not UTF-8 become U+FFFD.
 void print_line(const nlohmann::ordered_json& json);
-// A page or a table for the user; "-" is standard output. A file is in place whole or not at all,
-// what a link leads to is replaced, and a pipe or a device gets the bytes. Error (Exit::usage) if
-// the path is a file of a run or in a checkpoint, which would be damaged; Error (Exit::store) if it
-// cannot be written.
+// A page or a table for the user; "-" is standard output. A file is replaced whole or not at all,
+// also through a link; a pipe or a device gets the bytes. Error (Exit::usage) if the path belongs
+// to a run or a checkpoint; Error (Exit::store) if it cannot be written.
 void write_output(const std::string& path, std::string_view text);
 void print_error(const char* what);  // "heed: error: ..." on standard error
 void flush_output();                 // makes the output visible now; main() does it at the end

@@ -24,10 +24,10 @@ namespace {
 
 constexpr const char* kHowToEnd = "Ctrl-D ends.";
 
-// What the signal handler knows.
-volatile std::sig_atomic_t prompt_stop = 0;  // a signal to stop that is not yet obeyed, or 0
-int prompt_wake = -1;                        // an eventfd that the prompt waits for
-termios prompt_terminal;                     // as it was before lines were edited
+// State of the signal handler.
+volatile std::sig_atomic_t prompt_stop = 0;  // a pending signal to stop, or 0
+int prompt_wake = -1;                        // the eventfd that the prompt polls
+termios prompt_terminal;                     // its settings before editing
 
 extern "C" void note_prompt_signal(int signal) {
   const int error = errno;
@@ -72,7 +72,7 @@ class Prompt {
     ::el_set(edit, EL_PROMPT, prompt_of);
     ::el_set(edit, EL_GETCFN, read_character);
     ::el_set(edit, EL_HIST, ::history, history_.get());
-    // As other programs have it; a pasted tab is a tab.
+    // As in other programs; a pasted tab stays a tab.
     ::el_set(edit, EL_BIND, "^W", "ed-delete-prev-word", nullptr);
     ::el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
     ::el_set(edit, EL_BIND, "^I", "ed-insert", nullptr);
@@ -83,7 +83,7 @@ class Prompt {
     while (prompt_stop == 0 || prompt_stop == SIGINT) {  // one SIGINT ended the last answer
       eventfd_t obeyed;  // its wake, or the prompt would be drawn twice
       if (prompt_stop == SIGINT) (void)::eventfd_read(prompt_wake, &obeyed);
-      if (prompt_stop == SIGINT) prompt_stop = 0;  // what may come now is not lost
+      if (prompt_stop == SIGINT) prompt_stop = 0;  // a later signal is not lost
       ::el_set(edit_.get(), EL_PREP_TERM, 1);  // before the prompt is seen: no key is echoed twice
       int length = 0;
       if (const char* read = ::el_gets(edit_.get(), &length); read != nullptr && length > 0) {
@@ -96,7 +96,7 @@ class Prompt {
       print("\n");  // below what was typed
       flush_output();
       if (prompt_stop == 0) break;
-      if (prompt_stop == SIGINT && !std::exchange(told_, true)) log_.info(kHowToEnd);
+      if (prompt_stop == SIGINT && !std::exchange(hint_shown_, true)) log_.info(kHowToEnd);
     }
     return std::nullopt;
   }
@@ -141,7 +141,7 @@ class Prompt {
 
   std::string text_;
   Log& log_;
-  bool told_ = false;  // that Ctrl-C does not end it
+  bool hint_shown_ = false;  // kHowToEnd after Ctrl-C
   std::unique_ptr<EditLine, decltype(&::el_end)> edit_{nullptr, ::el_end};
   std::unique_ptr<History, decltype(&::history_end)> history_{nullptr, ::history_end};
 };
@@ -170,7 +170,7 @@ Exit prompt_for_texts(const PromptText& text, Log& log,
       answer(*line);
       flush_output();
     } catch (const Error& e) {
-      if (e.exit() != Exit::data && e.exit() != Exit::usage) throw;  // not of the text
+      if (e.exit() != Exit::data && e.exit() != Exit::usage) throw;  // not about the text
       flush_output();
       print_error(e.what());
     }

@@ -1,9 +1,9 @@
-// A prompt: a command that is given nothing to work on, and whose standard streams are terminals,
-// asks for one text after the other, and the model stays loaded.
+// A prompt: a command without a text, whose standard streams are terminals, asks for texts one by
+// one while the model stays loaded.
 //
-// Lines can be edited and are remembered (libedit; the memory ends with the program). Ctrl-D ends
+// Lines can be edited and have a history (libedit; it ends with the program). Ctrl-D ends
 // with exit code 0. Ctrl-C ends an answer of a command that asks interrupted(), or empties the
-// line. An error in a text is printed, and the next text is asked for.
+// line. After an error in a text, the prompt asks for the next one.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct PromptText {
 Exit prompt_for_texts(const PromptText& prompt, Log& log,
                       const std::function<void(const std::string& text)>& answer);
 
-// The answer that is being written is to end: there was a signal. Always false without a prompt.
+// True if a signal asks to end the current answer. Always false without a prompt.
 bool interrupted();
 
 }  // namespace heed

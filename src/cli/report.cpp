@@ -15,10 +15,10 @@ Exit run_report(CommandLine& line) {
   line.add_run(run);
   line.add_file("--html", html, "the file to write; - is standard output", "FILE");
   line.app().footer(
-      "One self-contained HTML page: curves, texts written and where the heads look at steps\n"
+      "One self-contained HTML page: curves, written texts and where the heads look at steps\n"
       "0, 1, 2, 4, 8, ... and at validations, the learning record, parameters and config. The\n"
-      "text is the beginning of the held-out data. --json prints what the page shows, but the\n"
-      "maps (heed attend --json has them): run, last_step, parameter_count, best, notes,\n"
+      "text is the beginning of the held-out data. --json prints what the page shows, without\n"
+      "the maps (heed attend --json has them): run, last_step, parameter_count, best, notes,\n"
       "prompts, expected, frames (step, loss, train_loss, probe_loss, written), train and valid\n"
       "(steps and a list per figure), yardsticks, overfitting, training_loss_note, learning,\n"
       "parameters, config.");
@@ -27,7 +27,7 @@ Exit run_report(CommandLine& line) {
     throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",
                 "one of them");
   if (!line.json() && html == "-" && ::isatty(STDOUT_FILENO) != 0)
-    throw Error(Exit::usage, "the page is HTML, which a terminal does not show.",
+    throw Error(Exit::usage, "the page is HTML, which a terminal cannot show.",
                 "--html FILE, or > FILE");
   prepare_blas();
   const Report report = make_report(run);

@@ -17,8 +17,8 @@ namespace {
 constexpr const char* kSampleNotes =
     "Plain output is the prompt and its continuation. A blank line separates samples; samples may\n"
     "contain blank lines too, so use --json to tell them apart. A single sample is written as it\n"
-    "is drawn. On a terminal without a text, heed asks for one after the other; every answer adds\n"
-    "1 to the seed, so that the same line is answered differently.\n"
+    "is drawn. On a terminal without a text, heed asks for texts one by one; every answer adds 1\n"
+    "to the seed, so the same line gets a different answer.\n"
     "With --json, a line per sample: sample, prompt, text (the continuation), ids, tokens. ids\n"
     "and tokens include the text of --stop, but no </s>. Before a single sample, a line per token\n"
     "as it is drawn: sample, id, token, text (what can be shown so far beyond the lines before).\n"
@@ -43,7 +43,7 @@ std::string prompt_from(const std::string& path) {
   return text;
 }
 
-// That of --file, else of standard input if it is a pipe or a file, else "".
+// --file, else standard input if it is a pipe or a file, else "".
 std::string read_prompt(const SampleOptions& o) {
   if (o.texts.file) return prompt_from(*o.texts.file);
   struct stat status = {};
@@ -51,7 +51,7 @@ std::string read_prompt(const SampleOptions& o) {
   return S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) ? prompt_from("-") : "";
 }
 
-// Adds what the model determines: the ids of the prompt, the banned ids, the most tokens.
+// Adds what depends on the model: prompt ids, banned ids, the limit on tokens.
 void complete_request(const TrainedModel& m, TokenIds prompt, Log& log, SampleRequest& r) {
   r.prompt = std::move(prompt);
   r.banned = m.objective->never_written(*m.tokenizers.target);
@@ -73,7 +73,7 @@ Exit run_sample(CommandLine& line) {
   line.add_texts(o.texts,
                  "text to continue (default: standard input if it is a pipe or a file; on a "
                  "terminal heed asks for it); its words need no quotes",
-                 "the text is what this file holds; - is standard input");
+                 "read the text from this file; - is standard input");
   app.add_option("--max-tokens", r.max_tokens, "how many tokens to write")
       ->check(in_range(1, 100'000'000));
   app.add_option("--num-samples,-n", r.num_samples, "how many samples")

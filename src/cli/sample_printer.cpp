@@ -18,7 +18,7 @@ SamplePrinter::SamplePrinter(const TrainedModel& m, const SampleRequest& r,
     samples_.push_back({TextStream(tokenizer_, previous, stops)});
 }
 
-// The prompt of a stream waits for its first token: a model that has none to give prints nothing.
+// A stream's prompt waits for its first token: a model that fails before it prints nothing.
 void SamplePrinter::begin() {
   if (!begun_) print(to_valid_utf8(prompt_));
   begun_ = true;

@@ -13,11 +13,11 @@ namespace heed {
 
 class SamplePrinter {
  public:
-  // `prompt`: as it was given, for request.prompt. The model must outlive the printer.
+  // `prompt`: the text of request.prompt. The model must outlive the printer.
   SamplePrinter(const TrainedModel& model, const SampleRequest& request,
                 const std::vector<std::string>& stops, bool json, std::string prompt);
 
-  // Token `id` of sample i. False: a text of `stops` has ended the sample.
+  // Token `id` of sample i. False: a text in `stops` ended the sample.
   bool add(int i, int id);
   void complete(int i);
 

@@ -56,7 +56,7 @@ class TextScorer {
         model_(model),
         texts_(*model.objective, model.config, model.tokenizers, model.log) {}
 
-  // Prints the scores. Returns what was unknown.
+  // Prints the scores; returns unknown tokens.
   Unknown answer(std::span<const GivenText> texts) {
     const Tokenizer& target = *model_.tokenizers.target;
     std::vector<ScoredLine> lines;
@@ -84,7 +84,7 @@ class TextScorer {
  private:
   static constexpr std::string_view kBetweenSides = " ||| ";
 
-  // What is given, and what is scored. A line of pairs without a target of its own has both.
+  // The given and the scored side. A line of pairs without its own target holds both.
   std::pair<TokenIds, TokenIds> sides_of(const GivenText& t) {
     std::string_view given, scored = t.text;
     if (t.target) {
@@ -127,7 +127,7 @@ Exit run_score(CommandLine& line) {
   line.add_model();
   line.add_texts(o.texts, "one line to score; \"source ||| target\" in quotes");
   line.add_targets(o.texts, "score this, given TEXT");
-  line.app().add_flag("--tokens", o.tokens, "also print the number of each token");
+  line.app().add_flag("--tokens", o.tokens, "also print the log-probability of each token");
   line.add_threads();
   line.app().footer(kScoreNotes);
   if (!line.parse()) return Exit::ok;

@@ -24,7 +24,7 @@ constexpr const char* kTrainNotes =
     "With --json, one object at the end: run, step, best_loss and best_step (null without\n"
     "validation), seconds, reason (finished, early_stopping, stop_at, signal, time, already_done).";
 
-// Adds the options that both commands have, and parses.
+// Adds the options of both commands, and parses.
 bool parse_shared(CommandLine& line, RunRequest& request) {
   line.add_sets(request.sets);
   line.add_threads();
@@ -37,7 +37,7 @@ bool parse_shared(CommandLine& line, RunRequest& request) {
   return true;
 }
 
-// `show`: also show people what the model has learnt.
+// `show`: also show what the model has learnt.
 Exit finish(const RunResult& r, bool json, bool show, Log& log) {
   const State& s = r.state;
   if (json)

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kTranslatedLines = 512;  // read, translated and written at a time
 
 constexpr const char* kTranslateNotes =
-    "Without TEXT, standard input; on a terminal heed asks for one line after the other.\n"
+    "Without TEXT, standard input; on a terminal heed asks for lines one by one.\n"
     "Prints one line for every line of the input, in order; an empty line for an empty one. With\n"
     "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are ranked\n"
     "by log-probability / length^length-penalty; the length counts </s>. With --json, an object\n"

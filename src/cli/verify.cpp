@@ -1,6 +1,6 @@
-// heed verify RUN: is every byte whole that has a checksum, does every link lead somewhere, is
-// every number finite? The checks are those of the readers themselves. Nothing is written, so this
-// works on a read-only disk and beside a process that trains.
+// heed verify RUN: checks all checksums, that links lead somewhere and that numbers are finite,
+// with the readers' own checks. It writes nothing, so it works on a read-only disk and during
+// training.
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kVerifyNotes =
-    "Reads every byte and changes nothing, also beside a training process: checksums, links,\n"
+    "Reads every byte and changes nothing, even while the run trains: checksums, links,\n"
     "tensors (finite, of the config's sizes), tokenizers, config.json, origin.json, "
     "metrics.jsonl.\n"
     "Exit code 4 if anything is damaged or cannot be read. --json keys: run, whole, checkpoints\n"
@@ -36,13 +36,13 @@ constexpr const char* kVerifyNotes =
 struct Part {
   std::string name;      // "step-00001000", "best", "metrics.jsonl"
   std::string wrong;     // a sentence on one line; "": it is whole
-  bool readable = true;  // false: it may be whole
+  bool readable = true;  // false: may be whole
 };
 
 struct Verification {
   std::vector<Part> checkpoints, files;
   std::string resume;
-  bool best = false;  // the newest checkpoint knows of a best one
+  bool best = false;  // the newest checkpoint names a best one
 };
 
 template <class Check>
@@ -58,7 +58,7 @@ void add(std::vector<Part>& parts, const std::string& name, Check check) {
   parts.push_back(std::move(part));
 }
 
-// Opening it has verified the checksums.
+// Opening it verified the checksums.
 void load_all(const Checkpoint& checkpoint) {
   const TrainedModel m = load_trained_model(checkpoint);
   if (!checkpoint.has_training()) return;
@@ -85,7 +85,7 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
   if (!there) v.checkpoints.pop_back();  // a saver has removed it
 }
 
-// A saver makes a checkpoint before its links, and removes one when they lead to another.
+// A saver writes a checkpoint before its links, and removes it once they point elsewhere.
 void check_link(const fs::path& run, const char* link) {
   for (int left = 3;; --left) try {
       find_checkpoint(run, link);
