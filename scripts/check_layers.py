@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks the order of the folders in src/. A file includes only its own folder and those to its left:
 
-    base < math < config < text < nn < data < decode < store < evaluate < train < inspect < report < cli < main.cpp
+    base < math < config < text < nn < step < data < decode < store < evaluate < train < inspect < report < cli < main.cpp
 
-Also checks that math/ and nn/ include no heavy header (JSON, command line, logging, formatting), directly or through our
+Also checks that the heart (math/, nn/, step/) includes no heavy header (JSON, command line, logging, formatting), directly or through our
 headers.
 
     scripts/check_layers.py [SRC]      prints a line per violation; exits with 1 if there are any
@@ -12,10 +12,10 @@ import pathlib
 import re
 import sys
 
-ORDER = ["base", "math", "config", "text", "nn", "data", "decode", "store", "evaluate", "train", "inspect",
+ORDER = ["base", "math", "config", "text", "nn", "step", "data", "decode", "store", "evaluate", "train", "inspect",
          "report", "cli"]
 HEAVY = re.compile(r"(nlohmann/(?!json_fwd\.hpp)|CLI/|spdlog/|fmt/)")
-LIGHT = ["math", "nn"]
+LIGHT = ["math", "nn", "step"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
 

@@ -12,7 +12,7 @@ RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
 SPANS = "src/data/span_corruption.h"
-OPTIMIZER, GRADIENTS = "src/train/optimizer.cpp", "src/train/gradients.cpp"
+OPTIMIZER, GRADIENTS = "src/step/optimizer.cpp", "src/step/gradients.cpp"
 UNPACKING, NORMALIZATION = "src/base/decompressor.cpp", "src/text/normalize.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
@@ -106,17 +106,17 @@ MUTATIONS = [
     ("span_corruption: all tiles have the same noise", SPANS, "epoch, tile.begin)", "epoch)"),
     ("masked_lm: shows the token to predict", "src/data/masked_lm.h", "fate < 0.8", "fate < 0.4"),
     ("clipping: 1e-6 left out", OPTIMIZER, "(gradient_norm + 1e-6)", "gradient_norm"),
-    ("tree sum: a running sum", "src/train/tree_sum.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
+    ("tree sum: a running sum", "src/step/tree_sum.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
     ("gradient norm: blocks one after the other", GRADIENTS, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),
     ("gradient norm: only the last run of a block", "src/math/lanes.h", "sum += total(run);", "sum = total(run);"),
     ("activation_dropout: as dropout", FEED_FORWARD, "rate(config.activation_dropout)", "rate(config.dropout)"),
-    ("wsd: falls all the time", "src/train/schedule.cpp", "length = c.decay_fraction * end", "length = end"),
-    ("wsd: a warm-up hides the decay", "src/train/schedule.cpp", "std::min(rising, falling_rate(c, t))",
+    ("wsd: falls all the time", "src/step/schedule.cpp", "length = c.decay_fraction * end", "length = end"),
+    ("wsd: a warm-up hides the decay", "src/step/schedule.cpp", "std::min(rising, falling_rate(c, t))",
      "step < c.warmup_steps ? rising : falling_rate(c, t)"),
     ("muon: no Nesterov step", OPTIMIZER, "g[i] = fuse(momentum, m[i], d);", "g[i] = m[i];"),
     ("muon: scaled by the shorter side", OPTIMIZER, "std::sqrt(std::max(p.rows, p.cols))", "std::sqrt(std::min(p.rows, p.cols))"),
-    ("newton_schulz: the small A is multiplied once", "src/train/newton_schulz.cpp", "gemm<T>(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
-    ("newton_schulz: one step fewer", "src/train/newton_schulz.cpp", "kIterations = 5", "kIterations = 4"),
+    ("newton_schulz: the small A is multiplied once", "src/step/newton_schulz.cpp", "gemm<T>(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
+    ("newton_schulz: one step fewer", "src/step/newton_schulz.cpp", "kIterations = 5", "kIterations = 4"),
     ("gzip: padding is damage", UNPACKING, "while (complete() && stream_.avail_in > 0", "while (false && stream_.avail_in > 0"),
     ("xz: only the first stream", UNPACKING, "kMostXzMemory, LZMA_CONCATENATED", "kMostXzMemory, 0"),
     ("normalise: cuts before a Hangul vowel", NORMALIZATION, "UTF8PROC_BOUNDCLASS_V,", "UTF8PROC_BOUNDCLASS_ZWJ,"),
@@ -131,7 +131,7 @@ MUTATIONS = [
     ("own text: dropout as if without weight decay", SUGGESTED, "gpt || static_cast", "static_cast"),
     ("own text: the decay remembers ten passes", SUGGESTED, "kRememberedPasses = 2;", "kRememberedPasses = 10;"),
     ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || !request.init_from.empty()", "!muon"),
-    ("speed: steps of the warm-up read nothing", "src/train/speed.cpp", "std::max<std::int64_t>(1, state.step)", "std::max<std::int64_t>(1, state.step - kWarmUp)"),
+    ("speed: steps of the warm-up read nothing", "src/train/speed.cpp", "std::max<std::int64_t>(1, taken)", "std::max<std::int64_t>(1, taken - kWarmUp)"),
     ("kneser-ney: shorter n-grams count occurrences", KNESER_NEY, "if (counts) counts = count(", "count("),
     ("kneser-ney: discount without n2", KNESER_NEY, "2.0 * static_cast<double>(twice_[order])", "0.0 * static_cast<double>(twice_[order])"),
     ("kneser-ney: the discount is not given back", KNESER_NEY, "d * h.kinds * p", "d * p"),

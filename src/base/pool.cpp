@@ -1,11 +1,11 @@
 #include "base/pool.h"
 
-#include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -50,7 +50,7 @@ Pool::Pool(int threads) {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   } catch (const std::system_error& e) {
     stop();
-    throw Error(Exit::memory, fmt::format("cannot start {} threads: {}", threads, e.what()),
+    throw Error(Exit::memory, "cannot start " + std::to_string(threads) + " threads: " + e.what(),
                 kMoreThreads);
   }
 }

@@ -17,7 +17,7 @@
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
-#include "train/stepper.h"
+#include "store/training_tensors.h"
 
 namespace heed {
 namespace {

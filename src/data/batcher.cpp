@@ -1,5 +1,7 @@
 #include "data/batcher.h"
 
+#include <algorithm>
+
 #include "base/noise.h"
 
 namespace heed {
@@ -10,10 +12,16 @@ int micro_batch_tokens(const RunConfig& config) {
   return 512;
 }
 
+double epochs_at(const Objective& objective, const Split& split, const Cursor& cursor) {
+  const auto count = static_cast<double>(objective.count(split, cursor.epoch));
+  return static_cast<double>(cursor.epoch) +
+         static_cast<double>(cursor.index) / std::max(1.0, count);
+}
+
 Batcher::Batcher(const Objective& objective, const Split& split, const RunConfig& config)
     : objective_(objective), split_(split), config_(config) {}
 
-void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
+Cursor Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
   const bool dropout = has_dropout(config_.model);
   const int shards = config_.train.shards, micro_batch = micro_batch_tokens(config_);
   const std::int64_t count = objective_.count(split_, cursor.epoch);
@@ -27,7 +35,6 @@ void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
     out.tokens += e.tokens();
     ++n;
   }
-  out.after = cursor.index < count ? cursor : Cursor{cursor.epoch + 1, 0};
 
   out.shards.resize(shards);
   out.used.assign(shards, 0);
@@ -53,6 +60,7 @@ void Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
     batches[used - 1].add(e.source, e.target, e.labels, key);
     for (int label : e.labels) out.labels += label >= 0;
   }
+  return cursor.index < count ? cursor : Cursor{cursor.epoch + 1, 0};
 }
 
 }  // namespace heed

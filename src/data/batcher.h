@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "data/objective.h"
-#include "nn/packed.h"
+#include "step/gradients.h"
 
 namespace heed {
 
@@ -22,13 +22,8 @@ struct Cursor {
   bool operator==(const Cursor&) const = default;
 };
 
-struct StepBatch {
-  std::vector<std::vector<Batch>> shards;  // [shard][micro-batch]; only the first `used` count
-  std::vector<int> used;                   // micro-batches of each shard
-  std::int64_t tokens = 0;                 // source + target
-  std::int64_t labels = 0;                 // scored tokens
-  Cursor after;                            // where the next step begins
-};
+// "Epoch 2.5": 2 epochs are done and half of the next one's examples.
+double epochs_at(const Objective& objective, const Split& split, const Cursor& cursor);
 
 class Batcher {
  public:
@@ -36,8 +31,8 @@ class Batcher {
   Batcher(const Objective& objective, const Split& split, const RunConfig& config);
 
   // The batch of optimizer step `step` (its dropout draws are keyed by it), beginning at `cursor`.
-  // Reuses the memory of `out`.
-  void fill(std::int64_t step, Cursor cursor, StepBatch& out);
+  // Returns where the next step begins. Reuses the memory of `out`.
+  Cursor fill(std::int64_t step, Cursor cursor, StepBatch& out);
 
  private:
   const Objective& objective_;

@@ -8,7 +8,7 @@
 #include "base/pool.h"
 #include "data/objective.h"
 #include "nn/transformer.h"
-#include "train/stepper.h"
+#include "step/stepper.h"
 
 namespace heed {
 

@@ -11,8 +11,8 @@
 #include "base/format.h"
 #include "data/batcher.h"
 #include "evaluate/scorer.h"
+#include "step/optimizer.h"
 #include "train/learning_record.h"
-#include "train/optimizer.h"
 
 namespace heed {
 namespace {
@@ -25,7 +25,7 @@ double block_row(const ModelConfig& c, bool cross, double keys) {
 }
 
 // Numbers that one thread needs at most for the largest matrix that muon moves
-// (train/newton_schulz.h).
+// (step/newton_schulz.h).
 double muon_workspace(const ParamTable& table, const OptimizerConfig& config) {
   double most = 0;
   for (const ParamInfo& info : table.infos()) {

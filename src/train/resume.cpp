@@ -13,13 +13,13 @@
 #include "base/input_file.h"
 #include "base/signals.h"
 #include "math/blas.h"
+#include "step/schedule.h"
 #include "store/layout.h"
 #include "store/metrics_file.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
-#include "train/schedule.h"
 
 namespace heed {
 namespace {

@@ -7,9 +7,10 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
+#include "data/batch_feed.h"
 #include "math/blas.h"
 #include "nn/flops.h"
-#include "train/stepper.h"
+#include "step/stepper.h"
 #include "train/validation.h"
 
 namespace heed {
@@ -35,8 +36,10 @@ Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t, double)>& enough) {
   constexpr int kWarmUp = 2;
   const auto objective = make_objective(run.config);
-  Stepper stepper(run.config, run.model, *objective, run.data.train, *run.pool);
-  State state;
+  BatchFeed feed(*objective, run.data.train, run.config);
+  Stepper stepper(run.model, step_options(run.config), *run.pool);
+  Cursor cursor;
+  std::int64_t taken = 0;  // steps
   Speed speed;
   std::vector<double> seconds, tokens, flops;  // of each step; the last two per second
   const double begin = seconds_now();
@@ -47,9 +50,15 @@ Speed measure_speed(const PreparedRun& run,
       stepper.gradients().profiles().resize(run.pool->threads());
     }
     const double from = seconds_now();
-    const StepResult result = stepper.step(state);
+    const StepBatch& batch = feed.batch(taken + 1, cursor);
+    const StepResult result = stepper.gradient(taken + 1, batch, [&feed] { feed.fill_next(); });
+    if (result.finite) {
+      stepper.update(result);
+      cursor = feed.after();
+      ++taken;
+    }
     seconds.push_back(seconds_now() - from);
-    const double work = flops_of(run.model, stepper.last_batch());
+    const double work = flops_of(run.model, batch);
     tokens.push_back(static_cast<double>(result.tokens) / seconds.back());
     flops.push_back(work / seconds.back());
     speed.flops += work;
@@ -60,8 +69,8 @@ Speed measure_speed(const PreparedRun& run,
   speed.tokens_per_second = median(tokens);
   speed.flops_per_second = median(flops);
   speed.flops /= static_cast<double>(speed.steps);
-  speed.epochs_per_step = epochs_at(*objective, run.data.train, state.cursor) /
-                          static_cast<double>(std::max<std::int64_t>(1, state.step));
+  speed.epochs_per_step = epochs_at(*objective, run.data.train, cursor) /
+                          static_cast<double>(std::max<std::int64_t>(1, taken));
   double rest = 0;  // in nanoseconds
   for (const double s : seconds) rest += 1e9 * s * std::min(run.pool->threads(), available_cores());
   for (const Profile& p : stepper.gradients().profiles())

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "store/training_tensors.h"
 #include "train/intervals.h"
 
 namespace heed {
@@ -18,7 +19,8 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter& run, Log& log)
       run_(run),
       log_(log),
       objective_(make_objective(prepared.config)),
-      stepper_(prepared.config, prepared.model, *objective_, prepared.data.train, *prepared.pool),
+      feed_(*objective_, prepared.data.train, prepared.config),
+      stepper_(prepared.model, step_options(prepared.config), *prepared.pool),
       record_(prepared.model,
               objective_->evaluation(prepared.config.data.has_validation() ? prepared.data.valid
                                                                            : prepared.data.train)) {
@@ -36,8 +38,8 @@ void Trainer::start_from(const ParamVec<float>& weights) {
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
-  checkpoint.load_model(stepper_.model_slots());
-  checkpoint.load_training(stepper_.training_slots());
+  checkpoint.load_model(model_slots());
+  checkpoint.load_training(training_slots());
   state_ = checkpoint.state();
   validated_ = saved_ = state_.step;
   previous_ = state_.cursor;
@@ -106,16 +108,19 @@ Stop Trainer::run(std::int64_t stop_at) {
 
 void Trainer::step() {
   previous_ = state_.cursor;
-  last_ = stepper_.step(state_, [this](const Cursor& after) {
-    if (records_learning(prepared_.config.train, {state_.step + 1, state_.cursor, after}))
-      record_.before_update(stepper_.values(), stepper_.gradients().sum());
-  });
+  const std::int64_t step = state_.step + 1;
+  last_ = stepper_.gradient(step, feed_.batch(step, previous_), [this] { feed_.fill_next(); });
   if (!last_.finite)
-    diverged(
-        state_.step + 1,
-        not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
-                   std::isfinite(last_.sums.objective) ? "the gradient norm (too large for a float)"
-                                                       : "the loss"));
+    diverged(step, not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
+                              std::isfinite(last_.sums.objective)
+                                  ? "the gradient norm (too large for a float)"
+                                  : "the loss"));
+  if (records_learning(prepared_.config.train, {step, previous_, feed_.after()}))
+    record_.before_update(stepper_.values(), stepper_.gradients().sum());
+  stepper_.update(last_);
+  state_.step = step;
+  state_.cursor = feed_.after();
+  state_.tokens_seen += last_.tokens;
   learning_ = record_.after_update(stepper_.values(), *prepared_.pool);
   state_.loss_sum += last_.sums.nll;
   state_.label_sum += static_cast<double>(last_.sums.tokens);
@@ -205,6 +210,15 @@ void Trainer::add_frame(bool validated) {
   film_->add(moment, validated);
 }
 
+std::vector<TensorSlot> Trainer::model_slots() {
+  return tensor_slots(prepared_.model.table, stepper_.best_values());
+}
+
+std::vector<TensorSlot> Trainer::training_slots() {
+  return heed::training_slots(prepared_.model.table, stepper_.optimizer(),
+                              stepper_.averaged() ? &stepper_.values() : nullptr);
+}
+
 void Trainer::save() {
   const ExampleList examples = objective_->evaluation(prepared_.data.train);
   std::string fault =
@@ -213,8 +227,8 @@ void Trainer::save() {
     fault = checkpoint_defect(prepared_.model, stepper_.best_values(), examples, *prepared_.pool);
   if (!fault.empty()) diverged(state_.step, fault);
   if (!validation_) state_.best_step = state_.step;
-  run_.save({.model = views_of(stepper_.model_slots()),
-             .training = views_of(stepper_.training_slots()),
+  run_.save({.model = views_of(model_slots()),
+             .training = views_of(training_slots()),
              .config = dump_config(prepared_.config, DumpFor::checkpoint),
              .tokenizers = prepared_.tokenizers.files(),
              .state = state_},

@@ -10,13 +10,14 @@
 #include <string>
 
 #include "base/log.h"
+#include "data/batch_feed.h"
+#include "step/stepper.h"
 #include "store/run_writer.h"
 #include "train/divergence.h"
 #include "train/film.h"
 #include "train/learning_record.h"
 #include "train/loss_curves.h"
 #include "train/prepared_run.h"
-#include "train/stepper.h"
 #include "train/validation.h"
 
 namespace heed {
@@ -54,6 +55,8 @@ class Trainer {
   bool validate(bool counts);
   void add_frame(bool validated);
   void save();
+  std::vector<TensorSlot> model_slots();
+  std::vector<TensorSlot> training_slots();
   double eta_seconds() const;
 
   const PreparedRun& prepared_;
@@ -62,6 +65,7 @@ class Trainer {
 
   std::unique_ptr<const Objective> objective_;
   std::optional<Validation> validation_;
+  BatchFeed feed_;
   Stepper stepper_;
   LearningRecord record_;
   std::optional<FilmWriter> film_;

@@ -9,7 +9,7 @@
 #include "base/signals.h"
 #include "evaluate/yardsticks.h"
 #include "store/origin.h"
-#include "train/schedule.h"
+#include "train/schedule_in_words.h"
 
 namespace heed {
 namespace {

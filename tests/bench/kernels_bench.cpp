@@ -12,7 +12,7 @@
 #include "math/normalize.h"
 #include "math/softmax.h"
 #include "nn/attention_head.h"
-#include "train/optimizer.h"
+#include "step/optimizer.h"
 
 namespace heed {
 namespace {

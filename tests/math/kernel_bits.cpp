@@ -31,9 +31,9 @@
 #include "nn/param.cpp"
 #include "nn/stack.cpp"
 #include "nn/transformer.cpp"
-#include "train/gradients.cpp"
-#include "train/newton_schulz.cpp"
-#include "train/optimizer.cpp"
+#include "step/gradients.cpp"
+#include "step/newton_schulz.cpp"
+#include "step/optimizer.cpp"
 
 namespace heed {
 

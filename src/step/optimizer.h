@@ -15,11 +15,13 @@
 // as adamw's, so that one rate serves both (Liu et al. 2025, section 2.2).
 //
 // To add one: a name in OptimizerType and how many moments it keeps (config/optimizer_config.h),
-// its branch in step(), and the names of its moments in a checkpoint (train/stepper.cpp).
+// its branch in step(), and the names of its moments in moments().
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/pool.h"
@@ -27,7 +29,7 @@
 #include "config/optimizer_config.h"
 #include "math/workspace.h"
 #include "nn/param.h"
-#include "train/weight_blocks.h"
+#include "step/weight_blocks.h"
 
 namespace heed {
 
@@ -55,9 +57,13 @@ class Optimizer {
   void step(Pool& pool, const Update& update, ParamVec<T>& values, ParamVec<T>& gradients,
             ParamVec<T>* averaged = nullptr, std::span<Profile> profiles = {});
 
-  const OptimizerConfig& config() const { return config_; }
-  ParamVec<T>& m() { return m_; }  // empty where there is none
-  ParamVec<T>& v() { return v_; }  // of what muon moves, unused
+  // What a checkpoint keeps: arrays, each for the tensors that use it.
+  struct Moment {
+    std::string prefix;  // of the names of its tensors: "adam.m."
+    ParamVec<T>* values;
+    std::function<bool(const ParamInfo&)> used_by;
+  };
+  std::vector<Moment> moments();
 
  private:
   struct Part {

@@ -1,11 +1,11 @@
-#include "train/tree_sum.h"
+#include "step/tree_sum.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "train/gradients.h"
+#include "step/gradients.h"
 
 namespace heed {
 namespace {

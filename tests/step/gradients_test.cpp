@@ -1,11 +1,12 @@
 // The gradient of a step, and the sums it consists of.
-#include "train/gradients.h"
+#include "step/gradients.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
+#include "data/batcher.h"
 #include "data/splits.h"
 
 namespace heed {

@@ -1,11 +1,11 @@
-#include "train/optimizer.h"
+#include "step/optimizer.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/noise.h"
-#include "train/newton_schulz_twin.h"
+#include "step/newton_schulz_twin.h"
 
 namespace heed {
 namespace {

@@ -1,6 +1,6 @@
 // Ten steps of Adam and AdamW against PyTorch's values.
 #include "nn/golden.h"
-#include "train/optimizer.h"
+#include "step/optimizer.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/newton_schulz.h"
+#include "step/newton_schulz.h"
 
 #include <algorithm>
 #include <cmath>

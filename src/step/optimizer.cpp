@@ -1,10 +1,10 @@
-#include "train/optimizer.h"
+#include "step/optimizer.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "math/lanes.h"
-#include "train/newton_schulz.h"
+#include "step/newton_schulz.h"
 
 namespace heed {
 
@@ -127,6 +127,20 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
     Timed timed(profile(worker), Work::optimizer);
     move_matrix(matrices_[task], all, workspaces_[worker]);
   });
+}
+
+template <class T>
+std::vector<typename Optimizer<T>::Moment> Optimizer<T>::moments() {
+  const auto muon = [this](const ParamInfo& info) { return moved_by_muon(config_, info); };
+  const auto adam = [muon](const ParamInfo& info) { return !muon(info); };
+  switch (moments_of(config_)) {
+    case 0:
+      return {};
+    case 1:
+      return {{"sgd.m.", &m_, [](const ParamInfo&) { return true; }}};
+    default:
+      return {{"muon.m.", &m_, muon}, {"adam.m.", &m_, adam}, {"adam.v.", &v_, adam}};
+  }
 }
 
 template class Optimizer<float>;

@@ -1,10 +1,10 @@
-#include "train/gradients.h"
+#include "step/gradients.h"
 
 #include <cmath>
 #include <cstring>
 
 #include "math/lanes.h"
-#include "train/tree_sum.h"
+#include "step/tree_sum.h"
 
 namespace heed {
 

@@ -1,12 +1,12 @@
 // Muon's orthogonalisation: its formula, and what it does to singular values.
-#include "train/newton_schulz.h"
+#include "step/newton_schulz.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/noise.h"
-#include "train/newton_schulz_twin.h"
+#include "step/newton_schulz_twin.h"
 
 namespace heed {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "config/optimizer_config.h"
 
@@ -22,9 +21,5 @@ double learning_rate(const OptimizerConfig& config, int d_model, std::int64_t st
 
 // wsd: the last step before the decay.
 std::int64_t full_rate_until(const OptimizerConfig& config);
-
-// "rises to 0.008 over 100 steps, stays until step 1600, falls to 0 at step 2000": for a run that
-// ends at max_steps (0: no planned end).
-std::string schedule_in_words(const OptimizerConfig& config, std::int64_t max_steps);
 
 }  // namespace heed

@@ -1,0 +1,64 @@
+// Optimizer steps on batches that somebody else makes. Owns all the numbers of a training: values,
+// moments, averaged weights, gradients. Allocates nothing once the largest step has been seen.
+//
+//   g = gradient(step, batch)     the loss, its gradient in sum(), the norm
+//   update(g)                     clipping, the optimizer, the averaged weights
+//
+// Between the two, the gradient and the weights that it belongs to can be looked at.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "step/gradients.h"
+#include "step/optimizer.h"
+
+namespace heed {
+
+struct StepOptions {
+  OptimizerConfig optimizer;
+  int shards = 1;  // of every batch
+  double label_smoothing = 0;
+  double ema_decay = 0;  // of the averaged weights; 0: there are none
+  std::uint64_t seed = 1;
+};
+
+struct StepResult {
+  std::int64_t step = 0;  // from 1
+  LossSums sums;
+  double gradient_norm = 0, rate = 0;
+  std::int64_t tokens = 0;  // source + target
+  bool finite = true;       // false: it must not be used for an update
+
+  // Nats per token.
+  double loss() const { return sums.nll / std::max<double>(1, static_cast<double>(sums.tokens)); }
+};
+
+class Stepper {
+ public:
+  // The model and the pool must outlive the stepper. Values start from the seed.
+  Stepper(const Transformer& model, const StepOptions& options, Pool& pool);
+
+  StepResult gradient(std::int64_t step, const StepBatch& batch,
+                      const std::function<void()>& meanwhile = {});
+  void update(const StepResult& result);
+
+  ParamVec<float>& values() { return values_; }
+  ParamVec<float>* averaged() { return averaged_ ? &*averaged_ : nullptr; }
+  // What validation, samples and exported models use: the averaged weights, if there are any.
+  ParamVec<float>& best_values() { return averaged_ ? *averaged_ : values_; }
+  void copy_values_to_average();
+  Gradients& gradients() { return gradients_; }
+  Optimizer<float>& optimizer() { return optimizer_; }
+
+ private:
+  const Transformer& model_;
+  StepOptions options_;
+  Pool& pool_;
+  Gradients gradients_;
+  Optimizer<float> optimizer_;
+  ParamVec<float> values_;
+  std::optional<ParamVec<float>> averaged_;
+};
+
+}  // namespace heed
