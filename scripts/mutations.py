@@ -5,8 +5,8 @@ Each text occurs exactly once in its file. Short texts survive edits around them
 ROWS, DROPOUT, MASK = "src/math/row_ops.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
 ACTIVATION, NORM = "src/math/activation.cpp", "src/math/normalize.cpp"
 SOFTMAX, ROTARY = "src/math/softmax.cpp", "src/math/rotary.cpp"
-PACKED = "src/math/packed_gemm.cpp"
-HEAD, ATTENTION = "src/nn/attention_head.cpp", "src/nn/attention.cpp"
+PACKED, PRODUCTS = "src/math/packed_gemm.cpp", "src/math/products.cpp"
+HEAD, ATTENTION = "src/math/attention_head.cpp", "src/nn/attention.cpp"
 KERNEL, LINEAR, FEED_FORWARD = "src/math/batch_invariant.cpp", "src/nn/linear.cpp", "src/nn/feed_forward.cpp"
 RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.cpp"
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
@@ -25,7 +25,7 @@ MUTATIONS = [
     ("column sums: a row is left out", ROWS, "(c[j] + d[j])", "(c[j])"),
     ("residual sum: x is left out", DROPOUT, "p[c] = fuse(mask(c), p[c], q[c])", "p[c] = mask(c) * p[c]"),
     ("residual backward: no mask", DROPOUT, "p[c] = mask(c) * d[c];", "p[c] = d[c];"),
-    ("activation backward: no mask", ACTIVATION, "p[c] = k * at.slope;", "p[c] = at.slope;"),
+    ("activation backward: no mask", ACTIVATION, "s[c] = k * at.slope;", "s[c] = at.slope;"),
     ("gelu': u phi(u) is missing", ACTIVATION, "fuse(u, n.pdf, n.cdf)}", "n.cdf}"),
     ("silu': factor 1 - s is missing", ACTIVATION, "fuse(u * s, T{1} - s, s)", "fuse(u * s, T{1}, s)"),
     ("relu': slope 1 everywhere", ACTIVATION, "u > T{0} ? T{1} : T{0}};", "T{1}};"),
@@ -49,11 +49,11 @@ MUTATIONS = [
     ("packed product: the old C is lost", PACKED, "old_factor * load(p)", "Vector<T>{}"),
     ("row kernel: no bias", KERNEL, "+ (b ? b[j] : T{0})", ""),
     ("cached attention: no scale", KERNEL, "w[i] *= scale;", ";"),
-    ("linear: no bias", LINEAR, "fill_rows(pass[bias], y);", "set_zero(y);"),
+    ("linear: no bias", PRODUCTS, "fill_rows(b, y);", "set_zero(y);"),
     ("linear backward: no bias", LINEAR, "add_column_sums(dy, pass.gradient(bias));", ""),
-    ("linear backward: overwrites dW", LINEAR, "as_is(x), 1, pass.gradient(weight)", "as_is(x), 0, pass.gradient(weight)"),
-    ("linear backward: overwrites dx", LINEAR, "as_is(pass[weight]), 1, dx", "as_is(pass[weight]), 0, dx"),
-    ("attention: causal queries see all keys", "src/nn/attention_head.h", "return visible_keys(causal, query, q.rows, k.rows);", "return k.rows;"),
+    ("linear backward: overwrites dW", PRODUCTS, "as_is(x), 1, dw", "as_is(x), 0, dw"),
+    ("linear backward: overwrites dx", PRODUCTS, "as_is(w), 1, dx", "as_is(w), 0, dx"),
+    ("attention: causal queries see all keys", "src/math/attention_head.h", "return visible_keys(causal, query, q.rows, k.rows);", "return k.rows;"),
     ("attention: no scale", HEAD, "gemm(h.scale, as_is(h.q", "gemm(1, as_is(h.q"),
     ("attention: dropout keys of the first block", HEAD, "dropout.row_keys += begin", "dropout.row_keys += 0 * begin"),
     ("attention backward: dV from undropped P", HEAD, "transposed(dropped_p.col_range(0, keys))", "transposed(p.col_range(0, keys))"),
@@ -72,11 +72,11 @@ MUTATIONS = [
     ("qk-norm backward: queries bypass it", ATTENTION, "q_norm->backward(pass, saved.q_norm.in, saved.q_norm.stats, dq_heads, dq);", "copy_rows(dq_heads, dq);"),
     ("qk-norm: keys of the memory are cached without it", ATTENTION, "copy_rows(normed(pass, k_norm, kv.part(0, d_kv()), unused), to.part(0, d_kv()));", "copy_rows(kv.part(0, d_kv()), to.part(0, d_kv()));"),
     ("gated: the gate is not applied", FEED_FORWARD, "if (gated) multiply_by(saved.u.part(1, d_ff), h);", ""),
-    ("gated backward: the gradient of the gated values", FEED_FORWARD, "f[c] *= p[c];", ""),
-    ("gated backward: the gate's gradient without the gated values", FEED_FORWARD, "p[c] * gated[c] * s[c];", "p[c] * s[c] + 0 * gated[c];"),
+    ("gated backward: the gradient of the gated values", FEED_FORWARD, "dv[c] = d[c] * value[c];", "dv[c] = value[c];"),
+    ("gated backward: the gate's gradient without the gated values", FEED_FORWARD, "d[c] * gated[c] * s[c];", "d[c] * s[c] + 0 * gated[c];"),
     ("zero_init: ignored", "src/nn/layer_init.h", "if (config.zero_init)", "if (false)"),
     ("rotary: the base is ignored", EMBEDDING, "std::pow(base,", "std::pow(10000.0,"),
-    ("feed-forward backward: slope of another function", FEED_FORWARD, "activate_with_slope(activation, u, h,", "activate_with_slope(Activation::relu, u, h,"),
+    ("feed-forward backward: slope of another function", FEED_FORWARD, "activate_with_slope(activation, u, f,", "activate_with_slope(Activation::relu, u, f,"),
     ("feed-forward backward: fc2 from u", FEED_FORWARD, "fc2.backward(pass, h,", "fc2.backward(pass, u,"),
     ("residual: the branch reads x, not norm(x)", RESIDUAL, "const Mat<T> y = branch(n.y);", "const Mat<T> y = branch(x);"),
     ("residual post: norm(x) instead of norm(x + f(x))", RESIDUAL, "norm.forward(pass, sum);", "norm.forward(pass, x);"),

@@ -10,13 +10,11 @@
 namespace heed {
 
 enum class Work : int {
-  gemm_forward,
-  gemm_input_gradient,
-  gemm_weight_gradient,
+  linear_forward,
+  linear_backward,
   attention,
-  norms_activations,
   loss,
-  dropout,
+  other_layers,
   gradient_sum,
   optimizer,
   waiting,
@@ -24,10 +22,8 @@ enum class Work : int {
 };
 
 inline constexpr std::array<const char*, static_cast<int>(Work::count)> kWorkNames = {
-    "gemm_forward", "gemm_input_gradient", "gemm_weight_gradient",
-    "attention",    "norms_activations",   "loss",
-    "dropout",      "gradient_sum",        "optimizer",
-    "waiting"};
+    "linear_forward", "linear_backward", "attention", "loss",
+    "other_layers",   "gradient_sum",    "optimizer", "waiting"};
 
 struct Profile {
   using Clock = std::chrono::steady_clock;

@@ -13,12 +13,10 @@ namespace {
 // thread would read all the weights for a few rows.
 constexpr int kRowsToShare = 4;
 
-Pass<float> batch_invariant_pass(const ParamVec<float>& values, Workspace& workspace, Pool* pool) {
-  return {.values = values,
-          .workspace = workspace,
-          .forward_only = true,
-          .batch_invariant = true,
-          .pool = pool};
+// Row by row, on this thread alone or on all of them.
+Pass<float> row_pass(const ParamVec<float>& values, Workspace& workspace,
+                     const RowProducts<float>& products) {
+  return {.values = values, .workspace = workspace, .forward_only = true, .products = &products};
 }
 
 }  // namespace
@@ -33,6 +31,7 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<
     : model_(model),
       values_(values),
       pool_(pool),
+      on_all_threads_(&pool),
       cache_(model.config.decoder_layers, kv_width(model.config), slots, capacity),
       lengths_(slots, 0),
       sources_(slots, 0),
@@ -47,19 +46,19 @@ void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources)
   workspace_.rewind();
   const Mat<float> memory = workspace_.matrix<float>(source_rows_.count(), model_.config.d_model);
   // Each source by itself: several in parallel, or one on all threads.
-  const auto read = [&](int i, Share& share, Pool* pool) {
+  const auto read = [&](int i, Share& share, const RowProducts<float>& products) {
     share.workspace.rewind();
-    Pass<float> pass = batch_invariant_pass(values_, share.workspace, pool);
+    Pass<float> pass = row_pass(values_, share.workspace, products);
     share.rows.clear();
     share.rows.add_sequence(sources[i].data(), static_cast<int>(sources[i].size()));
     copy_rows(model_.encode(pass, share.rows, share.saved), source_rows_.sequence(memory, i));
   };
   const int n = source_rows_.sequences();
   if (n == 1)
-    read(0, shares_[0], &pool_);
+    read(0, shares_[0], on_all_threads_);
   else
-    pool_.run(n, [&](int i, int worker) { read(i, shares_[worker], nullptr); });
-  Pass<float> pass = batch_invariant_pass(values_, workspace_, &pool_);
+    pool_.run(n, [&](int i, int worker) { read(i, shares_[worker], on_one_thread_); });
+  Pass<float> pass = row_pass(values_, workspace_, on_all_threads_);
   model_.cache_memory(pass, memory, cache_);
 }
 
@@ -68,19 +67,20 @@ Mat<float> IncrementalDecoder::step(std::span<const Tokens> tokens) {
   workspace_.rewind();
   const Mat<float> logits = workspace_.matrix<float>(n, model_.target_vocab);
   if (n < kRowsToShare * threads) {
-    decode(shares_[0], tokens, &pool_, logits);
+    decode(shares_[0], tokens, on_all_threads_, logits);
   } else {
     pool_.run(threads, [&](int i, int) {
       const int begin = n * i / threads, end = n * (i + 1) / threads;
-      decode(shares_[i], tokens.subspan(begin, end - begin), nullptr, logits.row_range(begin, end));
+      decode(shares_[i], tokens.subspan(begin, end - begin), on_one_thread_,
+             logits.row_range(begin, end));
     });
   }
   for (const Tokens& t : tokens) lengths_[t.slot] += static_cast<int>(t.ids.size());
   return logits;
 }
 
-void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens, Pool* pool,
-                                Mat<float> logits) {
+void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens,
+                                const RowProducts<float>& products, Mat<float> logits) {
   Packed& rows = share.rows;
   rows.clear();
   share.slots.cache = &cache_;
@@ -94,7 +94,7 @@ void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens, Po
     share.slots.source_of.push_back(sources_[t.slot]);
   }
   share.workspace.rewind();
-  Pass<float> pass = batch_invariant_pass(values_, share.workspace, pool);
+  Pass<float> pass = row_pass(values_, share.workspace, products);
   const AttentionInput<float> input{
       .rows = &rows, .memory_rows = &source_rows_, .cache = &share.slots};
   Mat<float> hidden = model_.decode(pass, input, share.saved);

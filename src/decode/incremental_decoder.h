@@ -55,11 +55,13 @@ class IncrementalDecoder {
     CacheSlots<float> slots;
     StackSaved<float> saved;
   };
-  void decode(Share& share, std::span<const Tokens> tokens, Pool* pool, Mat<float> logits);
+  void decode(Share& share, std::span<const Tokens> tokens, const RowProducts<float>& products,
+              Mat<float> logits);
 
   const Transformer& model_;
   const ParamVec<float>& values_;
   Pool& pool_;
+  RowProducts<float> on_all_threads_, on_one_thread_{nullptr};
   Cache<float> cache_;
   std::vector<int> lengths_, sources_;  // per slot: number of tokens, source it reads
   Packed source_rows_;

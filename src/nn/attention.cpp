@@ -5,7 +5,6 @@
 #include "base/noise.h"
 #include "math/batch_invariant.h"
 #include "math/row_ops.h"
-#include "nn/attention_head.h"
 
 namespace heed {
 namespace {
@@ -141,7 +140,7 @@ void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
   for_saved_heads(
       *this, rows, key_rows, saved,
       [&](const AttentionHead<T>& head, int i, int h, auto of_query, auto) {
-        head_forward(head, of_query(saved.context), pass.workspace);
+        pass.products->attend(head, of_query(saved.context), pass.workspace);
         if (pass.observer)
           pass.observer->on_weights({kind, layer, h, i, head.p.col_range(0, head.k.rows), head.v});
       });
@@ -170,7 +169,7 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   for_saved_heads(*this, rows, key_rows, saved,
                   [&](const AttentionHead<T>& head, int, int, auto of_query, auto of_key) {
                     const HeadGradients<T> to{of_query(dq_heads), of_key(dk_heads), of_key(dv)};
-                    head_backward(head, of_query(dcontext), to, pass.workspace);
+                    pass.products->attend_backward(head, of_query(dcontext), to, pass.workspace);
                   });
   rotate_both(dq_heads, dk_heads, input, T{-1});
   if (q_norm) {
@@ -194,7 +193,8 @@ void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
   const Packed& rows = *input.rows;
   Cache<T>& cache = *input.cache->cache;
   const int room = cross() ? cache.cross(layer).rows : cache.capacity();
-  const int workers = pass.pool ? pass.pool->threads() : 1;
+  Pool* pool = pass.products->pool();
+  const int workers = pool ? pool->threads() : 1;
   const Mat<T> all_weights = pass.matrix(workers, n_heads * room);
   const auto attend_sequence = [&](int i, int worker) {
     const int n = rows.length(i), past = rows.positions[rows.begin[i]];
@@ -214,8 +214,8 @@ void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
                                 ablation.uniform, weights, saved.context.row(rows.begin[i] + r));
     }
   };
-  if (pass.pool && rows.sequences() > 1)
-    pass.pool->run(rows.sequences(), attend_sequence);
+  if (pool && rows.sequences() > 1)
+    pool->run(rows.sequences(), attend_sequence);
   else
     for (int i = 0; i < rows.sequences(); ++i) attend_sequence(i, 0);
 }

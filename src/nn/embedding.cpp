@@ -47,7 +47,6 @@ Angles<T> position_angles(Workspace& workspace, PositionRange range, const Angle
 
 template <class T>
 Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
-  Timed timed(pass.profile, Work::norms_activations);
   const Mat<const T> table = pass[tokens];
   const Mat<T> y = pass.matrix(rows.count(), table.cols);
   WorkspaceScope scope(pass.workspace);
@@ -73,7 +72,6 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
 // dtable[id] += scale * drop(d),  dpositions[p] += drop(d)
 template <class T>
 void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
-  Timed timed(pass.profile, Work::norms_activations);
   drop_in_place(d, rows.dropout(rate, dropout_id));
   const Mat<T> table = pass.gradient(tokens);
   const T factor = static_cast<T>(scale);

@@ -15,31 +15,15 @@ std::vector<LinearPart> first_parts(const std::string& prefix, const ModelConfig
   return {{prefix + ".fc_gate", config.d_ff, init.weight}, fc1};
 }
 
-// Backward of h = f ⊙ v, in two sweeps. First, without dh: copies f to dv, then h = f ⊙ v.
+// dh becomes du = dh ⊙ v ⊙ slope, and h becomes dv = dh ⊙ f.
 template <class T>
-void gate_again(In<T> v, Mat<T> h, Mat<T> dv) {
-  for (int r = 0; r < h.rows; ++r) {
-    const T* __restrict gated = v.row(r);
-    T* __restrict p = h.row(r);
-    T* __restrict f = dv.row(r);
-    for (int c = 0; c < h.cols; ++c) {
-      f[c] = p[c];
-      p[c] *= gated[c];
-    }
-  }
-}
-
-// Second, d is dh:  dv = dh ⊙ f,  d = dh ⊙ v ⊙ slope.
-template <class T>
-void gate_backward(In<T> v, In<T> slope, Mat<T> d, Mat<T> dv) {
-  for (int r = 0; r < d.rows; ++r) {
-    const T* __restrict gated = v.row(r);
-    const T* __restrict s = slope.row(r);
-    T* __restrict p = d.row(r);
-    T* __restrict f = dv.row(r);
-    for (int c = 0; c < d.cols; ++c) {
-      f[c] *= p[c];
-      p[c] = p[c] * gated[c] * s[c];
+void gate_backward(In<T> f, In<T> slope, In<T> v, Mat<T> dh, Mat<T> h) {
+  for (int r = 0; r < dh.rows; ++r) {
+    const T* __restrict value = f.row(r), * __restrict s = slope.row(r), * __restrict gated = v.row(r);
+    T* __restrict d = dh.row(r), * __restrict dv = h.row(r);
+    for (int c = 0; c < dh.cols; ++c) {
+      dv[c] = d[c] * value[c];
+      d[c] = d[c] * gated[c] * s[c];
     }
   }
 }
@@ -60,7 +44,6 @@ FeedForward::FeedForward(ParamTable& table, const std::string& prefix, const Mod
 template <class T>
 Mat<T> FeedForward::forward(Pass<T>& pass, In<T> x, const Packed& rows,
                             FeedForwardSaved<T>& saved) const {
-  Timed timed(pass.profile, Work::norms_activations);
   const int d_ff = fc2.weight.cols;
   saved.u = in.forward(pass, x);
   const Mat<T> y = pass.matrix(x.rows, fc2.weight.rows);
@@ -76,20 +59,24 @@ Mat<T> FeedForward::forward(Pass<T>& pass, In<T> x, const Packed& rows,
 template <class T>
 void FeedForward::backward(Pass<T>& pass, In<T> x, const Packed& rows,
                            const FeedForwardSaved<T>& saved, In<T> dy, Mat<T> dx) const {
-  Timed timed(pass.profile, Work::norms_activations);
   WorkspaceScope scope(pass.workspace);
   const int d_ff = fc2.weight.cols;
-  const Mat<T> u = saved.u.part(0, d_ff), h = pass.matrix(x.rows, d_ff);
-  const Mat<T> both = pass.matrix(x.rows, saved.u.cols), d = both.part(0, d_ff);  // [du dv], du
-  set_zero(d);
-  activate_with_slope(activation, u, h, rows.dropout(rate, dropout_id));  // u becomes dh/du
-  if (gated) gate_again(saved.u.part(1, d_ff), h, both.part(1, d_ff));
-  fc2.backward(pass, h, dy, d);  // d is dh
-  if (gated)
-    gate_backward(saved.u.part(1, d_ff), u, d, both.part(1, d_ff));
-  else
-    multiply_by(u, d);
-  in.backward(pass, x, both, dx);
+  const Mat<T> u = saved.u.part(0, d_ff), f = pass.matrix(x.rows, d_ff);
+  const Mat<T> slope = pass.matrix(x.rows, d_ff), duv = pass.matrix(x.rows, saved.u.cols);
+  activate_with_slope(activation, u, f, slope, rows.dropout(rate, dropout_id));
+  const Mat<T> dh = duv.part(0, d_ff);
+  set_zero(dh);
+  if (gated) {
+    const Mat<T> v = saved.u.part(1, d_ff), h = duv.part(1, d_ff);
+    copy_rows(f, h);
+    multiply_by(v, h);
+    fc2.backward(pass, h, dy, dh);
+    gate_backward<T>(f, slope, v, dh, h);
+  } else {
+    fc2.backward(pass, f, dy, dh);
+    multiply_by(slope, dh);
+  }
+  in.backward(pass, x, duv, dx);
 }
 
 #define HEED_INSTANTIATE(T)                                                                       \

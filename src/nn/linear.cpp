@@ -1,7 +1,5 @@
 #include "nn/linear.h"
 
-#include "math/batch_invariant.h"
-#include "math/blas.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -36,30 +34,17 @@ Mat<T> Linear::forward(Pass<T>& pass, In<T> x) const {
 // y = x Wᵀ + b
 template <class T>
 void Linear::forward_into(Pass<T>& pass, In<T> x, Mat<T> y) const {
-  Timed timed(pass.profile, Work::gemm_forward);
-  const bool biased = bias.size() > 0;
-  if (pass.batch_invariant) {
-    batch_invariant_linear(x, pass[weight], biased ? pass[bias] : Mat<const T>(), y, pass.pool);
-  } else {
-    if (biased) fill_rows(pass[bias], y);
-    gemm(1, as_is(x), transposed(pass[weight]), biased ? 1 : 0, y);
-  }
+  Timed timed(pass.profile, Work::linear_forward);
+  pass.products->forward(x, pass[weight], bias.size() > 0 ? pass[bias] : Mat<const T>(), y);
 }
 
 // dx += dy W,  dW += dyᵀ x,  db += column sums of dy
 template <class T>
 void Linear::backward(Pass<T>& pass, In<T> x, In<T> dy, Mat<T> dx) const {
-  if (bias.size() > 0) {
-    Timed timed(pass.profile, Work::norms_activations);
-    add_column_sums(dy, pass.gradient(bias));
-  }
-  {
-    Timed timed(pass.profile, Work::gemm_weight_gradient);
-    gemm(1, transposed(dy), as_is(x), 1, pass.gradient(weight));
-  }
-  if (dx.empty()) return;
-  Timed timed(pass.profile, Work::gemm_input_gradient);
-  gemm(1, as_is(dy), as_is(pass[weight]), 1, dx);
+  Timed timed(pass.profile, Work::linear_backward);
+  if (bias.size() > 0) add_column_sums(dy, pass.gradient(bias));
+  pass.products->weight_gradient(dy, x, pass.gradient(weight));
+  if (!dx.empty()) pass.products->input_gradient(dy, pass[weight], dx);
 }
 
 #define HEED_INSTANTIATE(T)                                          \

@@ -15,7 +15,6 @@ Norm::Norm(ParamTable& table, const std::string& name, int d, double eps)
 // Without a bias: a row of zeros, its gradient discarded. This saves a second kernel.
 template <class T>
 Norm::Forward<T> Norm::forward(Pass<T>& pass, In<T> x) const {
-  Timed timed(pass.profile, Work::norms_activations);
   const int d = weight.cols, parts = x.cols / d;
   const Forward<T> f{pass.matrix(x.rows, x.cols), pass.matrix(x.rows, 2 * parts)};
   WorkspaceScope scope(pass.workspace);
@@ -27,7 +26,6 @@ Norm::Forward<T> Norm::forward(Pass<T>& pass, In<T> x) const {
 
 template <class T>
 void Norm::backward(Pass<T>& pass, In<T> x, In<T> stats, In<T> dy, Mat<T> dx) const {
-  Timed timed(pass.profile, Work::norms_activations);
   WorkspaceScope scope(pass.workspace);
   const int d = weight.cols;
   const Mat<T> db = bias.size() > 0 ? pass.gradient(bias) : pass.zeros(1, d);

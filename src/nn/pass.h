@@ -1,9 +1,9 @@
-// What a layer needs for one forward or backward pass: parameters, gradients, workspace and mode. A
-// Pass belongs to one thread; many passes share one model and its values.
+// What a layer needs for one forward or backward pass: parameters, gradients, workspace, products.
+// A Pass belongs to one thread; many passes share one model and its values.
 #pragma once
 
-#include "base/pool.h"
 #include "base/profile.h"
+#include "math/products.h"
 #include "math/workspace.h"
 #include "nn/packed.h"
 #include "nn/param.h"
@@ -19,10 +19,7 @@ struct Pass {
   Workspace& workspace;
   ParamVec<T>* gradients = nullptr;  // needed by backward
   bool forward_only = false;         // no backward will follow: all blocks reuse the same memory
-  // Decoding: products and attention go row by row (math/batch_invariant.h), so that the result of
-  // a row does not depend on other rows. The threads of `pool`, if set, share a product.
-  bool batch_invariant = false;
-  Pool* pool = nullptr;
+  const Products<T>* products = &blas_products<T>();
   Profile* profile = nullptr;
   AttentionObserver<T>* observer = nullptr;  // sees every attention weight, if set
 

@@ -39,7 +39,6 @@ struct Residual {
   template <class T, class Branch>
   Mat<T> forward(Pass<T>& pass, Mat<T> x, const Packed& rows, ResidualSaved<T>& saved,
                  Branch&& branch) const {
-    Timed timed(pass.profile, Work::dropout);
     const Dropout dropout = rows.dropout(rate, dropout_id);
     if (placement == NormPlacement::pre) {
       const auto n = norm.forward(pass, x);
@@ -61,7 +60,6 @@ struct Residual {
   template <class T, class Branch>
   void backward(Pass<T>& pass, Mat<T> d, const Packed& rows, const ResidualSaved<T>& saved,
                 Branch&& branch_backward) const {
-    Timed timed(pass.profile, Work::dropout);
     WorkspaceScope scope(pass.workspace);
     const Dropout dropout = rows.dropout(rate, dropout_id);
     const Mat<T> other = pass.zeros(d.rows, d.cols), dbranch = pass.matrix(d.rows, d.cols);

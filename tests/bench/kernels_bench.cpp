@@ -6,12 +6,12 @@
 
 #include "base/noise.h"
 #include "math/activation.h"
+#include "math/attention_head.h"
 #include "math/batch_invariant.h"
 #include "math/blas.h"
 #include "math/dropout.h"
 #include "math/normalize.h"
 #include "math/softmax.h"
-#include "nn/attention_head.h"
 #include "step/optimizer.h"
 
 namespace heed {

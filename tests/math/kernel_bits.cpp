@@ -8,17 +8,18 @@
 #include "base/noise.h"
 #include "decode/sampling_rules.cpp"
 #include "math/activation.cpp"
+#include "math/attention_head.cpp"
 #include "math/batch_invariant.cpp"
 #include "math/blas.cpp"
 #include "math/dropout.cpp"
 #include "math/normalize.cpp"
 #include "math/packed_gemm.cpp"
+#include "math/products.cpp"
 #include "math/rotary.cpp"
 #include "math/row_ops.cpp"
 #include "math/softmax.cpp"
 #include "math/workspace.cpp"
 #include "nn/attention.cpp"
-#include "nn/attention_head.cpp"
 #include "nn/block.cpp"
 #include "nn/cache.cpp"
 #include "nn/embedding.cpp"
@@ -119,8 +120,9 @@ void rows_of(int n) {
       Numbers<T> u(kRows, n, 3, 4), h(kRows, n, 5);
       activate<T>(f, u.mat, h.mat, dropout);
       Hash().add(h).print("activate", n);
-      activate_with_slope(f, u.mat, h.mat, dropout);
-      Hash().add(u).add(h).print("activate_with_slope", n);
+      Numbers<T> slope(kRows, n, 6);
+      activate_with_slope<T>(f, u.mat, h.mat, slope.mat, dropout);
+      Hash().add(slope).add(h).print("activate_with_slope", n);
     }
     Numbers<T> y(kRows, n, 5), z(kRows, n, 6);
     drop_add<T>(y.mat, x.mat, dropout);

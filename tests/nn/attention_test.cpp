@@ -3,8 +3,8 @@
 
 #include <set>
 
+#include "math/attention_head.h"
 #include "math/buffer.h"
-#include "nn/attention_head.h"
 #include "nn/models.h"
 
 namespace heed {

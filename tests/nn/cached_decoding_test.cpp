@@ -45,7 +45,8 @@ class Decoder {
       : model_(model),
         values_(test::lively_values<T>(model, 3)),
         cache_(model.config.decoder_layers, kv_width(model.config), slots, 10),
-        pass_{.values = values_, .workspace = workspace_, .batch_invariant = true, .pool = pool} {
+        products_(pool),
+        pass_{.values = values_, .workspace = workspace_, .products = &products_} {
     for (const Ids& s : sources) source_.add_sequence(s.data(), static_cast<int>(s.size()));
     if (!model.has_encoder()) return;
     StackSaved<T> saved;
@@ -84,6 +85,7 @@ class Decoder {
   Cache<T> cache_;
   CacheSlots<T> use_{&cache_, {}, {}};
   Packed source_;
+  RowProducts<T> products_;
   Pass<T> pass_;
 };
 

@@ -1,4 +1,4 @@
-#include "nn/attention_head.h"
+#include "math/attention_head.h"
 
 #include <algorithm>
 
