@@ -25,7 +25,7 @@ MUTATIONS = [
     ("column sums: a row is left out", ROWS, "(c[j] + d[j])", "(c[j])"),
     ("residual sum: x is left out", DROPOUT, "p[c] = fuse(mask(c), p[c], q[c])", "p[c] = mask(c) * p[c]"),
     ("residual backward: no mask", DROPOUT, "p[c] = mask(c) * d[c];", "p[c] = d[c];"),
-    ("activation backward: no mask", ACTIVATION, "s[c] = k * at.slope;", "s[c] = at.slope;"),
+    ("activation backward: no mask", ACTIVATION, "p[c] = k * at.slope;", "p[c] = at.slope;"),
     ("gelu': u phi(u) is missing", ACTIVATION, "fuse(u, n.pdf, n.cdf)}", "n.cdf}"),
     ("silu': factor 1 - s is missing", ACTIVATION, "fuse(u * s, T{1} - s, s)", "fuse(u * s, T{1}, s)"),
     ("relu': slope 1 everywhere", ACTIVATION, "u > T{0} ? T{1} : T{0}};", "T{1}};"),

@@ -121,8 +121,10 @@ void remove_tree(const fs::path& path, SystemCalls& calls) {
 }
 
 void check_free_space(const fs::path& path, double needed) {
+  fs::path there = fs::absolute(path);
+  while (!path_exists(there) && there.has_relative_path()) there = there.parent_path();
   std::error_code unknown;
-  const fs::space_info space = fs::space(path, unknown);
+  const fs::space_info space = fs::space(there, unknown);
   const auto available = static_cast<double>(space.available);
   if (unknown || space.capacity == 0 || available >= needed) return;
   throw Error(Exit::store,

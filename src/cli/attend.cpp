@@ -65,6 +65,7 @@ void add_options(CommandLine& line, AttendOptions& r) {
                "with --json: also the length of the vector each head takes from each token");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
   app.add_option("--limit", r.limit, "read only this many lines of --file")
+      ->default_str("all")
       ->check(in_range(1))
       ->needs("--file");
   app.footer(kAttendNotes);
@@ -74,6 +75,9 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
   if (r.json && r.heads.any())
     refuse("--kind, --layer and --head choose what is drawn; --json always has everything.");
+  if (r.texts.file && !r.html.empty())
+    throw Error(Exit::usage, "--html writes the page of one text, --file has many.",
+                "one line of it as TEXT, or --file with --json alone");
   if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
   if (r.contributions && !r.json) refuse("--contributions needs --json; pages show them anyway.");
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;

@@ -18,6 +18,9 @@ Exit run_config(CommandLine& line) {
 
   if (schema + docs + !path.empty() != 1)
     throw Error(Exit::usage, "expected one of CONFIG, --schema and --docs.", "heed config --help");
+  if (docs && line.json())
+    throw Error(Exit::usage, "--docs is a table in markdown, not JSON.",
+                "heed config --schema: keys, types, ranges and texts as JSON");
   if (schema) print(config_schema());
   if (docs) print(config_docs());
   if (!path.empty()) print(dump_config(load_config(config_path(path), sets)));

@@ -47,7 +47,10 @@ void write_output(const std::string& path, std::string_view text) {
     if (!(stream << text).flush()) throw_file_error("write", path, errno);
     return;
   }
-  const fs::path place = fs::exists(old) ? fs::canonical(path) : fs::path(path);
+  fs::path place = path;  // or where a link leads, if only to a name
+  if (fs::is_symlink(fs::symlink_status(path, none)))
+    place = fs::exists(old) ? fs::canonical(path, none)
+                            : fs::path(path).parent_path() / fs::read_symlink(path, none);
   if (is_part_of_run(place))
     throw Error(
         Exit::usage,

@@ -44,8 +44,11 @@ std::string other_kind(std::string_view first) {
 
 [[noreturn]] void throw_no_text(const std::string& name, const std::string& kind) {
   throw Error(Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
-              "its text as plain text (pdftotext, a word processor, iconv -f ENCODING -t UTF-8); "
-              "heed train --set tokenizer.type=byte takes any bytes");
+              kind == kUtf16   ? "iconv -f UTF-16 -t UTF-8 " + shell_word(name) + " > utf8.txt"
+              : kind == kEmpty ? "a file with text in it"
+                               : "its text as plain text (pdftotext, a word processor, iconv -f "
+                                 "ENCODING -t UTF-8); heed train --set tokenizer.type=byte takes "
+                                 "any bytes");
 }
 
 }  // namespace

@@ -87,18 +87,16 @@ void activate(Activation function, In<T> u, Mat<T> h, const Dropout& dropout) {
 }
 
 template <class T>
-void activate_with_slope(Activation function, In<T> u, Mat<T> h, Mat<T> slope,
-                         const Dropout& dropout) {
+void activate_with_slope(Activation function, Mat<T> u, Mat<T> h, const Dropout& dropout) {
   with_function(function, [&](auto f) {
     for_rows<T>(u.rows, dropout, [&](int r, auto mask) {
-      const T* __restrict p = u.row(r);
+      T* __restrict p = u.row(r);
       T* __restrict q = h.row(r);
-      T* __restrict s = slope.row(r);
       for (int c = 0; c < u.cols; ++c) {
         const auto at = f.at(p[c]);
         const T k = mask(c);
         q[c] = k * at.value;
-        s[c] = k * at.slope;
+        p[c] = k * at.slope;
       }
     });
   });
@@ -106,7 +104,7 @@ void activate_with_slope(Activation function, In<T> u, Mat<T> h, Mat<T> slope,
 
 #define HEED_INSTANTIATE(T)                                                 \
   template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&); \
-  template void activate_with_slope(Activation, Mat<const T>, Mat<T>, Mat<T>, const Dropout&);
+  template void activate_with_slope(Activation, Mat<T>, Mat<T>, const Dropout&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

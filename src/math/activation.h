@@ -16,8 +16,8 @@ constexpr bool has_corner(Activation f) {
 }
 template <class T>
 void activate(Activation f, In<T> u, Mat<T> h, const Dropout& dropout);
-// For backward: h again, and its slope dh/du.
+// For backward: computes h again and, in place, turns u into dh/du.
 template <class T>
-void activate_with_slope(Activation f, In<T> u, Mat<T> h, Mat<T> slope, const Dropout& dropout);
+void activate_with_slope(Activation f, Mat<T> u, Mat<T> h, const Dropout& dropout);
 
 }  // namespace heed

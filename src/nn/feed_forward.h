@@ -15,7 +15,7 @@ namespace heed {
 template <class T>
 struct FeedForwardSaved {
   // [rows, d_ff], the input of f; gated: [rows, 2 d_ff], then the gated values. drop(f(u)) is
-  // cheaper to recompute than to keep.
+  // cheaper to recompute than to keep. Backward overwrites the input of f with the slope.
   Mat<T> u;
 };
 

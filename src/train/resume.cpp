@@ -398,6 +398,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.branched_at = step;
   origin.command = request.command;
   origin.core_type = blas_core_type();
+  check_room(prepared, request.branch);
   RunWriter run = RunWriter::create(request.branch, request.force,
                                     {origin_json(origin), dump_config(stem.config), text});
 

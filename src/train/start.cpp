@@ -75,6 +75,7 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
   const PreparedRun& prepared = start.prepared;
   const Origin origin{start.folder, prepared.data.hash, request.init_from, request.command,
                       blas_core_type()};
+  check_room(prepared, request.run);
   RunWriter run = RunWriter::create(
       request.run, request.force,
       {origin_json(origin), dump_config(prepared.config), start.text ? start.text->path() : ""});

@@ -115,6 +115,12 @@ Yardsticks yardsticks_of(const PreparedRun& p, RunWriter& run, Log& log) {
 
 }  // namespace
 
+void check_room(const PreparedRun& prepared, const std::string& run) {
+  const RunConfig& c = prepared.config;
+  const double copies = 1.0 + moments_of(c.optimizer) + (c.train.ema_decay > 0 ? 1 : 0);
+  check_free_space(run, 4 * copies * static_cast<double>(prepared.model.table.size()));
+}
+
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
                            Log& log, const std::function<void(Trainer&)>& set_up) {
   const std::string processor = processor_name();
@@ -122,10 +128,6 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
   Trainer trainer(prepared, run, log);
-  const RunConfig& c = prepared.config;
-  const double copies = 1.0 + moments_of(c.optimizer) + (c.train.ema_decay > 0 ? 1 : 0);
-  check_free_space(run.checkpoints(),
-                   4 * copies * static_cast<double>(prepared.model.table.size()));
   set_up(trainer);
   const std::unique_ptr<Film> film = request.film ? request.film(prepared) : nullptr;
   if (film) trainer.film_with(*film);

@@ -36,6 +36,10 @@ struct RunResult {
   double seconds = 0;  // of this process
 };
 
+// Error (store) unless a checkpoint has room on the disk where the run will be. Before a run folder
+// is made.
+void check_room(const PreparedRun& prepared, const std::string& run);
+
 // Trains from the state that `set_up` gives the trainer, and logs how it begins and ends.
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
                            Log& log, const std::function<void(Trainer&)>& set_up);

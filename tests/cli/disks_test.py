@@ -44,9 +44,9 @@ class Disks(RunsTest):
     def test_too_little_room_for_a_checkpoint_is_said_at_the_start(self):
         place = self.mount("disk", "size=128k")
         self.train(self.config(model__d_model=64), "disk/run", status=STORE, words=["no room for a checkpoint", "are free"])
-        self.assertEqual(self.metrics("disk/run", "train"), [])
+        self.assertEqual(list(place.iterdir()), [])  # nothing to clean up, and --force has moved nothing
         self.remount(place, "size=8m")
-        self.resume("disk/run")
+        self.train(self.config(model__d_model=64), "disk/run")
 
     def test_the_log_is_not_written_through_links_or_pipes(self):
         self.train(self.config(), "run", "--stop-at", 5)

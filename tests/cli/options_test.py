@@ -31,6 +31,29 @@ class Options(RunsTest):
             r = self.check(*args, status=2, words=[str(args[-2]), "1"])
             self.assertNotIn("e+", r.err)
 
+    def test_options_that_exclude_each_other_are_refused(self):
+        self.check("config", "--docs", "--json", status=2, words="--schema")
+        self.assertIn("=all", next(l for l in self.out("attend", "--help").splitlines() if "--limit" in l))
+        self.train(self.config(**SMALL), "run")
+        (self.folder / "lines").write_text("the old\nthe mill\n")
+        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, words="one text")
+        self.assertFalse((self.folder / "page.html").exists())
+        self.train(self.config(family="seq2seq", **SMALL), "pairs")
+        self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, words="standard input")
+
+    def test_a_page_is_written_where_a_link_leads(self):
+        self.train(self.config(**SMALL), "run")
+        (self.folder / "link.html").symlink_to("page.html")  # there is no such file yet
+        for _ in range(2):
+            self.check("attend", "run", "the", "--html", "link.html")
+            self.assertTrue((self.folder / "link.html").is_symlink())
+            self.assertIn("</html>", (self.folder / "page.html").read_text())
+
+    def test_options_that_are_gone_say_where_their_work_is_done(self):
+        for args, word in ((("attend", "run", "--gold", "x"), "scripts/gold.py"), (("train", "x.json", "--profile"), "heed bench"),
+                           (("neighbors", "run", "--export", "x"), "model.safetensors"), (("serve",), "translate")):
+            self.check(*args, status=2, words=word)
+
     def test_a_run_is_found_by_its_name(self):
         self.train(self.config(**SMALL), "runs/mine")
         for args in (("score", "mine", "the old"), ("verify", "mine"), ("resume", "mine")):

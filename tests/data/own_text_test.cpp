@@ -73,7 +73,7 @@ TEST_F(OwnTextFiles, AFileThatIsNoTextIsRefusedWithWhatItSeemsToBe) {
     return "";
   };
   using namespace std::string_literals;
-  EXPECT_THAT(refusal(write("a", "\xFF\xFEh\0i\0"s)), HasSubstr("iconv -f UTF-16 -t UTF-8"));
+  EXPECT_THAT(refusal(write("a", "\xFF\xFEh\0i\0"s)), HasSubstr("iconv -f UTF-16 -t UTF-8 "));
   EXPECT_THAT(refusal(write("a.png", "\x89PNG\r\n")), HasSubstr("a.png: this is a PNG picture"));
   EXPECT_THAT(refusal(write("a", "%PDF-1.4\n")), HasSubstr("a PDF"));
   EXPECT_THAT(refusal(write("a", "h\0i\0"s)), HasSubstr("bytes of value 0"));
