@@ -108,7 +108,7 @@ TEST(TokenizerFile, AModelWithOtherSettingsIsRefused) {
   const std::size_t at = bytes.rfind(std::string("\x18\x00", 2));
   ASSERT_NE(at, std::string::npos);
   bytes[at + 1] = 1;
-  expect_refused(kTokenizerModel, bytes, "other settings");
+  expect_refused(kTokenizerModel, bytes, "its settings differ");
 }
 
 TEST(TokenizerFile, EveryFlippedBitAndEveryTruncationIsRefusedOrSound) {
