@@ -268,6 +268,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (!ended.empty()) config.optimizer.min_learning_rate > 0 ? log.info(ended) : log.warn(ended);
 
   const PreparedRun prepared = prepare_stored_run(stored, request.threads, log);
+  check_room(prepared, request.run);
   return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
       trainer.restore(*checkpoint);

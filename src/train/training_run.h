@@ -36,8 +36,8 @@ struct RunResult {
   double seconds = 0;  // of this process
 };
 
-// Error (store) unless a checkpoint has room on the disk where the run will be. Before a run folder
-// is made.
+// Error (store) unless a checkpoint has room on the disk of the run. Before the first step, and
+// before a run folder is made.
 void check_room(const PreparedRun& prepared, const std::string& run);
 
 // Trains from the state that `set_up` gives the trainer, and logs how it begins and ends.

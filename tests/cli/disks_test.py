@@ -1,4 +1,5 @@
 """Full and read-only disks (if the tests may mount one), and odd files in a run folder."""
+import contextlib
 import os
 import shutil
 import subprocess
@@ -46,7 +47,16 @@ class Disks(RunsTest):
         self.train(self.config(model__d_model=64), "disk/run", status=STORE, words=["no room for a checkpoint", "are free"])
         self.assertEqual(list(place.iterdir()), [])  # nothing to clean up, and --force has moved nothing
         self.remount(place, "size=8m")
-        self.train(self.config(model__d_model=64), "disk/run")
+        self.train(self.config(model__d_model=64), "disk/run", "--stop-at", 5)
+        filler = place / "filler"
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        before = self.snapshot("disk/run")
+        self.resume("disk/run", status=STORE, words=["no room for a checkpoint", "are free"])
+        self.assertEqual(self.snapshot("disk/run"), before)
+        filler.unlink()
+        self.resume("disk/run")
 
     def test_the_log_is_not_written_through_links_or_pipes(self):
         self.train(self.config(), "run", "--stop-at", 5)
