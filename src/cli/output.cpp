@@ -47,10 +47,11 @@ void write_output(const std::string& path, std::string_view text) {
     if (!(stream << text).flush()) throw_file_error("write", path, errno);
     return;
   }
-  fs::path place = path;  // or where a link leads, if only to a name
-  if (fs::is_symlink(fs::symlink_status(path, none)))
-    place = fs::exists(old) ? fs::canonical(path, none)
-                            : fs::path(path).parent_path() / fs::read_symlink(path, none);
+  if (none == std::errc::too_many_symbolic_link_levels)
+    throw_file_error("write", path, none.value());
+  fs::path place = path;  // where links lead, if only to a name
+  while (fs::is_symlink(fs::symlink_status(place, none)))
+    place = place.parent_path() / fs::read_symlink(place, none);
   if (is_part_of_run(place))
     throw Error(
         Exit::usage,

@@ -44,14 +44,19 @@ class Options(RunsTest):
     def test_a_page_is_written_where_a_link_leads(self):
         self.train(self.config(**SMALL), "run")
         (self.folder / "link.html").symlink_to("page.html")  # there is no such file yet
-        for _ in range(2):
-            self.check("attend", "run", "the", "--html", "link.html")
+        (self.folder / "chain.html").symlink_to("link.html")
+        for link in ("chain.html", "link.html"):
+            self.check("attend", "run", "the", "--html", link)
+            self.assertTrue((self.folder / "chain.html").is_symlink())
             self.assertTrue((self.folder / "link.html").is_symlink())
             self.assertIn("</html>", (self.folder / "page.html").read_text())
+        (self.folder / "round.html").symlink_to("round.html")
+        self.check("attend", "run", "the", "--html", "round.html", status=4, words="round.html")
 
     def test_options_that_are_gone_say_where_their_work_is_done(self):
         for args, word in ((("attend", "run", "--gold", "x"), "scripts/gold.py"), (("train", "x.json", "--profile"), "heed bench"),
-                           (("neighbors", "run", "--export", "x"), "model.safetensors"), (("serve",), "translate")):
+                           (("neighbors", "run", "--export", "x"), "model.safetensors"), (("serve",), "translate"),
+                           (("train", "x.json", "--context", 64), "objective.target_length")):
             self.check(*args, status=2, words=word)
 
     def test_a_run_is_found_by_its_name(self):
