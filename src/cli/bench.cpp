@@ -22,7 +22,8 @@ constexpr const char* kBenchNotes =
     "GFLOP/s counts matrix products only (forward times 3, causal attention in full); the sgemm\n"
     "peak is what OpenBLAS reaches on 2048 x 2048 products with one thread per core.\n"
     "The last table shows where the threads' time goes. linear_*: products of the layers and the\n"
-    "output; attention: all work of the heads; waiting: for other threads, and the rest.\n"
+    "output; attention: all work of the heads; other_layers: embeddings, norms, activations,\n"
+    "dropout; waiting: for other threads, and the rest.\n"
     "--json keys: tokens_per_second, steps_per_second, gflop_per_step, gflops, sgemm_gflops,\n"
     "utilisation (gflops / sgemm_gflops), peak_rss_mib, steps, threads, training_seconds (of all\n"
     "steps of the config without validation; null without train.max_steps), breakdown (shares).";

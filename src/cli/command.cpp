@@ -216,7 +216,11 @@ void CommandLine::check_texts() const {
                 name_ + " --help");
   if (t.target_file && !t.file)
     throw Error(Exit::usage, "--target-file needs the --file that it belongs to.");
-  if (t.file == "-" && t.target_file == "-")
+  require_one_input(t.file == "-", t.target_file == "-");
+}
+
+void CommandLine::require_one_input(bool file, bool target_file) {
+  if (file && target_file)
     throw Error(Exit::usage, "--file and --target-file cannot both be standard input.");
 }
 

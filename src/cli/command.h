@@ -78,6 +78,9 @@ class CommandLine {
   // False: help was printed; return Exit::ok. Error (Exit::usage) on a wrong option.
   bool parse();
 
+  // Error (usage) if --file and --target-file are both standard input.
+  static void require_one_input(bool file, bool target_file);
+
   bool has(const std::string& option) const;  // the command knows it
   bool quiet() const { return quiet_; }       // --quiet and --json: every command has them
   bool json() const { return json_; }

@@ -59,8 +59,7 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
   require(!pairs || o.files.empty() == o.target_file.empty(),
           "this model was trained on pairs: --file and --target-file belong together.");
   require(!pairs || o.files.size() <= 1, "this model was trained on pairs: it takes one --file.");
-  require(o.target_file != "-" || !std::ranges::count(o.files, "-"),
-          "--file and --target-file cannot both be standard input.");
+  CommandLine::require_one_input(std::ranges::count(o.files, "-") > 0, o.target_file == "-");
   require(pairs || o.target_file.empty(),
           "this model was trained on text: --target-file does not apply.");
   require(!o.bleu || pairs,

@@ -19,8 +19,11 @@ std::vector<LinearPart> first_parts(const std::string& prefix, const ModelConfig
 template <class T>
 void gate_backward(In<T> f, In<T> slope, In<T> v, Mat<T> dh, Mat<T> h) {
   for (int r = 0; r < dh.rows; ++r) {
-    const T* __restrict value = f.row(r), * __restrict s = slope.row(r), * __restrict gated = v.row(r);
-    T* __restrict d = dh.row(r), * __restrict dv = h.row(r);
+    const T* __restrict value = f.row(r);
+    const T* __restrict s = slope.row(r);
+    const T* __restrict gated = v.row(r);
+    T* __restrict d = dh.row(r);
+    T* __restrict dv = h.row(r);
     for (int c = 0; c < dh.cols; ++c) {
       dv[c] = d[c] * value[c];
       d[c] = d[c] * gated[c] * s[c];

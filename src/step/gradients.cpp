@@ -11,7 +11,6 @@ namespace heed {
 Gradients::Gradients(const Transformer& model, int shards, Pool& pool)
     : model_(&model),
       pool_(&pool),
-      products_(std::make_unique<Products<float>>()),
       workers_(pool.threads()),
       losses_(shards),
       blocks_(weight_blocks(model.table)),
@@ -23,7 +22,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
                         const std::function<void()>& meanwhile) {
   const int shards = static_cast<int>(shards_.size());
   const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
-  products_->weights_changed(values.data(), values.size());
+  products_.weights_changed(values.data(), values.size());
   pool_->run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
     Timed timed(profile_of(worker_index), Work::other_layers);
@@ -31,7 +30,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
                      .gradients = &shards_[task],
-                     .products = products_.get(),
+                     .products = &products_,
                      .profile = profile_of(worker_index)};
     LossSums sums;
     for (int i = 0; i < batch.used[task]; ++i)

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "base/pool.h"
@@ -51,7 +50,7 @@ class Gradients {
 
   const Transformer* model_;
   Pool* pool_;
-  std::unique_ptr<Products<float>> products_;
+  Products<float> products_;
   std::vector<ParamVec<float>> shards_;
   std::vector<Worker> workers_;
   std::vector<LossSums> losses_;  // of each shard
