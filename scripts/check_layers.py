@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the order of the folders in src/. A file includes only its own folder and those to its left:
 
-    base < math < config < text < nn < step < data < decode < store < evaluate < train < inspect < report < cli < main.cpp
+    base < math < config < text < nn < step < data < decode < store < evaluate < show < train < cli < main.cpp
 
 Also checks that the heart (math/, nn/, step/) includes no heavy header (JSON, command line, logging, formatting), directly or through our
 headers.
@@ -12,8 +12,8 @@ import pathlib
 import re
 import sys
 
-ORDER = ["base", "math", "config", "text", "nn", "step", "data", "decode", "store", "evaluate", "train", "inspect",
-         "report", "cli"]
+ORDER = ["base", "math", "config", "text", "nn", "step", "data", "decode", "store", "evaluate", "show",
+         "train", "cli"]
 HEAVY = re.compile(r"(nlohmann/(?!json_fwd\.hpp)|CLI/|spdlog/|fmt/)")
 LIGHT = ["math", "nn", "step"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

@@ -27,12 +27,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
 TESTS = """math/* nn/* golden/* base/*.h base/input_file_test.cpp text/*.h text/normalize_test.cpp
     text/vocabulary_file_test.cpp data/*.h data/objective_test.cpp data/own_text_test.cpp data/span_corruption_test.cpp
-    evaluate/kneser_ney_test.cpp evaluate/yardsticks_test.cpp inspect/packed_weights_test.cpp inspect/run_film_test.cpp
-    step/* train/*.h train/film_test.cpp train/loss_curves_test.cpp train/speed_test.cpp
+    evaluate/kneser_ney_test.cpp evaluate/yardsticks_test.cpp show/packed_weights_test.cpp show/film_cost_test.cpp
+    show/film_test.cpp show/loss_curves_test.cpp step/* train/*.h train/speed_test.cpp
     train/suggested_config_test.cpp train/text_start_test.cpp"""
-FOLDERS = "base math config text nn step data decode store evaluate train inspect"
+FOLDERS = "base math config text nn step data decode store evaluate show train"
 NEEDED = ["CMakeLists.txt", "tests/CMakeLists.txt", "tests/bench/*", "examples/*", *(f"src/{f}/*" for f in FOLDERS.split()),
-          "src/report/web/*",  # CMakeLists.txt reads them
+          "src/show/web/*",  # CMakeLists.txt reads them
           *(f"tests/{t}" for t in TESTS.split())]
 SECONDS = 300  # tests that run longer have caught the fault
 

@@ -16,8 +16,8 @@ OPTIMIZER, GRADIENTS = "src/step/optimizer.cpp", "src/step/gradients.cpp"
 UNPACKING, NORMALIZATION = "src/base/decompressor.cpp", "src/text/normalize.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
-FILM, RUN_FILM = "src/train/film.cpp", "src/inspect/run_film.cpp"
-CURVES, SUGGESTED = "src/train/loss_curves.cpp", "src/train/suggested_config.cpp"
+FILM, RUN_FILM = "src/show/film.cpp", "src/show/film.cpp"
+CURVES, SUGGESTED = "src/show/loss_curves.cpp", "src/train/suggested_config.cpp"
 
 MUTATIONS = [
     ("dropout: kept numbers are not scaled", MASK, "static_cast<T>(1.0 / (1.0 - d.rate))", "T{1}"),
@@ -130,7 +130,7 @@ MUTATIONS = [
     ("own text: reads a text as often as pairs", SUGGESTED, "gpt ? 25 : 60", "60"),
     ("own text: dropout as if without weight decay", SUGGESTED, "gpt || static_cast", "static_cast"),
     ("own text: the decay remembers ten passes", SUGGESTED, "kRememberedPasses = 2;", "kRememberedPasses = 10;"),
-    ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || !request.init_from.empty()", "!muon"),
+    ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || !request.train.init_from.empty()", "!muon"),
     ("speed: steps of the warm-up read nothing", "src/train/speed.cpp", "std::max<std::int64_t>(1, taken)", "std::max<std::int64_t>(1, taken - kWarmUp)"),
     ("kneser-ney: shorter n-grams count occurrences", KNESER_NEY, "if (counts) counts = count(", "count("),
     ("kneser-ney: discount without n2", KNESER_NEY, "2.0 * static_cast<double>(twice_[order])", "0.0 * static_cast<double>(twice_[order])"),
@@ -145,5 +145,5 @@ MUTATIONS = [
     ("film: a frame at every validation", FILM, " * (1 + frames / kSparser)", ""),
     ("film: costs the same in any batch", RUN_FILM, "threads_ * tokens / batch_tokens_", "threads_ * tokens / 1024"),
     ("film: a frame for each of many threads", RUN_FILM, "std::min(config.train.shards, kThreads)", "config.train.shards"),
-    ("film: weights, not their roots", "src/inspect/packed_weights.cpp", "std::sqrt(w)", "w"),
+    ("film: weights, not their roots", "src/show/packed_weights.cpp", "std::sqrt(w)", "w"),
 ]

@@ -13,11 +13,11 @@
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "inspect/generate.h"
-#include "report/attention_json.h"
-#include "report/attention_page.h"
-#include "report/attention_summary.h"
-#include "report/heat_map.h"
+#include "show/generate.h"
+#include "show/attention_json.h"
+#include "show/attention_page.h"
+#include "show/attention_summary.h"
+#include "show/heat_map.h"
 
 namespace heed {
 namespace {

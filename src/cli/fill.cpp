@@ -8,7 +8,7 @@
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
-#include "inspect/fill.h"
+#include "show/fill.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
 

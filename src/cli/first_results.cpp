@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "cli/output.h"
 #include "data/objective.h"
-#include "report/report_page.h"
+#include "show/report_page.h"
 #include "store/origin.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
@@ -70,7 +70,7 @@ void show_first_results(const RunResult& result, Log& log) try {
       prompt = objective->continues() ? some_words(asked + follows, 1) : some_words(asked, 0);
   }
   const std::string page = (std::filesystem::path(run) / "report.html").string();
-  write_output(page, report_page(report, read_metrics(report.folder, report.last_step)));
+  write_output(page, report_page(report));
   log.info(fmt::format("the whole story, for a browser: {}", page));
 
   // A model that fills in masks has shown tokens, not text that one types.

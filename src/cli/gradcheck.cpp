@@ -8,7 +8,7 @@
 #include "cli/config_path.h"
 #include "cli/output.h"
 #include "data/run_config.h"
-#include "inspect/gradient_check.h"
+#include "show/gradient_check.h"
 #include "math/blas.h"
 
 namespace heed {

@@ -6,11 +6,10 @@
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
-#include "inspect/parameters.h"
-#include "report/run_metrics.h"
+#include "show/film.h"
+#include "show/parameters.h"
 #include "store/initial_weights.h"
 #include "store/run_folder.h"
-#include "train/learning_record.h"
 
 namespace heed {
 namespace {
@@ -58,8 +57,11 @@ void print_entropy(const Learning& learning) {
 void print_learning(const std::vector<LearningStep>& records, bool averaged) {
   if (records.empty()) return;
   const LearningStep& last = records.back();
-  const auto found = std::find_if(records.rbegin(), records.rend(),
-                                  [](const LearningStep& record) { return record.moved; });
+  const auto moves = [](const LearningStep& record) {
+    return std::ranges::any_of(record.learning.matrices,
+                               [](const MatrixLearning& m) { return m.update_ratio > 0; });
+  };
+  const auto found = std::find_if(records.rbegin(), records.rend(), moves);
   const LearningStep& moved = found == records.rend() ? last : *found;
   Learning shown = last.learning;
   for (std::size_t i = 0; i < shown.matrices.size(); ++i)
@@ -87,10 +89,10 @@ Exit run_inspect(CommandLine& line) {
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
   const std::vector<ParameterRow> rows =
       parameter_table(m.model, m.values, initial_weights(m.model, m.config.seed, folder));
-  const RunMetrics metrics = read_metrics(folder, m.state.step);
+  const std::vector<LearningStep> records = learning_steps(read_film(folder, m.state.step));
   if (line.json()) {
     nlohmann::ordered_json learning = nlohmann::ordered_json::array();
-    for (const LearningStep& record : metrics.learning) learning.push_back(json_of(record));
+    for (const LearningStep& record : records) learning.push_back(json_of(record));
     print_line({{"checkpoint", m.folder.string()},
                 {"step", m.state.step},
                 {"parameters", m.model.table.size()},
@@ -109,7 +111,7 @@ Exit run_inspect(CommandLine& line) {
   for (const ParameterRow& r : rows)
     print(fmt::format("{:{}} {:>11} {:9.3f} {:9.3f} {:9.3f} {:8.3f}\n", r.name, width,
                       shape_text(r.shape), r.norm, r.initial_norm, r.distance, r.cosine));
-  print_learning(metrics.learning, m.config.train.ema_decay > 0);
+  print_learning(records, m.config.train.ema_decay > 0);
   return Exit::ok;
 }
 

@@ -6,7 +6,7 @@
 #include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
-#include "inspect/neighbors.h"
+#include "show/neighbors.h"
 #include "text/utf8.h"
 
 namespace heed {

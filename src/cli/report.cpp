@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
-#include "report/report_page.h"
+#include "show/report_page.h"
 
 namespace heed {
 
@@ -31,12 +31,11 @@ Exit run_report(CommandLine& line) {
                 "--html FILE, or > FILE");
   prepare_blas();
   const Report report = make_report(run);
-  const RunMetrics metrics = read_metrics(report.folder, report.last_step);
   if (line.json()) {
-    print(report_json(report, metrics));
+    print(report_json(report));
     return Exit::ok;
   }
-  write_output(html, report_page(report, metrics));
+  write_output(html, report_page(report));
   if (html != "-")
     Log({.quiet = line.quiet()}).info(fmt::format("wrote {}; open it in a browser", html));
   return Exit::ok;

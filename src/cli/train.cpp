@@ -10,7 +10,6 @@
 #include "cli/config_path.h"
 #include "cli/first_results.h"
 #include "cli/output.h"
-#include "inspect/run_film.h"
 #include "store/layout.h"
 #include "train/resume.h"
 #include "train/text_start.h"
@@ -31,7 +30,6 @@ bool parse_shared(CommandLine& line, RunRequest& request) {
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
   line.app().footer(kTrainNotes);
   request.command = line.as_typed();
-  request.film = film_of;
   if (!line.parse()) return false;
   request.threads = line.threads();
   return true;
@@ -39,12 +37,12 @@ bool parse_shared(CommandLine& line, RunRequest& request) {
 
 // `show`: also show what the model has learnt.
 Exit finish(const RunResult& r, bool json, bool show, Log& log) {
-  const State& s = r.state;
+  const bool validated = r.best && std::isfinite(r.best->valid_loss);
   if (json)
     print_line({{"run", r.run},
-                {"step", s.step},
-                {"best_loss", std::isfinite(s.best_loss) ? Json(s.best_loss) : Json()},
-                {"best_step", std::isfinite(s.best_loss) ? Json(s.best_step) : Json()},
+                {"step", r.state.step},
+                {"best_loss", validated ? Json(r.best->valid_loss) : Json()},
+                {"best_step", validated ? Json(r.best->step) : Json()},
                 {"seconds", r.seconds},
                 {"reason", r.reason}});
   if (show && r.exit == Exit::ok) show_first_results(r, log);
@@ -79,14 +77,15 @@ Exit run_train(CommandLine& line) {
       ->type_name("PATH")
       ->default_str("")
       ->required();
-  line.app().add_option("--run", request.run,
+  line.app().add_option("--run", request.train.run.folder,
                         "run folder (default: runs/<name of config or text>)");
   const CLI::Option* like = line.add_like(request.like);
   const CLI::Option* minutes = line.add_minutes(request.minutes);
-  line.add_run(request.init_from, "start at step 0 with the weights and tokenizer of this run",
-               "--init-from");
-  line.app().add_flag("--force", request.force, "rename an existing run folder to NAME.old-K");
-  if (!parse_shared(line, request)) return Exit::ok;
+  line.add_run(request.train.init_from,
+               "start at step 0 with the weights and tokenizer of this run", "--init-from");
+  line.app().add_flag("--force", request.train.run.force,
+                      "rename an existing run folder to NAME.old-K");
+  if (!parse_shared(line, request.train.run)) return Exit::ok;
   Log log({.quiet = line.quiet()});
 
   const auto config = std::ranges::find_if(request.texts, names_config);
@@ -94,7 +93,7 @@ Exit run_train(CommandLine& line) {
     for (const std::string& text : request.texts) check_text(text);
     return finish(train_on_text(request, log), line.json(), true, log);
   }
-  request.config = config_path(*config);
+  request.train.config = config_path(*config);
   if (request.texts.size() > 1)
     throw Error(Exit::usage,
                 fmt::format("{} is a config, which stands alone; found {} beside it.", *config,
@@ -106,21 +105,21 @@ Exit run_train(CommandLine& line) {
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
   try {
-    return finish(train_run(request, log), line.json(), request.config != *config, log);
+    return finish(train_run(request.train, log), line.json(), request.train.config != *config, log);
   } catch (const Error& e) {
-    if (e.exit() != Exit::usage || !request.sets.empty()) throw;
+    if (e.exit() != Exit::usage || !request.train.run.sets.empty()) throw;
     std::string begin;
-    InputFile(request.config, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
+    InputFile(request.train.config, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
     for (const char* section : {"\"data\"", "\"model\"", "\"train\"", "\"objective\""})
       if (begin.find(section) != std::string::npos) throw;
-    throw e.as(Exit::usage,
-               "heed train - < " + shell_word(request.config) + ", if it is text to train on");
+    throw e.as(Exit::usage, "heed train - < " + shell_word(request.train.config) +
+                                ", if it is text to train on");
   }
 }
 
 Exit run_resume(CommandLine& line) {
   ResumeRequest request;
-  line.add_run(request.run, "run folder");
+  line.add_run(request.run.folder, "run folder");
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
   line.add_steps("--more", request.more, "train this many steps beyond the planned end")
       ->excludes(max_steps);
@@ -133,9 +132,9 @@ Exit run_resume(CommandLine& line) {
                   "with --branch: begin at this one instead: last, best or step-N")
       ->needs(branch);
   line.app()
-      .add_flag("--force", request.force, "with --branch: rename an existing run to NAME.old-K")
+      .add_flag("--force", request.run.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs(branch);
-  if (!parse_shared(line, request)) return Exit::ok;
+  if (!parse_shared(line, request.run)) return Exit::ok;
   if (branch->count() > 0 && request.branch.empty())
     throw Error(Exit::usage, "--branch is empty; expected the folder of a new run.");
   Log log({.quiet = line.quiet()});

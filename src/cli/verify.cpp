@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "store/layout.h"
-#include "store/metrics_file.h"
+#include "store/run_events.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
@@ -78,7 +78,7 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
     const bool resumed =
         checkpoint->has_training() && name == step_folder_name(checkpoint->state().step);
     if (resumed) v.resume = "";  // unless it loads
-    if (resumed) v.best = checkpoint->state().best_step >= 0;
+    if (resumed) v.best = true;
     load_all(*checkpoint);
     if (resumed) v.resume = name;
   });
@@ -100,7 +100,7 @@ void check_metrics(const fs::path& run) {
   const fs::path path = run / kMetrics;
   if (!path_exists(path)) throw Error(Exit::store, path.string() + ": it is missing");
   std::int64_t number = 0;
-  for_each_metrics_line(run, [&](const std::string& line, bool ended) {
+  for_each_line(run, kMetrics, [&](const std::string& line, bool ended) {
     ++number;  // heed resume drops a last line that is cut short
     if (ended && !Json::parse(line, nullptr, false).is_object())
       throw Error(Exit::store,

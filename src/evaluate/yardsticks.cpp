@@ -11,7 +11,7 @@
 #include "base/format.h"
 #include "evaluate/kneser_ney.h"
 #include "evaluate/xz_size.h"
-#include "store/metrics_file.h"
+#include "store/run_events.h"
 
 namespace heed {
 

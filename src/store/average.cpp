@@ -8,7 +8,7 @@
 
 #include "base/folders.h"
 #include "base/format.h"
-#include "store/metrics_file.h"
+#include "store/run_events.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
 #include "store/trained_model.h"

@@ -19,6 +19,9 @@ inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile, kMetrics, kFilm,
                                             kTrainLog,   kRunText,    kLockFile};
 
+// Those that grow by a line (store/run_events.h).
+inline constexpr const char* kLineFiles[] = {kMetrics, kFilm};
+
 // Of a checkpoint, with config.json and tokenizers.
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kTrainingFile = "training.safetensors";

@@ -9,6 +9,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "store/best.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 
@@ -115,12 +116,10 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     }
     replace_file(temporary / kOriginFile, first.origin, calls);
     replace_file(temporary / kConfigFile, first.config, calls);
-    writer.metrics_ = std::make_unique<AppendFile>(temporary / kMetrics, calls);
-    writer.film_ = std::make_unique<AppendFile>(temporary / kFilm, calls);
+    for (const char* file : kLineFiles) writer.lines_.try_emplace(file, temporary / file, calls);
     sync_folder(temporary, calls);
     put_in_place(temporary, run, old ? free_name(run) : "", calls);
-    writer.metrics_->renamed(run / kMetrics);
-    writer.film_->renamed(run / kFilm);
+    for (auto& [file, lines] : writer.lines_) lines.renamed(run / file);
     return writer;
   } catch (...) {
     calls.remove_all(temporary.c_str());
@@ -134,7 +133,7 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);
   clean_up(writer.checkpoints(), calls);
-  writer.metrics_ = std::make_unique<AppendFile>(run / kMetrics, calls);
+  writer.lines_.try_emplace(kMetrics, run / kMetrics, calls);
   return writer;
 }
 
@@ -143,31 +142,30 @@ void RunWriter::write_config(std::string_view json) {
 }
 
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {
-  metrics_->sync();
-  if (film_) film_->sync();
+  for (auto& [file, lines] : lines_) lines.sync();
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
-  finish_save(contents.state, keep_last);
+  finish_save(contents.state.step, keep_last);
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
   write_checkpoint(checkpoints(), name, contents, *calls_);
 }
 
-void RunWriter::finish_save(const State& state, int keep_last) {
-  set_links(state);
-  prune(state.step, keep_last);
+void RunWriter::finish_save(std::int64_t step, int keep_last) {
+  set_links(step);
+  prune(step, keep_last);
 }
 
-void RunWriter::set_links(const State& state) {
-  const auto point = [&](const char* link, std::int64_t step) {
-    const std::string target = step_folder_name(step);
+void RunWriter::set_links(std::int64_t step) {
+  const auto point = [&](const char* link, std::int64_t to) {
+    const std::string target = step_folder_name(to);
     std::error_code error;
     if (!fs::is_directory(checkpoints() / target, error)) return;
     if (fs::read_symlink(checkpoints() / link, error) == target) return;
     replace_symlink(checkpoints() / link, target, *calls_);
   };
-  point("last", state.step);
-  if (state.best_step >= 0) point("best", state.best_step);
+  point("last", step);
+  if (const auto best = best_checkpoint(run_, step)) point("best", best->step);
 }
 
 void RunWriter::prune(std::int64_t step, int keep_last) {
@@ -192,25 +190,23 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
   }
 }
 
-MetricsCut RunWriter::copy_metrics(const fs::path& from, std::int64_t step) {
-  if (has_film(from)) {
-    copy_lines(from, run_, kFilm, step, *calls_);
-    film_ = std::make_unique<AppendFile>(run_ / kFilm, *calls_);
-  } else if (film_) {  // create() made one
-    film_.reset();
-    remove_tree(run_ / kFilm, *calls_);
+MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
+  MetricsCut metrics;
+  for (const char* file : kLineFiles) {
+    const bool of_create = lines_.erase(file) > 0;
+    if (file == kMetrics || has_lines(from, file)) {
+      const MetricsCut cut = heed::copy_lines(from, run_, file, step, *calls_);
+      if (file == kMetrics) metrics = cut;
+      lines_.try_emplace(file, run_ / file, *calls_);
+    } else if (of_create) {
+      remove_tree(run_ / file, *calls_);
+    }
   }
-  const MetricsCut metrics = copy_lines(from, run_, kMetrics, step, *calls_);
-  metrics_ = std::make_unique<AppendFile>(run_ / kMetrics, *calls_);
   return metrics;
 }
 
-void RunWriter::append_metrics(std::string_view json_line) {
-  metrics_->append_line(json_line);
-}
-
-void RunWriter::append_film(std::string_view json_line) {
-  film_->append_line(json_line);
+void RunWriter::append(const char* file, std::string_view json_line) {
+  lines_.at(file).append_line(json_line);
 }
 
 }  // namespace heed

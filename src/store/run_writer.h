@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <map>
 #include <string>
 #include <string_view>
 
 #include "base/files.h"
 #include "store/checkpoint.h"
-#include "store/metrics_file.h"
+#include "store/run_events.h"
 #include "store/run_lock.h"
 
 namespace heed {
@@ -42,34 +42,33 @@ class RunWriter {
 
   void write_config(std::string_view json);  // config.json
 
-  // Makes checkpoints/step-N durable, then `last` and (if state.best_step has a folder) `best`,
-  // then removes all but the `keep_last` newest (0: keeps all), those two and step 0. Metrics and
-  // film appended before are durable too. When it throws, the old or the new checkpoint is there
-  // whole.
+  // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
+  // the `keep_last` newest (0: keeps all), those two and step 0. Lines appended before are durable
+  // too. When it throws, the old or the new checkpoint is there whole.
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
   // The end of a save: the links and the pruning. Resuming calls it too: a killed save may not have
-  // got that far.
-  void finish_save(const State& state, int keep_last);
+  // got that far. `step`: of the last checkpoint.
+  void finish_save(std::int64_t step, int keep_last);
 
-  // metrics.jsonl, to continue after `step`: drops every line of a later step and a torn last one;
-  // and likewise film.jsonl, if there is one.
-  MetricsCut cut_metrics(std::int64_t step) { return copy_metrics(run_, step); }
+  // metrics.jsonl and film.jsonl, to continue after `step`: drops every line of a later step and a
+  // torn last one. A film that is missing or cannot be one is left as it is.
+  MetricsCut cut_lines(std::int64_t step) { return copy_lines(run_, step); }
   // The same with those of another run, which is not changed.
-  MetricsCut copy_metrics(const std::filesystem::path& from, std::int64_t step);
-  void append_metrics(std::string_view json_line);
-  void append_film(std::string_view json_line);  // the run has a film
+  MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step);
+  // A line of kMetrics, or of kFilm if the run has one.
+  void append(const char* file, std::string_view json_line);
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
-  void set_links(const State& state);
+  void set_links(std::int64_t step);
   void prune(std::int64_t step, int keep_last);
 
   std::filesystem::path run_;
   RunLock lock_;
   SystemCalls* calls_;
-  std::unique_ptr<AppendFile> metrics_, film_;  // film_: null if there is none, or before a cut
+  std::map<std::string_view, AppendFile> lines_;
 };
 
 }  // namespace heed

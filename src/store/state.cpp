@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kFormat = 3;
+constexpr int kFormat = 4;
 constexpr std::string_view kBeforeChecksum = ",\n  \"checksum\": \"";
 constexpr std::string_view kAfterChecksum = "\"\n}\n";
 constexpr std::size_t kDigits = 64;
@@ -67,11 +67,12 @@ std::string format_state(const StateFile& file) {
       {"cursor", {{"epoch", state.cursor.epoch}, {"index", state.cursor.index}}},
       {"tokens_seen", state.tokens_seen},
       {"seed", state.seed},
+      {"valid_loss", from_double(state.valid_loss)},
+      {"valid_bleu", from_double(state.valid_bleu)},
       {"best_loss", from_double(state.best_loss)},
       {"best_metric", from_double(state.best_metric)},
       {"best_step", state.best_step},
       {"stalled", state.stalled},
-      {"best_is_of_end", state.best_is_of_end},
       {"validation_due", state.validation_due},
       {"data_hash", state.data_hash},
       {"loss_sum", from_double(state.loss_sum)},
@@ -101,11 +102,12 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   cursor.finish();
   state.tokens_seen = top.count("tokens_seen");
   state.seed = top.unsigned_number("seed");
+  state.valid_loss = to_double(top, "valid_loss");
+  state.valid_bleu = to_double(top, "valid_bleu");
   state.best_loss = to_double(top, "best_loss");
   state.best_metric = to_double(top, "best_metric");
   state.best_step = top.count("best_step", -1);
   state.stalled = top.count("stalled");
-  state.best_is_of_end = top.flag("best_is_of_end");
   state.validation_due = top.flag("validation_due");
   state.data_hash = top.text("data_hash");
   state.loss_sum = to_double(top, "loss_sum");

@@ -17,18 +17,20 @@ struct State {
   Cursor cursor;
   std::int64_t tokens_seen = 0;
   std::uint64_t seed = 0;
-  // The best validation so far. best_step == step makes a checkpoint the run's best (without
-  // validation the trainer sets it so in every checkpoint); -1: none yet.
+  // The validation of this very checkpoint; NaN: there was none, or no BLEU. What makes one
+  // checkpoint of a run better than another (store/best.h).
+  double valid_loss = std::numeric_limits<double>::quiet_NaN();
+  double valid_bleu = std::numeric_limits<double>::quiet_NaN();
+  // For train.patience alone, over the validations at multiples of eval_every: the best so far (its
+  // step -1: none yet), and how many there have been since.
   double best_loss = std::numeric_limits<double>::infinity();
   double best_metric = 0.0;
   std::int64_t best_step = -1;
-  std::int64_t stalled = 0;     // validations since the best
-  bool best_is_of_end = false;  // from the end of a run, not at a multiple of eval_every
+  std::int64_t stalled = 0;
   bool validation_due = false;  // a signal interrupted this step's: redo it on resume
   std::string data_hash;
   // Over the steps since the last log line: nats, and number of labels.
   double loss_sum = 0, label_sum = 0;
-  bool operator==(const State&) const = default;
 };
 
 struct StateFile {

@@ -1,5 +1,5 @@
-// Which steps end an interval: of log lines, validations, checkpoints, learning records. These are
-// pure functions of the step, so a resumed run does at each step what an uninterrupted one does.
+// Which steps end an interval: of log lines, validations, checkpoints. A pure function of the step,
+// so a resumed run does at each step what an uninterrupted one does.
 #pragma once
 
 #include "config/train_config.h"
@@ -12,11 +12,10 @@ struct StepSpan {
   Cursor before, after;   // of the last one
 };
 
-bool is_due(const Interval& interval, const StepSpan& end);
-
-// Does this step write a learning record? The last step does, and every n-th log line, with n such
-// that records are at least ten steps apart. A record takes up to a third of a step, so all of them
-// take less than 3 % of the time.
-bool records_learning(const TrainConfig& config, const StepSpan& end);
+inline bool is_due(const Interval& interval, const StepSpan& end) {
+  if (interval.count == 0) return false;
+  if (!interval.epochs) return end.step % interval.count == 0;
+  return end.after.epoch / interval.count != end.before.epoch / interval.count;
+}
 
 }  // namespace heed

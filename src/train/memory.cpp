@@ -11,8 +11,8 @@
 #include "base/format.h"
 #include "data/batcher.h"
 #include "evaluate/scorer.h"
+#include "show/learning_record.h"
 #include "step/optimizer.h"
-#include "train/learning_record.h"
 
 namespace heed {
 namespace {

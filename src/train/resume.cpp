@@ -14,8 +14,8 @@
 #include "base/signals.h"
 #include "math/blas.h"
 #include "step/schedule.h"
+#include "store/best.h"
 #include "store/layout.h"
-#include "store/metrics_file.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
@@ -68,7 +68,7 @@ void read_asked(StoredRun& run, Log& log) {
 RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, Log& log) {
   std::vector<std::string> sets;
   if (!request.branch.empty()) sets.push_back("optimizer.decay_steps=null");
-  sets.insert(sets.end(), request.sets.begin(), request.sets.end());
+  sets.insert(sets.end(), request.run.sets.begin(), request.run.sets.end());
   if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
   if (request.more > 0) {
     const std::int64_t done = run.steps_done(), end = std::max(done, run.asked.train.max_steps);
@@ -90,7 +90,7 @@ std::vector<std::string> allowed_changes(const StoredRun& run, const ResumeReque
                   fmt::format("a resumed run cannot change {}: the steps already done would have "
                               "been different.",
                               text),
-                  "heed train with --init-from " + shell_word(request.run) +
+                  "heed train with --init-from " + shell_word(request.run.folder) +
                       (of_schedule ? "; or --branch DIR, if their learning rates stay" : ""));
     changes.push_back(text);
   }
@@ -168,12 +168,13 @@ StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
   read_asked(run, log);
   run.trained = run.checkpoint ? checkpoint_config(*run.checkpoint) : run.asked;
   if (!run.checkpoint && !request.branch.empty())
-    throw Error(Exit::store, quoted_path(request.run) + " has no checkpoint yet.",
+    throw Error(Exit::store, quoted_path(request.run.folder) + " has no checkpoint yet.",
                 "wait until it saves (train.save_every)");
   run.config = continued_config(run, request, log);
   run.changes = allowed_changes(run, request);
   if (run.checkpoint)
-    run.nothing_to_do = nothing_to_do(run.config.train, run.checkpoint->state(), request.stop_at);
+    run.nothing_to_do =
+        nothing_to_do(run.config.train, run.checkpoint->state(), request.run.stop_at);
   if (!run.nothing_to_do.empty()) return run;  // needs no data
   run.origin = read_origin(folder);
   if (run.origin.folder.empty())
@@ -202,9 +203,9 @@ PreparedRun prepare_stored_run(const StoredRun& run, int threads, Log& log) {
 void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& run, Log& log) {
   const std::string here = blas_core_type();
   std::string before = of_start;
-  for_each_event(run.path(), [&](const nlohmann::ordered_json& event) {
-    const auto type = event.find("core_type");
-    if (type != event.end() && type->is_string()) before = *type;
+  for_each_event(run.path(), [&](const nlohmann::ordered_json& line) {
+    if (const auto event = event_from<RunEvent>(line); event && event->core_type)
+      before = *event->core_type;
   });
   if (before.empty() || before == here) return;
   const std::string text = fmt::format(
@@ -212,7 +213,7 @@ void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& ru
       "its last digits will differ from those of one that did not change",
       before, here);
   log.warn(text);
-  run.append_metrics(event_metrics(step, "resume", text, here));
+  run.append(kMetrics, line_of(RunEvent{step, "resume", text, here}));
 }
 
 // Without a checkpoint a run starts again, which needs the weights that it began with.
@@ -250,13 +251,12 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const std::int64_t done = stored.steps_done();
   const RunConfig& config = stored.config;
   const std::string ended =
-      end_of_schedule(config, stored.asked.train.max_steps, done, request.run);
+      end_of_schedule(config, stored.asked.train.max_steps, done, request.run.folder);
   if (!stored.nothing_to_do.empty()) {
-    run.finish_save(checkpoint->state(), config.train.keep_last);
-    say_cut(log, run.cut_metrics(done), done);
+    run.finish_save(done, config.train.keep_last);
+    say_cut(log, run.cut_lines(done), done);
     log.info(stored.nothing_to_do + (ended.empty() ? "" : "; " + ended));
-    return {Exit::ok, run.path().string(), "already_done", checkpoint->state(),
-            seconds_now() - request.begin};
+    return result_of(run, request.run, checkpoint->state(), "already_done");
   }
   if (!checkpoint) {
     refuse_lost_weights(run, stored.origin);
@@ -267,17 +267,18 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", planned));
   if (!ended.empty()) config.optimizer.min_learning_rate > 0 ? log.info(ended) : log.warn(ended);
 
-  const PreparedRun prepared = prepare_stored_run(stored, request.threads, log);
-  check_room(prepared, request.run);
-  return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
+  const PreparedRun prepared = prepare_stored_run(stored, request.run.threads, log);
+  check_room(prepared, request.run.folder);
+  return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
       trainer.restore(*checkpoint);
-      run.finish_save(checkpoint->state(), config.train.keep_last);
+      run.finish_save(done, config.train.keep_last);
     }
-    const MetricsCut cut = run.cut_metrics(done);
+    const MetricsCut cut = run.cut_lines(done);
     say_cut(log, cut, done);
     if (!checkpoint && cut.kept == 0)  // killed before it was written
-      run.append_metrics(event_metrics(0, "start", stored.origin.command, stored.origin.core_type));
+      run.append(kMetrics,
+                 line_of(RunEvent{0, "start", stored.origin.command, stored.origin.core_type}));
     run.write_config(dump_config(config));
     say_core_type(stored.origin.core_type, done, run, log);
     log.info(fmt::format("resuming at step {}", done));
@@ -295,11 +296,11 @@ bool contains(const std::string& outer, const std::string& inner) {
 }
 
 NewestCheckpoint beginning_of(const ResumeRequest& r) {
-  if (r.checkpoint.empty()) return newest_checkpoint(r.run);
-  Checkpoint chosen = open_checkpoint(r.run, r.checkpoint);
-  if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run))
+  if (r.checkpoint.empty()) return newest_checkpoint(r.run.folder);
+  Checkpoint chosen = open_checkpoint(r.run.folder, r.checkpoint);
+  if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run.folder))
     throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
-                                         quoted_path(r.run)));
+                                         quoted_path(r.run.folder)));
   if (!chosen.has_training())
     throw Error(Exit::usage,
                 chosen.folder().string() + " has no optimizer state, so it cannot be continued.",
@@ -318,13 +319,18 @@ BranchPoint branch_point(const ResumeRequest& r, Log& log) {
     BranchPoint point{beginning_of(r), {}};
     if (!point.newest.checkpoint) return point;
     const State& state = point.newest.checkpoint->state();
-    bool gone = false;
-    for (const std::int64_t step : {std::int64_t{0}, state.best_step}) {
-      if (step < 0 || step == state.step) continue;
+    const auto best = best_checkpoint(r.run.folder, state.step);
+    State known = state;  // the best that training had seen
+    known.step = state.best_step;
+    known.valid_loss = state.best_loss;
+    known.valid_bleu = state.best_metric;
+    bool gone = state.best_step >= 0 && (!best || is_better(known, *best));
+    for (const std::int64_t step : {std::int64_t{0}, best ? best->step : 0}) {
+      if (step == state.step) continue;
       try {
-        auto found = open_if_there(fs::path(r.run) / kCheckpoints / step_folder_name(step));
+        auto found = open_if_there(fs::path(r.run.folder) / kCheckpoints / step_folder_name(step));
         if (found) point.earlier.push_back(std::move(*found));
-        gone = !found && step > 0;
+        gone = gone || (!found && step > 0);
       } catch (const Error& e) {
         log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
       }
@@ -372,43 +378,45 @@ void check_steps_done(const StoredRun& stem, const std::string& run) {
 }
 
 RunResult branch_run(const ResumeRequest& request, Log& log) {
-  if (contains(request.run, request.branch) || contains(request.branch, request.run))
+  if (contains(request.run.folder, request.branch) || contains(request.branch, request.run.folder))
     throw Error(
         Exit::usage,
         fmt::format("the branch {} and the run {} overlap; a branch leaves its run as it is.",
-                    quoted_path(request.branch), quoted_path(request.run)),
+                    quoted_path(request.branch), quoted_path(request.run.folder)),
         "--branch with a folder beside it");
-  RunWriter::require_free(request.branch, request.force);
+  RunWriter::require_free(request.branch, request.run.force);
   BranchPoint point = branch_point(request, log);
-  const StoredRun stem = read_stored_run(request, request.run, std::move(point.newest), log);
+  const StoredRun stem = read_stored_run(request, request.run.folder, std::move(point.newest), log);
   const std::int64_t step = stem.steps_done();
-  check_steps_done(stem, request.run);
+  check_steps_done(stem, request.run.folder);
 
   Origin origin = stem.origin;
   const std::string core_type = origin.core_type;
-  const PreparedRun prepared = prepare_stored_run(stem, request.threads, log);
+  const PreparedRun prepared = prepare_stored_run(stem, request.run.threads, log);
   std::error_code ignored;
   fs::path text;
   if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
-  if (fs::equivalent(origin.folder, request.run, ignored) && fs::exists(stem.folder / kRunText)) {
+  if (fs::equivalent(origin.folder, request.run.folder, ignored) &&
+      fs::exists(stem.folder / kRunText)) {
     origin.folder = ".";  // heed train -: the run keeps its text
     text = stem.folder / kRunText;
   }
   origin.hash = prepared.data.hash;
-  origin.branched_from = request.run;
+  origin.branched_from = request.run.folder;
   origin.branched_at = step;
-  origin.command = request.command;
+  origin.command = request.run.command;
   origin.core_type = blas_core_type();
   check_room(prepared, request.branch);
-  RunWriter run = RunWriter::create(request.branch, request.force,
+  RunWriter run = RunWriter::create(request.branch, request.run.force,
                                     {origin_json(origin), dump_config(stem.config), text});
 
   return with_errors_in_log(run, log, [&] {
-    return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
-      say_cut(log, {.kept = run.copy_metrics(request.run, step).kept}, step);
+    return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
+      say_cut(log, {.kept = run.copy_lines(request.run.folder, step).kept}, step);
       say_core_type(core_type, step, run, log);
-      const std::string event = fmt::format("branched from {} at step {}", request.run, step);
-      run.append_metrics(event_metrics(step, "branch", event));
+      const std::string event =
+          fmt::format("branched from {} at step {}", request.run.folder, step);
+      run.append(kMetrics, line_of(RunEvent{step, "branch", event}));
       for (const Checkpoint& checkpoint : point.earlier) trainer.adopt(checkpoint);
       trainer.adopt(*stem.checkpoint);
       log.info(event);
@@ -420,7 +428,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
-  RunWriter run = RunWriter::open(request.run);
+  RunWriter run = RunWriter::open(request.run.folder);
   return with_errors_in_log(run, log, [&] { return resume_opened(request, run, log); });
 }
 

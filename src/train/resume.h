@@ -13,7 +13,8 @@
 
 namespace heed {
 
-struct ResumeRequest : RunRequest {
+struct ResumeRequest {
+  RunRequest run;
   std::int64_t max_steps = 0;  // 0: unchanged
   std::int64_t more = 0;       // steps after the planned end (or the last step, if that is later)
   std::string branch;          // folder of the new run, or empty

@@ -54,7 +54,7 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
     changes = other_function(trained, config);
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
   }
-  PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.threads);
+  PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.run.threads);
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
   if (initial) {
@@ -73,17 +73,17 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
 
 RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log) {
   const PreparedRun& prepared = start.prepared;
-  const Origin origin{start.folder, prepared.data.hash, request.init_from, request.command,
+  const Origin origin{start.folder, prepared.data.hash, request.init_from, request.run.command,
                       blas_core_type()};
-  check_room(prepared, request.run);
+  check_room(prepared, request.run.folder);
   RunWriter run = RunWriter::create(
-      request.run, request.force,
+      request.run.folder, request.run.force,
       {origin_json(origin), dump_config(prepared.config), start.text ? start.text->path() : ""});
   start.text.reset();
 
   return with_errors_in_log(run, log, [&] {
-    return train_to_the_end(prepared, request, run, log, [&](Trainer& trainer) {
-      run.append_metrics(event_metrics(0, "start", request.command, origin.core_type));
+    return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
+      run.append(kMetrics, line_of(RunEvent{0, "start", request.run.command, origin.core_type}));
       if (start.weights) trainer.start_from(*start.weights);
       start.weights.reset();
     });
@@ -91,10 +91,10 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
 }
 
 RunResult train_run(TrainRequest request, Log& log) {
-  const RunConfig config = load_config(request.config, request.sets);
+  const RunConfig config = load_config(request.config, request.run.sets);
   const fs::path path = fs::absolute(request.config).lexically_normal();
-  if (request.run.empty()) request.run = (fs::path("runs") / path.stem()).string();
-  RunWriter::require_free(request.run, request.force);
+  if (request.run.folder.empty()) request.run.folder = (fs::path("runs") / path.stem()).string();
+  RunWriter::require_free(request.run.folder, request.run.force);
   PreparedStart start = prepare_start(request, config, path.parent_path().string());
   return begin_run(start, request, log);
 }

@@ -10,9 +10,10 @@
 
 namespace heed {
 
-struct TrainRequest : RunRequest {  // `run` empty: runs/<config name>
-  std::string config;               // path
-  std::string init_from;            // another run, or empty
+struct TrainRequest {
+  RunRequest run;         // `folder` empty: runs/<config name>
+  std::string config;     // path
+  std::string init_from;  // another run, or empty
 };
 
 // Everything is read and checked, and the threads run; nothing is written yet.
@@ -27,7 +28,7 @@ struct PreparedStart {
 PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
                             const std::string& folder);
 
-// Makes the folder request.run, which RunWriter::require_free() has checked, and trains.
+// Makes the folder request.run.folder, which RunWriter::require_free() has checked, and trains.
 RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log);
 
 // Errors leave every earlier run as it was; once there is a train.log they are logged there too.

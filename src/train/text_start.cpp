@@ -121,10 +121,10 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
 
 RunResult train_on_text(TextRequest request, Log& log) {
   const bool piped = request.texts == std::vector<std::string>{"-"};
-  if (request.run.empty())
-    request.run = (fs::path("runs") / name_of_text(request.texts.front())).string();
-  const GivenKeys given = checked_sets(request.sets);
-  RunWriter::require_free(request.run, request.force);
+  if (request.train.run.folder.empty())
+    request.train.run.folder = (fs::path("runs") / name_of_text(request.texts.front())).string();
+  const GivenKeys given = checked_sets(request.train.run.sets);
+  RunWriter::require_free(request.train.run.folder, request.train.run.force);
 
   if (piped && ::isatty(STDIN_FILENO) != 0)
     log.info("type or paste the text; Ctrl-D at the start of a line ends it");
@@ -140,18 +140,18 @@ RunResult train_on_text(TextRequest request, Log& log) {
   // The decay is muon's, and would make the weights of another run forget what they learnt.
   const bool muon =
       !given.keys.contains("optimizer.type") || given.values.optimizer.type == OptimizerType::muon;
-  if (!muon || !request.init_from.empty()) suggestion.weight_decay = 0;
+  if (!muon || !request.train.init_from.empty()) suggestion.weight_decay = 0;
   const auto config = [&] {
     RunConfig c = parse_config(suggested_config(text, suggestion), "the config for " + text.name,
-                               request.sets);
+                               request.train.run.sets);
     for (std::string& path : c.data.valid.paths) path = absolute_path(path);
     if (!c.tokenizer.file.empty()) c.tokenizer.file = absolute_path(c.tokenizer.file);
     return c;
   };
   // Paths in the config will start at the run folder.
-  PreparedStart start = prepare_start(request, config(), ".");
+  PreparedStart start = prepare_start(request.train, config(), ".");
   RunConfig& c = start.prepared.config;
-  if (request.init_from.empty() && c.tokenizer.file.empty() && !own_tokenizer)
+  if (request.train.init_from.empty() && c.tokenizer.file.empty() && !own_tokenizer)
     log.info("tokens: " + suggestion.tokens);
   say_model(log, text, start.prepared);
 
@@ -161,7 +161,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
   });
   const double validations = (kValidations + 1) * measure_validation(start.prepared, speed, limit);
   const double most = steps_to_other_ends(c.train, speed);
-  const double left = kUsed * (60 * request.minutes - (seconds_now() - request.begin)) -
+  const double left = kUsed * (60 * request.minutes - (seconds_now() - request.train.run.begin)) -
                       seconds_besides_training(text) - validations;
   const bool planned = !given.keys.contains("train.max_steps");
   suggestion.steps = planned ? steps_in_time(std::min(most, left / speed.step_seconds),
@@ -181,13 +181,14 @@ RunResult train_on_text(TextRequest request, Log& log) {
                                                           : " (more steps would only memorise it)",
                        format_duration(steps * speed.step_seconds + validations)));
   log.info(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
-                       shell_word(request.run)));
-  log.info(fmt::format(
-      "to repeat it byte for byte: heed train {} --run {}{}",
-      shell_word((fs::path(request.run) / kConfigFile).string()),
-      shell_word(request.run + "-again"),
-      request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
-  return begin_run(start, request, log);
+                       shell_word(request.train.run.folder)));
+  log.info(fmt::format("to repeat it byte for byte: heed train {} --run {}{}",
+                       shell_word((fs::path(request.train.run.folder) / kConfigFile).string()),
+                       shell_word(request.train.run.folder + "-again"),
+                       request.train.init_from.empty()
+                           ? ""
+                           : " --init-from " + shell_word(request.train.init_from)));
+  return begin_run(start, request.train, log);
 }
 
 }  // namespace heed

@@ -10,8 +10,9 @@
 
 namespace heed {
 
-struct TextRequest : TrainRequest {  // `run` empty: runs/<name of the first text>
-  std::vector<std::string> texts;    // files and folders; or "-" alone, standard input
+struct TextRequest {
+  TrainRequest train;              // `folder` empty: runs/<name of the first text>
+  std::vector<std::string> texts;  // files and folders; or "-" alone, standard input
   std::string like = "gpt";
   double minutes = 5;
 };

@@ -1,33 +1,33 @@
-// The training loop: steps, and at intervals a log line, a validation, a checkpoint.
+// The training loop: steps, and at intervals a log line, a validation, a checkpoint; each is
+// announced to the listeners (train/listener.h).
 //
 // Besides its config and data, a run is the Stepper's numbers and a State. A checkpoint holds
 // exactly these, so a resumed run writes the bytes that an uninterrupted one would have written.
 // The loop runs on the calling thread; the pool's threads do the arithmetic.
 #pragma once
 
-#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
-#include "base/log.h"
 #include "data/batch_feed.h"
-#include "step/stepper.h"
-#include "store/run_writer.h"
-#include "train/divergence.h"
-#include "train/film.h"
-#include "train/learning_record.h"
-#include "train/loss_curves.h"
-#include "train/prepared_run.h"
+#include "train/intervals.h"
+#include "train/listener.h"
 #include "train/validation.h"
 
 namespace heed {
 
-enum class Stop { finished, early, asked, signal, time };
+// Training cannot go on: NaN or infinity, or ruined weights. what() is a sentence.
+struct Diverged : std::runtime_error {
+  std::int64_t step, saved;  // of the last checkpoint of this process; -1: there is none
+  Diverged(const std::string& sentence, std::int64_t at, std::int64_t last)
+      : std::runtime_error(sentence), step(at), saved(last) {}
+};
 
 class Trainer {
  public:
-  // All references must outlive the trainer.
-  Trainer(const PreparedRun& prepared, RunWriter& run, Log& log);
+  // All references must outlive the trainer. Without a `run` nothing is saved.
+  Trainer(const PreparedRun& prepared, RunWriter* run);
 
   // Instead of a start at step 0 from the seed:
   void restore(const Checkpoint& checkpoint);
@@ -38,51 +38,48 @@ class Trainer {
     restore(checkpoint);
     save();
   }
-  // Begins or continues the film; call before run(). It must outlive the trainer.
-  void film_with(const Film& film) { film_.emplace(film, state_.step, run_, log_); }
+  void listen(Listeners listeners) { listeners_ = std::move(listeners); }
 
-  // Trains until the config, `stop_at` (0: no limit) or a signal ends it, and saves. Error
-  // (diverged) leaves the checkpoints as they are.
+  // Trains until the config, `stop_at` (0: no limit) or a signal ends it, and saves. Diverged
+  // leaves the checkpoints as they are.
   Stop run(std::int64_t stop_at);
 
   const State& state() const { return state_; }
+  const ParamVec<float>& values() { return stepper_.values(); }
 
  private:
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
-  void step();
-  [[noreturn]] void diverged(std::int64_t step, const std::string& what);
+  StepSpan step();
   void log_line();
-  bool validate(bool counts);
-  void add_frame(bool validated);
+  bool validate(bool on_grid);
   void save();
+  Stop finish(Stop stop);
+  [[noreturn]] void diverged(std::int64_t step, const std::string& what) const;
   std::vector<TensorSlot> model_slots();
   std::vector<TensorSlot> training_slots();
-  double eta_seconds() const;
+  Moment moment() {
+    return {state_, stepper_.values(), stepper_.best_values(), last_, step_seconds_};
+  }
+  template <class... Parameters, class... Arguments>
+  void tell(void (Listener::*what)(Parameters...), const Arguments&... about) {
+    for (const auto& listener : listeners_) (listener.get()->*what)(about...);
+  }
 
   const PreparedRun& prepared_;
-  RunWriter& run_;
-  Log& log_;
-
+  RunWriter* run_;
   std::unique_ptr<const Objective> objective_;
   std::optional<Validation> validation_;
   BatchFeed feed_;
   Stepper stepper_;
-  LearningRecord record_;
-  std::optional<FilmWriter> film_;
+  Listeners listeners_;
   State state_;
 
-  Cursor previous_;                           // before the last step
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
-  double valid_loss_ = kNotMeasured;          // of the last validation
   StepResult last_;
-  std::optional<Learning> learning_;  // of the last step, if it is recorded
-  LossCurves curves_;                 // of this process
-  bool warned_of_overfitting_ = false;
-
   // Speed, for people only: wall time never enters the state.
   double started_ = 0;                          // when run() began
-  double step_seconds_ = 0, line_seconds_ = 0;  // spent in steps; of these since the last line
-  std::int64_t tokens_since_line_ = 0, steps_done_ = 0;
+  double step_seconds_ = 0, line_seconds_ = 0;  // of the last step; of those since the last line
+  std::int64_t line_tokens_ = 0;                // since the last line
 };
 
 }  // namespace heed

@@ -7,35 +7,16 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
-#include "evaluate/yardsticks.h"
+#include "store/best.h"
 #include "store/origin.h"
+#include "train/divergence.h"
 #include "train/schedule_in_words.h"
 
 namespace heed {
 namespace {
 
-struct StopName {
-  const char *reason, *in_words;
-};
 // In the order of Stop.
-constexpr StopName kStops[] = {{"finished", "finished"},
-                               {"early_stopping", "stopped early"},
-                               {"stop_at", "stopped and saved"},
-                               {"signal", "stopped and saved"},
-                               {"time", "time is up"}};
-
-// "1.8231 nats per token: better than uniform (4.29) and 6-gram (2.01), not better than xz
-// (1.75)"
-std::string compared(double loss, const Yardsticks& yardsticks) {
-  std::vector<std::string> names[2], parts;  // beaten, not beaten
-  for (const Yardstick& y : yardsticks)
-    names[loss < y.nats_per_token ? 0 : 1].push_back(
-        fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
-  for (const bool beaten : {true, false})
-    if (const auto& list = names[beaten ? 0 : 1]; !list.empty())
-      parts.push_back((beaten ? "better than " : "not better than ") + listed(list));
-  return fmt::format("{:.4f} nats per token: {}", loss, joined(parts));
-}
+constexpr const char* kReasons[] = {"finished", "early_stopping", "stop_at", "signal", "time"};
 
 void say_start(Log& log, const PreparedRun& run) {
   const RunConfig& c = run.config;
@@ -63,56 +44,6 @@ void say_start(Log& log, const PreparedRun& run) {
   log.info("learning rate: " + schedule_in_words(c.optimizer, c.train.max_steps));
 }
 
-void say_yardsticks(Log& log, const Yardsticks& yardsticks) {
-  std::vector<std::string> nats, bits, parts;
-  for (const Yardstick& y : yardsticks) {
-    nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
-    if (y.bits_per_byte) bits.push_back(fmt::format("{} {:.3f}", y.name, *y.bits_per_byte));
-    if (!y.part.empty()) parts.push_back(y.name + " with " + y.part);
-  }
-  log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
-  if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
-  if (!parts.empty())
-    log.info("(measured with a part of the training text: " + listed(parts) + ")");
-}
-
-void say_end(Log& log, Stop stop, const RunResult& result, SelectBy by,
-             const Yardsticks& yardsticks) {
-  const State& s = result.state;
-  std::string text = fmt::format("{} at step {}", kStops[static_cast<int>(stop)].in_words, s.step);
-  if (stop == Stop::early) text += fmt::format(": {} validations without a new best", s.stalled);
-  text += " after " + format_duration(result.seconds);
-  if (std::isfinite(s.best_loss))
-    text += by == SelectBy::bleu
-                ? fmt::format("; best validation BLEU {:.2f} @ {} (greedy, tokenize none)",
-                              s.best_metric, s.best_step)
-                : fmt::format("; best validation loss {:.4f} @ {}", s.best_loss, s.best_step);
-  log.info(text);
-  if (std::isfinite(s.best_loss) && !yardsticks.empty())
-    log.info(compared(s.best_loss, yardsticks));
-  log.info("run: " + result.run);
-  if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
-    log.info("to continue: heed resume " + shell_word(result.run));
-}
-
-// Measured once, when the run starts, and logged in metrics.jsonl.
-Yardsticks yardsticks_of(const PreparedRun& p, RunWriter& run, Log& log) {
-  if (!p.config.data.has_validation()) return {};
-  Yardsticks yardsticks = logged_yardsticks(run.path());
-  if (!yardsticks.empty()) return yardsticks;
-  if (const double available = available_memory(); p.memory.yardsticks > available) {
-    log.info(fmt::format("skipping the yardsticks: they may need {}, and {} is free",
-                         format_bytes(p.memory.yardsticks), format_bytes(available)));
-    return {};
-  }
-  yardsticks = measure_yardsticks(*make_objective(p.config), *p.tokenizers.target, p.data.train,
-                                  p.data.valid, *p.pool, [] { return stop_signal() != 0; });
-  if (yardsticks.empty()) return yardsticks;
-  run.append_metrics(yardsticks_metrics(yardsticks));
-  say_yardsticks(log, yardsticks);
-  return yardsticks;
-}
-
 }  // namespace
 
 void check_room(const PreparedRun& prepared, const std::string& run) {
@@ -121,24 +52,34 @@ void check_room(const PreparedRun& prepared, const std::string& run) {
   check_free_space(run, 4 * copies * static_cast<double>(prepared.model.table.size()));
 }
 
+RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
+                    const std::string& reason, Exit exit) {
+  return {exit,  run.path().string(),         reason,
+          state, best_checkpoint(run.path()), seconds_now() - request.begin};
+}
+
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
                            Log& log, const std::function<void(Trainer&)>& set_up) {
   const std::string processor = processor_name();
   log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
-  Trainer trainer(prepared, run, log);
-  set_up(trainer);
-  const std::unique_ptr<Film> film = request.film ? request.film(prepared) : nullptr;
-  if (film) trainer.film_with(*film);
-  const Yardsticks yardsticks = yardsticks_of(prepared, run, log);
-  const Stop stop = trainer.run(request.stop_at);
-  const Exit exit = stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok;
-  const RunResult result{exit, run.path().string(), kStops[static_cast<int>(stop)].reason,
-                         trainer.state(), seconds_now() - request.begin};
-  log.only_file(date_and_time());
-  say_end(log, stop, result, prepared.config.train.select_by, yardsticks);
-  return result;
+  Trainer trainer(prepared, &run);
+  try {
+    set_up(trainer);
+    trainer.listen(listeners({prepared, run, log}));
+    const Stop stop = trainer.run(request.stop_at);
+    log.info("run: " + run.path().string());
+    if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
+      log.info("to continue: heed resume " + shell_word(run.path().string()));
+    return result_of(run, request, trainer.state(), kReasons[static_cast<int>(stop)],
+                     stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok);
+  } catch (const Diverged& e) {
+    run.append(kMetrics, line_of(RunEvent{e.step, "diverged", e.what()}));
+    log.end_progress();
+    throw divergence_error(e.what(), run.path().string(), e.saved,
+                           prepared.config.optimizer.learning_rate);
+  }
 }
 
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,15 +17,13 @@
 namespace heed {
 
 struct RunRequest {
-  std::string run;                // folder
+  std::string folder;
   std::string command;            // as typed, for origin.json
   std::vector<std::string> sets;  // --set
   bool force = false;             // rename an old folder of the same name
   int threads = 0;                // 0: as in the config
   std::int64_t stop_at = 0;       // 0: no limit
-  // Makes the film; null, or a null film: none.
-  std::unique_ptr<Film> (*film)(const PreparedRun& run) = nullptr;
-  double begin = seconds_now();  // of the command
+  double begin = seconds_now();   // of the command
 };
 
 struct RunResult {
@@ -33,7 +31,8 @@ struct RunResult {
   std::string run;       // folder
   std::string reason;  // "finished", "early_stopping", "stop_at", "signal", "time", "already_done"
   State state;         // where training stands
-  double seconds = 0;  // of this process
+  std::optional<State> best;  // of the best checkpoint (store/best.h)
+  double seconds = 0;         // of this process
 };
 
 // Error (store) unless a checkpoint has room on the disk of the run. Before the first step, and
@@ -43,6 +42,10 @@ void check_room(const PreparedRun& prepared, const std::string& run);
 // Trains from the state that `set_up` gives the trainer, and logs how it begins and ends.
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
                            Log& log, const std::function<void(Trainer&)>& set_up);
+
+// The result of a run as it stands.
+RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
+                    const std::string& reason, Exit exit = Exit::ok);
 
 // Logs what metrics.jsonl has lost, or loses because training continues after `step`.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);

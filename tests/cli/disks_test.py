@@ -76,8 +76,7 @@ class Disks(RunsTest):
         metrics.unlink()
         os.mkfifo(metrics)
         self.resume(status=STORE, words=["metrics.jsonl", "a pipe"], timeout=20)
-        for command in ("inspect", "report"):
-            self.check(command, self.folder / "run", status=STORE, words="metrics.jsonl", timeout=20)
+        self.check("report", self.folder / "run", status=STORE, words="metrics.jsonl", timeout=20)
         self.check("average", self.folder / "run", "--best", 1, status=STORE, words="metrics.jsonl", timeout=20)
 
     def test_a_copy_without_links_says_how_to_mend_it(self):

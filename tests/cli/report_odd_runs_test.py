@@ -29,7 +29,11 @@ class OddRunsTest(ReportsTest):
         _, data = self.report()
         self.assertEqual(self.steps_of(data), [20])
         self.assertIn("Skipped:", data["notes"][0])
-        self.assertEqual((data["learning"], data["train"]["steps"], data["valid"]["steps"]), ([], [], []))
+        self.assertEqual((data["train"]["steps"], data["valid"]["steps"]), ([], []))
+        record, = data["learning"]  # of the checkpoint itself: nobody knows its last step
+        for m in record["matrices"].values():
+            self.assertEqual((m["gradient_norm"], m["update_ratio"]), (None, None))
+            self.assertGreater(m["weight_norm"], 0)
 
     def test_without_the_data_there_are_no_maps(self):
         self.train(self.config())

@@ -115,7 +115,7 @@ class Results(RunsTest):
         self.check("verify", "run", status=STORE, words="step-00000012")
         self.check("evaluate", "run", "--checkpoint", "last", status=STORE, words="model.safetensors")
         os.truncate(self.folder / "run/metrics.jsonl", 1 << 40)
-        self.check("inspect", "run", "--checkpoint", "step-8", status=STORE, words="a line has more than")
+        self.check("report", "run", status=STORE, words="a line has more than")
         self.assertLess(time.monotonic() - begin, 30)
 
     def test_another_cpu_type_is_reported_when_a_run_is_resumed(self):

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/text_objective.h"
-#include "report/report.h"
+#include "show/report.h"
 #include "store/small_checkpoint.h"
 
 namespace heed {

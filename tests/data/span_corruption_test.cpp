@@ -8,7 +8,7 @@
 
 #include "base/error_of.h"
 #include "data/splits.h"
-#include "inspect/gradient_check.h"
+#include "show/gradient_check.h"
 #include "nn/models.h"
 
 namespace heed {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "inspect/central_difference.h"
+#include "show/central_difference.h"
 #include "nn/layer_rows.h"
 
 namespace heed {

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "inspect/gradient_check.h"
+#include "show/gradient_check.h"
 #include "nn/models.h"
 
 namespace heed {

@@ -26,14 +26,14 @@ class Spread(unittest.TestCase):
         self.assertEqual(outside("verify", {
             "cli/code.cpp": "int x = verify(run);",
             "cli/help.cpp": 'const char* help = "// heed verify \\" RUN";',
-            "cli/include.cpp": '#include "inspect/verify.h"',
+            "cli/include.cpp": '#include "show/verify.h"',
             "cli/comment.cpp": "int x;  // as verify does\n/* verify\n verify */ int y;",
             "cli/string.cpp": 'const char* a = "http://x";  // verify',
-            "report/web/page.js": "drawVerify();",
-        }), ["cli/code.cpp", "cli/help.cpp", "cli/include.cpp", "report/web/page.js"])
+            "show/web/page.js": "drawVerify();",
+        }), ["cli/code.cpp", "cli/help.cpp", "cli/include.cpp", "show/web/page.js"])
 
     def test_own_files_config_sections_and_the_table_of_commands_do_not_count(self):
-        files = ("inspect/verify.h", "train/verify.cpp", "config/fields.h", "cli/commands.cpp", "cli/command.h")
+        files = ("show/verify.h", "train/verify.cpp", "config/fields.h", "cli/commands.cpp", "cli/command.h")
         self.assertEqual(outside("verify", dict.fromkeys(files, "verify")), [])
 
 

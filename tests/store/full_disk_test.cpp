@@ -39,12 +39,14 @@ TEST_F(SmallDisk, AFullDiskStopsASaveAtAnyFileAndTheOldCheckpointStays) {
   RunWriter writer = RunWriter::create(run_, false);
   writer.save(SmallModel(10).contents(), 1);
   const fs::path filler = folder_.path() / "filler";
+  SmallModel better(20);
+  better.state.valid_loss = 1;
   int failed = 0;
   bool saved = false;
   for (int pages = 32; pages >= 0 && !saved; --pages) {
     std::ofstream(filler) << std::string(std::size_t(pages) * 4096, 'x');
     try {
-      writer.save(SmallModel(20).contents(), 2);
+      writer.save(better.contents(), 2);
       saved = true;
     } catch (const Error& e) {
       ++failed;

@@ -24,7 +24,7 @@ class Writer : public ::testing::Test {
   // Step `step` when the best so far was at `best`.
   static SmallModel at(int step, int best) {
     SmallModel model(step);
-    model.state.best_step = best;
+    if (step == best) model.state.valid_loss = 1.0 / step;
     return model;
   }
 

@@ -73,10 +73,10 @@ TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
     const fs::path run = folder.path() / "run";
     RunWriter writer = RunWriter::create(run, false);
     for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), 0);
-    fs::permissions(find_checkpoint(run) / "model.safetensors", fs::perms::none);
-    EXPECT_THROW(open_checkpoint(run), Unreadable);
+    fs::permissions(find_checkpoint(run, "last") / "model.safetensors", fs::perms::none);
+    EXPECT_THROW(open_checkpoint(run, "last"), Unreadable);
     EXPECT_THROW(newest_checkpoint(run), Unreadable);
-    EXPECT_THAT(error_of([&] { open_checkpoint(run); }), HasSubstr("Permission denied"));
+    EXPECT_THAT(error_of([&] { open_checkpoint(run, "last"); }), HasSubstr("Permission denied"));
   }
   if (::getuid() == 0) {
     ASSERT_EQ(::seteuid(0), 0);

@@ -34,10 +34,12 @@ TEST_F(Writer, WhatIsNoRunIsNotOpenedNorChanged) {
   EXPECT_THAT(error_of([&] { RunWriter::open(run_ / "none"); }), HasSubstr("no run at"));
 }
 
-TEST_F(Writer, LinksFollowTheStateAndOldOnesGoButBestAndLastStay) {
+TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoButBestAndLastStay) {
   RunWriter writer = RunWriter::create(run_, false);
-  writer.save(at(10, -1).contents(), 2);
-  EXPECT_FALSE(path_exists(checkpoint("best")));
+  SmallModel unvalidated(10);
+  unvalidated.state.valid_loss = kNotMeasured;
+  writer.save(unvalidated.contents(), 2);
+  EXPECT_EQ(link("best"), "step-00000010");
   writer.save(at(20, 20).contents(), 2);
   for (const int step : {30, 40, 50}) writer.save(at(step, 20).contents(), 2);
   EXPECT_EQ(link("best"), "step-00000020");
@@ -93,11 +95,11 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
               ElementsAre("best", "last", "step-00000010", "step-00000020"));
   EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "config.json", "film.jsonl",
                                           "metrics.jsonl", "origin.json"));
-  writer.finish_save(newest_checkpoint(run_).checkpoint->state(), 3);
+  writer.finish_save(newest_checkpoint(run_).checkpoint->state().step, 3);
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");
   // Killed before the pruning.
-  writer.finish_save(newest_checkpoint(run_).checkpoint->state(), 1);
+  writer.finish_save(newest_checkpoint(run_).checkpoint->state().step, 1);
   EXPECT_THAT(list_steps(run_), ElementsAre(20));
 }
 
@@ -106,39 +108,39 @@ TEST_F(Writer, MetricsAreCutBackToTheStep) {
   for (const char* line : {R"({"kind":"event","text":"start"})", R"({"kind":"train","step":1})",
                            R"({"kind":"train","step":2})", R"({"kind":"valid","step":2})",
                            R"({"kind":"train","step":3})"}) {
-    writer.append_metrics(line);
+    writer.append(kMetrics, line);
   }
   std::ofstream(run_ / "metrics.jsonl", std::ios::app) << "torn{\n"
                                                        << R"({"step":2)";
-  const MetricsCut cut = writer.cut_metrics(2);
+  const MetricsCut cut = writer.cut_lines(2);
   EXPECT_EQ(cut.later, 1);
   EXPECT_EQ(cut.damaged, 2);
   const std::string kept =
       "{\"kind\":\"event\",\"text\":\"start\"}\n{\"kind\":\"train\",\"step\":1}\n"
       "{\"kind\":\"train\",\"step\":2}\n{\"kind\":\"valid\",\"step\":2}\n";
   EXPECT_EQ(metrics(), kept);
-  EXPECT_EQ(writer.cut_metrics(2).damaged, 0);
-  writer.append_metrics(R"({"kind":"train","step":3})");
+  EXPECT_EQ(writer.cut_lines(2).damaged, 0);
+  writer.append(kMetrics, R"({"kind":"train","step":3})");
   EXPECT_EQ(metrics(), kept + "{\"kind\":\"train\",\"step\":3}\n");
-  EXPECT_EQ(writer.cut_metrics(0).later, 4);
+  EXPECT_EQ(writer.cut_lines(0).later, 4);
 }
 
 TEST_F(Writer, TheFilmIsCutBackToTheStepToo) {
-  { RunWriter::create(run_, false).append_film(R"({"step":1})"); }
+  { RunWriter::create(run_, false).append(kFilm, R"({"step":1})"); }
   std::ofstream(run_ / "film.jsonl", std::ios::app) << "{\"step\":2}\n{\"step\":3}\n{\"st";
   RunWriter writer = RunWriter::open(run_);
-  writer.cut_metrics(2);
-  writer.append_film(R"({"step":4})");
+  writer.cut_lines(2);
+  writer.append(kFilm, R"({"step":4})");
   EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":2}\n{\"step\":4}\n");
 }
 
 TEST_F(Writer, ARunWithoutAFilmGetsNone) {
   { RunWriter::create(run_, false); }
   fs::remove(run_ / "film.jsonl");
-  RunWriter::open(run_).cut_metrics(2);
+  RunWriter::open(run_).cut_lines(2);
   EXPECT_FALSE(fs::exists(run_ / "film.jsonl"));
   fs::create_directory(run_ / "film.jsonl");  // nor if something else has its name
-  RunWriter::open(run_).cut_metrics(2);
+  RunWriter::open(run_).cut_lines(2);
   EXPECT_TRUE(fs::is_directory(run_ / "film.jsonl"));
 }
 
@@ -146,13 +148,13 @@ TEST_F(Writer, LinesOfAnotherRunUpToAStepAreItsOwnFromThenOn) {
   const fs::path stem = folder_.path() / "stem";
   RunWriter other = RunWriter::create(stem, false);
   for (const char* line : {R"({"step":1})", R"({"step":2})", R"({"step":3})"}) {
-    other.append_metrics(line);
-    other.append_film(line);
+    other.append(kMetrics, line);
+    other.append(kFilm, line);
   }
   RunWriter writer = RunWriter::create(run_, false);
-  EXPECT_EQ(writer.copy_metrics(stem, 2).kept, 2);
-  writer.append_metrics(R"({"step":4})");
-  writer.append_film(R"({"step":4})");
+  EXPECT_EQ(writer.copy_lines(stem, 2).kept, 2);
+  writer.append(kMetrics, R"({"step":4})");
+  writer.append(kFilm, R"({"step":4})");
   const std::string grown = "{\"step\":1}\n{\"step\":2}\n{\"step\":4}\n";
   EXPECT_EQ(metrics(), grown);
   EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), grown);
@@ -164,7 +166,7 @@ TEST_F(Writer, LinesOfAnotherRunUpToAStepAreItsOwnFromThenOn) {
 TEST_F(Writer, ATornLineThatIsJsonAllTheSameIsDropped) {
   RunWriter writer = RunWriter::create(run_, false);
   std::ofstream(run_ / "metrics.jsonl") << "{\"step\":1}\n{\"step\":1}";
-  EXPECT_EQ(writer.cut_metrics(5).damaged, 1);
+  EXPECT_EQ(writer.cut_lines(5).damaged, 1);
   EXPECT_EQ(metrics(), "{\"step\":1}\n");
 }
 
@@ -174,9 +176,9 @@ TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
   std::thread saving([&] {
     for (int i = 0; i < 10; ++i) writer.save(model.contents(), 1);
   });
-  for (int i = 0; i < 1000; ++i) writer.append_metrics("{\"step\":10}");
+  for (int i = 0; i < 1000; ++i) writer.append(kMetrics, "{\"step\":10}");
   saving.join();
-  EXPECT_EQ(writer.cut_metrics(10).damaged, 0);
+  EXPECT_EQ(writer.cut_lines(10).damaged, 0);
   EXPECT_EQ(metrics().size(), 1000 * std::string("{\"step\":10}\n").size());
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }

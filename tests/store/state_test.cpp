@@ -39,12 +39,13 @@ TEST(State, EveryBitComesBack) {
   const double inf = std::numeric_limits<double>::infinity();
   file.state.best_loss = inf;
   file.state.best_metric = 0.1 + 0.2;
-  file.state.best_is_of_end = true;
+  file.state.valid_loss = 1.0 / 7;
   file.state.loss_sum = -0.0;
   file.state.label_sum = 5e-324;
   const std::string text = format_state(file);
   const StateFile read = parse_state(text, "f");
-  EXPECT_EQ(read.state, file.state);
+  EXPECT_EQ(read.state.valid_loss, file.state.valid_loss);
+  EXPECT_TRUE(std::isnan(read.state.valid_bleu));
   EXPECT_EQ(read.files, file.files);
   EXPECT_EQ(read.training, file.training);
   EXPECT_TRUE(std::signbit(read.state.loss_sum));
@@ -99,8 +100,8 @@ TEST(State, ForgedContentsAreRefusedByName) {
   };
   const std::string sum = "\"label_sum\": 3.0";
   const std::vector<Case> cases = {
-      {"\"format\": 3", "\"format\": 2", "a run of an older heed: format 2, expected 3"},
-      {"\"format\": 3", "\"format\": 4", "a run of a newer heed: format 4, expected 3"},
+      {"\"format\": 4", "\"format\": 3", "a run of an older heed: format 3, expected 4"},
+      {"\"format\": 4", "\"format\": 5", "a run of a newer heed: format 5, expected 4"},
       {"\"step\": 17", "\"step\": -1",
        "\"step\" must be a whole number from 0 to 2^63 - 1; found -1"},
       {"\"step\": 17", "\"step\": 1.5", "must be a whole number from 0 to 2^63 - 1; found 1.5"},
@@ -124,8 +125,10 @@ TEST(State, ForgedContentsAreRefusedByName) {
       {sum, "\"label_sum\": " + std::string(200000, '['), "nested too deeply"},
       {sum, "\"label_sum\": }", "not JSON"},
       {"\"validation_due\": false,", "", "\"validation_due\" is missing"},
-      {"\"best_is_of_end\": false", "\"best_is_of_end\": 0",
-       "\"best_is_of_end\" must be true or false; found 0"},
+      {"\"validation_due\": false", "\"validation_due\": 0",
+       "\"validation_due\" must be true or false; found 0"},
+      {"\"valid_loss\": 2.0", "\"valid_loss\": true",
+       "\"valid_loss\" must be a number; found true"},
       {"\"files\": {", "\"files\": 5, \"s\": {", "\"files\" must be an object; found 5"},
       {"\"config.json\": \"", "\"config.json\": \"z", "64 hexadecimal digits"},
   };

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "data/splits.h"
-#include "train/learning_record.h"
+#include "show/learning_record.h"
 
 namespace heed {
 namespace {

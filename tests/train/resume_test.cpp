@@ -33,14 +33,14 @@ class Resume : public ::testing::Test {
       "train": {"batch_tokens": 64, "max_steps": 6, "save_every": 2, "eval_every": 2}})");
     TrainRequest request;
     request.config = folder_.path() / "config.json";
-    request.run = run_;
-    request.threads = 1;
+    request.run.folder = run_;
+    request.run.threads = 1;
     EXPECT_EQ(train_run(request, log_).exit, Exit::ok);
   }
   Exit resume() {
     ResumeRequest request;
-    request.run = run_;
-    request.threads = 1;
+    request.run.folder = run_;
+    request.run.threads = 1;
     return resume_run(request, log_).exit;
   }
   fs::path checkpoint(const std::string& name) const { return run_ / "checkpoints" / name; }

@@ -38,7 +38,7 @@ double exact_share(const std::string& task) {
   Log log({.quiet = true});
   TrainRequest request;
   request.config = HEED_SOURCE_DIR "/configs/" + task + ".json";
-  request.run = run;
+  request.run.folder = run;
   EXPECT_EQ(train_run(request, log).exit, Exit::ok);
   const TrainedModel m = load_trained_model(run, "best");
   const std::string data = HEED_SOURCE_DIR "/data/" + task + ".test.";

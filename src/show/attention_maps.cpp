@@ -1,0 +1,165 @@
+#include "show/attention_maps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "nn/finite.h"
+#include "text/tokenizers.h"
+
+namespace heed {
+namespace {
+
+const Attention& attention_of(const Transformer& model, AttentionKind kind, int layer) {
+  if (kind == AttentionKind::encoder_self) return model.encoder.blocks[layer].self_attention;
+  const Block& block = model.decoder.blocks[layer];
+  return kind == AttentionKind::decoder_self ? block.self_attention : *block.cross_attention;
+}
+
+class Recorder : public AttentionObserver<float> {
+ public:
+  Recorder(const Transformer& model, const ParamVec<float>& values, AttentionMaps& maps)
+      : model_(model), values_(values), maps_(maps) {}
+
+  void on_weights(const Seen& seen) override {
+    AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
+    const Mat<float> to = map.head(seen.layer, seen.head);
+    for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
+    const Mat<const float> out =
+        values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
+            seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
+    float* lengths = map.lengths.data() + map.number(seen.layer, seen.head) * to.cols;
+    for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
+  }
+
+ private:
+  // || W v ||
+  static float length(Mat<const float> w, const float* v) {
+    double sum = 0;
+    for (int r = 0; r < w.rows; ++r) {
+      double dot = 0;
+      for (int c = 0; c < w.cols; ++c) dot += static_cast<double>(w(r, c)) * v[c];
+      sum += dot * dot;
+    }
+    return static_cast<float>(std::sqrt(sum));
+  }
+
+  const Transformer& model_;
+  const ParamVec<float>& values_;
+  AttentionMaps& maps_;
+};
+
+AttentionMap empty_map(int layers, int heads, std::size_t queries, std::size_t keys) {
+  AttentionMap map{layers, heads, static_cast<int>(queries), static_cast<int>(keys), {}, {}};
+  const std::size_t rows = static_cast<std::size_t>(layers) * heads;
+  map.weights.resize(rows * queries * keys);
+  map.lengths.resize(rows * keys);
+  return map;
+}
+
+std::string text_of(TokenIds ids, const Tokenizer& tokenizer) {
+  std::erase(ids, Tokenizer::kBos);
+  std::erase(ids, Tokenizer::kEos);
+  return tokenizer.decode(ids, true);
+}
+
+}  // namespace
+
+Mat<float> AttentionMap::head(int layer, int head) {
+  const std::size_t size = static_cast<std::size_t>(queries) * keys;
+  return {weights.data() + number(layer, head) * size, queries, keys};
+}
+
+Mat<const float> AttentionMap::head(int layer, int h) const {
+  return const_cast<AttentionMap*>(this)->head(layer, h);
+}
+
+double AttentionMap::contribution(int layer, int h, int query, int key) const {
+  return static_cast<double>(head(layer, h)(query, key)) * lengths[number(layer, h) * keys + key];
+}
+
+AttentionMaps empty_maps(const Transformer& model, const Example& input) {
+  AttentionMaps maps;
+  const int heads = model.config.n_heads;
+  const auto layers_of = [&](AttentionKind kind) {
+    if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
+    if (kind == AttentionKind::cross && !model.has_encoder()) return 0;
+    return model.config.decoder_layers;
+  };
+  for (const AttentionKind kind : kAttentionKinds)
+    if (const int layers = layers_of(kind))
+      maps[static_cast<std::size_t>(kind)] =
+          empty_map(layers, heads, queries_of(input, kind).size(), keys_of(input, kind).size());
+  return maps;
+}
+
+MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
+                          const Example& input, Workspace& workspace, int n) {
+  MapsAndNext out{empty_maps(model, input), {}};
+  Batch batch;
+  batch.add(input.source, input.target);
+  Recorder recorder(model, values, out.maps);
+  WorkspaceScope scope(workspace);
+  Pass<float> pass{
+      .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
+  TransformerSaved<float> saved;
+  const Mat<float> hidden = model.forward(pass, batch, saved);
+  require_finite(hidden);
+  if (n == 0 || !model.has_decoder()) return out;
+  const Mat<float> logits = model.output.forward(pass, hidden);
+  for (int r = 0; r < logits.rows; ++r)
+    out.next.push_back(best_tokens({logits.row(r), static_cast<std::size_t>(logits.cols)}, n, {}));
+  return out;
+}
+
+AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
+                             const Example& input, Workspace& workspace) {
+  return maps_and_next(model, values, input, workspace, 0).maps;
+}
+
+InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
+  const Tokenizer &source = tokenizers.source(), &target = *tokenizers.target;
+  return {source.pieces(input.source), target.pieces(input.target), text_of(input.source, source),
+          text_of(input.target, target)};
+}
+
+nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps& maps) {
+  nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
+  for (const AttentionKind kind : kAttentionKinds)
+    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
+      kinds.push_back({{"name", attention_name(kind)},
+                       {"layers", map.layers},
+                       {"heads", map.heads},
+                       {"queries", queries_of(tokens, kind)},
+                       {"keys", keys_of(tokens, kind)}});
+  return kinds;
+}
+
+std::vector<double> sharpness(const AttentionMap& map) {
+  const std::size_t heads = static_cast<std::size_t>(map.layers) * map.heads;
+  std::vector<double> sums(heads);
+  int rows = 0;  // with a choice
+  for (int q = 0; q < map.queries; ++q) {
+    bool choice = false;
+    std::vector<float> largest(heads);
+    for (std::size_t h = 0; h < heads; ++h) {
+      const auto row = map.weights.begin() + (h * map.queries + q) * map.keys;
+      largest[h] = *std::max_element(row, row + map.keys);
+      choice = choice || std::count_if(row, row + map.keys, [](float w) { return w > 0; }) > 1;
+    }
+    if (!choice) continue;
+    ++rows;
+    std::transform(sums.begin(), sums.end(), largest.begin(), sums.begin(), std::plus<>());
+  }
+  for (double& sum : sums) sum = rows == 0 ? 1 : sum / rows;
+  return sums;
+}
+
+SharpestHead sharpest_head(const AttentionMap& map) {
+  const std::vector<double> all = sharpness(map);
+  const int best = static_cast<int>(std::ranges::max_element(all) - all.begin());
+  return {best / map.heads, best % map.heads, all[best]};
+}
+
+}  // namespace heed

@@ -1,0 +1,68 @@
+#include "show/fill.h"
+
+#include <algorithm>
+
+#include "decode/best_tokens.h"
+#include "nn/finite.h"
+
+namespace heed {
+namespace {
+
+std::vector<std::vector<Hypothesis>> fill_tokens(const ModelView& m, const TokenIds& source,
+                                                 const std::vector<int>& rows, int n) {
+  Batch batch;
+  batch.add(source, {});
+  Workspace workspace;
+  TransformerSaved<float> saved;
+  Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
+  const Mat<float> hidden = m.model.forward(pass, batch, saved);
+  const Mat<float> logits = m.model.output.forward(pass, hidden);
+  require_finite(logits);
+  const TokenIds never = m.objective.never_written(*m.tokenizers.target);
+  std::vector<std::vector<Hypothesis>> found;
+  for (const int row : rows) {
+    found.emplace_back();
+    const std::span<const float> of_row(logits.row(row), static_cast<std::size_t>(logits.cols));
+    for (const ScoredToken& t : best_tokens(of_row, n, never))
+      found.back().push_back({{t.id}, t.log_probability, t.log_probability});
+  }
+  return found;
+}
+
+std::vector<std::vector<Hypothesis>> fill_spans(const ModelView& m, const TokenIds& source,
+                                                const std::vector<int>& rows, int n) {
+  BeamOptions options;
+  options.beam_size = kSpanBeam;
+  options.n_best = std::min(n, kSpanBeam);
+  options.may_be_empty = false;
+  options.length_penalty = 0;                        // by the probability of the whole span
+  int left = m.objective.longest(Side::target) - 1;  // of the target, after <s>
+  Pool pool(1);
+  std::vector<std::vector<Hypothesis>> found;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const int mask = source[rows[i]];
+    options.prefix.push_back(mask);
+    options.end = mask + 1;
+    options.banned.clear();
+    for (int id = 0; id < m.tokenizers.target->first_ordinary_id(); ++id)
+      if (id != options.end) options.banned.push_back(id);
+    // Each mask after this one needs room for its sentinel and a token.
+    const int later = 2 * static_cast<int>(rows.size() - i - 1);
+    options.max_length = --left - later;
+    const auto spans = beam_search(m.model, m.values, pool, {&source, 1}, options);
+    found.push_back(spans.front());
+    const TokenIds& best = spans.front().front().ids;
+    options.prefix.insert(options.prefix.end(), best.begin(), best.end());
+    left -= static_cast<int>(best.size());
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::vector<Hypothesis>> fill(const ModelView& m, const TokenIds& source,
+                                          const std::vector<int>& rows, int n) {
+  return m.model.has_decoder() ? fill_spans(m, source, rows, n) : fill_tokens(m, source, rows, n);
+}
+
+}  // namespace heed

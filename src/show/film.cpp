@@ -1,0 +1,273 @@
+#include "show/film.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/base64.h"
+#include "base/format.h"
+#include "base/utf8.h"
+#include "evaluate/scorer.h"
+#include "show/fill.h"
+#include "show/generate.h"
+#include "show/packed_weights.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostTokens = 28, kFewestTokens = 6;  // shown, on each side
+constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
+constexpr int kMostFrameWeights = 48 << 10;         // 64 KB in base64
+constexpr int kMostWritten = 60, kFewestWritten = 24;
+constexpr double kTemperature = 0.7;
+constexpr std::size_t kLongWord = 20;  // bytes: without a space for longer, text has none
+// A token that is written reads all weights for itself and takes about as long as this many in a
+// batch that is trained on. A text of the length below then takes at most half a step of one
+// thread, unless steps are very short.
+constexpr int kWrittenCost = 8;
+// A frame is made by one thread, a step by up to as many as it has shards. How many there are must
+// not matter: this many, as a laptop has.
+constexpr int kThreads = 4;
+constexpr double kRecordCost = 0.3;  // of measuring the matrices, in steps
+constexpr std::int64_t kFreeFrames = 16;
+constexpr double kShare = 0.02;   // of the steps
+constexpr double kSparser = 300;  // after n frames the next one is 1 + n / kSparser times as late
+
+int frame_weights(const ModelConfig& c, int tokens) {
+  const int kinds = c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
+  return kinds * c.n_heads * tokens * tokens;
+}
+
+int tokens_shown(const ModelConfig& c) {
+  int n = kMostTokens;
+  while (n > kFewestTokens && frame_weights(c, n) > kFrameWeights) --n;
+  return n;
+}
+
+std::string text_of(const Json& line) {
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// The most probable word for each label.
+TokenIds filled(const ModelView& m, const Example& e) {
+  std::vector<int> rows;
+  for (std::size_t r = 0; r < e.labels.size(); ++r)
+    if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
+  TokenIds words;
+  for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().ids[0]);
+  return words;
+}
+
+using Texts = std::vector<std::string>;
+
+// The sizes of a frame's "weights"; throws, or returns one that none has, if this is no probe.
+std::vector<std::size_t> sizes_of(const Json& probe) {
+  std::vector<std::size_t> sizes;
+  for (const Json& kind : probe.at("kinds").get_ref<const Json::array_t&>()) {
+    if (kind.size() != 5) return {std::string::npos};
+    kind.at("name").get<std::string>();
+    const auto queries = kind.at("queries").get<Texts>(), keys = kind.at("keys").get<Texts>();
+    sizes.push_back(base64_size(kind.at("layers").get<std::size_t>() *
+                                kind.at("heads").get<std::size_t>() * queries.size() *
+                                keys.size()));
+  }
+  return sizes;
+}
+
+bool is_whole(const Json& frame, const Json& probe) try {
+  std::vector<std::size_t> sizes;
+  for (const std::string& kind : frame.at("weights").get<Texts>()) sizes.push_back(kind.size());
+  return sizes == sizes_of(probe) &&
+         frame.at("written").get<Texts>().size() == probe.at("prompts").get<Texts>().size() &&
+         probe.at("expected").get<Texts>().size() == probe.at("prompts").get<Texts>().size();
+} catch (const Json::exception&) {
+  return false;
+}
+
+// Do both have the same matrices, kinds, layers and heads in the same order?
+bool same_shape(const Learning& a, const Learning& b) {
+  const auto same_heads = [](const KindEntropy& x, const KindEntropy& y) {
+    return x.kind == y.kind &&
+           std::ranges::equal(x.heads, y.heads, {}, std::ranges::size, std::ranges::size);
+  };
+  return std::ranges::equal(a.matrices, b.matrices, {}, &MatrixLearning::name,
+                            &MatrixLearning::name) &&
+         std::ranges::equal(a.entropy, b.entropy, same_heads);
+}
+
+// The split that the film shows.
+const Split& shown_split(const RunConfig& config, const Dataset& data) {
+  return config.data.has_validation() ? data.valid : data.train;
+}
+
+}  // namespace
+
+Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
+           const Dataset& data)
+    : model_(model),
+      tokenizers_(tokenizers),
+      batch_tokens_(config.train.batch_tokens),
+      threads_(std::min(config.train.shards, kThreads)),
+      written_(std::clamp(batch_tokens_ / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
+      with_maps_(frame_weights(config.model, kFewestTokens) <= kMostFrameWeights),
+      objective_(make_objective(config)) {
+  const Split& split = shown_split(config, data);
+  if (objective_->evaluation(split).count == 0) return;
+  const int n = tokens_shown(config.model);
+  question_ = objective_->question(split, n, written_);
+  Example& read = question_.read;
+  for (TokenIds* ids : {&read.source, &read.target, &read.labels})
+    ids->resize(std::min<std::size_t>(ids->size(), n));
+}
+
+std::string Film::probe() const {
+  Json line{{"kind", "probe"}, {"step", 0}};
+  line["kinds"] =
+      kinds_json(input_tokens(question_.read, tokenizers_), empty_maps(model_, question_.read));
+  line["prompts"] = line["expected"] = Json::array();
+  for (const TokenIds& ids : question_.prompts)
+    line["prompts"].push_back(shown(ids, tokenizers_.source(), " "));
+  for (const TokenIds& ids : question_.expected) line["expected"].push_back(shown_answer(ids));
+  return text_of(line);
+}
+
+double Film::cost() const {
+  double tokens = 2.0 * question_.read.tokens();
+  for (std::size_t i = 0; i < question_.prompts.size(); ++i)
+    tokens += static_cast<double>(question_.prompts[i].size()) + kWrittenCost * most_written(i);
+  return kRecordCost + threads_ * tokens / batch_tokens_;
+}
+
+Frame Film::frame(const Shot& shot) const {
+  const ModelView m{*objective_, tokenizers_, model_, shot.values};
+  Workspace workspace;
+  const AttentionMaps maps = attention_maps(model_, m.values, question_.read, workspace);
+  Json line{{"kind", "frame"},
+            {"step", shot.step},
+            {"train_loss", shot.train_loss},
+            {"valid_loss", shot.valid_loss},
+            {"probe_loss", probe_loss(m)},
+            {"weights", with_maps_ ? packed_weights(maps) : std::vector<std::string>()},
+            {"written", Json::array()}};
+  Frame frame;
+  for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
+    const TokenIds ids = written(m, i);
+    if (i == 0) frame.sample = sample(ids);
+    line["written"].push_back(shown_answer(ids));
+  }
+  line.update(json_of(Learning{shot.matrices, entropy_of(maps)}));
+  frame.line = text_of(line);
+  return frame;
+}
+
+// An answer that is far longer than the right one is wrong whatever follows.
+int Film::most_written(std::size_t prompt) const {
+  if (!model_.has_decoder()) return 0;
+  if (objective_->continues()) return written_;
+  const int right = static_cast<int>(question_.expected[prompt].size());
+  return std::min({kMostWritten, objective_->longest(Side::target) - 1, 2 * right + 4});
+}
+
+// Token by token, special ones too, where masks are filled in.
+std::string Film::shown(const TokenIds& ids, const Tokenizer& tokenizer,
+                        const char* between) const {
+  return objective_->fills() ? joined(tokenizer.pieces(ids), between) : tokenizer.decode(ids);
+}
+
+std::string Film::shown_answer(const TokenIds& ids) const {
+  return shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", ");
+}
+
+TokenIds Film::written(const ModelView& m, std::size_t prompt) const {
+  if (!model_.has_decoder()) return filled(m, question_.read);
+  return generate(m, question_.prompts[prompt], most_written(prompt),
+                  objective_->continues() ? kTemperature : 0);
+}
+
+// The first prompt with its masks filled in.
+TokenIds Film::completed(const TokenIds& ids) const {
+  const TokenIds& prompt = question_.prompts[0];
+  TokenIds text;
+  auto next = ids.begin();
+  for (std::size_t i = 0; i < prompt.size(); ++i) {
+    if (!model_.has_decoder()) {
+      text.push_back(question_.read.labels[i] < 0 ? prompt[i] : *next++);
+    } else if (!objective_->is_mask(prompt[i])) {
+      text.push_back(prompt[i]);
+    } else if (next = std::ranges::find(ids, prompt[i]); next != ids.end()) {
+      while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
+    }
+  }
+  return text;
+}
+
+// What is written first, as text: from the beginning of a word to the end of one, where it has
+// spaces.
+std::string Film::sample(const TokenIds& ids) const {
+  const Tokenizer& tokenizer = *tokenizers_.target;
+  if (!objective_->continues() && !objective_->fills()) return tokenizer.decode(ids);
+  std::string text;
+  if (objective_->fills()) {
+    text = tokenizer.decode(completed(ids));
+    text.erase(0, text.find(' ') + 1);
+  } else {
+    TokenIds all = question_.prompts[0];
+    const std::size_t end = tokenizer.decode(all).size();
+    all.insert(all.end(), ids.begin(), ids.end());
+    text = tokenizer.decode(all);
+    const std::size_t begin = text.find_last_of(" \n", end) + 1;
+    text.erase(0, end - std::min(begin, end) <= kLongWord
+                      ? begin
+                      : utf8_floor(text, std::min(end, text.size())));
+  }
+  return std::string(whole_words(text, text.size()));
+}
+
+double Film::probe_loss(const ModelView& m) const {
+  Pool pool(1);
+  double sum = 0;
+  const auto log_probs = label_log_probs(m.model, m.values, {question_.read}, pool).front();
+  for (const double x : log_probs) sum -= x;
+  return sum / static_cast<double>(log_probs.size());  // NaN where no label is shown
+}
+
+bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost) {
+  if (step <= film.last) return false;
+  const double frames = static_cast<double>(film.frames), now = static_cast<double>(step);
+  if (film.frames >= kFreeFrames && (frames + 1) * cost > kShare * now) return false;
+  return step == 0 || std::has_single_bit(static_cast<std::uint64_t>(step)) ||
+         (validated && now >= static_cast<double>(film.last) * (1 + frames / kSparser));
+}
+
+FilmFile read_film(const std::filesystem::path& run, std::int64_t step) {
+  FilmFile film;
+  if (!has_lines(run, kFilm)) return film;
+  const auto add = [&](Json& line) {
+    if (line["kind"] == "probe" && film.probe.empty())
+      film.probe = std::move(line);
+    else if (line["kind"] == "frame" && line["step"] <= step && is_whole(line, film.probe))
+      film.frames.push_back(std::move(line));
+  };
+  for_each_event(run, add, kFilm);
+  return film.frames.empty() ? FilmFile{} : film;
+}
+
+Json json_of(const LearningStep& record) {
+  Json json{{"step", record.step}};
+  json.update(json_of(record.learning));
+  return json;
+}
+
+std::vector<LearningStep> learning_steps(const FilmFile& film) {
+  std::vector<LearningStep> steps;
+  for (const Json& frame : film.frames)
+    if (auto learning = learning_of(frame))
+      steps.push_back({frame["step"].get<std::int64_t>(), std::move(*learning)});
+  if (steps.empty()) return steps;
+  const Learning last = steps.back().learning;
+  std::erase_if(steps, [&](const LearningStep& x) { return !same_shape(x.learning, last); });
+  return steps;
+}
+
+}  // namespace heed

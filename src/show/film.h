@@ -1,0 +1,110 @@
+// The film of a run, film.jsonl: where the model looks, what it writes, and what a step does to its
+// matrices, as it learns. All frames are about one fixed piece of the held-out text (of the
+// training text if nothing is held out). The first line says which:
+//
+//   {"kind": "probe", "step": 0, "kinds": as kinds_json() gives them, "prompts": [TEXT, ...],
+//    "expected": [TEXT, ...]}     what really follows the prompts
+//   {"kind": "frame", "step": s,
+//    "train_loss", "valid_loss"   of the step, of its validation; null: not measured
+//    "probe_loss"                 of the piece that is shown, in nats per token
+//    "weights": [BASE64, ...]     packed_weights(), for each of the kinds
+//    "written": [TEXT, ...]       what the model writes, for each prompt
+//    "matrices", "entropy"}       show/learning_record.h
+//
+// The piece is as long, and the texts too, as a frame may be large and take time; the config alone
+// decides that. A model of more than some 1,400 heads has no kinds: its frames carry no maps. Texts
+// are drawn with a fixed seed, and translations are the most probable ones. A reader ignores keys
+// that it does not know.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/objective.h"
+#include "show/learning_record.h"
+#include "store/run_events.h"
+#include "store/trained_model.h"
+
+namespace heed {
+
+// What a frame is made of.
+struct Shot {
+  std::int64_t step = 0;
+  const ParamVec<float>& values;  // those that validation and samples use
+  std::vector<MatrixLearning> matrices = {};
+  double train_loss = kNotMeasured, valid_loss = kNotMeasured;
+};
+
+struct Frame {
+  std::string line;    // of film.jsonl
+  std::string sample;  // what the model writes, as text, for the log
+};
+
+class Film {
+ public:
+  // References must outlive the film.
+  Film(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
+       const Dataset& data);
+
+  bool empty() const { return question_.read.tokens() == 0; }  // no example to show: no film
+  bool has_maps() const { return with_maps_; }
+  std::string probe() const;  // the first line of film.jsonl
+  double cost() const;        // of a frame, at most, in steps of training
+  // Error (diverged) if the model's numbers are not finite.
+  Frame frame(const Shot& shot) const;
+
+ private:
+  std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
+  std::string shown_answer(const TokenIds& ids) const;
+  int most_written(std::size_t prompt) const;
+  TokenIds written(const ModelView& m, std::size_t prompt) const;
+  TokenIds completed(const TokenIds& ids) const;
+  std::string sample(const TokenIds& ids) const;
+  double probe_loss(const ModelView& m) const;
+
+  const Transformer& model_;
+  const Tokenizers& tokenizers_;
+  const int batch_tokens_, threads_, written_;
+  const bool with_maps_;
+  std::unique_ptr<const Objective> objective_;
+  Question question_;
+};
+
+// The frames so far.
+struct FilmLength {
+  std::int64_t frames = 0, last = -1;  // step of the last one
+};
+
+// Is there a frame at this step, after these? At 0, 1, 2, 4, 8, ... and at validations, though ever
+// more rarely: fewer than a hundred in millions of steps. None that would make the film take more
+// than 2 % of the time, except for the first 16 frames, which may take a larger share of a run of a
+// few hundred steps. The steps and the config alone decide, so stopping and resuming a run does not
+// change which frames its film has.
+bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost);
+
+// film.jsonl as it was read.
+struct FilmFile {
+  nlohmann::ordered_json probe = nlohmann::ordered_json::object();  // empty without frames
+  std::vector<nlohmann::ordered_json> frames;  // of all kinds and prompts of the probe
+
+  std::int64_t last_step() const {  // -1: there are no frames
+    return frames.empty() ? -1 : frames.back()["step"].get<std::int64_t>();
+  }
+};
+// The frames up to `step`, oldest first; none if there is no film. Damaged lines are passed over.
+FilmFile read_film(const std::filesystem::path& run, std::int64_t step);
+
+struct LearningStep {
+  std::int64_t step = 0;
+  Learning learning;
+};
+// {"step", "matrices", "entropy"}
+nlohmann::ordered_json json_of(const LearningStep& record);
+// The learning record: that of each frame whose matrices and heads are those of the last one.
+std::vector<LearningStep> learning_steps(const FilmFile& film);
+
+}  // namespace heed

@@ -1,0 +1,35 @@
+// Checks every gradient against central differences in double.
+//
+// The error of an entry is |a - n| / max(|a|, |n|, 1e-3 max|tensor|, 1e-8 max|all|, noise / 1e-6),
+// where a is the analytic and n the numeric gradient (five-point stencil), and noise is what the
+// rounding of the loss leaves in n. Differences are wrong across the corner of relu: the caller
+// must redraw values whose activations come nearer to it than ten steps (`smallest_relu_input`).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nn/transformer.h"
+#include "show/central_difference.h"
+
+namespace heed {
+
+struct TensorCheck {
+  std::string name;
+  std::size_t entries = 0;  // compared
+  double worst = 0.0;       // error, as above
+  std::size_t worst_entry = 0;
+  double analytic = 0.0, numeric = 0.0;  // there
+  bool ok() const { return worst <= kGradientTolerance; }
+};
+
+// Compares at most `entries_per_tensor` entries of each tensor, spread evenly; 0: all.
+std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVec<double>& values,
+                                         const Batch& batch, double smoothing,
+                                         std::size_t entries_per_tensor = 0);
+
+// The smallest |u| that any relu reads; infinity for smooth activations.
+double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,
+                           const Batch& batch);
+
+}  // namespace heed

@@ -1,0 +1,56 @@
+#include "show/loss_curves.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heed {
+namespace {
+
+// The mean of the last five training losses up to a step; NaN if there are none.
+double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
+  const auto end = std::ranges::upper_bound(train, step, {}, &TrainEvent::step);
+  const auto n = std::min<std::ptrdiff_t>(5, end - train.begin());
+  if (n == 0) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (auto p = end - n; p != end; ++p) sum += p->loss;
+  return sum / static_cast<double>(n);
+}
+
+}  // namespace
+
+std::string overfitting(LossCurves curves) {
+  const auto unknown = [](const auto& event) { return std::isnan(event.loss); };
+  std::erase_if(curves.train, unknown);
+  std::erase_if(curves.held_out, unknown);
+  if (curves.held_out.empty()) return "";
+  const ValidEvent last = curves.held_out.back();
+  const auto best = std::ranges::min_element(curves.held_out, {}, &ValidEvent::loss);
+  const auto after = curves.held_out.end() - best - 1;
+  const double clearly = after > 1 ? 1.01 : 1.1;
+  if (!(last.loss > clearly * best->loss)) return "";
+  if (!(train_loss_at(curves.train, last.step) < train_loss_at(curves.train, best->step)))
+    return "";
+  return fmt::format(
+      "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "
+      "model is memorising the text; more text, a smaller model, more dropout or "
+      "train.patience may help",
+      best->step, best->loss, last.loss);
+}
+
+std::string training_loss_note(const RunConfig& c) {
+  std::string note = has_dropout(c.model)
+                         ? "Training losses are measured with dropout, as means of the steps since "
+                           "the last point; held-out losses are measured without it, so they can "
+                           "be lower."
+                         : "Training losses are means of the steps since the last point; held-out "
+                           "losses are those of the weights at their step.";
+  if (c.train.ema_decay > 0)
+    note += " Held-out losses are those of the averaged weights (train.ema_decay).";
+  if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";
+  return note;
+}
+
+}  // namespace heed

@@ -1,0 +1,143 @@
+#include "show/neighbors.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/nearest.h"
+#include "data/corpus.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+double norm(const std::vector<double>& v) {
+  return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+}
+
+std::string similar_words(const Tokenizer& tokenizer, const std::string& word) {
+  std::vector<std::pair<int, std::string>> found;
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
+    std::string piece = tokenizer.piece(id);
+    const int distance = edit_distance(word, piece);
+    if (3 * distance <= static_cast<int>(std::max(word.size(), piece.size())))
+      found.emplace_back(distance, std::move(piece));
+  }
+  std::ranges::stable_sort(found, {}, &std::pair<int, std::string>::first);
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, found.size()); ++i)
+    first.push_back(found[i].second);
+  return joined(first);
+}
+
+std::vector<int> ids_of(const Tokenizer& tokenizer, const std::string& word) {
+  if (!is_subword(tokenizer.type())) return tokenizer.encode(word);
+  std::vector<int> inside = tokenizer.encode(" " + word), alone = tokenizer.encode(word);
+  return inside.size() > 1 && alone.size() == 1 ? alone : inside;
+}
+
+}  // namespace
+
+EmbeddingView embedding_of(const TrainedModel& t, Side side) {
+  const Embeddings& e = t.model.embeddings;
+  const bool source = e.source && (side == Side::source || !e.target);
+  return {t.values[(source ? e.source : e.target)->tokens],
+          source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config)};
+}
+
+WordVector word_vector(const EmbeddingView& e, const std::string& given) {
+  const std::string shown = fmt::format("\"{}\"", printable(given));
+  if (e.tokenizer.type() != TokenizerConfig::byte) check_utf8(given, shown);
+  WordVector w{as_read(given, e.reading), {}, {}};
+  w.ids = ids_of(e.tokenizer, w.word);
+  if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
+  std::vector<int> known = w.ids;
+  std::erase(known, Tokenizer::kUnk);
+  if (known.empty()) {
+    const std::string similar = similar_words(e.tokenizer, w.word);
+    const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
+    throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
+                analogy           ? "spaces around + and - for an analogy: king - man + woman"
+                : similar.empty() ? "a word of the training text"
+                                  : similar);
+  }
+  w.vector.resize(static_cast<std::size_t>(e.table.cols));
+  for (const int id : known)
+    for (int c = 0; c < e.table.cols; ++c)
+      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(known.size());
+  return w;
+}
+
+std::vector<Query> parse_queries(const std::vector<std::string>& given) {
+  const auto is_operator = [](std::string_view s) { return s == "+" || s == "-"; };
+  std::vector<std::string> words;
+  for (const std::string& argument : given) {  // "king - man + woman" may be one argument
+    const std::vector<std::string_view> parts = split_words(argument);
+    if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), is_operator))
+      words.insert(words.end(), parts.begin(), parts.end());
+    else
+      words.push_back(argument);
+  }
+  std::vector<Query> queries;
+  if (words.size() < 2 || std::none_of(words.begin(), words.end(), is_operator)) {
+    for (const std::string& word : words) queries.push_back({word, {{1.0, word}}});
+    return queries;
+  }
+  Query analogy;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool wanted_operator = i % 2 == 1;
+    if (is_operator(words[i]) != wanted_operator || (wanted_operator && i + 1 == words.size()))
+      throw Error(
+          Exit::usage,
+          fmt::format("an analogy is words with + or - between them; found \"{}\" {}", words[i],
+                      wanted_operator ? "where + or - should be, or nothing after it."
+                                      : "where a word should be."),
+          "heed neighbors RUN king - man + woman");
+    analogy.text += (i == 0 ? "" : " ") + words[i];
+    if (!wanted_operator)
+      analogy.terms.push_back({i > 0 && words[i - 1] == "-" ? -1.0 : 1.0, words[i]});
+  }
+  queries.push_back(std::move(analogy));
+  return queries;
+}
+
+nlohmann::ordered_json neighbors(const EmbeddingView& e, const Query& query, std::size_t k) {
+  nlohmann::ordered_json json{{"query", query.text},
+                              {"words", nlohmann::json::array()},
+                              {"neighbors", nlohmann::json::array()}};
+  std::vector<double> sum(static_cast<std::size_t>(e.table.cols));
+  std::vector<int> asked;
+  for (const Term& term : query.terms) {
+    const WordVector w = word_vector(e, term.word);
+    const double length = norm(w.vector);
+    for (std::size_t c = 0; c < sum.size(); ++c)
+      sum[c] += length > 0 ? term.sign * w.vector[c] / length : 0.0;
+    asked.insert(asked.end(), w.ids.begin(), w.ids.end());
+    json["words"].push_back(
+        {{"word", w.word}, {"ids", w.ids}, {"tokens", e.tokenizer.pieces(w.ids)}});
+  }
+  const double norm_of_sum = norm(sum);
+  std::vector<std::pair<double, int>> rows;  // cosine, minus the id
+  for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
+    if (std::ranges::count(asked, id) > 0) continue;
+    const std::vector<double> row(e.table.row(id), e.table.row(id) + e.table.cols);
+    const double lengths = norm(row) * norm_of_sum;
+    const double dot = std::inner_product(row.begin(), row.end(), sum.begin(), 0.0);
+    rows.emplace_back(lengths > 0 ? dot / lengths : 0.0, -id);
+  }
+  k = std::min(k, rows.size());
+  std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(k), std::greater());
+  for (std::size_t i = 0; i < k; ++i)
+    json["neighbors"].push_back({{"token", e.tokenizer.piece(-rows[i].second)},
+                                 {"id", -rows[i].second},
+                                 {"cosine", rows[i].first}});
+  return json;
+}
+
+}  // namespace heed

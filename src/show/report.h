@@ -1,0 +1,38 @@
+// What `heed report` shows of a run: its losses, and where the model looks and what it writes as it
+// learns, for one fixed piece of the held-out text (show/film.h). The frames are those of the run's
+// film and of its newest checkpoint. Never writes to the run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "evaluate/yardsticks.h"
+#include "show/film.h"
+#include "show/loss_curves.h"
+#include "show/parameters.h"
+
+namespace heed {
+
+struct Report {
+  std::string run;  // as the user wrote it
+  std::filesystem::path folder;
+  std::string config;  // text of config.json
+  LossCurves curves;
+  Yardsticks yardsticks;
+  FilmFile film;                         // empty if there is none and the data cannot be read
+  std::vector<ParameterRow> parameters;  // of the last step
+  std::int64_t last_step = 0, best_step = -1;
+  bool best_by_bleu = false;  // else by loss
+  std::size_t parameter_count = 0;
+  std::vector<std::string> notes;  // what was left out, and why
+};
+
+// At most `n` of `size` indices, evenly spread, with the first and the last.
+std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n);
+
+// `run` is a run folder. Error (Exit::store) if it has no intact checkpoint.
+Report make_report(const std::string& run);
+
+}  // namespace heed

@@ -1,0 +1,123 @@
+// The film of a run: which steps have a frame, and the measuring of the matrices around an update.
+//
+// A frame is made after the update, or after the validation that follows it. If a signal interrupts
+// that validation, the frame is made when a resume makes up for it; then the gradient and the
+// update are not known any more.
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "base/utf8.h"
+#include "show/film.h"
+#include "store/initial_weights.h"
+#include "train/listener.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kSampleColumns = 76;
+
+std::string sample_line(std::int64_t step, const std::string& sample) {
+  const std::string text = printable(sample);
+  const bool fits = text.size() <= kSampleColumns;
+  return fmt::format("sample{:5} | {}", step, fits ? text : whole_words(text, kSampleColumns));
+}
+
+class FilmListener : public Listener {
+ public:
+  explicit FilmListener(const Heard& heard)
+      : prepared_(heard.prepared),
+        run_(heard.run),
+        log_(heard.log),
+        film_(prepared_.config, prepared_.model, prepared_.tokenizers, prepared_.data),
+        record_(prepared_.model.table) {}
+
+  void began(const Moment& m) override {
+    on_ = !film_.empty() && has_lines(run_.path(), kFilm) && continues(m.state.step);
+    if (!on_) return;
+    first_weights(m);
+    if (is_frame(length_, 0, false, 0) && m.state.step == 0) add({0, m.best, measured(m)});
+  }
+
+  void before_update(const PendingUpdate& u) override {
+    validates_ = u.validates;
+    if (on_ && is_frame(length_, u.step, u.validates, film_.cost()))
+      record_.before_update(u.values, u.gradients);
+  }
+
+  void stepped(const Moment& m) override {
+    if (!validates_ && on_ && is_frame(length_, m.state.step, false, film_.cost()))
+      add({m.state.step, m.best, measured(m), m.last.loss()});
+  }
+
+  void validated(const ValidEvent& line, const Moment& m) override {
+    const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
+    if (!planned || !on_ || !is_frame(length_, line.step, true, film_.cost())) return;
+    const std::string sample = add({m.state.step, m.best, measured(m), kNotMeasured, line.loss});
+    if (!sample.empty()) log_.info(sample_line(line.step, sample));
+  }
+
+ private:
+  // Reads the film so far. One with another probe is left as it is.
+  bool continues(std::int64_t step) {
+    const std::string probe = film_.probe();
+    bool begun = false, same = false;
+    const auto count = [&](const nlohmann::ordered_json& line) {
+      if (!begun) same = line.dump() == probe;
+      if (begun && line["kind"] == "frame")
+        length_ = {length_.frames + 1, line["step"].get<std::int64_t>()};
+      begun = true;
+    };
+    for_each_event(run_.path(), count, kFilm);
+    if (!begun && step == 0) {
+      run_.append(kFilm, probe);
+      return true;
+    }
+    if (!same) log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
+    return same;
+  }
+
+  // For the cosines to them.
+  void first_weights(const Moment& m) {
+    if (m.state.step == 0) return record_.began_with(m.values);
+    try {
+      record_.began_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
+    } catch (const Error& e) {
+      if (e.exit() != Exit::store) throw;
+      log_.warn(fmt::format(
+          "the learning record continues without the cosine to the first weights: {}", e.what()));
+    }
+  }
+
+  std::vector<MatrixLearning> measured(const Moment& m) {
+    return record_.measure(m.values, *prepared_.pool);
+  }
+
+  // The frame's sample; "" if there is no frame: if the run has diverged, training itself finds
+  // out.
+  std::string add(const Shot& shot) try {
+    const Frame frame = film_.frame(shot);
+    run_.append(kFilm, frame.line);
+    length_ = {length_.frames + 1, shot.step};
+    return frame.sample;
+  } catch (const Error& e) {
+    if (e.exit() != Exit::diverged) throw;
+    return "";
+  }
+
+  const PreparedRun& prepared_;
+  RunWriter& run_;
+  Log& log_;
+  const Film film_;
+  LearningRecord record_;
+  FilmLength length_;
+  bool on_ = false, validates_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Listener> film_listener(const Heard& heard) {
+  return std::make_unique<FilmListener>(heard);
+}
+
+}  // namespace heed

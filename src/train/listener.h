@@ -1,0 +1,61 @@
+// What a training announces, and who listens. The trainer knows none of its listeners, and trains
+// the same numbers without any. A listener is a class in a file of its own and a row in
+// listeners().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "step/stepper.h"
+#include "store/run_writer.h"
+#include "train/prepared_run.h"
+
+namespace heed {
+
+enum class Stop { finished, early, asked, signal, time };
+
+// Where training stands. References hold during the call.
+struct Moment {
+  const State& state;
+  const ParamVec<float>& values;  // trained
+  const ParamVec<float>& best;    // their average with train.ema_decay: what is validated and used
+  const StepResult& last;         // of the last step; without tokens before this process's first
+  double seconds;                 // that it took
+};
+
+// An update that is about to be made.
+struct PendingUpdate {
+  std::int64_t step;
+  bool validates;  // a validation follows, unless a signal interrupts it
+  const ParamVec<float>& values;
+  const ParamVec<float>& gradients;  // summed, not clipped
+};
+
+// In the order of the calls.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void began(const Moment&) {}
+  virtual void before_update(const PendingUpdate&) {}
+  virtual void stepped(const Moment&) {}
+  virtual void logged(const TrainEvent&) {}  // every log_every steps
+  virtual void validated(const ValidEvent&, const Moment&) {}
+  virtual void remarked(const std::string&) {}  // a warning
+  virtual void saved(const State&) {}
+  virtual void ended(Stop, const Moment&) {}
+};
+using Listeners = std::vector<std::unique_ptr<Listener>>;
+
+// What a listener may know of a run. References must outlive it.
+struct Heard {
+  const PreparedRun& prepared;
+  RunWriter& run;
+  Log& log;
+};
+
+// Those of heed train and heed resume.
+Listeners listeners(const Heard& heard);
+
+}  // namespace heed

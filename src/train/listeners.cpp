@@ -1,0 +1,21 @@
+// The table of listeners.
+#include "train/listener.h"
+
+namespace heed {
+
+// Each in its own file, NAME_listener.cpp.
+using MakeListener = std::unique_ptr<Listener>(const Heard&);
+MakeListener terminal_listener, metrics_listener, yardsticks_listener, film_listener,
+    remarks_listener;
+
+// In the order in which they hear.
+constexpr MakeListener* kListeners[] = {terminal_listener, metrics_listener, yardsticks_listener,
+                                        film_listener, remarks_listener};
+
+Listeners listeners(const Heard& heard) {
+  Listeners all;
+  for (MakeListener* make : kListeners) all.push_back(make(heard));
+  return all;
+}
+
+}  // namespace heed

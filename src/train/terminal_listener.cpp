@@ -1,0 +1,112 @@
+// The lines of train.log and the terminal, and the progress bar.
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "store/best.h"
+#include "train/listener.h"
+
+namespace heed {
+namespace {
+
+constexpr int kForecastAfter = 20;        // steps
+constexpr double kForecastFrom = 10;      // seconds
+constexpr std::int64_t kFewestSteps = 3;  // that a time left is taken from
+
+std::string valid_line(const ValidEvent& l) {
+  std::string s = fmt::format("valid{:6} | loss {} | ppl {}", l.step, format_fixed(l.loss, 4),
+                              format_fixed(l.perplexity, 2));
+  if (l.bits_per_byte) s += fmt::format(" | bpb {}", format_fixed(*l.bits_per_byte, 3));
+  s += fmt::format(" | acc {}", format_fixed(l.accuracy, 3));
+  if (l.bleu) s += fmt::format(" | bleu {:.2f} (greedy, tokenize none)", *l.bleu);
+  return fmt::format("{} | {}", s, l.verdict);
+}
+
+const char* in_words(Stop stop) {
+  switch (stop) {
+    case Stop::finished:
+      return "finished";
+    case Stop::early:
+      return "stopped early";
+    case Stop::time:
+      return "time is up";
+    case Stop::asked:
+    case Stop::signal:
+      break;
+  }
+  return "stopped and saved";
+}
+
+class Terminal : public Listener {
+ public:
+  explicit Terminal(const Heard& heard)
+      : log_(heard.log), run_(heard.run), max_steps_(heard.prepared.config.train.max_steps) {}
+
+  void stepped(const Moment& m) override {
+    step_ = m.state.step;
+    seconds_ += m.seconds;
+    ++steps_;
+    if (steps_ == kForecastAfter && seconds_left() >= kForecastFrom)
+      log_.info(fmt::format("about {} left at this speed", format_duration(seconds_left())));
+    log_.progress({.done = step_,
+                   .total = max_steps_,
+                   .status = "loss " + format_fixed(m.last.loss(), 3),
+                   .eta_seconds = seconds_left()});
+  }
+
+  void logged(const TrainEvent& l) override {
+    std::string s = fmt::format("step {:6}", l.step);
+    if (max_steps_ > 0) s += fmt::format("/{}", max_steps_);
+    s += fmt::format(
+        " | ep {:.1f} | loss {:.4f} | ppl {:.2f} | gnorm {:.2f} | lr {:.1e} | {} tok/s", l.epoch,
+        l.loss, l.perplexity, l.gradient_norm, l.learning_rate, format_rate(l.tokens_per_second));
+    if (seconds_left() >= 0) s += " | eta " + format_duration(seconds_left());
+    log_.fields(s);
+  }
+
+  void validated(const ValidEvent& line, const Moment&) override {
+    log_.only_file(date_and_time());
+    log_.fields(valid_line(line), line.verdict == "new best");
+  }
+
+  void remarked(const std::string& warning) override { log_.warn(warning); }
+
+  void ended(Stop stop, const Moment& m) override {
+    log_.end_progress();
+    log_.only_file(date_and_time());
+    std::string text = fmt::format("{} at step {}", in_words(stop), m.state.step);
+    if (stop == Stop::early)
+      text += fmt::format(": {} validations without a new best", m.state.stalled);
+    text += " after " + format_duration(seconds_now() - begin_);
+    const auto best = best_checkpoint(run_.path());
+    if (best && std::isfinite(best->valid_loss))
+      text += std::isfinite(best->valid_bleu)
+                  ? fmt::format("; best validation BLEU {:.2f} @ {} (greedy, tokenize none)",
+                                best->valid_bleu, best->step)
+                  : fmt::format("; best validation loss {:.4f} @ {}", best->valid_loss, best->step);
+    log_.info(text);
+  }
+
+ private:
+  double seconds_left() const {  // below 0: not known
+    if (max_steps_ == 0 || steps_ < kFewestSteps) return -1;
+    return seconds_ / static_cast<double>(steps_) * static_cast<double>(max_steps_ - step_);
+  }
+
+  Log& log_;
+  RunWriter& run_;
+  const std::int64_t max_steps_;
+  const double begin_ = seconds_now();
+  std::int64_t step_ = 0, steps_ = 0;
+  double seconds_ = 0;  // in steps
+};
+
+}  // namespace
+
+std::unique_ptr<Listener> terminal_listener(const Heard& heard) {
+  return std::make_unique<Terminal>(heard);
+}
+
+}  // namespace heed

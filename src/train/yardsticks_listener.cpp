@@ -1,0 +1,79 @@
+// The yardsticks of a run (evaluate/yardsticks.h): measured once, when it starts, logged in
+// metrics.jsonl, and compared with its best validation at the end.
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "base/format.h"
+#include "base/signals.h"
+#include "evaluate/yardsticks.h"
+#include "store/best.h"
+#include "train/listener.h"
+
+namespace heed {
+namespace {
+
+// "1.8231 nats per token: better than uniform (4.29) and 6-gram (2.01), not better than xz
+// (1.75)"
+std::string compared(double loss, const Yardsticks& yardsticks) {
+  std::vector<std::string> names[2], parts;  // beaten, not beaten
+  for (const Yardstick& y : yardsticks)
+    names[loss < y.nats_per_token ? 0 : 1].push_back(
+        fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
+  for (const bool beaten : {true, false})
+    if (const auto& list = names[beaten ? 0 : 1]; !list.empty())
+      parts.push_back((beaten ? "better than " : "not better than ") + listed(list));
+  return fmt::format("{:.4f} nats per token: {}", loss, joined(parts));
+}
+
+class YardsticksListener : public Listener {
+ public:
+  explicit YardsticksListener(const Heard& heard) : heard_(heard) {}
+
+  void began(const Moment&) override {
+    const auto& [p, run, log] = heard_;
+    if (!p.config.data.has_validation()) return;
+    yardsticks_ = logged_yardsticks(run.path());
+    if (!yardsticks_.empty()) return;
+    if (const double available = available_memory(); p.memory.yardsticks > available)
+      return log.info(fmt::format("skipping the yardsticks: they may need {}, and {} is free",
+                                  format_bytes(p.memory.yardsticks), format_bytes(available)));
+    yardsticks_ = measure_yardsticks(*make_objective(p.config), *p.tokenizers.target, p.data.train,
+                                     p.data.valid, *p.pool, [] { return stop_signal() != 0; });
+    if (yardsticks_.empty()) return;
+    run.append(kMetrics, yardsticks_metrics(yardsticks_));
+    say();
+  }
+
+  void ended(Stop, const Moment&) override {
+    const auto best = best_checkpoint(heard_.run.path());
+    if (best && std::isfinite(best->valid_loss) && !yardsticks_.empty())
+      heard_.log.info(compared(best->valid_loss, yardsticks_));
+  }
+
+ private:
+  void say() const {
+    std::vector<std::string> nats, bits, parts;
+    for (const Yardstick& y : yardsticks_) {
+      nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
+      if (y.bits_per_byte) bits.push_back(fmt::format("{} {:.3f}", y.name, *y.bits_per_byte));
+      if (!y.part.empty()) parts.push_back(y.name + " with " + y.part);
+    }
+    Log& log = heard_.log;
+    log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
+    if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
+    if (!parts.empty())
+      log.info("(measured with a part of the training text: " + listed(parts) + ")");
+  }
+
+  Heard heard_;
+  Yardsticks yardsticks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Listener> yardsticks_listener(const Heard& heard) {
+  return std::make_unique<YardsticksListener>(heard);
+}
+
+}  // namespace heed

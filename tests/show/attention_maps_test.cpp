@@ -1,0 +1,124 @@
+// Attention maps against a slow recomputation in double.
+#include "show/attention_maps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "nn/models.h"
+#include "show/attention_json.h"
+#include "show/attention_twin.h"
+
+namespace heed {
+namespace {
+
+double scored(const std::vector<ScoredToken>& tokens, int id) {
+  return std::ranges::find(tokens, id, &ScoredToken::id)->log_probability;
+}
+
+// The last: heads of keys and values.
+class Maps
+    : public testing::TestWithParam<std::tuple<test::Family, NormPlacement, Positions, int>> {};
+
+TEST_P(Maps, EqualAnIndependentRecomputation) {
+  const auto [family, norm, positions, kv_heads] = GetParam();
+  ModelConfig config = test::tiny_config(family);
+  config.norm = norm;
+  config.positions = positions;
+  config.n_kv_heads = kv_heads;
+  const Transformer model(config, 11, 11);
+  const ParamVec<float> values = test::lively_values<float>(model, 3);
+  Example input;
+  if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
+  if (model.has_decoder()) input.target = {1, 5, 10, 3};
+  Workspace workspace;
+  const AttentionMaps maps = attention_maps(model, values, input, workspace);
+  test::Twin twin(model, values);
+  twin.run(input);
+
+  InputTokens tokens;
+  tokens.source.assign(input.source.size(), "x");
+  tokens.target.assign(input.target.size(), "y");
+  const auto json = nlohmann::json::parse(text_of(attention_json(input, tokens, maps, true)));
+  EXPECT_EQ(json["source_ids"], nlohmann::json(input.source));
+  EXPECT_EQ(json["target_ids"], nlohmann::json(input.target));
+  EXPECT_EQ(json.contains("encoder"), model.has_encoder());
+  EXPECT_EQ(json.contains("decoder"), model.has_decoder());
+  EXPECT_EQ(json.contains("cross"), model.has_encoder() && model.has_decoder());
+
+  std::size_t compared = 0;
+  for (const auto& [label, head] : twin.heads) {
+    const std::string kind = label.substr(0, label.find(' '));
+    const int layer = label[kind.size() + 1] - '0', h = label[kind.size() + 3] - '0';
+    for (std::size_t q = 0; q < head.weights.size(); ++q) {
+      double sum = 0;
+      for (std::size_t k = 0; k < head.weights[q].size(); ++k) {
+        const double weight = json[kind][layer][h][q][k];
+        const double contribution = json["contribution_" + kind][layer][h][q][k];
+        sum += weight;
+        EXPECT_NEAR(weight, head.weights[q][k], 1e-5) << label;
+        EXPECT_NEAR(contribution, head.contributions[q][k], 1e-5) << label;
+        if (kind == "decoder" && k > q) {
+          EXPECT_EQ(weight, 0.0);
+        }
+        ++compared;
+      }
+      EXPECT_NEAR(sum, 1.0, 1e-5);
+    }
+  }
+  const std::size_t s = input.source.size(), t = input.target.size();
+  EXPECT_EQ(compared, 4 * (s * s + t * t + s * t));  // 2 layers, 2 heads
+}
+
+TEST(SharpestHead, HasTheLargestMeanOfRowMaxima) {
+  AttentionMap map{1, 3, 2, 2, {}, {}};
+  map.weights = {0.5f, 0.5f, 0.75f, 0.25f,  //
+                 0.1f, 0.9f, 0.2f,  0.8f,   //
+                 0.9f, 0.1f, 0.8f,  0.2f};
+  const SharpestHead sharpest = sharpest_head(map);
+  EXPECT_EQ(sharpest.head, 1);  // the first of two equals
+  EXPECT_NEAR(sharpest.largest, 0.85, 1e-7);
+}
+
+TEST(SharpestHead, DoesNotCountRowsThatSeeOneKey) {
+  AttentionMap causal{2, 1, 2, 2, {1, 0, 0.5f, 0.5f, 1, 0, 0.3f, 0.7f}, {}};
+  EXPECT_EQ(sharpest_head(causal).layer, 1);
+  EXPECT_NEAR(sharpest_head(causal).largest, 0.7, 1e-7);
+  const AttentionMap single{2, 1, 1, 1, {1, 1}, {}};
+  EXPECT_EQ(sharpest_head(single).layer, 0);
+}
+
+TEST(NextTokens, AreTheMostProbableOnesAfterEachTokenOfTheDecoder) {
+  const Transformer model(test::tiny_config(test::Family::decoder_only), 11, 11);
+  const ParamVec<float> values = test::lively_values<float>(model, 3);
+  const Example input{{}, {1, 5, 10, 3}};
+  Workspace workspace;
+  const NextTokens next = maps_and_next(model, values, input, workspace, 11).next;
+  ASSERT_EQ(next.size(), 4u);
+  for (std::size_t r = 0; r < next.size(); ++r) {
+    double sum = 0;
+    for (const ScoredToken& t : next[r]) {
+      // A decoder's row does not see later tokens: the shorter text expects the same.
+      Example prefix{{}, {input.target.begin(), input.target.begin() + r + 1}};
+      const NextTokens alone = maps_and_next(model, values, prefix, workspace, 11).next;
+      EXPECT_NEAR(scored(alone.back(), t.id), t.log_probability, 1e-5);
+      sum += std::exp(t.log_probability);
+    }
+    EXPECT_NEAR(sum, 1, 1e-6);  // all 11 of them
+    EXPECT_GE(next[r][0].log_probability, next[r][1].log_probability);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Maps,
+    testing::Combine(testing::Values(test::Family::encoder_decoder, test::Family::decoder_only,
+                                     test::Family::encoder_only),
+                     testing::Values(NormPlacement::pre, NormPlacement::post),
+                     testing::Values(Positions::sinusoidal, Positions::learned, Positions::rotary),
+                     testing::Values(2, 1)));
+
+}  // namespace
+}  // namespace heed

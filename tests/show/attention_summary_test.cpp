@@ -1,0 +1,63 @@
+#include "show/attention_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heed {
+namespace {
+
+using testing::HasSubstr;
+
+AttentionMap map_of_heads(int heads, int tokens) {
+  AttentionMap map{1, heads, tokens, tokens, {}, {}};
+  map.weights.assign(static_cast<std::size_t>(heads) * tokens * tokens, 1.0f / tokens);
+  return map;
+}
+
+InputTokens tokens_of(int n) {
+  InputTokens tokens;
+  for (int i = 0; i < n; ++i) tokens.source.push_back("t" + std::to_string(i));
+  tokens.target = tokens.source;
+  return tokens;
+}
+
+TEST(AttentionSummary, EveryHeadHasItsStrongestTokenAndTheSharpestIsDrawn) {
+  AttentionMaps maps;
+  AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::encoder_self)];
+  map = map_of_heads(2, 2);
+  const float sharp[] = {0.1f, 0.9f, 0.7f, 0.3f};
+  std::copy_n(sharp, 4, map.head(0, 1).data);
+  InputTokens tokens = tokens_of(2);
+  tokens.source[0] = " a b";
+  const std::string out = attention_summary(tokens, maps, {});
+  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 0:  50 %; last row:  50 % on ▁a▁b\n"));
+  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 1:  80 %; last row:  70 % on ▁a▁b\n"));
+  EXPECT_THAT(out, HasSubstr("the sharpest: encoder, layer 0, head 1\n"));
+  EXPECT_THAT(out, Not(HasSubstr("rows,")));  // all are drawn
+}
+
+TEST(AttentionSummary, CrossAttentionIsDrawnBeforeASharperDecoder) {
+  AttentionMaps maps;
+  for (const AttentionKind kind : kAttentionKinds)
+    maps[static_cast<std::size_t>(kind)] = map_of_heads(1, 2);
+  maps[static_cast<std::size_t>(AttentionKind::decoder_self)].weights = {1, 0, 0, 1};
+  EXPECT_THAT(attention_summary(tokens_of(2), maps, {}), HasSubstr("the sharpest: cross,"));
+}
+
+TEST(AttentionSummary, OfALongTextTheLastRowsAreDrawnWithTheirStrongestKeys) {
+  AttentionMaps maps;
+  AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::decoder_self)];
+  map = map_of_heads(1, 100);
+  map.head(0, 0)(99, 3) = 0.5f;
+  map.head(0, 0)(20, 70) = 0.9f;  // in a row that is not drawn
+  const std::string out = attention_summary(tokens_of(100), maps, {});
+  EXPECT_THAT(out, HasSubstr("(the last 16 of 100 rows, the 16 strongest of 100 keys)"));
+  EXPECT_THAT(out, HasSubstr("\nt84 "));
+  EXPECT_THAT(out, Not(HasSubstr("\nt83 ")));
+  EXPECT_THAT(out, HasSubstr(" t3 "));
+  EXPECT_THAT(out, Not(HasSubstr(" t70 ")));
+  EXPECT_LT(std::count(out.begin(), out.end(), '\n'), 50);
+}
+
+}  // namespace
+}  // namespace heed
