@@ -8,8 +8,8 @@
 #include "cli/config_path.h"
 #include "cli/output.h"
 #include "data/run_config.h"
-#include "show/gradient_check.h"
 #include "math/blas.h"
+#include "show/gradient_check.h"
 
 namespace heed {
 namespace {

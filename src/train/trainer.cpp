@@ -83,7 +83,7 @@ StepSpan Trainer::step() {
   span.after = feed_.after();
   tell(&Listener::before_update,
        PendingUpdate{span.step, validation_ && is_due(prepared_.config.train.eval_every, span),
-              stepper_.values(), stepper_.gradients().sum()});
+                     stepper_.values(), stepper_.gradients().sum()});
   stepper_.update(last_);
   state_.step = span.step;
   state_.cursor = span.after;

@@ -8,8 +8,8 @@
 
 #include "base/error_of.h"
 #include "data/splits.h"
-#include "show/gradient_check.h"
 #include "nn/models.h"
+#include "show/gradient_check.h"
 
 namespace heed {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "show/central_difference.h"
 #include "nn/layer_rows.h"
+#include "show/central_difference.h"
 
 namespace heed {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "show/gradient_check.h"
 #include "nn/models.h"
+#include "show/gradient_check.h"
 
 namespace heed {
 namespace {
