@@ -145,5 +145,5 @@ MUTATIONS = [
     ("film: a frame at every validation", FILM, " * (1 + frames / kSparser)", ""),
     ("film: costs the same in any batch", RUN_FILM, "threads_ * tokens / batch_tokens_", "threads_ * tokens / 1024"),
     ("film: a frame for each of many threads", RUN_FILM, "std::min(config.train.shards, kThreads)", "config.train.shards"),
-    ("film: weights, not their roots", "src/show/packed_weights.cpp", "std::sqrt(w)", "w"),
+    ("film: weights, not their roots", "src/show/film.cpp", "std::sqrt(w)", "w"),
 ]

@@ -13,7 +13,6 @@
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "show/attention_json.h"
 #include "show/attention_page.h"
 #include "show/attention_summary.h"
 #include "show/generate.h"

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "cli/output.h"
 #include "data/objective.h"
-#include "show/report_page.h"
+#include "show/report.h"
 #include "store/origin.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"

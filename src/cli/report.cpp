@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
-#include "show/report_page.h"
+#include "show/report.h"
 
 namespace heed {
 

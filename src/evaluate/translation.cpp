@@ -66,26 +66,4 @@ std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool&
   return result;
 }
 
-double validation_bleu(const Transformer& model, const ParamVec<float>& values,
-                       const Objective& objective, const Split& split, const Tokenizer& target,
-                       Pool& pool) {
-  std::vector<TokenIds> sources;
-  std::vector<std::string> references;
-  const ExampleList pairs = objective.evaluation(split);
-  for (std::int64_t i = 0; i < pairs.count; ++i) {
-    Example e;
-    pairs.get(i, e);
-    e.labels.pop_back();  // </s>
-    sources.push_back(std::move(e.source));
-    references.push_back(target.decode(e.labels, true));
-  }
-  BeamOptions options;
-  options.beam_size = 1;
-  options.banned = objective.never_written(target);
-  std::vector<std::string> hypotheses;
-  for (const auto& found : beam_search(model, values, pool, sources, options))
-    hypotheses.push_back(found.empty() ? "" : target.decode(found.front().ids));
-  return corpus_bleu(hypotheses, references, {.tokens = BleuTokens::none}).score;
-}
-
 }  // namespace heed

@@ -24,9 +24,4 @@ std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool&
                                                 const std::vector<TokenIds>& sources,
                                                 BeamOptions options);
 
-// Corpus BLEU (tokens separated by spaces) of greedy translations of a validation split.
-double validation_bleu(const Transformer& model, const ParamVec<float>& values,
-                       const Objective& objective, const Split& split, const Tokenizer& target,
-                       Pool& pool);
-
 }  // namespace heed

@@ -1,13 +1,21 @@
-// The page of `heed attend --html` (web/attention.html): interactive attention maps, for mouse,
-// touch and keyboard.
+// The maps of one input as JSON, and as the page of `heed attend --html` (web/attention.html):
+// interactive, for mouse, touch and keyboard.
 #pragma once
 
 #include <string>
 
-#include "show/attention_json.h"
+#include "show/attention_maps.h"
+#include "show/page.h"
 #include "text/tokenizer.h"
 
 namespace heed {
+
+// {"source_ids", "source_tokens", "source_bytes", "target_ids", "target_tokens",
+// "target_bytes", "encoder", "decoder", "cross"}. The last three are [layer][head][query][key];
+// kinds that the model lacks and bytes that are not known are left out.
+// With `contributions` also "contribution_encoder" ... in the same layout.
+ShortJson attention_json(const Example& input, const InputTokens& tokens, const AttentionMaps& maps,
+                         bool contributions);
 
 struct AttentionPage {
   std::string about;   // names the model, in one line

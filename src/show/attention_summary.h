@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "show/attention_json.h"
+#include "show/attention_maps.h"
 #include "show/heat_map.h"
 
 namespace heed {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/base64.h"
 #include "base/format.h"
@@ -9,7 +10,6 @@
 #include "evaluate/scorer.h"
 #include "show/fill.h"
 #include "show/generate.h"
-#include "show/packed_weights.h"
 
 namespace heed {
 namespace {
@@ -230,6 +230,18 @@ double Film::probe_loss(const ModelView& m) const {
   const auto log_probs = label_log_probs(m.model, m.values, {question_.read}, pool).front();
   for (const double x : log_probs) sum -= x;
   return sum / static_cast<double>(log_probs.size());  // NaN where no label is shown
+}
+
+std::vector<std::string> packed_weights(const AttentionMaps& maps) {
+  std::vector<std::string> kinds;
+  for (const AttentionMap& map : maps) {
+    if (map.empty()) continue;
+    std::vector<unsigned char> bytes;
+    for (const float w : map.weights)
+      bytes.push_back(static_cast<unsigned char>(std::lround(255 * std::sqrt(w))));
+    kinds.push_back(base64(bytes));
+  }
+  return kinds;
 }
 
 bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost) {

@@ -31,6 +31,10 @@
 
 namespace heed {
 
+// For each kind that the model has, [layer][head][query][key] in base64: a byte b for each weight
+// (b / 255)^2, so that small ones can be told apart. web/maps.js unpacks them.
+std::vector<std::string> packed_weights(const AttentionMaps& maps);
+
 // What a frame is made of.
 struct Shot {
   std::int64_t step = 0;

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/format.h"
+
 namespace heed {
 
 // Floats get the fewest digits that distinguish them; NaN and infinity become null.
@@ -22,6 +24,12 @@ extern const char* const report_html;
 
 // The page with `data` in place of {{data}}, inside a <script>. "<" becomes "\u003c", so that no
 // string ends the script.
-std::string page_with(std::string_view page, const ShortJson& data);
+inline std::string page_with(std::string_view page, const ShortJson& data) {
+  constexpr std::string_view kPlace = "{{data}}";
+  const std::size_t at = page.find(kPlace);
+  std::string out(page.substr(0, at));
+  out += replace_all(text_of(data), "<", "\\u003c");
+  return out.append(page.substr(at + kPlace.size()));
+}
 
 }  // namespace heed

@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "data/dataset.h"
+#include "show/page.h"
 #include "store/best.h"
 #include "store/initial_weights.h"
 #include "store/layout.h"
@@ -53,14 +55,72 @@ void read_metrics(Report& report) {
   });
 }
 
-}  // namespace
+constexpr std::size_t kRecords = 40;  // of the learning record, at most
 
+// The numbers of the events, a list for each name; null where one is missing.
+template <class Event>
+ShortJson columns(const std::vector<Event>& events, std::initializer_list<const char*> names) {
+  ShortJson table{{"steps", ShortJson::array()}};
+  for (const char* name : names) table[name] = ShortJson::array();
+  for (const Event& event : events) {
+    const Json line = Json::parse(line_of(event));
+    table["steps"].push_back(event.step);
+    for (const char* name : names) table[name].push_back(ShortJson(line.value(name, Json())));
+  }
+  return table;
+}
+
+// The loss that the frame has, else that of the event of its step, else null.
+template <class Event>
+ShortJson loss_of(const Json& frame, const char* key, const std::vector<Event>& events) {
+  if (const auto own = frame.find(key); own != frame.end() && own->is_number()) return *own;
+  const auto found = std::ranges::find(events, frame["step"].get<std::int64_t>(), &Event::step);
+  return found == events.end() ? ShortJson() : ShortJson(found->loss);
+}
+
+// At most `n` of `size` indices, evenly spread, with the first and the last.
 std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n) {
   std::vector<std::size_t> at;
   if (size <= n) n = size;
   for (std::size_t i = 0; i < n; ++i) at.push_back(n == 1 ? size - 1 : i * (size - 1) / (n - 1));
   return at;
 }
+
+ShortJson data_of(const Report& r) {
+  const auto list = [&](const char* key) {
+    return ShortJson(r.film.probe.value(key, Json::array()));
+  };
+  ShortJson data{{"kinds", list("kinds")}, {"frames", ShortJson::array()}};
+  for (const Json& frame : r.film.frames)
+    data["frames"].push_back(ShortJson{{"step", frame["step"].get<std::int64_t>()},
+                                       {"loss", loss_of(frame, "valid_loss", r.curves.held_out)},
+                                       {"train_loss", loss_of(frame, "train_loss", r.curves.train)},
+                                       {"probe_loss", loss_of<TrainEvent>(frame, "probe_loss", {})},
+                                       {"weights", ShortJson(frame["weights"])},
+                                       {"written", ShortJson(frame["written"])}});
+  data["run"] = r.run;
+  data["last_step"] = r.last_step;
+  data["parameter_count"] = r.parameter_count;
+  data["best"] = {{"step", r.best.step}, {"by_bleu", std::isfinite(r.best.valid_metric)}};
+  data["notes"] = r.notes;
+  data["prompts"] = list("prompts");
+  data["expected"] = list("expected");
+  data["train"] =
+      columns(r.curves.train, {"gradient_norm", "learning_rate", "loss", "tokens_per_second"});
+  data["valid"] = columns(r.curves.held_out, {"accuracy", "bleu", "loss"});
+  data["yardsticks"] = ShortJson(json_of(r.yardsticks));
+  data["overfitting"] = overfitting(r.curves);
+  data["training_loss_note"] = training_loss_note(parse_config(r.config, "config.json"));
+  data["learning"] = ShortJson::array();
+  const std::vector<LearningStep> learning = learning_steps(r.film);
+  for (const std::size_t i : spread_indices(learning.size(), kRecords))
+    data["learning"].push_back(ShortJson(json_of(learning[i])));
+  data["parameters"] = json_of(r.parameters);
+  data["config"] = r.config;
+  return data;
+}
+
+}  // namespace
 
 Report make_report(const std::string& run) {
   const fs::path folder = is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
@@ -75,10 +135,7 @@ Report make_report(const std::string& run) {
   last.run = folder.string();
   report.config = newest.checkpoint->config();
   report.last_step = last.state.step;
-  if (const auto best = best_checkpoint(folder)) {
-    report.best_step = best->step;
-    report.best_by_bleu = std::isfinite(best->valid_bleu);
-  }
+  if (const auto best = best_checkpoint(folder)) report.best = *best;
   report.parameter_count = last.model.table.size();
   const ParamVec<float> initial = initial_weights(last.model, last.config.seed, folder);
   report.parameters = parameter_table(last.model, last.values, initial);
@@ -99,6 +156,17 @@ Report make_report(const std::string& run) {
   if (!report.film.frames.empty() && !last.config.data.has_validation())
     report.notes.push_back("Nothing was held out: the texts are training data.");
   return report;
+}
+
+std::string report_page(const Report& r) {
+  return page_with(report_html, data_of(r));
+}
+
+std::string report_json(const Report& r) {
+  ShortJson data = data_of(r);
+  data.erase("kinds");
+  for (ShortJson& frame : data["frames"]) frame.erase("weights");
+  return text_of(data) + "\n";
 }
 
 }  // namespace heed

@@ -23,16 +23,17 @@ struct Report {
   Yardsticks yardsticks;
   FilmFile film;                         // empty if there is none and the data cannot be read
   std::vector<ParameterRow> parameters;  // of the last step
-  std::int64_t last_step = 0, best_step = -1;
-  bool best_by_bleu = false;  // else by loss
+  std::int64_t last_step = 0;
+  State best;  // of the best checkpoint
   std::size_t parameter_count = 0;
   std::vector<std::string> notes;  // what was left out, and why
 };
 
-// At most `n` of `size` indices, evenly spread, with the first and the last.
-std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n);
-
 // `run` is a run folder. Error (Exit::store) if it has no intact checkpoint.
 Report make_report(const std::string& run);
+
+std::string report_page(const Report& report);  // web/report.html
+// One line: what the page shows, without its attention maps.
+std::string report_json(const Report& report);
 
 }  // namespace heed

@@ -6,6 +6,10 @@
 
 namespace heed {
 
+int kept_arrays(const StepOptions& options) {
+  return 1 + moments_of(options.optimizer) + (options.ema_decay > 0 ? 1 : 0);
+}
+
 Stepper::Stepper(const Transformer& model, const StepOptions& options, Pool& pool)
     : model_(model),
       options_(options),
@@ -14,12 +18,14 @@ Stepper::Stepper(const Transformer& model, const StepOptions& options, Pool& poo
       optimizer_(model.table, options.optimizer),
       values_(model.table.size()) {
   initialize(model.table, options.seed, values_);
-  if (options.ema_decay > 0) averaged_.emplace(values_.size());
-  copy_values_to_average();
+  if (options.ema_decay == 0) return;
+  averaged_.emplace(values_.size());
+  std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
 }
 
-void Stepper::copy_values_to_average() {
-  if (averaged_) std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
+void Stepper::start_from(const ParamVec<float>& values) {
+  for (ParamVec<float>* all : {&values_, &used_values()})
+    std::copy(values.data(), values.data() + values.size(), all->data());
 }
 
 StepResult Stepper::gradient(std::int64_t step, const StepBatch& batch,
@@ -41,7 +47,8 @@ void Stepper::update(const StepResult& result) {
                       .clip = clip_factor(options_.optimizer.clip_norm, result.gradient_norm),
                       // An average of few values follows quickly.
                       .ema_decay = std::min(options_.ema_decay, t / (9.0 + t))};
-  optimizer_.step(pool_, update, values_, gradients_.sum(), averaged(), gradients_.profiles());
+  optimizer_.step(pool_, update, values_, gradients_.sum(), averaged_ ? &*averaged_ : nullptr,
+                  gradients_.profiles());
 }
 
 }  // namespace heed

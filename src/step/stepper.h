@@ -23,6 +23,9 @@ struct StepOptions {
   std::uint64_t seed = 1;
 };
 
+// How many arrays of the model's size a checkpoint keeps: values, moments, averaged values.
+int kept_arrays(const StepOptions& options);
+
 struct StepResult {
   std::int64_t step = 0;  // from 1
   LossSums sums;
@@ -44,10 +47,10 @@ class Stepper {
   void update(const StepResult& result);
 
   ParamVec<float>& values() { return values_; }
-  ParamVec<float>* averaged() { return averaged_ ? &*averaged_ : nullptr; }
-  // What validation, samples and exported models use: the averaged weights, if there are any.
-  ParamVec<float>& best_values() { return averaged_ ? *averaged_ : values_; }
-  void copy_values_to_average();
+  // What validation, samples and exported models use: the averaged values, if there are any, else
+  // the same as values().
+  ParamVec<float>& used_values() { return averaged_ ? *averaged_ : values_; }
+  void start_from(const ParamVec<float>& values);
   Gradients& gradients() { return gradients_; }
   Optimizer<float>& optimizer() { return optimizer_; }
 

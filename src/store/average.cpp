@@ -3,12 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
+#include <cmath>
 
 #include "base/folders.h"
 #include "base/format.h"
-#include "store/run_events.h"
+#include "store/best.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
 #include "store/trained_model.h"
@@ -16,31 +15,20 @@
 namespace heed {
 namespace {
 
-// The result of each step's validation; smaller is better.
-std::map<std::int64_t, double> validations(const std::filesystem::path& run, SelectBy by) {
-  std::map<std::int64_t, double> result;
-  const char* key = by == SelectBy::bleu ? "bleu" : "loss";
-  for_each_event(run, [&](const nlohmann::ordered_json& event) {
-    const auto value = event.find(key);
-    if (event["kind"] != "valid" || value == event.end() || !value->is_number()) return;
-    const double x = value->get<double>();
-    result[event["step"].get<std::int64_t>()] = by == SelectBy::bleu ? -x : x;
-  });
-  return result;
-}
-
-std::vector<std::int64_t> chosen_steps(const AverageRequest& request, SelectBy by) {
+std::vector<std::int64_t> chosen_steps(const AverageRequest& request) {
   std::vector<std::int64_t> steps = list_steps(request.run);
   std::erase(steps, 0);  // before training
   std::vector<std::string> all;
   for (const std::int64_t s : steps) all.push_back(step_folder_name(s));
   const auto n = static_cast<std::size_t>(request.last + request.best);
   if (request.best > 0) {
-    const auto values = validations(request.run, by);
-    std::erase_if(steps, [&](std::int64_t s) { return !values.contains(s); });
-    std::ranges::stable_sort(steps, {}, [&](std::int64_t s) { return values.at(s); });
-    if (steps.size() >= n) steps.resize(n);
-    std::sort(steps.begin(), steps.end());
+    std::vector<State> states = states_of(request.run);
+    std::erase_if(states, [](const State& s) { return s.step == 0 || std::isnan(s.valid_loss); });
+    std::ranges::sort(states, is_better);
+    if (states.size() >= n) states.resize(n);
+    steps.clear();
+    for (const State& s : states) steps.push_back(s.step);
+    std::ranges::sort(steps);
   }
   if (steps.size() < n)
     throw Error(Exit::usage,
@@ -58,10 +46,7 @@ Averaged average_checkpoints(const AverageRequest& request) {
   const auto open = [&](std::int64_t step) {
     return Checkpoint::open(run.checkpoints() / step_folder_name(step));
   };
-  const std::vector<std::int64_t> all = list_steps(request.run);
-  SelectBy by = SelectBy::loss;
-  if (request.best > 0 && !all.empty()) by = checkpoint_config(open(all.back())).train.select_by;
-  Averaged result{chosen_steps(request, by), {}};
+  Averaged result{chosen_steps(request), {}};
   const Checkpoint newest = open(result.steps.back());
   const TrainedModel model = load_trained_model(newest);
   const ParamTable& table = model.model.table;

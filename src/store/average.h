@@ -12,7 +12,7 @@ namespace heed {
 struct AverageRequest {
   std::string run;
   int last = 0;  // how many of the newest, or
-  int best = 0;  // how many of those with the best validation in metrics.jsonl
+  int best = 0;  // how many of those with the best validation (store/best.h)
 };
 
 struct Averaged {

@@ -15,23 +15,27 @@ bool is_better(const State& one, const State& other) {
       return std::isnan(other.valid_loss);
     return one.step > other.step;
   }
-  if (one.valid_bleu != other.valid_bleu && !std::isnan(one.valid_bleu + other.valid_bleu))
-    return one.valid_bleu > other.valid_bleu;
+  if (one.valid_metric != other.valid_metric && !std::isnan(one.valid_metric + other.valid_metric))
+    return one.valid_metric > other.valid_metric;
   return one.valid_loss != other.valid_loss ? one.valid_loss < other.valid_loss
                                             : one.step < other.step;
 }
 
-std::optional<State> best_checkpoint(const std::filesystem::path& run, std::int64_t up_to) {
-  std::optional<State> best;
-  for (const std::int64_t step : list_steps(run)) {
-    if (step > up_to) continue;
-    const std::filesystem::path file = run / kCheckpoints / step_folder_name(step) / kStateFile;
-    try {
+std::vector<State> states_of(const std::filesystem::path& run) {
+  std::vector<State> states;
+  for (const std::int64_t step : list_steps(run)) try {
+      const std::filesystem::path file = run / kCheckpoints / step_folder_name(step) / kStateFile;
       const State state = parse_state(read_file(file, kMaxStateFile), file.string()).state;
-      if (state.step == step && (!best || is_better(state, *best))) best = state;
+      if (state.step == step) states.push_back(state);
     } catch (const Error&) {  // damaged, or removed meanwhile
     }
-  }
+  return states;
+}
+
+std::optional<State> best_checkpoint(const std::filesystem::path& run, std::int64_t up_to) {
+  std::optional<State> best;
+  for (const State& state : states_of(run))
+    if (state.step <= up_to && (!best || is_better(state, *best))) best = state;
   return best;
 }
 

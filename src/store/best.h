@@ -7,16 +7,20 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "store/state.h"
 
 namespace heed {
 
-// Its BLEU decides if both have one, else their loss.
+// Their metrics decide (train.select_by) if both have one, else their losses.
 bool is_better(const State& one, const State& other);
 
-// Among the checkpoints up to a step; nothing if there are none. Damaged ones, as far as their
-// state.json shows it, do not count.
+// The states of the checkpoints of steps, ascending. Without those that are damaged, as far as
+// their state.json shows it.
+std::vector<State> states_of(const std::filesystem::path& run);
+
+// The best of those up to a step; nothing if there are none.
 std::optional<State> best_checkpoint(const std::filesystem::path& run,
                                      std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
 

@@ -37,7 +37,7 @@ void fields(E& e, const ValidEvent*, Visit visit) {
   visit("accuracy", e.accuracy);
   visit("tokens", e.tokens);
   visit("bits_per_byte", e.bits_per_byte);
-  visit("bleu", e.bleu);
+  visit("bleu", e.metric);  // the one that there is
   visit("verdict", e.verdict);
 }
 

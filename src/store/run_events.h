@@ -34,7 +34,7 @@ struct ValidEvent {
   std::int64_t step = 0;
   double loss = kNotMeasured, perplexity = kNotMeasured, accuracy = kNotMeasured;
   std::int64_t tokens = 0;
-  std::optional<double> bits_per_byte = {}, bleu = {};  // where they are measured
+  std::optional<double> bits_per_byte = {}, metric = {};  // where they are measured
   std::string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
 };
 

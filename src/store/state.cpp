@@ -68,7 +68,7 @@ std::string format_state(const StateFile& file) {
       {"tokens_seen", state.tokens_seen},
       {"seed", state.seed},
       {"valid_loss", from_double(state.valid_loss)},
-      {"valid_bleu", from_double(state.valid_bleu)},
+      {"valid_metric", from_double(state.valid_metric)},
       {"best_loss", from_double(state.best_loss)},
       {"best_metric", from_double(state.best_metric)},
       {"best_step", state.best_step},
@@ -103,7 +103,7 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   state.tokens_seen = top.count("tokens_seen");
   state.seed = top.unsigned_number("seed");
   state.valid_loss = to_double(top, "valid_loss");
-  state.valid_bleu = to_double(top, "valid_bleu");
+  state.valid_metric = to_double(top, "valid_metric");
   state.best_loss = to_double(top, "best_loss");
   state.best_metric = to_double(top, "best_metric");
   state.best_step = top.count("best_step", -1);

@@ -20,7 +20,7 @@ struct State {
   // The validation of this very checkpoint; NaN: there was none, or no BLEU. What makes one
   // checkpoint of a run better than another (store/best.h).
   double valid_loss = std::numeric_limits<double>::quiet_NaN();
-  double valid_bleu = std::numeric_limits<double>::quiet_NaN();
+  double valid_metric = std::numeric_limits<double>::quiet_NaN();
   // For train.patience alone, over the validations at multiples of eval_every: the best so far (its
   // step -1: none yet), and how many there have been since.
   double best_loss = std::numeric_limits<double>::infinity();

@@ -36,7 +36,7 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && has_lines(run_.path(), kFilm) && continues(m.state.step);
     if (!on_) return;
     first_weights(m);
-    if (is_frame(length_, 0, false, 0) && m.state.step == 0) add({0, m.best, measured(m)});
+    if (is_frame(length_, 0, false, 0) && m.state.step == 0) add({0, m.used, measured(m)});
   }
 
   void before_update(const PendingUpdate& u) override {
@@ -47,13 +47,13 @@ class FilmListener : public Listener {
 
   void stepped(const Moment& m) override {
     if (!validates_ && on_ && is_frame(length_, m.state.step, false, film_.cost()))
-      add({m.state.step, m.best, measured(m), m.last.loss()});
+      add({m.state.step, m.used, measured(m), m.last.loss()});
   }
 
   void validated(const ValidEvent& line, const Moment& m) override {
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
     if (!planned || !on_ || !is_frame(length_, line.step, true, film_.cost())) return;
-    const std::string sample = add({m.state.step, m.best, measured(m), kNotMeasured, line.loss});
+    const std::string sample = add({m.state.step, m.used, measured(m), kNotMeasured, line.loss});
     if (!sample.empty()) log_.info(sample_line(line.step, sample));
   }
 

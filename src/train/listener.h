@@ -20,7 +20,7 @@ enum class Stop { finished, early, asked, signal, time };
 struct Moment {
   const State& state;
   const ParamVec<float>& values;  // trained
-  const ParamVec<float>& best;    // their average with train.ema_decay: what is validated and used
+  const ParamVec<float>& used;    // by validation and samples: those, or their average
   const StepResult& last;         // of the last step; without tokens before this process's first
   double seconds;                 // that it took
 };

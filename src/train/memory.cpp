@@ -13,6 +13,7 @@
 #include "evaluate/scorer.h"
 #include "show/learning_record.h"
 #include "step/optimizer.h"
+#include "train/prepared_run.h"
 
 namespace heed {
 namespace {
@@ -41,8 +42,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
                           int longest, double ids) {
   const ModelConfig& c = config.model;
   MemoryPlan plan;
-  const int moments = moments_of(config.optimizer);
-  const double copies = 1 + moments + config.train.shards + (config.train.ema_decay > 0 ? 1 : 0);
+  const double copies = kept_arrays(step_options(config)) + config.train.shards;
   plan.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
                            muon_workspace(model.table, config.optimizer) * threads);
 

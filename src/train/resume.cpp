@@ -323,7 +323,7 @@ BranchPoint branch_point(const ResumeRequest& r, Log& log) {
     State known = state;  // the best that training had seen
     known.step = state.best_step;
     known.valid_loss = state.best_loss;
-    known.valid_bleu = state.best_metric;
+    known.valid_metric = state.best_metric;
     bool gone = state.best_step >= 0 && (!best || is_better(known, *best));
     for (const std::int64_t step : {std::int64_t{0}, best ? best->step : 0}) {
       if (step == state.step) continue;

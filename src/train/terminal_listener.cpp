@@ -20,7 +20,7 @@ std::string valid_line(const ValidEvent& l) {
                               format_fixed(l.perplexity, 2));
   if (l.bits_per_byte) s += fmt::format(" | bpb {}", format_fixed(*l.bits_per_byte, 3));
   s += fmt::format(" | acc {}", format_fixed(l.accuracy, 3));
-  if (l.bleu) s += fmt::format(" | bleu {:.2f} (greedy, tokenize none)", *l.bleu);
+  if (l.metric) s += fmt::format(" | bleu {:.2f} (greedy, tokenize none)", *l.metric);
   return fmt::format("{} | {}", s, l.verdict);
 }
 
@@ -82,9 +82,9 @@ class Terminal : public Listener {
     text += " after " + format_duration(seconds_now() - begin_);
     const auto best = best_checkpoint(run_.path());
     if (best && std::isfinite(best->valid_loss))
-      text += std::isfinite(best->valid_bleu)
+      text += std::isfinite(best->valid_metric)
                   ? fmt::format("; best validation BLEU {:.2f} @ {} (greedy, tokenize none)",
-                                best->valid_bleu, best->step)
+                                best->valid_metric, best->step)
                   : fmt::format("; best validation loss {:.4f} @ {}", best->valid_loss, best->step);
     log_.info(text);
   }

@@ -24,8 +24,7 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
 }
 
 void Trainer::start_from(const ParamVec<float>& weights) {
-  std::copy(weights.data(), weights.data() + weights.size(), stepper_.values().data());
-  stepper_.copy_values_to_average();
+  stepper_.start_from(weights);
   save();
 }
 
@@ -90,7 +89,7 @@ StepSpan Trainer::step() {
   state_.tokens_seen += last_.tokens;
   state_.loss_sum += last_.sums.nll;
   state_.label_sum += static_cast<double>(last_.sums.tokens);
-  state_.valid_loss = state_.valid_bleu = kNotMeasured;
+  state_.valid_loss = state_.valid_metric = kNotMeasured;
   step_seconds_ = seconds_now() - begin;
   line_seconds_ += step_seconds_;
   line_tokens_ += last_.tokens;
@@ -119,7 +118,7 @@ bool Trainer::validate(bool on_grid) {
   if (!validation_) return false;
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
-  auto line = validation_->measure(state_.step, stepper_.best_values(), signalled);
+  auto line = validation_->measure(state_.step, stepper_.used_values(), signalled);
   if (!line) {
     if (signalled())
       state_.validation_due = on_grid;
@@ -131,7 +130,7 @@ bool Trainer::validate(bool on_grid) {
     diverged(state_.step, not_finite(prepared_.model.table, stepper_.values(),
                                      stepper_.gradients().sum(), "the validation loss"));
   state_.valid_loss = line->loss;
-  state_.valid_bleu = line->bleu.value_or(kNotMeasured);
+  state_.valid_metric = line->metric.value_or(kNotMeasured);
   const bool best = on_grid && validation_->judge(*line, state_);
   if (!on_grid)
     validation_->judge_end(*line, state_, run_ ? best_checkpoint(run_->path()) : std::nullopt);
@@ -143,11 +142,12 @@ bool Trainer::validate(bool on_grid) {
 void Trainer::save() {
   if (!run_) return;
   const ExampleList examples = objective_->evaluation(prepared_.data.train);
-  std::string fault =
-      checkpoint_defect(prepared_.model, stepper_.values(), examples, *prepared_.pool);
-  if (fault.empty() && prepared_.config.train.ema_decay > 0)
-    fault = checkpoint_defect(prepared_.model, stepper_.best_values(), examples, *prepared_.pool);
-  if (!fault.empty()) diverged(state_.step, fault);
+  const auto check = [&](const ParamVec<float>& values) {
+    const std::string fault = checkpoint_defect(prepared_.model, values, examples, *prepared_.pool);
+    if (!fault.empty()) diverged(state_.step, fault);
+  };
+  check(stepper_.values());
+  if (two_sets()) check(stepper_.used_values());
   run_->save({.model = views_of(model_slots()),
               .training = views_of(training_slots()),
               .config = dump_config(prepared_.config, DumpFor::checkpoint),
@@ -174,12 +174,12 @@ void Trainer::diverged(std::int64_t step, const std::string& what) const {
 }
 
 std::vector<TensorSlot> Trainer::model_slots() {
-  return tensor_slots(prepared_.model.table, stepper_.best_values());
+  return tensor_slots(prepared_.model.table, stepper_.used_values());
 }
 
 std::vector<TensorSlot> Trainer::training_slots() {
   return heed::training_slots(prepared_.model.table, stepper_.optimizer(),
-                              stepper_.averaged() ? &stepper_.values() : nullptr);
+                              two_sets() ? &stepper_.values() : nullptr);
 }
 
 }  // namespace heed

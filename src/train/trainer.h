@@ -57,8 +57,9 @@ class Trainer {
   [[noreturn]] void diverged(std::int64_t step, const std::string& what) const;
   std::vector<TensorSlot> model_slots();
   std::vector<TensorSlot> training_slots();
+  bool two_sets() { return &stepper_.values() != &stepper_.used_values(); }
   Moment moment() {
-    return {state_, stepper_.values(), stepper_.best_values(), last_, step_seconds_};
+    return {state_, stepper_.values(), stepper_.used_values(), last_, step_seconds_};
   }
   template <class... Parameters, class... Arguments>
   void tell(void (Listener::*what)(Parameters...), const Arguments&... about) {

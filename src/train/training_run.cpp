@@ -47,9 +47,8 @@ void say_start(Log& log, const PreparedRun& run) {
 }  // namespace
 
 void check_room(const PreparedRun& prepared, const std::string& run) {
-  const RunConfig& c = prepared.config;
-  const double copies = 1.0 + moments_of(c.optimizer) + (c.train.ema_decay > 0 ? 1 : 0);
-  check_free_space(run, 4 * copies * static_cast<double>(prepared.model.table.size()));
+  check_free_space(run, 4.0 * kept_arrays(step_options(prepared.config)) *
+                            static_cast<double>(prepared.model.table.size()));
 }
 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,

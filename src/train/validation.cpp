@@ -5,8 +5,9 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "decode/beam.h"
+#include "evaluate/bleu.h"
 #include "evaluate/scorer.h"
-#include "evaluate/translation.h"
 #include "store/best.h"
 #include "train/divergence.h"
 
@@ -19,6 +20,29 @@ std::string value_of(double loss, double bleu, bool by_bleu) {
 
 constexpr const char* kNewBest = "new best";
 constexpr const char* kRuined = "far worse than untrained weights";
+
+// Corpus BLEU (tokens separated by spaces) of greedy translations of the held-out part.
+double greedy_bleu(const PreparedRun& run, const Objective& objective,
+                   const ParamVec<float>& values) {
+  const Tokenizer& target = *run.tokenizers.target;
+  std::vector<TokenIds> sources;
+  std::vector<std::string> references;
+  const ExampleList pairs = objective.evaluation(run.data.valid);
+  for (std::int64_t i = 0; i < pairs.count; ++i) {
+    Example e;
+    pairs.get(i, e);
+    e.labels.pop_back();  // </s>
+    sources.push_back(std::move(e.source));
+    references.push_back(target.decode(e.labels, true));
+  }
+  BeamOptions options;
+  options.beam_size = 1;
+  options.banned = objective.never_written(target);
+  std::vector<std::string> hypotheses;
+  for (const auto& found : beam_search(run.model, values, *run.pool, sources, options))
+    hypotheses.push_back(found.empty() ? "" : target.decode(found.front().ids));
+  return corpus_bleu(hypotheses, references, {.tokens = BleuTokens::none}).score;
+}
 
 }  // namespace
 
@@ -33,18 +57,16 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
                   .accuracy = e.accuracy(),
                   .tokens = e.sums.tokens};
   if (const auto bytes = objective.scored_bytes(split)) line.bits_per_byte = e.bits_per_byte(bytes);
-  if (by_bleu() && std::isfinite(e.loss()))
-    line.bleu =
-        validation_bleu(run.model, values, objective, split, *run.tokenizers.target, *run.pool);
+  if (by_bleu() && std::isfinite(e.loss())) line.metric = greedy_bleu(run, objective, values);
   return line;
 }
 
 bool Validation::judge(ValidEvent& line, State& state) const {
-  const bool best = by_bleu() ? state.best_step < 0 || line.bleu > state.best_metric
+  const bool best = by_bleu() ? state.best_step < 0 || line.metric > state.best_metric
                               : line.loss < state.best_loss;
   if (best) {
     state.best_loss = line.loss;
-    state.best_metric = line.bleu.value_or(state.best_metric);
+    state.best_metric = line.metric.value_or(state.best_metric);
     state.best_step = line.step;
     state.stalled = 0;
     line.verdict = kNewBest;
@@ -66,7 +88,7 @@ void Validation::judge_end(ValidEvent& line, const State& state,
       !best || is_better(state, *best)
           ? kNewBest
           : fmt::format("not better than {} @ {}",
-                        value_of(best->valid_loss, best->valid_bleu, by_bleu()), best->step);
+                        value_of(best->valid_loss, best->valid_metric, by_bleu()), best->step);
   if (line.loss > divergence_threshold(run.model)) line.verdict = kRuined;
 }
 

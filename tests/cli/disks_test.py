@@ -77,7 +77,6 @@ class Disks(RunsTest):
         os.mkfifo(metrics)
         self.resume(status=STORE, words=["metrics.jsonl", "a pipe"], timeout=20)
         self.check("report", self.folder / "run", status=STORE, words="metrics.jsonl", timeout=20)
-        self.check("average", self.folder / "run", "--best", 1, status=STORE, words="metrics.jsonl", timeout=20)
 
     def test_a_copy_without_links_says_how_to_mend_it(self):
         self.train(self.config())

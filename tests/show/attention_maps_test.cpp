@@ -9,7 +9,7 @@
 #include <string>
 
 #include "nn/models.h"
-#include "show/attention_json.h"
+#include "show/attention_page.h"
 #include "show/attention_twin.h"
 
 namespace heed {

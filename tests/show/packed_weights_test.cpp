@@ -1,4 +1,4 @@
-#include "show/packed_weights.h"
+#include "show/film.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

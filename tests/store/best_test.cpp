@@ -14,7 +14,7 @@ State validated(std::int64_t step, double loss, double bleu = kNotMeasured) {
   State state;
   state.step = step;
   state.valid_loss = loss;
-  state.valid_bleu = bleu;
+  state.valid_metric = bleu;
   return state;
 }
 

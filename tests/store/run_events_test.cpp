@@ -45,7 +45,7 @@ TEST(RunEvents, ToleratesWhatIsMissingOrOfAnotherType) {
   ASSERT_TRUE(event);
   EXPECT_EQ(event->step, 3);
   EXPECT_TRUE(std::isnan(event->loss));
-  EXPECT_FALSE(event->bleu);
+  EXPECT_FALSE(event->metric);
   EXPECT_EQ(event->verdict, "");
 }
 

@@ -45,7 +45,7 @@ TEST(State, EveryBitComesBack) {
   const std::string text = format_state(file);
   const StateFile read = parse_state(text, "f");
   EXPECT_EQ(read.state.valid_loss, file.state.valid_loss);
-  EXPECT_TRUE(std::isnan(read.state.valid_bleu));
+  EXPECT_TRUE(std::isnan(read.state.valid_metric));
   EXPECT_EQ(read.files, file.files);
   EXPECT_EQ(read.training, file.training);
   EXPECT_TRUE(std::signbit(read.state.loss_sum));
