@@ -62,15 +62,18 @@ void refuse_link_or_pipe(const fs::path& path) {
                 "remove it or move it away");
 }
 
-OutputFile::OutputFile(const fs::path& path, SystemCalls& calls, const fs::path& named)
-    : OutputFile("create", O_TRUNC, path, named.empty() ? path : named, calls) {}
+OutputFile::OutputFile(const fs::path& path, SystemCalls& calls)
+    : OutputFile("create", O_TRUNC, path, path, calls) {}
+
+OutputFile::OutputFile(const fs::path& path, SystemCalls& calls, const fs::path& named, mode_t mode)
+    : OutputFile("create", O_EXCL, path, named, calls, mode) {}
 
 OutputFile::OutputFile(std::string_view operation, int flag, const fs::path& path,
-                       const fs::path& named, SystemCalls& calls)
+                       const fs::path& named, SystemCalls& calls, mode_t mode)
     : path_(named), calls_(calls) {
   refuse_link_or_pipe(path);
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag;
-  fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, 0666); });
+  fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, mode); });
   if (fd_ < 0) throw_file_error(operation, path_, errno);
 }
 

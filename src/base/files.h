@@ -35,11 +35,13 @@ std::string quoted_path(const std::filesystem::path& path);
 void refuse_link_or_pipe(const std::filesystem::path& path);
 
 // A new file, which replaces an old one. It is complete once finish() has returned. Errors name
-// `named`, if given: the final name of a temporary file.
+// `named`: the final name of a temporary file.
 class OutputFile {
  public:
-  explicit OutputFile(const std::filesystem::path& path, SystemCalls& calls = system_calls(),
-                      const std::filesystem::path& named = {});
+  explicit OutputFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+  // One that must not exist yet.
+  OutputFile(const std::filesystem::path& path, SystemCalls& calls,
+             const std::filesystem::path& named, mode_t mode);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -51,7 +53,7 @@ class OutputFile {
 
  protected:
   OutputFile(std::string_view operation, int flag, const std::filesystem::path& path,
-             const std::filesystem::path& named, SystemCalls& calls);
+             const std::filesystem::path& named, SystemCalls& calls, mode_t mode = 0666);
 
   std::filesystem::path path_;  // in errors
   SystemCalls& calls_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <system_error>
 
 #include "base/files.h"
@@ -18,7 +19,9 @@ namespace {
 // Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
 template <class Make>
 void make_and_rename(const fs::path& path, SystemCalls& calls, Make make) {
-  const fs::path temporary = folder_of(path) / fmt::format(".tmp-{}", ::getpid());
+  // A name that nobody can have prepared.
+  const fs::path temporary =
+      folder_of(path) / fmt::format(".tmp-{}-{:08x}", ::getpid(), std::random_device()());
   try {
     make(temporary);
     rename_path(temporary, path, calls);
@@ -31,9 +34,9 @@ void make_and_rename(const fs::path& path, SystemCalls& calls, Make make) {
 
 }  // namespace
 
-void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& calls) {
+void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& calls, mode_t mode) {
   make_and_rename(path, calls, [&](const fs::path& temporary) {
-    OutputFile file(temporary, calls, path);
+    OutputFile file(temporary, calls, path, mode);
     file.write(bytes);
     file.finish();
   });
@@ -41,7 +44,6 @@ void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& cal
 
 void replace_symlink(const fs::path& path, const std::string& target, SystemCalls& calls) {
   make_and_rename(path, calls, [&](const fs::path& temporary) {
-    remove_tree(temporary, calls);
     if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) ==
         0)
       return;

@@ -12,9 +12,10 @@
 namespace heed {
 
 // Replaces a file atomically: at any time the old or the new one is there, complete. On return the
-// new one is durable. Uses a sibling named ".tmp-PROCESS".
+// new one is durable. Uses a sibling named ".tmp-PROCESS-...". `mode`: of the new one, less the
+// umask.
 void replace_file(const std::filesystem::path& path, std::string_view bytes,
-                  SystemCalls& calls = system_calls());
+                  SystemCalls& calls = system_calls(), mode_t mode = 0666);
 // Points the symbolic link `path` at `target` (stored as given, relative to the link), durably. The
 // link always exists.
 void replace_symlink(const std::filesystem::path& path, const std::string& target,

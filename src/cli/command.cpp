@@ -151,7 +151,9 @@ bool CommandLine::parse() {
 
 void CommandLine::find_runs() {
   const auto can_be_read = [](const std::string& path) {
-    return is_run(path) || is_checkpoint(path);
+    std::error_code none;  // also a run that has lost its config.json
+    return std::filesystem::is_directory(std::filesystem::path(path) / kCheckpoints, none) ||
+           is_checkpoint(path);
   };
   for (std::string* run : runs_) {
     const std::string name = run->ends_with('/') ? run->substr(0, run->size() - 1) : *run;

@@ -57,7 +57,7 @@ class CommandLine {
   CLI::Option* add_run(std::string& run,
                        const std::string& text = "run folder or checkpoint folder",
                        const std::string& name = "RUN");
-  void add_model();  // RUN and --checkpoint last|best|step-N|PATH
+  void add_model();  // RUN and --checkpoint last|best|step-N|initial|PATH
   // TEXT, one or more arguments with options between them; or --file.
   void add_texts(TextArguments& texts, const std::string& text,
                  const std::string& file = "its lines instead; - is standard input");

@@ -87,13 +87,15 @@ Exit run_inspect(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   const OpenModel m(line);
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
+  // The initial weights are in no folder.
+  const std::string name = line.checkpoint() == "initial" ? "initial" : m.folder.string();
   const std::vector<ParameterRow> rows =
       parameter_table(m.model, m.values, initial_weights(m.model, m.config.seed, folder));
   const std::vector<LearningStep> records = learning_steps(read_film(folder, m.state.step));
   if (line.json()) {
     nlohmann::ordered_json learning = nlohmann::ordered_json::array();
     for (const LearningStep& record : records) learning.push_back(json_of(record));
-    print_line({{"checkpoint", m.folder.string()},
+    print_line({{"checkpoint", name},
                 {"step", m.state.step},
                 {"parameters", m.model.table.size()},
                 {"tensors", json_of(rows)},
@@ -101,7 +103,7 @@ Exit run_inspect(CommandLine& line) {
     return Exit::ok;
   }
   const std::size_t width = name_width(rows);
-  print(fmt::format("{}, step {}, {} parameters\n", m.folder.string(), format_count(m.state.step),
+  print(fmt::format("{}, step {}, {} parameters\n", name, format_count(m.state.step),
                     format_count(static_cast<std::int64_t>(m.model.table.size()))));
   print(
       "norm: length of the tensor as a vector; moved: distance from its value at step 0;\n"

@@ -30,7 +30,9 @@ Exit run_tokenize(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
 
   Log log({.quiet = line.quiet()});
-  const Checkpoint opened = open_checkpoint(line.run(), line.checkpoint());
+  // A run has one tokenizer, from its beginning.
+  const bool initial = line.checkpoint() == "initial";
+  const Checkpoint opened = open_checkpoint(line.run(), initial ? "" : line.checkpoint());
   const RunConfig config = checkpoint_config(opened);
   const Tokenizers tokenizers = Tokenizers::load(opened.tokenizers(), opened.folder());
   const Tokenizer& tokenizer = side == "source" ? tokenizers.source() : *tokenizers.target;

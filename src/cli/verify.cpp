@@ -11,6 +11,8 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "data/dataset.h"
+#include "store/best.h"
 #include "store/layout.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
@@ -28,7 +30,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kVerifyNotes =
     "Reads every byte and changes nothing, even while the run trains: checksums, links,\n"
     "tensors (finite, of the config's sizes), tokenizers, config.json, origin.json, "
-    "metrics.jsonl.\n"
+    "metrics.jsonl,\n"
+    "the text of heed train -.\n"
     "Exit code 4 if anything is damaged or cannot be read. --json keys: run, whole, checkpoints\n"
     "and files (each a list of name, whole and, if it is not, wrong), resume (the checkpoint that\n"
     "heed resume would take, or null).";
@@ -42,7 +45,7 @@ struct Part {
 struct Verification {
   std::vector<Part> checkpoints, files;
   std::string resume;
-  bool best = false;  // the newest checkpoint names a best one
+  bool resumable = false;  // there is a checkpoint of a step
 };
 
 template <class Check>
@@ -78,34 +81,56 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
     const bool resumed =
         checkpoint->has_training() && name == step_folder_name(checkpoint->state().step);
     if (resumed) v.resume = "";  // unless it loads
-    if (resumed) v.best = true;
+    if (resumed) v.resumable = true;
     load_all(*checkpoint);
     if (resumed) v.resume = name;
   });
   if (!there) v.checkpoints.pop_back();  // a saver has removed it
 }
 
-// A saver writes a checkpoint before its links, and removes it once they point elsewhere.
-void check_link(const fs::path& run, const char* link) {
+// A saver writes a checkpoint before its links, and removes it once they point elsewhere. One that
+// was killed in between leaves them as they were before its checkpoint.
+void check_link(const Verification& v, const std::string& run, const std::string& link) {
   for (int left = 3;; --left) try {
-      find_checkpoint(run, link);
-      return;
+      const std::string found = checkpoint_name(find_checkpoint(run, link));
+      const std::vector<std::int64_t> steps = list_steps(run);
+      bool right = std::ranges::none_of(
+          v.checkpoints, [&](const Part& p) { return p.name == found && p.wrong.empty(); });
+      for (std::size_t n = steps.size(); n > 0 && n + 2 > steps.size(); --n) {
+        const auto best = best_checkpoint(run, steps[n - 1]);
+        right |= found == step_folder_name(link == "last" || !best ? steps[n - 1] : best->step);
+      }
+      if (right) return;
+      throw Error(Exit::store, "it leads to " + found + ", which is not the " + link + " one");
     } catch (const Error&) {
       if (left == 1) throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
 }
 
-void check_metrics(const fs::path& run) {
-  const fs::path path = run / kMetrics;
-  if (!path_exists(path)) throw Error(Exit::store, path.string() + ": it is missing");
+// The text that heed train read from standard input.
+void check_text(const std::string& run, const std::string& checkpoint) {
+  TrainedModel m = load_trained_model(run, checkpoint);
+  const Dataset data = load_dataset(m.config, run, m.tokenizers);
+  if (data.hash.all() != m.state.data_hash)
+    throw Error(Exit::store, "it is not the text that the run was trained on");
+}
+
+void check_metrics(const std::string& run) {
+  if (!path_exists(fs::path(run) / kMetrics)) throw Error(Exit::store, "it is missing");
   std::int64_t number = 0;
   for_each_line(run, kMetrics, [&](const std::string& line, bool ended) {
     ++number;  // heed resume drops a last line that is cut short
     if (ended && !Json::parse(line, nullptr, false).is_object())
-      throw Error(Exit::store,
-                  fmt::format("{}: line {} is not a JSON object", path.string(), number));
+      throw Error(Exit::store, fmt::format("line {} is not a JSON object", number));
   });
+}
+
+void check_origin(const std::string& run, const Verification& v) {
+  const fs::path first = fs::path(run) / kCheckpoints / step_folder_name(0);
+  if (!read_origin(run).init_from.empty() && v.resumable && !path_exists(first))
+    throw Error(Exit::store, "the run began with the weights of another one, and " +
+                                 checkpoint_name(first) + ", which keeps them, is missing");
 }
 
 Verification verify(const std::string& run) {
@@ -118,25 +143,18 @@ Verification verify(const std::string& run) {
     return v;
   }
   for (const std::string& name : names_in(checkpoints))
-    if (name.starts_with("step-") || name.starts_with("average-"))
+    if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
       add_checkpoint(v, checkpoints / name);
-  if (!v.checkpoints.empty()) add(v.files, "last", [&] { check_link(run, "last"); });
-  if (v.best || path_exists(checkpoints / "best"))
-    add(v.files, "best", [&] { check_link(run, "best"); });
+  for (const char* link : {"last", "best"})
+    if (v.resumable || path_exists(checkpoints / link))
+      add(v.files, link, [&] { check_link(v, run, link); });
   add(v.files, kConfigFile, [&] { load_config((fs::path(run) / kConfigFile).string()); });
   if (path_exists(fs::path(run) / kOriginFile))
-    add(v.files, kOriginFile, [&] { read_origin(run); });
+    add(v.files, kOriginFile, [&] { check_origin(run, v); });
+  if (!v.resume.empty() && path_exists(fs::path(run) / kRunText))
+    add(v.files, kRunText, [&] { check_text(run, v.resume); });
   add(v.files, kMetrics, [&] { check_metrics(run); });
   return v;
-}
-
-Json json_of(const std::vector<Part>& parts) {
-  Json list = Json::array();
-  for (const Part& p : parts) {
-    list.push_back({{"name", p.name}, {"whole", p.wrong.empty()}});
-    if (!p.wrong.empty()) list.back()["wrong"] = p.wrong;
-  }
-  return list;
 }
 
 }  // namespace
@@ -147,31 +165,31 @@ Exit run_verify(CommandLine& line) {
   line.app().footer(kVerifyNotes);
   if (!line.parse()) return Exit::ok;
   const Verification v = verify(run);
+  Json result{{"run", run}, {"whole", true}};
   std::string text;
   std::vector<std::string> damaged, unread;
-  for (const auto* parts : {&v.checkpoints, &v.files})
+  for (const auto& [key, parts] : {std::pair{"checkpoints", &v.checkpoints}, {"files", &v.files}}) {
+    result[key] = Json::array();
     for (const Part& p : *parts) {
+      result[key].push_back({{"name", p.name}, {"whole", p.wrong.empty()}});
       const char* word = p.wrong.empty() ? "whole" : p.readable ? "DAMAGED: " : "NOT READ: ";
       text += fmt::format("{:15} {}{}\n", p.name, word, p.wrong);
-      if (!p.wrong.empty()) (p.readable ? damaged : unread).push_back(p.name);
+      if (p.wrong.empty()) continue;
+      result[key].back()["wrong"] = p.wrong;
+      (p.readable ? damaged : unread).push_back(p.name);
     }
+  }
   const bool whole = damaged.empty() && unread.empty();
+  result["whole"] = whole;
+  result["resume"] = v.resume.empty() ? Json() : Json(v.resume);
   if (!v.resume.empty()) text += fmt::format("heed resume would continue from {}\n", v.resume);
-  if (!line.json())
-    print(text);
-  else
-    print_line({{"run", run},
-                {"whole", whole},
-                {"checkpoints", json_of(v.checkpoints)},
-                {"files", json_of(v.files)},
-                {"resume", v.resume.empty() ? Json() : Json(v.resume)}});
+  line.json() ? print_line(result) : print(text);
   if (whole) return Exit::ok;
   flush_output();
-  if (damaged.empty())
-    throw Error(Exit::store, "cannot be read: " + joined(unread) + ".",
-                "the reason is beside each name");
-  throw Error(Exit::store, "damaged: " + joined(damaged) + ".",
-              "a copy of it; or --checkpoint with one that is whole");
+  throw damaged.empty() ? Error(Exit::store, "cannot be read: " + joined(unread) + ".",
+                                "the reason is beside each name")
+                        : Error(Exit::store, "damaged: " + joined(damaged) + ".",
+                                "a copy of it; or --checkpoint with one that is whole");
 }
 
 }  // namespace heed

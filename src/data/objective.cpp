@@ -103,11 +103,13 @@ void Objective::check_use(std::string_view command, const std::string& run) cons
 }
 
 std::string Objective::fit(Side side, std::size_t ids, const std::string& name) const {
-  if (ids <= static_cast<std::size_t>(longest(side))) return "";
+  const bool reads_longer = traits_.trained_on > 0;
+  const int most = reads_longer ? traits_.trained_on : longest(side);
+  if (ids <= static_cast<std::size_t>(most)) return "";
   const std::string what =
       fmt::format("{} has {} tokens, with <s> or </s>; the model {} at most {}", name, ids,
-                  traits_.reads_longer ? "was trained on" : "reads", longest(side));
-  if (traits_.reads_longer) return what + ": the result may be poor and slow";
+                  reads_longer ? "was trained on" : "reads", most);
+  if (reads_longer) return what + ": the result may be poor and slow";
   const char* key = traits_.pairs()        ? "data.max_length"
                     : side == Side::source ? "objective.source_length"
                                            : "objective.target_length";

@@ -85,7 +85,7 @@ enum class Given { source, maybe_source, nothing };
 struct ObjectiveTraits {
   // The most ids that each half of the model reads, <s> and </s> included; 0: it has no such half.
   int longest_source = 0, longest_target = 0;
-  bool reads_longer = false;     // it can, but was not trained on longer ones
+  int trained_on = 0;            // it was trained on no more ids, but can read more; 0: it cannot
   int before_source = 0;         // ids before the text in a framed source
   const Use* use = &kContinues;  // of the four above
   Given scored_given = Given::nothing;

@@ -11,11 +11,12 @@ namespace heed {
 class Seq2Seq final : public Objective {
  public:
   explicit Seq2Seq(const RunConfig& c)
-      : Objective(c, {.longest_source = longest_of(c),
-                      .longest_target = longest_of(c),
-                      .reads_longer = c.model.positions != Positions::learned,
-                      .use = &kTranslates,
-                      .scored_given = Given::source}) {}
+      : Objective(
+            c, {.longest_source = longest_of(c),
+                .longest_target = longest_of(c),
+                .trained_on = c.model.positions != Positions::learned ? c.data.max_length + 1 : 0,
+                .use = &kTranslates,
+                .scored_given = Given::source}) {}
 
   std::int64_t count(const Split& split, std::int64_t) const override {
     return static_cast<std::int64_t>(split.sentences());

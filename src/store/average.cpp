@@ -65,7 +65,8 @@ Averaged average_checkpoints(const AverageRequest& request) {
   contents.config = newest.config();
   contents.tokenizers = newest.tokenizers();
   contents.state = newest.state();
-  const std::string name = fmt::format("average-{}-{}", result.steps.front(), result.steps.back());
+  const std::string name =
+      fmt::format("{}{}-{}", kAveragePrefix, result.steps.front(), result.steps.back());
   result.folder = run.checkpoints() / name;
   if (!path_exists(result.folder)) {
     run.save_as(name, contents);

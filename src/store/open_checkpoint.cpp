@@ -42,11 +42,18 @@ std::optional<NewestCheckpoint> look_for_newest(const fs::path& run) {
 
 }  // namespace
 
-std::optional<Checkpoint> open_if_there(const fs::path& folder) try {
-  return Checkpoint::open(folder);
-} catch (const Error&) {
-  if (path_exists(folder)) throw;
-  return std::nullopt;
+std::optional<Checkpoint> open_if_there(const fs::path& folder) {
+  std::error_code none;
+  for (int left = kTries;; --left) {
+    const auto before = fs::last_write_time(folder, none);
+    try {
+      return Checkpoint::open(folder);
+    } catch (const Error&) {
+      if (!path_exists(folder)) return std::nullopt;
+      const bool replaced = fs::last_write_time(folder, none) != before;
+      if (!replaced || left == 1) throw;
+    }
+  }
 }
 
 Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {

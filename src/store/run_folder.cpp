@@ -15,17 +15,14 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kStep = "step-";
-constexpr std::string_view kAverage = "average-";
-
 bool is_real_folder(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(fs::symlink_status(path, error));
 }
 
 std::optional<std::int64_t> parse_step(std::string_view name) {
-  if (!name.starts_with(kStep)) return std::nullopt;
-  name.remove_prefix(kStep.size());
+  if (!name.starts_with(kStepPrefix)) return std::nullopt;
+  name.remove_prefix(kStepPrefix.size());
   std::int64_t step = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
   if (error != std::errc() || end != name.data() + name.size() || step < 0) return std::nullopt;
@@ -50,7 +47,7 @@ fs::path follow_link(const fs::path& link) {
                 "remove it, and heed resume makes it again; or --checkpoint step-N");
   if (error) throw_file_error("read the link", link, error.value());
   const bool own = target.find('/') == std::string::npos &&
-                   (parse_step(target) || target.starts_with(kAverage)) &&
+                   (parse_step(target) || target.starts_with(kAveragePrefix)) &&
                    is_real_folder(link.parent_path() / target);
   if (!own) {
     throw Error(
@@ -69,7 +66,10 @@ fs::path checkpoints_of(const fs::path& run) {
   }
   std::error_code error;
   if (fs::is_regular_file(run, error))
-    throw Error(Exit::store, fmt::format("{} is a file, expected a run folder", quoted_path(run)));
+    throw Error(Exit::store, fmt::format("{} is a file, expected a run folder", quoted_path(run)),
+                is_checkpoint(folder_of(run))
+                    ? "the checkpoint that it is of: " + shell_word(folder_of(run).string())
+                    : "");
   if (fs::is_directory(run / kCheckpoints, error)) return run / kCheckpoints;
   if (error == std::errc::permission_denied)
     throw Error(Exit::store,
@@ -103,7 +103,7 @@ fs::path canonical_folder(const fs::path& folder) {
 }  // namespace
 
 std::string step_folder_name(std::int64_t step) {
-  return fmt::format("step-{:08}", step);
+  return fmt::format("{}{:08}", kStepPrefix, step);
 }
 
 std::vector<std::int64_t> list_steps(const fs::path& run) {

@@ -96,8 +96,8 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     require_free(run, force);  // perhaps it failed because another start put its run there
     throw;
   }
+  RunWriter writer(run, std::move(*lock), calls);  // locks the folder until a failure removed it
   try {
-    RunWriter writer(run, std::move(*lock), calls);
     require_free(run, force);    // again, now that no other start can put its run there
     std::optional<RunLock> old;  // no process may be writing it
     if (path_exists(run)) old.emplace(run);

@@ -1,5 +1,6 @@
 #include "base/files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,6 +58,21 @@ TEST(Files, EveryFailureWhileReplacingLeavesTheOldOrTheNewFileAndNamesTheCause) 
       }
     }
   }
+}
+
+TEST(Files, AReplacementIsANewFileOfTheAskedModeFromItsFirstByte) {
+  struct Opened : FaultyCalls {
+    std::vector<std::pair<int, mode_t>> all;
+    int open(const char* path, int flags, mode_t mode) override {
+      if ((flags & O_CREAT) != 0) all.emplace_back(flags, mode);
+      return FaultyCalls::open(path, flags, mode);
+    }
+  } calls;
+  const TemporaryFolder folder;
+  replace_file(folder.path() / "a", "private", calls, 0600);
+  ASSERT_EQ(calls.all.size(), 1u);
+  EXPECT_TRUE(calls.all[0].first & O_EXCL);  // nobody else's, and no link
+  EXPECT_EQ(calls.all[0].second, 0600u);
 }
 
 TEST(Files, InterruptedCallsAreRepeated) {

@@ -1,4 +1,5 @@
 """Options and output that several commands have in common: help, --json of train, resume and bench, ranges."""
+import json
 import unittest
 
 from runs import SMALL, RunsTest
@@ -58,6 +59,25 @@ class Options(RunsTest):
                            (("neighbors", "run", "--export", "x"), "model.safetensors"), (("serve",), "translate"),
                            (("train", "x.json", "--context", 64), "objective.target_length")):
             self.check(*args, status=2, words=word)
+
+    def test_a_run_that_lost_its_config_is_found_by_its_name_too(self):
+        self.train(self.config(), "runs/mine", "--stop-at", 5)
+        (self.folder / "runs/mine/config.json").unlink()
+        (self.folder / "runs/mine/checkpoints/last/state.json").write_text("{")
+        self.check("evaluate", "mine", "--checkpoint", "last", status=4, words="state.json")
+
+    def test_the_initial_weights_are_a_checkpoint_of_every_command(self):
+        self.train(self.config(), "run", "--stop-at", 5)
+        tokens = self.check("tokenize", "run", "a b").out
+        self.assertEqual(self.check("tokenize", "run", "--checkpoint", "initial", "a b").out, tokens)
+        shown = json.loads(self.check("inspect", "run", "--checkpoint", "initial", "--json").out)
+        self.assertEqual((shown["checkpoint"], shown["step"]), ("initial", 0))
+        self.assertEqual({t["distance"] for t in shown["tensors"]}, {0})
+
+    def test_a_file_of_a_checkpoint_names_its_folder(self):
+        self.train(self.config(), "run", "--stop-at", 5)
+        self.check("evaluate", "run/checkpoints/step-00000005/model.safetensors", status=4,
+                   words=["is a file", "the checkpoint that it is of: run/checkpoints/step-00000005"])
 
     def test_a_run_is_found_by_its_name(self):
         self.train(self.config(**SMALL), "runs/mine")

@@ -129,6 +129,37 @@ class Verify(RunsTest):
         (self.checkpoints() / "last").unlink()
         self.assertEqual(list(self.wrong(self.verify(status=STORE))), ["last"])
 
+    def test_links_that_lead_to_another_checkpoint_are_named(self):
+        for link in ("best", "last"):
+            path = self.checkpoints() / link
+            target = os.readlink(path)
+            path.unlink()
+            path.symlink_to(STEPS[0])
+            self.assertIn(f"not the {link} one", self.wrong(self.verify(status=STORE))[link])
+            path.unlink()
+            path.symlink_to(target)
+        last = self.checkpoints() / "last"
+        last.unlink()
+        last.symlink_to(STEPS[1])  # as a saver leaves it that was killed before it set its links
+        self.verify()
+
+    def test_a_link_without_any_checkpoint_is_named(self):
+        for step in STEPS:
+            shutil.rmtree(self.checkpoints() / step)
+        self.assertEqual(list(self.wrong(self.verify(status=STORE))), ["last", "best"])
+
+    def test_lost_first_weights_are_named(self):
+        self.train(self.config("more", **SMALL), "from", "--init-from", "run", "--stop-at", 5)
+        shutil.rmtree(self.checkpoints("from") / "step-00000000")
+        self.assertIn("step-00000000", self.wrong(self.verify("from", status=STORE))["origin.json"])
+
+    def test_another_text_in_the_run_is_named(self):
+        self.check("train", "-", "--run", "piped", "--minutes", 0.02, stdin=text(20000))
+        self.verify("piped")
+        kept = self.folder / "piped/text.txt"
+        kept.write_text(kept.read_text()[:-1] + "#")
+        self.assertEqual(list(self.wrong(self.verify("piped", status=STORE))), ["text.txt"])
+
     def test_folders_of_the_user_are_left_out(self):
         shutil.copytree(self.checkpoint(8), self.checkpoints() / "mine")
         (self.checkpoints() / "mine/model.safetensors").unlink()

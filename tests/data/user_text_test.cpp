@@ -105,5 +105,12 @@ TEST(UserText, PairsMayBeLongerThanAnyThatWereLearntFrom) {
             "may be poor and slow");
 }
 
+TEST(UserText, PairsWereNotLearntFromAsFarAsThePositionsReach) {
+  Model m = model_of("seq2seq", "rotary");
+  m.config.model.max_length = 100;
+  m.objective = make_objective(m.config);
+  EXPECT_THAT(m.objective->fit(Side::source, 7, "it"), testing::HasSubstr("trained on at most 6"));
+}
+
 }  // namespace
 }  // namespace heed
