@@ -1,12 +1,106 @@
 // heed average RUN
-#include "store/average.h"
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/core.h>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+#include "base/folders.h"
+#include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "store/best.h"
+#include "store/run_folder.h"
+#include "store/run_writer.h"
+#include "store/trained_model.h"
 
 namespace heed {
+namespace {
+
+struct AverageRequest {
+  std::string run;
+  int last = 0;  // how many of the newest, or
+  int best = 0;  // how many of those with the best validation (store/best.h)
+};
+
+struct Averaged {
+  std::vector<std::int64_t> steps;  // ascending
+  std::filesystem::path folder;
+};
+
+std::vector<std::int64_t> chosen_steps(const AverageRequest& request) {
+  std::vector<std::int64_t> steps = list_steps(request.run);
+  std::erase(steps, 0);  // before training
+  std::vector<std::string> all;
+  for (const std::int64_t s : steps) all.push_back(step_folder_name(s));
+  const auto n = static_cast<std::size_t>(request.last + request.best);
+  if (request.best > 0) {
+    std::vector<State> states = states_of(request.run);
+    std::erase_if(states, [](const State& s) { return s.step == 0 || std::isnan(s.valid_loss); });
+    std::ranges::sort(states, is_better);
+    if (states.size() >= n) states.resize(n);
+    steps.clear();
+    for (const State& s : states) steps.push_back(s.step);
+    std::ranges::sort(steps);
+  }
+  if (steps.size() < n)
+    throw Error(Exit::usage,
+                fmt::format("expected {} checkpoints {} in {}; found {}. Existing: {}.", n,
+                            request.best > 0 ? "with a validation" : "of steps", request.run,
+                            steps.size(), all.empty() ? "none" : joined(all)),
+                "a smaller number; more are kept with --set train.keep_last=N");
+  return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
+}
+// Takes the run's lock. Error (usage) if there are fewer (it lists them), or if another average has
+// the name.
+Averaged average_checkpoints(const AverageRequest& request) {
+  RunWriter run = RunWriter::open(request.run);
+  const auto open = [&](std::int64_t step) {
+    return Checkpoint::open(run.checkpoints() / step_folder_name(step));
+  };
+  Averaged result{chosen_steps(request), {}};
+  const Checkpoint newest = open(result.steps.back());
+  const TrainedModel model = load_trained_model(newest);
+  const ParamTable& table = model.model.table;
+  std::vector<double> sums(table.size(), 0.0);
+  ParamVec<float> values(table.size());
+  for (const std::int64_t step : result.steps) {
+    open(step).load_model(tensor_slots(table, values));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values.data()[i];
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(result.steps.size()));
+
+  CheckpointContents contents;
+  contents.model = views_of(tensor_slots(table, values));
+  contents.exported = true;
+  contents.config = newest.config();
+  contents.tokenizers = newest.tokenizers();
+  contents.state = newest.state();
+  const std::string name =
+      fmt::format("{}{}-{}", kAveragePrefix, result.steps.front(), result.steps.back());
+  result.folder = run.checkpoints() / name;
+  if (!path_exists(result.folder)) {
+    run.save_as(name, contents);
+    return result;
+  }
+  ParamVec<float> there(table.size());
+  try {
+    Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+  } catch (const Error& e) {
+    throw e.as(e.exit(), fmt::format("delete {} and average again", result.folder.string()));
+  }
+  if (!std::equal(values.data(), values.data() + table.size(), there.data()))
+    throw Error(Exit::usage,
+                result.folder.string() + " exists already and is the average of other checkpoints.",
+                "move or delete it first");
+  return result;
+}
+
+}  // namespace
 
 Exit run_average(CommandLine& line) {
   AverageRequest request;

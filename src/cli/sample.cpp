@@ -4,15 +4,114 @@
 
 #include <optional>
 
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 #include "base/input_file.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
-#include "cli/sample_printer.h"
+#include "cli/output.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
+#include "decode/sampling.h"
+#include "decode/text_stream.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {
+
+class SamplePrinter {
+ public:
+  // `prompt`: the text of request.prompt. The model must outlive the printer.
+  SamplePrinter(const TrainedModel& model, const SampleRequest& request,
+                const std::vector<std::string>& stops, bool json, std::string prompt);
+
+  // Token `id` of sample i. False: a text in `stops` ended the sample.
+  bool add(int i, int id);
+  void complete(int i);
+
+ private:
+  struct Sample {
+    TextStream stream;
+    std::string text = "";
+    std::vector<int> ids = {};
+    bool complete = false;
+  };
+  void begin();
+  void print_plain(std::size_t i);
+  void print_json(std::size_t i);
+
+  const Tokenizer& tokenizer_;
+  bool json_, shows_prompt_, streams_, begun_;
+  std::string prompt_;
+  std::vector<Sample> samples_;
+  std::size_t next_ = 0;
+};
+
+SamplePrinter::SamplePrinter(const TrainedModel& m, const SampleRequest& r,
+                             const std::vector<std::string>& stops, bool json, std::string prompt)
+    : tokenizer_(*m.tokenizers.target), json_(json), prompt_(std::move(prompt)) {
+  const bool continues = m.objective->continues();
+  shows_prompt_ = continues && !json;
+  streams_ = r.num_samples == 1;
+  begun_ = !streams_ || !shows_prompt_;
+  const int previous = !continues || r.prompt.empty() ? -1 : r.prompt.back();
+  for (int i = 0; i < r.num_samples; ++i)
+    samples_.push_back({TextStream(tokenizer_, previous, stops)});
+}
+
+// A stream's prompt waits for its first token: a model that fails before it prints nothing.
+void SamplePrinter::begin() {
+  if (!begun_) print(to_valid_utf8(prompt_));
+  begun_ = true;
+}
+
+bool SamplePrinter::add(int i, int id) {
+  begin();
+  Sample& s = samples_[i];
+  s.ids.push_back(id);
+  const std::string text = s.stream.push(id);
+  s.text += text;
+  if (streams_) {
+    if (json_)
+      print_line({{"sample", i}, {"id", id}, {"token", tokenizer_.piece(id)}, {"text", text}});
+    else
+      print(text);
+    flush_output();
+  }
+  return !s.stream.stopped();
+}
+
+void SamplePrinter::complete(int i) {
+  begin();
+  Sample& s = samples_[i];
+  const std::string rest = s.stream.finish();
+  s.text += rest;
+  if (streams_ && !json_) print(rest);
+  s.complete = true;
+  for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
+    json_ ? print_json(next_) : print_plain(next_);
+    samples_[next_].text.clear();
+  }
+  flush_output();
+}
+
+void SamplePrinter::print_plain(std::size_t i) {
+  const std::string shown =
+      (shows_prompt_ ? to_valid_utf8(prompt_) : std::string()) + samples_[i].text;
+  if (i > 0) print("\n");
+  if (!streams_) print(shown);
+  if (!shown.ends_with('\n')) print("\n");
+}
+
+void SamplePrinter::print_json(std::size_t i) {
+  const Sample& s = samples_[i];
+  print_line({{"sample", i},
+              {"prompt", to_valid_utf8(prompt_)},
+              {"text", s.text},
+              {"ids", s.ids},
+              {"tokens", tokenizer_.pieces(s.ids)}});
+}
 
 constexpr const char* kSampleNotes =
     "Plain output is the prompt and its continuation. A blank line separates samples; samples may\n"

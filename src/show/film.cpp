@@ -1,10 +1,10 @@
 #include "show/film.h"
 
+#include <openssl/evp.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "base/base64.h"
 #include "base/format.h"
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
@@ -60,6 +60,19 @@ TokenIds filled(const ModelView& m, const Example& e) {
 }
 
 using Texts = std::vector<std::string>;
+
+constexpr std::size_t base64_size(std::size_t bytes) {
+  return (bytes + 2) / 3 * 4;
+}
+
+// With padding (RFC 4648, section 4).
+std::string base64(const std::vector<unsigned char>& bytes) {
+  std::string text(base64_size(bytes.size()) + 1, '\0');  // libcrypto adds a zero at the end
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
+                  static_cast<int>(bytes.size()));
+  text.pop_back();
+  return text;
+}
 
 // The sizes of a frame's "weights"; throws, or returns one that none has, if this is no probe.
 std::vector<std::size_t> sizes_of(const Json& probe) {

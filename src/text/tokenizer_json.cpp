@@ -5,8 +5,7 @@
 #include <unordered_set>
 
 #include "base/json_object.h"
-#include "text/byte_tokenizer.h"
-#include "text/char_tokenizer.h"
+#include "text/simple_tokenizers.h"
 #include "text/utf8.h"
 #include "text/word_tokenizer.h"
 

@@ -1,4 +1,4 @@
-#include "data/ids.h"
+#include "data/split.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// One id per Unicode code point. See tokenizer.h for the contract.
+// The tokenizers that need no training: an id per byte, and an id per character. See tokenizer.h
+// for the contract.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,28 @@
 
 namespace heed {
 
+// Byte b has id first_ordinary_id() + b.
+class ByteTokenizer final : public Tokenizer {
+ public:
+  explicit ByteTokenizer(const std::vector<std::string>& further)
+      : Tokenizer(TokenizerConfig::byte, further) {}
+
+  int size() const override { return first_ordinary_id() + 256; }
+
+  void scan(std::string_view text, const Sink& sink) const override {
+    const int first = first_ordinary_id();
+    for (std::size_t at = 0; at < text.size(); ++at)
+      sink({first + static_cast<unsigned char>(text[at]), at, at + 1});
+  }
+
+  std::string text_after(int, int id) const override {
+    return is_special(id) ? "" : std::string(1, static_cast<char>(id - first_ordinary_id()));
+  }
+
+  std::string serialize() const override { return tokenizer_json(type(), specials(), {}); }
+};
+
+// One id per Unicode code point.
 class CharTokenizer final : public Tokenizer {
  public:
   // `characters`: at least one, distinct, in id order.
