@@ -8,10 +8,10 @@ namespace heed {
 
 inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
 
-// For the mask in each of these rows of a framed source the n most probable fillings, best first:
-// a token, or of a model with a decoder a span, whose probability counts its end. At most kSpanBeam
-// spans. They have a token at least, and each is searched for after the best ones for the masks
-// before it.
+// For the mask in each of these rows of a framed source, the n most probable fillings, best first:
+// a token or, if the model has a decoder, a span, whose probability includes its end. At most
+// kSpanBeam spans. A span has at least one token, and is searched for given the best ones for the
+// masks before it.
 std::vector<std::vector<Hypothesis>> fill(const ModelView& model, const TokenIds& source,
                                           const std::vector<int>& rows, int n);
 

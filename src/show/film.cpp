@@ -26,8 +26,8 @@ constexpr std::size_t kLongWord = 20;  // bytes: without a space for longer, tex
 // batch that is trained on. A text of the length below then takes at most half a step of one
 // thread, unless steps are very short.
 constexpr int kWrittenCost = 8;
-// A frame is made by one thread, a step by up to as many as it has shards. How many there are must
-// not matter: this many, as a laptop has.
+// One thread makes a frame, and as many as there are shards make a step. How many the machine has
+// must not matter, so this many are assumed, as in a laptop.
 constexpr int kThreads = 4;
 constexpr double kRecordCost = 0.3;  // of measuring the matrices, in steps
 constexpr std::int64_t kFreeFrames = 16;
@@ -74,7 +74,7 @@ std::string base64(const std::vector<unsigned char>& bytes) {
   return text;
 }
 
-// The sizes of a frame's "weights"; throws, or returns one that none has, if this is no probe.
+// The sizes of a frame's "weights". If this is not a probe: throws, or returns one that none has.
 std::vector<std::size_t> sizes_of(const Json& probe) {
   std::vector<std::size_t> sizes;
   for (const Json& kind : probe.at("kinds").get_ref<const Json::array_t&>()) {

@@ -11,8 +11,8 @@
 //    "written": [TEXT, ...]       what the model writes, for each prompt
 //    "matrices", "entropy"}       show/learning_record.h
 //
-// The piece is as long, and the texts too, as a frame may be large and take time; the config alone
-// decides that. A model of more than some 1,400 heads has no kinds: its frames carry no maps. Texts
+// The config alone decides how long the piece and the texts are, so that a frame is neither large
+// nor slow. A model of more than some 1,400 heads has no kinds: its frames carry no maps. Texts
 // are drawn with a fixed seed, and translations are the most probable ones. A reader ignores keys
 // that it does not know.
 #pragma once

@@ -37,7 +37,7 @@ void add_last_frame(TrainedModel& last, std::vector<MatrixLearning> matrices, Re
       Json::parse(filming.frame({last.state.step, last.values, std::move(matrices)}).line));
 }
 
-// Of the trained weights, whose average is all that this model has with train.ema_decay: nothing.
+// Nothing with train.ema_decay: the model then has only the average of the trained weights.
 std::vector<MatrixLearning> matrices_of(const TrainedModel& last, const ParamVec<float>& initial) {
   if (last.config.train.ema_decay > 0) return {};
   LearningRecord record(last.model.table);
