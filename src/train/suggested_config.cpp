@@ -12,7 +12,7 @@ namespace heed {
 namespace {
 
 // Model size by length of text and time; the last row that fits wins. The trials behind this and
-// what follows are in configs/MEASURED.md, "What was tried".
+// what follows are in docs/lab-book.md, "What was tried".
 struct Size {
   double bytes, minutes;
   int d_model, layers;
