@@ -80,6 +80,7 @@ Averaged average_checkpoints(const AverageRequest& request) {
   contents.config = newest.config();
   contents.tokenizers = newest.tokenizers();
   contents.state = newest.state();
+  contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
   const std::string name =
       fmt::format("{}{}-{}", kAveragePrefix, result.steps.front(), result.steps.back());
   result.folder = run.checkpoints() / name;

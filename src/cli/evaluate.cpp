@@ -67,8 +67,6 @@ void print_evaluation(const Json& r, bool pseudo) {
   line("exact match", number("exact_match", 2) + " %");
 }
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kEvaluateNotes =
     "Scores every token once, by default those of the run's held-out data. loss is in nats per\n"
     "token, without label smoothing. bits per byte counts one newline per pair; it is left out\n"

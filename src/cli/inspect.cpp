@@ -1,5 +1,6 @@
 // heed inspect RUN
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
@@ -32,9 +33,10 @@ void print_matrices(const Learning& learning) {
   const std::size_t width = name_width(learning.matrices);
   print(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>8}\n", "matrix", width, "gradient", "norm",
                     "update", "cosine"));
+  const auto known = [](double x) { return std::isnan(x) ? "-" : fmt::format("{:.5f}", x); };
   for (const MatrixLearning& m : learning.matrices)
-    print(fmt::format("{:{}} {:11.5f} {:9.3f} {:9.5f} {:8.3f}\n", m.name, width, m.gradient_norm,
-                      m.weight_norm, m.update_ratio, m.cosine));
+    print(fmt::format("{:{}} {:>11} {:9.3f} {:>9} {:8.3f}\n", m.name, width, known(m.gradient_norm),
+                      m.weight_norm, known(m.update_ratio), m.cosine));
 }
 
 void print_entropy(const Learning& learning) {
@@ -55,7 +57,6 @@ void print_entropy(const Learning& learning) {
 // The last record. A schedule may end at rate 0; the update ratios are then those of the last step
 // that moved the weights.
 void print_learning(const std::vector<LearningStep>& records, bool averaged) {
-  if (records.empty()) return;
   const LearningStep& last = records.back();
   const auto moves = [](const LearningStep& record) {
     return std::ranges::any_of(record.learning.matrices,
@@ -65,17 +66,21 @@ void print_learning(const std::vector<LearningStep>& records, bool averaged) {
   const LearningStep& moved = found == records.rend() ? last : *found;
   Learning shown = last.learning;
   for (std::size_t i = 0; i < shown.matrices.size(); ++i)
-    shown.matrices[i].update_ratio = moved.learning.matrices[i].update_ratio;
+    if (shown.matrices[i].update_ratio == 0)
+      shown.matrices[i].update_ratio = moved.learning.matrices[i].update_ratio;
   print(fmt::format("\nLearning record of step {} (--json has those of all steps).\n", last.step));
-  if (averaged)
+  if (shown.entropy.empty())
+    print("It has no frame in the film: the gradient, the update and the entropy are not known.\n");
+  else if (averaged)
     print(
         "It describes the trained weights; the table above describes their average "
-        "(train.ema_decay).\n");
+        "(train.ema_decay), and so does the entropy.\n");
   print(fmt::format(
       "gradient: norm before clipping; update: how far {} moved the matrix, as a share\n"
       "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
       "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n",
-      moved.step == last.step ? "the step" : fmt::format("step {}", moved.step)));
+      moved.step == last.step || shown.entropy.empty() ? "the step"
+                                                       : fmt::format("step {}", moved.step)));
   print_matrices(shown);
   print_entropy(shown);
 }
@@ -89,9 +94,13 @@ Exit run_inspect(CommandLine& line) {
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
   // The initial weights are in no folder.
   const std::string name = line.checkpoint() == "initial" ? "initial" : m.folder.string();
-  const std::vector<ParameterRow> rows =
-      parameter_table(m.model, m.values, initial_weights(m.model, m.config.seed, folder));
-  const std::vector<LearningStep> records = learning_steps(read_film(folder, m.state.step));
+  const ParamVec<float> initial = initial_weights(m.model, m.config.seed, folder);
+  const std::vector<ParameterRow> rows = parameter_table(m.model, m.values, initial);
+  std::vector<LearningStep> records = learning_steps(read_film(folder, m.state.step));
+  // Between frames, and of weights that no step left, only norms and cosines are known.
+  const bool of_step = checkpoint_name(m.folder) == step_folder_name(m.state.step);
+  if (records.empty() || records.back().step != m.state.step || !of_step)
+    records.push_back({m.state.step, {record_of(m.model.table, m.values, initial), {}}});
   if (line.json()) {
     nlohmann::ordered_json learning = nlohmann::ordered_json::array();
     for (const LearningStep& record : records) learning.push_back(json_of(record));

@@ -42,9 +42,16 @@ struct Part {
   bool readable = true;  // false: may be whole
 };
 
+// Of the newest checkpoint that is whole.
+struct Newest {
+  RunConfig config;
+  Tokenizers tokenizers;
+};
+
 struct Verification {
   std::vector<Part> checkpoints, files;
   std::string resume;
+  Newest newest;
   bool resumable = false;  // there is a checkpoint of a step
 };
 
@@ -62,13 +69,14 @@ void add(std::vector<Part>& parts, const std::string& name, Check check) {
 }
 
 // Opening it verified the checksums.
-void load_all(const Checkpoint& checkpoint) {
-  const TrainedModel m = load_trained_model(checkpoint);
-  if (!checkpoint.has_training()) return;
+Newest load_all(const Checkpoint& checkpoint) {
+  TrainedModel m = load_trained_model(checkpoint);
+  if (!checkpoint.has_training()) return {};
   Optimizer<float> optimizer(m.model.table, m.config.optimizer);
   ParamVec<float> raw(m.values.size());
   checkpoint.load_training(
       training_slots(m.model.table, optimizer, m.config.train.ema_decay > 0 ? &raw : nullptr));
+  return {std::move(m.config), std::move(m.tokenizers)};
 }
 
 void add_checkpoint(Verification& v, const fs::path& folder) {
@@ -82,8 +90,10 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
         checkpoint->has_training() && name == step_folder_name(checkpoint->state().step);
     if (resumed) v.resume = "";  // unless it loads
     if (resumed) v.resumable = true;
-    load_all(*checkpoint);
-    if (resumed) v.resume = name;
+    Newest loaded = load_all(*checkpoint);
+    if (!resumed) return;
+    v.resume = name;
+    v.newest = std::move(loaded);
   });
   if (!there) v.checkpoints.pop_back();  // a saver has removed it
 }
@@ -109,10 +119,9 @@ void check_link(const Verification& v, const std::string& run, const std::string
 }
 
 // The text that heed train read from standard input.
-void check_text(const std::string& run, const std::string& checkpoint) {
-  TrainedModel m = load_trained_model(run, checkpoint);
-  const Dataset data = load_dataset(m.config, run, m.tokenizers);
-  if (data.hash.all() != m.state.data_hash)
+void check_text(const std::string& run, Newest& newest) {
+  newest.config.data.valid = {};  // other files
+  if (load_dataset(newest.config, run, newest.tokenizers).hash.data != read_origin(run).hash.data)
     throw Error(Exit::store, "it is not the text that the run was trained on");
 }
 
@@ -151,8 +160,8 @@ Verification verify(const std::string& run) {
   add(v.files, kConfigFile, [&] { load_config((fs::path(run) / kConfigFile).string()); });
   if (path_exists(fs::path(run) / kOriginFile))
     add(v.files, kOriginFile, [&] { check_origin(run, v); });
-  if (!v.resume.empty() && path_exists(fs::path(run) / kRunText))
-    add(v.files, kRunText, [&] { check_text(run, v.resume); });
+  if (v.newest.config.data.train.paths == std::vector<std::string>{kRunText})
+    add(v.files, kRunText, [&] { check_text(run, v.newest); });
   add(v.files, kMetrics, [&] { check_metrics(run); });
   return v;
 }

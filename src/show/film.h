@@ -12,7 +12,7 @@
 //    "matrices", "entropy"}       show/learning_record.h
 //
 // The config alone decides how long the piece and the texts are, so that a frame is neither large
-// nor slow. A model of more than some 1,400 heads has no kinds: its frames carry no maps. Texts
+// nor slow. The frames of a model of more than some 1,400 heads carry no maps. Texts
 // are drawn with a fixed seed, and translations are the most probable ones. A reader ignores keys
 // that it does not know.
 #pragma once
@@ -41,6 +41,7 @@ struct Shot {
   const ParamVec<float>& values;  // those that validation and samples use
   std::vector<MatrixLearning> matrices = {};
   double train_loss = kNotMeasured, valid_loss = kNotMeasured;
+  bool all_maps = false;  // those too that are too large for film.jsonl
 };
 
 struct Frame {
@@ -55,9 +56,8 @@ class Film {
        const Dataset& data);
 
   bool empty() const { return question_.read.tokens() == 0; }  // no example to show: no film
-  bool has_maps() const { return with_maps_; }
-  std::string probe() const;  // the first line of film.jsonl
-  double cost() const;        // of a frame, at most, in steps of training
+  std::string probe() const;                                   // the first line of film.jsonl
+  double cost() const;  // of a frame, at most, in steps of training
   // Error (diverged) if the model's numbers are not finite.
   Frame frame(const Shot& shot) const;
 

@@ -97,6 +97,14 @@ std::vector<MatrixLearning> LearningRecord::measure(const ParamVec<float>& value
   return matrices;
 }
 
+std::vector<MatrixLearning> record_of(const ParamTable& table, const ParamVec<float>& values,
+                                      const ParamVec<float>& initial) {
+  LearningRecord record(table);
+  record.began_with(initial);
+  Pool pool(1);
+  return record.measure(values, pool);
+}
+
 std::vector<KindEntropy> entropy_of(const AttentionMaps& maps) {
   std::vector<KindEntropy> all;
   for (const AttentionKind name : kAttentionKinds) {
@@ -144,7 +152,7 @@ std::optional<Learning> learning_of(const Json& json) try {
   }
   for (const auto& [name, entropy] : members(json.at("entropy"))) {
     const auto named = std::ranges::find(kAttentionKinds, name, attention_name);
-    if (named == kAttentionKinds.end()) return std::nullopt;
+    if (named == kAttentionKinds.end()) continue;
     KindEntropy kind{*named, number(entropy.at("uniform")), {}};
     for (const Json& layer : elements(entropy.at("heads"))) {
       std::vector<double>& heads = kind.heads.emplace_back();

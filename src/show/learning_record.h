@@ -56,6 +56,10 @@ class LearningRecord {
   std::vector<double> gradient_norms_;
 };
 
+// What can be told of weights without the update that made them: norms and cosines.
+std::vector<MatrixLearning> record_of(const ParamTable& table, const ParamVec<float>& values,
+                                      const ParamVec<float>& initial);
+
 // How many values the recorded matrices have.
 std::size_t recorded_size(const ParamTable& table);
 

@@ -21,13 +21,11 @@ double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
 
 }  // namespace
 
-std::string overfitting(LossCurves curves) {
-  const auto unknown = [](const auto& event) { return std::isnan(event.loss); };
-  std::erase_if(curves.train, unknown);
-  std::erase_if(curves.held_out, unknown);
+std::string overfitting(const LossCurves& curves) {
   if (curves.held_out.empty()) return "";
-  const ValidEvent last = curves.held_out.back();
-  const auto best = std::ranges::min_element(curves.held_out, {}, &ValidEvent::loss);
+  const auto known = [](const ValidEvent& e) { return std::isnan(e.loss) ? INFINITY : e.loss; };
+  const ValidEvent& last = curves.held_out.back();
+  const auto best = std::ranges::min_element(curves.held_out, {}, known);
   const auto after = curves.held_out.end() - best - 1;
   const double clearly = after > 1 ? 1.01 : 1.1;
   if (!(last.loss > clearly * best->loss)) return "";

@@ -18,8 +18,8 @@ struct LossCurves {  // by step
 // A sentence if held-out loss has begun to rise while training loss still falls, else "". It has if
 // the last one is above the lowest: by 10 % if it is the next one, by 1 % if it is a later one.
 // Training losses are compared as means of five, since each is measured on a few batches only.
-// Those that are NaN do not count.
-std::string overfitting(LossCurves curves);
+// Held-out losses that are NaN do not count.
+std::string overfitting(const LossCurves& curves);
 
 // How the training losses of a run are measured, compared with the held-out ones.
 std::string training_loss_note(const RunConfig& config);

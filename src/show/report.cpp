@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 using Json = nlohmann::ordered_json;
 
-// Adds the newest checkpoint's frame, which the run's film lacks.
+// Adds the newest checkpoint's frame, which the run's film lacks, or has without its maps.
 void add_last_frame(TrainedModel& last, std::vector<MatrixLearning> matrices, Report& report) {
   const Dataset data = load_dataset(last.config, data_folder(last), last.tokenizers);
   if (data.hash.all() != last.state.data_hash)
@@ -33,17 +33,15 @@ void add_last_frame(TrainedModel& last, std::vector<MatrixLearning> matrices, Re
   FilmFile& film = report.film;
   if (!film.frames.empty() && film.probe != probe) return;
   film.probe = std::move(probe);
-  film.frames.push_back(
-      Json::parse(filming.frame({last.state.step, last.values, std::move(matrices)}).line));
-}
-
-// Nothing with train.ema_decay: the model then has only the average of the trained weights.
-std::vector<MatrixLearning> matrices_of(const TrainedModel& last, const ParamVec<float>& initial) {
-  if (last.config.train.ema_decay > 0) return {};
-  LearningRecord record(last.model.table);
-  record.began_with(initial);
-  Pool pool(1);
-  return record.measure(last.values, pool);
+  Shot shot{.step = last.state.step,
+            .values = last.values,
+            .matrices = std::move(matrices),
+            .all_maps = true};
+  if (film.last_step() == last.state.step) {
+    if (auto known = learning_of(film.frames.back())) shot.matrices = std::move(known->matrices);
+    film.frames.pop_back();
+  }
+  film.frames.push_back(Json::parse(filming.frame(shot).line));
 }
 
 void read_metrics(Report& report) {
@@ -92,12 +90,14 @@ ShortJson data_of(const Report& r) {
   };
   ShortJson data{{"kinds", list("kinds")}, {"frames", ShortJson::array()}};
   for (const Json& frame : r.film.frames)
-    data["frames"].push_back(ShortJson{{"step", frame["step"].get<std::int64_t>()},
-                                       {"loss", loss_of(frame, "valid_loss", r.curves.held_out)},
-                                       {"train_loss", loss_of(frame, "train_loss", r.curves.train)},
-                                       {"probe_loss", loss_of<TrainEvent>(frame, "probe_loss", {})},
-                                       {"weights", ShortJson(frame["weights"])},
-                                       {"written", ShortJson(frame["written"])}});
+    if (!frame["weights"].empty())
+      data["frames"].push_back(
+          ShortJson{{"step", frame["step"].get<std::int64_t>()},
+                    {"loss", loss_of(frame, "valid_loss", r.curves.held_out)},
+                    {"train_loss", loss_of(frame, "train_loss", r.curves.train)},
+                    {"probe_loss", loss_of<TrainEvent>(frame, "probe_loss", {})},
+                    {"weights", ShortJson(frame["weights"])},
+                    {"written", ShortJson(frame["written"])}});
   data["run"] = r.run;
   data["last_step"] = r.last_step;
   data["parameter_count"] = r.parameter_count;
@@ -135,7 +135,7 @@ Report make_report(const std::string& run) {
   last.run = folder.string();
   report.config = newest.checkpoint->config();
   report.last_step = last.state.step;
-  if (const auto best = best_checkpoint(folder)) report.best = *best;
+  if (const auto best = best_checkpoint(folder, report.last_step)) report.best = *best;
   report.parameter_count = last.model.table.size();
   const ParamVec<float> initial = initial_weights(last.model, last.config.seed, folder);
   report.parameters = parameter_table(last.model, last.values, initial);
@@ -143,8 +143,8 @@ Report make_report(const std::string& run) {
   report.film = read_film(folder, report.last_step);
   try {
     // A whole film needs no data.
-    if (report.film.last_step() < report.last_step)
-      add_last_frame(last, matrices_of(last, initial), report);
+    if (report.film.last_step() < report.last_step || report.film.frames.back()["weights"].empty())
+      add_last_frame(last, record_of(last.model.table, last.values, initial), report);
   } catch (const Error& e) {
     if (e.exit() != Exit::data) throw;
     report.notes.push_back(fmt::format("{}, because the data cannot be read: {}",

@@ -21,14 +21,18 @@ bool is_better(const State& one, const State& other) {
                                             : one.step < other.step;
 }
 
+std::optional<State> state_of(const std::filesystem::path& run, std::int64_t step) try {
+  const std::filesystem::path file = run / kCheckpoints / step_folder_name(step) / kStateFile;
+  return parse_state(read_file(file, kMaxStateFile), file.string()).state;
+} catch (const Error&) {  // damaged, removed meanwhile, or not to be read now
+  return std::nullopt;
+}
+
 std::vector<State> states_of(const std::filesystem::path& run) {
   std::vector<State> states;
-  for (const std::int64_t step : list_steps(run)) try {
-      const std::filesystem::path file = run / kCheckpoints / step_folder_name(step) / kStateFile;
-      const State state = parse_state(read_file(file, kMaxStateFile), file.string()).state;
-      if (state.step == step) states.push_back(state);
-    } catch (const Error&) {  // damaged, or removed meanwhile
-    }
+  for (const std::int64_t step : list_steps(run))
+    if (const auto state = state_of(run, step); state && state->step == step)
+      states.push_back(*state);
   return states;
 }
 

@@ -11,7 +11,9 @@
 
 namespace heed {
 namespace fs = std::filesystem;
+namespace {
 
+// The weights of step 0, if the run keeps them.
 std::optional<ParamVec<float>> kept_initial_weights(const Transformer& model, const fs::path& run) {
   const fs::path step_0 = run / kCheckpoints / step_folder_name(0);
   const Origin origin = read_origin(run.string());
@@ -29,6 +31,8 @@ std::optional<ParamVec<float>> kept_initial_weights(const Transformer& model, co
   }
   return values;
 }
+
+}  // namespace
 
 ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed, const fs::path& run) {
   if (auto kept = kept_initial_weights(model, run)) return std::move(*kept);

@@ -9,12 +9,7 @@
 
 namespace heed {
 
-// The weights of step 0, if kept. Error (store) if damaged, or if missing although the run began
-// with another's weights.
-std::optional<ParamVec<float>> kept_initial_weights(const Transformer& model,
-                                                    const std::filesystem::path& run);
-
-// Those, or the seed's.
+// Error (store) if they are damaged, or missing although the run began with another's weights.
 ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
                                 const std::filesystem::path& run);
 

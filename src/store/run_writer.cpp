@@ -133,6 +133,7 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);
   clean_up(writer.checkpoints(), calls);
+  for (const State& state : states_of(run)) writer.states_[state.step] = state;
   writer.lines_.try_emplace(kMetrics, run / kMetrics, calls);
   return writer;
 }
@@ -144,6 +145,7 @@ void RunWriter::write_config(std::string_view json) {
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {
   for (auto& [file, lines] : lines_) lines.sync();
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
+  states_[contents.state.step] = contents.state;
   finish_save(contents.state.step, keep_last);
 }
 
@@ -152,8 +154,15 @@ void RunWriter::save_as(const std::string& name, const CheckpointContents& conte
 }
 
 void RunWriter::finish_save(std::int64_t step, int keep_last) {
+  states_.erase(states_.upper_bound(step), states_.end());
   set_links(step);
   prune(step, keep_last);
+}
+
+std::optional<State> RunWriter::best() const {
+  const auto better = [](const auto& a, const auto& b) { return is_better(a.second, b.second); };
+  const auto found = std::ranges::min_element(states_, better);
+  return found == states_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void RunWriter::set_links(std::int64_t step) {
@@ -165,7 +174,7 @@ void RunWriter::set_links(std::int64_t step) {
     replace_symlink(checkpoints() / link, target, *calls_);
   };
   point("last", step);
-  if (const auto best = best_checkpoint(run_, step)) point("best", best->step);
+  if (const auto found = best()) point("best", found->step);
 }
 
 void RunWriter::prune(std::int64_t step, int keep_last) {
@@ -173,7 +182,10 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
   // skipped; they are replaced when training gets there.
-  std::erase_if(steps, [&](std::int64_t other) { return other == 0 || other > step; });
+  // What could not be read may be whole.
+  std::erase_if(steps, [&](std::int64_t other) {
+    return other == 0 || other > step || !(states_.contains(other) || state_of(run_, other));
+  });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep_last)));
   std::error_code error;
   const fs::path best = fs::read_symlink(checkpoints() / "best", error);
@@ -181,6 +193,7 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
   for (const std::int64_t old : steps) {
     const std::string name = step_folder_name(old);
     if (name == best || name == last) continue;
+    states_.erase(old);
     // Renamed first, so that a kill leaves no half-removed checkpoint under its name.
     const fs::path removed = checkpoints() / (std::string(kRemoving) + name);
     remove_tree(removed, *calls_);

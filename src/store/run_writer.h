@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,18 +39,20 @@ class RunWriter {
   static RunWriter open(const std::filesystem::path& run, SystemCalls& calls = system_calls());
 
   const std::filesystem::path& path() const { return run_; }
+  // The best of the checkpoints that it may continue from, or has written itself.
+  std::optional<State> best() const;
   std::filesystem::path checkpoints() const { return run_ / kCheckpoints; }
 
   void write_config(std::string_view json);  // config.json
 
   // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
-  // the `keep_last` newest (0: keeps all), those two and step 0. Lines appended before are durable
-  // too. When it throws, the old or the new checkpoint is there whole.
+  // the `keep_last` newest (0: keeps all), those two, step 0, and what could not be read. Lines
+  // appended before are durable too. When it throws, the old or the new checkpoint is there whole.
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
   // The end of a save: the links and the pruning. Resuming calls it too: a killed save may not have
-  // got that far. `step`: of the last checkpoint.
+  // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
   void finish_save(std::int64_t step, int keep_last);
 
   // metrics.jsonl and film.jsonl, to continue after `step`: drops every line of a later step and a
@@ -69,6 +72,7 @@ class RunWriter {
   RunLock lock_;
   SystemCalls* calls_;
   std::map<std::string_view, AppendFile> lines_;
+  std::map<std::int64_t, State> states_;  // of the checkpoints, as far as they could be read
 };
 
 }  // namespace heed

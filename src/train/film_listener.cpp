@@ -5,7 +5,7 @@
 // update are not known any more.
 #include <fmt/core.h>
 
-#include <optional>
+#include <algorithm>
 
 #include "base/utf8.h"
 #include "show/film.h"
@@ -61,9 +61,13 @@ class FilmListener : public Listener {
   // Reads the film so far. One with another probe is left as it is.
   bool continues(std::int64_t step) {
     const std::string probe = film_.probe();
+    const auto known = nlohmann::ordered_json::parse(probe);
     bool begun = false, same = false;
     const auto count = [&](const nlohmann::ordered_json& line) {
-      if (!begun) same = line.dump() == probe;
+      if (!begun)
+        same = std::ranges::all_of(known.items(), [&](const auto& x) {
+          return line.value(x.key(), nlohmann::ordered_json()) == x.value();
+        });
       if (begun && line["kind"] == "frame")
         length_ = {length_.frames + 1, line["step"].get<std::int64_t>()};
       begun = true;

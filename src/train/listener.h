@@ -53,6 +53,7 @@ struct Heard {
   const PreparedRun& prepared;
   RunWriter& run;
   Log& log;
+  double begin = 0;  // of the command (seconds_now())
 };
 
 // Those of heed train and heed resume.

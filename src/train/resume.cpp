@@ -336,9 +336,7 @@ BranchPoint branch_point(const ResumeRequest& r, Log& log) {
       }
     }
     if (gone && left > 1) continue;
-    if (gone)
-      log.warn(fmt::format("the branch begins without its best step, {}, which is gone",
-                           state.best_step));
+    if (gone) log.warn("the branch begins without its best checkpoint, which is gone");
     return point;
   }
 }

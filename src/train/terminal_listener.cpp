@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/format.h"
-#include "store/best.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -42,7 +41,10 @@ const char* in_words(Stop stop) {
 class Terminal : public Listener {
  public:
   explicit Terminal(const Heard& heard)
-      : log_(heard.log), run_(heard.run), max_steps_(heard.prepared.config.train.max_steps) {}
+      : log_(heard.log),
+        run_(heard.run),
+        max_steps_(heard.prepared.config.train.max_steps),
+        begin_(heard.begin) {}
 
   void stepped(const Moment& m) override {
     step_ = m.state.step;
@@ -80,7 +82,7 @@ class Terminal : public Listener {
     if (stop == Stop::early)
       text += fmt::format(": {} validations without a new best", m.state.stalled);
     text += " after " + format_duration(seconds_now() - begin_);
-    const auto best = best_checkpoint(run_.path());
+    const auto best = run_.best();
     if (best && std::isfinite(best->valid_loss))
       text += std::isfinite(best->valid_metric)
                   ? fmt::format("; best validation BLEU {:.2f} @ {} (greedy, tokenize none)",
@@ -98,7 +100,7 @@ class Terminal : public Listener {
   Log& log_;
   RunWriter& run_;
   const std::int64_t max_steps_;
-  const double begin_ = seconds_now();
+  const double begin_;
   std::int64_t step_ = 0, steps_ = 0;
   double seconds_ = 0;  // in steps
 };

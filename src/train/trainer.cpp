@@ -6,11 +6,22 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
-#include "store/best.h"
 #include "store/training_tensors.h"
 #include "train/divergence.h"
 
 namespace heed {
+namespace {
+
+bool predicts_any(const ExampleList& examples) {
+  Example e;
+  for (std::int64_t i = 0; i < examples.count; ++i) {
+    examples.get(i, e);
+    if (std::ranges::any_of(e.labels, [](int label) { return label >= 0; })) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
     : prepared_(prepared),
@@ -18,7 +29,9 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
       objective_(make_objective(prepared.config)),
       feed_(*objective_, prepared.data.train, prepared.config),
       stepper_(prepared.model, step_options(prepared.config), *prepared.pool) {
-  if (prepared.config.data.has_validation()) validation_.emplace(prepared, *objective_);
+  if (prepared.config.data.has_validation() &&
+      predicts_any(objective_->evaluation(prepared.data.valid)))
+    validation_.emplace(prepared, *objective_);
   state_.seed = prepared.config.seed;
   state_.data_hash = prepared.data.hash.all();
 }
@@ -49,6 +62,8 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 Stop Trainer::run(std::int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
   tell(&Listener::began, moment());
+  if (prepared_.config.data.has_validation() && !validation_)
+    tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
   started_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
@@ -120,10 +135,7 @@ bool Trainer::validate(bool on_grid) {
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   auto line = validation_->measure(state_.step, stepper_.used_values(), signalled);
   if (!line) {
-    if (signalled())
-      state_.validation_due = on_grid;
-    else
-      tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
+    state_.validation_due = on_grid;
     return false;
   }
   if (!std::isfinite(line->loss))
@@ -131,9 +143,7 @@ bool Trainer::validate(bool on_grid) {
                                      stepper_.gradients().sum(), "the validation loss"));
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
-  const bool best = on_grid && validation_->judge(*line, state_);
-  if (!on_grid)
-    validation_->judge_end(*line, state_, run_ ? best_checkpoint(run_->path()) : std::nullopt);
+  const bool best = validation_->judge(*line, state_, on_grid, run_ ? run_->best() : std::nullopt);
   validated_ = state_.step;
   tell(&Listener::validated, *line, moment());
   return best;

@@ -53,8 +53,7 @@ void check_room(const PreparedRun& prepared, const std::string& run) {
 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
                     const std::string& reason, Exit exit) {
-  return {exit,  run.path().string(),         reason,
-          state, best_checkpoint(run.path()), seconds_now() - request.begin};
+  return {exit, run.path().string(), reason, state, run.best(), seconds_now() - request.begin};
 }
 
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
@@ -66,7 +65,7 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
   Trainer trainer(prepared, &run);
   try {
     set_up(trainer);
-    trainer.listen(listeners({prepared, run, log}));
+    trainer.listen(listeners({prepared, run, log, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     log.info("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)

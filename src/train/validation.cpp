@@ -14,13 +14,6 @@
 namespace heed {
 namespace {
 
-std::string value_of(double loss, double bleu, bool by_bleu) {
-  return by_bleu ? format_fixed(bleu, 2) : format_fixed(loss, 4);
-}
-
-constexpr const char* kNewBest = "new best";
-constexpr const char* kRuined = "far worse than untrained weights";
-
 // Corpus BLEU (tokens separated by spaces) of greedy translations of the held-out part.
 double greedy_bleu(const PreparedRun& run, const Objective& objective,
                    const ParamVec<float>& values) {
@@ -61,35 +54,35 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
   return line;
 }
 
-bool Validation::judge(ValidEvent& line, State& state) const {
-  const bool best = by_bleu() ? state.best_step < 0 || line.metric > state.best_metric
-                              : line.loss < state.best_loss;
-  if (best) {
+bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
+                       const std::optional<State>& best) const {
+  const auto named = [&](double loss, double metric, std::int64_t step) {
+    return fmt::format("{} @ {}", by_bleu() ? format_fixed(metric, 2) : format_fixed(loss, 4),
+                       step);
+  };
+  line.verdict = !best || is_better(state, *best)
+                     ? "new best"
+                     : "not better than " + named(best->valid_loss, best->valid_metric, best->step);
+  State known;  // the best on the grid so far
+  known.step = state.best_step;
+  known.valid_loss = state.best_loss;
+  known.valid_metric = state.best_metric;
+  const bool better = on_grid && (state.best_step < 0 || is_better(state, known));
+  if (better) {
     state.best_loss = line.loss;
     state.best_metric = line.metric.value_or(state.best_metric);
     state.best_step = line.step;
     state.stalled = 0;
-    line.verdict = kNewBest;
-  } else {
+  } else if (on_grid) {
     state.stalled += 1;
     const int patience = run.config.train.patience;
-    line.verdict =
-        fmt::format("stalled {}{} (best {} @ {})", state.stalled,
-                    patience > 0 ? fmt::format("/{}", patience) : "",
-                    value_of(state.best_loss, state.best_metric, by_bleu()), state.best_step);
+    line.verdict = fmt::format("stalled {}{} (best {})", state.stalled,
+                               patience > 0 ? fmt::format("/{}", patience) : "",
+                               named(state.best_loss, state.best_metric, state.best_step));
   }
-  if (line.loss > divergence_threshold(run.model)) line.verdict = kRuined;
-  return best;
-}
-
-void Validation::judge_end(ValidEvent& line, const State& state,
-                           const std::optional<State>& best) const {
-  line.verdict =
-      !best || is_better(state, *best)
-          ? kNewBest
-          : fmt::format("not better than {} @ {}",
-                        value_of(best->valid_loss, best->valid_metric, by_bleu()), best->step);
-  if (line.loss > divergence_threshold(run.model)) line.verdict = kRuined;
+  if (line.loss > divergence_threshold(run.model))
+    line.verdict = "far worse than untrained weights";
+  return better;
 }
 
 }  // namespace heed

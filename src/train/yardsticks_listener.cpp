@@ -7,7 +7,6 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "evaluate/yardsticks.h"
-#include "store/best.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -31,7 +30,7 @@ class YardsticksListener : public Listener {
   explicit YardsticksListener(const Heard& heard) : heard_(heard) {}
 
   void began(const Moment&) override {
-    const auto& [p, run, log] = heard_;
+    const auto& [p, run, log, ignored] = heard_;
     if (!p.config.data.has_validation()) return;
     yardsticks_ = logged_yardsticks(run.path());
     if (!yardsticks_.empty()) return;
@@ -46,7 +45,7 @@ class YardsticksListener : public Listener {
   }
 
   void ended(Stop, const Moment&) override {
-    const auto best = best_checkpoint(heard_.run.path());
+    const auto best = heard_.run.best();
     if (best && std::isfinite(best->valid_loss) && !yardsticks_.empty())
       heard_.log.info(compared(best->valid_loss, yardsticks_));
   }

@@ -1,4 +1,5 @@
 """heed average, and the best checkpoint by the metric that the config selects."""
+import json
 import unittest
 
 from runs import SMALL, RunsTest, seal, weights
@@ -16,6 +17,11 @@ class Average(RunsTest):
         for name, values in mean.items():
             for i in range(0, len(values), 7):
                 self.assertAlmostEqual(values[i], sum(s[name][i] for s in steps) / 3, delta=1e-6)
+
+    def test_an_average_has_no_validation_of_its_own(self):
+        self.json("average", "run", "--last", 3)
+        state = json.loads((self.checkpoints() / "average-4-12" / "state.json").read_text())
+        self.assertEqual((state["valid_loss"], state["valid_metric"]), ("nan", "nan"))
 
     def test_an_average_can_be_evaluated_and_made_again(self):
         a, = self.json("average", "run", "--last", 3)

@@ -209,6 +209,25 @@ class FilmTest(RunsTest):
         begin = self.film()[1][0]
         self.assertEqual((begin["step"], begin["written"], begin["weights"]), (0, last["written"], last["weights"]))
 
+    def test_a_model_of_too_many_heads_has_a_film_without_maps(self):
+        self.train(self.config(family="causal_lm", model={"d_model": 32, "n_heads": 32, "d_ff": 2, "encoder_layers": 0,
+                                                          "decoder_layers": 43}, train__max_steps=2))
+        probe, frames = self.film()
+        self.assertEqual([(f["step"], f["weights"]) for f in frames], [(0, []), (1, []), (2, [])])
+        data = self.report()  # which has the maps of the last step
+        self.assertEqual([(f["step"], len(f["weights"])) for f in data["frames"]], [(2, 1)])
+        self.assertEqual([r["matrices"] for r in data["learning"]], [f["matrices"] for f in frames])
+
+    def test_keys_that_a_film_may_have_one_day_are_passed_over(self):
+        self.train(self.config(), "run", "--stop-at", 9)
+        lines = [json.loads(line) for line in self.path().read_text().splitlines()]
+        lines[0]["kinds"] = [{**kind} for kind in lines[0]["kinds"]]
+        for line in lines:
+            line["later"] = 1
+        self.path().write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+        self.resume("run")
+        self.assertEqual(self.steps_of_film(), STEPS)
+
     def test_untrained_pieces_are_valid_utf_8(self):
         self.train(self.config(tokenizer={"type": "bpe", "vocab_size": 300}, train__max_steps=4))
         self.assertTrue(self.film()[1][0]["written"][0])

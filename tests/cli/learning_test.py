@@ -192,8 +192,27 @@ class LearningTest(RunsTest):
         self.assertIn(f"{norm:.3f}", early.split("Learning record")[1])
         self.assertIn("cross, layer 0", early)
         self.film_of().write_text('{"kind":"fr\n[1]\n{"kind":"frame"}\n')
-        self.assertEqual(json.loads(self.check("inspect", self.folder / "run", "--json").out)
-                         ["learning"], [])
+        record, = json.loads(self.check("inspect", self.folder / "run", "--json").out)["learning"]
+        self.unmeasured(record)
+
+    def unmeasured(self, record):
+        for m in record["matrices"].values():
+            self.assertEqual((m["gradient_norm"], m["update_ratio"]), (None, None))
+            self.assertGreater(m["weight_norm"], 0)
+
+    def test_inspect_measures_weights_that_have_no_frame(self):
+        self.train(self.config(train__save_every=3, train__keep_last=0))
+        self.check("average", "run", "--last", 2)
+        for which, step in (("step-9", 9), ("average-18-20", 20)):
+            shown = json.loads(self.check("inspect", "run", "--checkpoint", which, "--json").out)
+            tensors = {t["name"]: t for t in shown["tensors"]}
+            record = shown["learning"][-1]
+            self.assertEqual(record["step"], step)
+            self.unmeasured(record)
+            for name, m in record["matrices"].items():
+                self.assertAlmostEqual(m["weight_norm"] / tensors[name]["norm"], 1, 5)
+                self.assertAlmostEqual(m["cosine"], tensors[name]["cosine"], 5)
+            self.assertIn("It has no frame in the film", self.check("inspect", "run", "--checkpoint", which).out)
 
     def test_a_rate_of_0_at_the_end_does_not_hide_the_updates(self):
         self.train(self.config(optimizer__schedule="cosine"))

@@ -159,6 +159,8 @@ class Verify(RunsTest):
         kept = self.folder / "piped/text.txt"
         kept.write_text(kept.read_text()[:-1] + "#")
         self.assertEqual(list(self.wrong(self.verify("piped", status=STORE))), ["text.txt"])
+        kept.unlink()
+        self.assertEqual(list(self.wrong(self.verify("piped", status=STORE))), ["text.txt"])
 
     def test_folders_of_the_user_are_left_out(self):
         shutil.copytree(self.checkpoint(8), self.checkpoints() / "mine")

@@ -1,4 +1,4 @@
-// What a frame costs, and which models have maps in it. tests/cli/film_test.py checks the films of
+// What a frame costs. tests/cli/film_test.py checks the films of
 // runs.
 #include "show/film.h"
 
@@ -41,18 +41,6 @@ TEST_F(FilmCost, AFrameCostsTheMoreTheMoreThreadsAStepMayHave) {
   const double one = cost({"train.shards=1"});
   EXPECT_NEAR(cost({"train.shards=2"}), 2 * one, 1e-9);
   EXPECT_NEAR(cost({"train.shards=16"}), 4 * one, 1e-9);
-}
-
-TEST_F(FilmCost, TooManyHeadsHaveNoMapsInIt) {
-  const auto has_maps = [&](int layers) {
-    const RunConfig config =
-        causal_config({"model.d_model=32", "model.d_ff=2", "model.n_heads=32",
-                       "model.decoder_layers=" + std::to_string(layers), "data.valid_fraction=0"});
-    const Transformer model(config.model, kVocab, kVocab);
-    return Film(config, model, tokenizers_, data_).has_maps();
-  };
-  EXPECT_TRUE(has_maps(42));
-  EXPECT_FALSE(has_maps(43));
 }
 
 }  // namespace

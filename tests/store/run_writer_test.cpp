@@ -54,6 +54,35 @@ TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoButBestAndLastStay) {
               ElementsAre("average-1-60", "best", "last", "step-00000060", "step-00000070"));
 }
 
+TEST_F(Writer, TheBestStaysIfItsStateCannotBeReadForAWhile) {
+  RunWriter writer = RunWriter::create(run_, false);
+  writer.save(at(10, 10).contents(), 1);
+  replace_file(checkpoint("step-00000010/state.json"), "for now");
+  for (const int step : {20, 30}) writer.save(at(step, 10).contents(), 1);
+  EXPECT_EQ(link("best"), "step-00000010");
+  EXPECT_THAT(list_steps(run_), ElementsAre(10, 30));
+}
+
+TEST_F(Writer, WhatCouldNotBeReadIsNotPruned) {
+  RunWriter::create(run_, false).save(at(10, 10).contents(), 1);
+  replace_file(checkpoint("step-00000010/state.json"), "for now");
+  RunWriter writer = RunWriter::open(run_);
+  for (const int step : {20, 30}) writer.save(at(step, 30).contents(), 1);
+  EXPECT_THAT(list_steps(run_), ElementsAre(10, 30));
+}
+
+TEST_F(Writer, ACheckpointThatResumingSkippedIsNotTheBest) {
+  {
+    RunWriter writer = RunWriter::create(run_, false);
+    for (const int step : {10, 20}) writer.save(at(step, 20).contents(), 0);
+    EXPECT_EQ(writer.best()->step, 20);
+  }
+  RunWriter writer = RunWriter::open(run_);
+  writer.finish_save(10, 0);
+  EXPECT_EQ(writer.best()->step, 10);
+  EXPECT_EQ(link("best"), "step-00000010");
+}
+
 TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
   RunWriter writer = RunWriter::create(run_, false);
   for (const int step : {0, 10, 20, 30}) writer.save(at(step, 10).contents(), 1);
