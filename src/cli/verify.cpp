@@ -28,13 +28,13 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kVerifyNotes =
-    "Reads every byte and changes nothing, even while the run trains: checksums, links,\n"
-    "tensors (finite, of the config's sizes), tokenizers, config.json, origin.json, "
-    "metrics.jsonl,\n"
-    "the text of heed train -.\n"
-    "Exit code 4 if anything is damaged or cannot be read. --json keys: run, whole, checkpoints\n"
-    "and files (each a list of name, whole and, if it is not, wrong), resume (the checkpoint that\n"
-    "heed resume would take, or null).";
+    "Reads every byte and changes nothing, even while the run trains: checksums, links, tensors\n"
+    "(finite, of the config's sizes), tokenizers, config.json, origin.json, metrics.jsonl, and "
+    "the\n"
+    "text of heed train -. Exit code 4 if anything is damaged or cannot be read. --json keys: "
+    "run,\n"
+    "whole, checkpoints and files (each a list of name, whole and, if it is not, wrong), resume\n"
+    "(the checkpoint that heed resume would take, or null).";
 
 struct Part {
   std::string name;      // "step-00001000", "best", "metrics.jsonl"
@@ -42,41 +42,36 @@ struct Part {
   bool readable = true;  // false: may be whole
 };
 
-// Of the newest checkpoint that is whole.
-struct Newest {
-  RunConfig config;
-  Tokenizers tokenizers;
-};
-
 struct Verification {
   std::vector<Part> checkpoints, files;
   std::string resume;
-  Newest newest;
+  RunConfig config;  // this and the next: of that checkpoint
+  Tokenizers tokenizers;
   bool resumable = false;  // there is a checkpoint of a step
+  bool has_text = false;   // of heed train -
 };
 
 template <class Check>
 void add(std::vector<Part>& parts, const std::string& name, Check check) {
-  Part part{name, ""};
+  parts.push_back({name, ""});
   try {
     check();
   } catch (const Error& e) {
-    part.wrong = e.text();
-    std::ranges::replace(part.wrong, '\n', ' ');
-    part.readable = dynamic_cast<const Unreadable*>(&e) == nullptr;
+    parts.back().wrong = e.text();
+    std::ranges::replace(parts.back().wrong, '\n', ' ');
+    parts.back().readable = dynamic_cast<const Unreadable*>(&e) == nullptr;
   }
-  parts.push_back(std::move(part));
 }
 
 // Opening it verified the checksums.
-Newest load_all(const Checkpoint& checkpoint) {
+TrainedModel load_all(const Checkpoint& checkpoint) {
   TrainedModel m = load_trained_model(checkpoint);
-  if (!checkpoint.has_training()) return {};
+  if (!checkpoint.has_training()) return m;
   Optimizer<float> optimizer(m.model.table, m.config.optimizer);
   ParamVec<float> raw(m.values.size());
   checkpoint.load_training(
       training_slots(m.model.table, optimizer, m.config.train.ema_decay > 0 ? &raw : nullptr));
-  return {std::move(m.config), std::move(m.tokenizers)};
+  return m;
 }
 
 void add_checkpoint(Verification& v, const fs::path& folder) {
@@ -90,10 +85,11 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
         checkpoint->has_training() && name == step_folder_name(checkpoint->state().step);
     if (resumed) v.resume = "";  // unless it loads
     if (resumed) v.resumable = true;
-    Newest loaded = load_all(*checkpoint);
+    TrainedModel m = load_all(*checkpoint);
     if (!resumed) return;
     v.resume = name;
-    v.newest = std::move(loaded);
+    v.config = std::move(m.config);
+    v.tokenizers = std::move(m.tokenizers);
   });
   if (!there) v.checkpoints.pop_back();  // a saver has removed it
 }
@@ -119,9 +115,9 @@ void check_link(const Verification& v, const std::string& run, const std::string
 }
 
 // The text that heed train read from standard input.
-void check_text(const std::string& run, Newest& newest) {
-  newest.config.data.valid = {};  // other files
-  if (load_dataset(newest.config, run, newest.tokenizers).hash.data != read_origin(run).hash.data)
+void check_text(const std::string& run, Verification& v) {
+  v.config.data.valid = {};  // other files
+  if (load_dataset(v.config, run, v.tokenizers).hash.data != read_origin(run).hash.data)
     throw Error(Exit::store, "it is not the text that the run was trained on");
 }
 
@@ -135,9 +131,13 @@ void check_metrics(const std::string& run) {
   });
 }
 
-void check_origin(const std::string& run, const Verification& v) {
+void check_origin(const std::string& run, Verification& v) {
+  const Origin origin = read_origin(run);
   const fs::path first = fs::path(run) / kCheckpoints / step_folder_name(0);
-  if (!read_origin(run).init_from.empty() && v.resumable && !path_exists(first))
+  std::error_code none;
+  v.has_text = fs::equivalent(origin.folder, run, none) &&
+               v.config.data.train.paths == std::vector<std::string>{kRunText};
+  if (!origin.init_from.empty() && v.resumable && !path_exists(first))
     throw Error(Exit::store, "the run began with the weights of another one, and " +
                                  checkpoint_name(first) + ", which keeps them, is missing");
 }
@@ -160,8 +160,7 @@ Verification verify(const std::string& run) {
   add(v.files, kConfigFile, [&] { load_config((fs::path(run) / kConfigFile).string()); });
   if (path_exists(fs::path(run) / kOriginFile))
     add(v.files, kOriginFile, [&] { check_origin(run, v); });
-  if (v.newest.config.data.train.paths == std::vector<std::string>{kRunText})
-    add(v.files, kRunText, [&] { check_text(run, v.newest); });
+  if (v.has_text) add(v.files, kRunText, [&] { check_text(run, v); });
   add(v.files, kMetrics, [&] { check_metrics(run); });
   return v;
 }

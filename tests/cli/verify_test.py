@@ -153,6 +153,11 @@ class Verify(RunsTest):
         shutil.rmtree(self.checkpoints("from") / "step-00000000")
         self.assertIn("step-00000000", self.wrong(self.verify("from", status=STORE))["origin.json"])
 
+    def test_a_text_beside_the_config_is_not_looked_for_in_the_run(self):
+        (self.folder / "text.txt").write_text(text(2000))
+        self.train(self.config(**{**SMALL, "data": {"train": "text.txt"}}), "beside")
+        self.assertNotIn("text.txt", [p["name"] for p in self.verify("beside")["files"]])
+
     def test_another_text_in_the_run_is_named(self):
         self.check("train", "-", "--run", "piped", "--minutes", 0.02, stdin=text(20000))
         self.verify("piped")
