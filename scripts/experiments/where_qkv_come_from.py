@@ -21,8 +21,8 @@ def main():
     reports = [lab.json("inspect", run) for run in runs]
     tensors = [{t["name"]: t for t in r["tensors"]} for r in reports]
 
-    print("What training does to each matrix: the norm of its gradient at the first record (step 50), how far it moved as a")
-    print("share of its initial norm, and the cosine between its first and last value.\n")
+    print("What training does to each matrix: the norm of its gradient at step 32, how far it moved as a share of its initial")
+    print("norm, and the cosine between its first and last value.\n")
     rows = []
     for title, prefix in ATTENTIONS.items():
         for part, name in PARTS.items():
@@ -30,7 +30,8 @@ def main():
     rows += list(OTHERS.items())
 
     def first_gradient(report, name):
-        matrix = report["learning"][0]["matrices"].get(name)
+        record, = (r for r in report["learning"] if r["step"] == 32)
+        matrix = record["matrices"].get(name)
         return matrix and matrix["gradient_norm"]
 
     shown = []

@@ -111,7 +111,8 @@ def saved(browser, folder, selector):
     before = list(browser.requests)
     browser.press("Enter")
     for _ in range(100):
-        files = list(folder.glob("*.svg"))
+        # Chromium makes an empty file of this name first, and moves the whole one over it
+        files = [f for f in folder.glob("*.svg") if f.stat().st_size > 0]
         if files:
             break
         time.sleep(0.1)
