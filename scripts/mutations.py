@@ -12,7 +12,7 @@ RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
 SPANS = "src/data/span_corruption.h"
-OPTIMIZER, GRADIENTS = "src/step/optimizer.cpp", "src/step/gradients.cpp"
+OPTIMIZER, OPTIMIZERS, GRADIENTS = "src/step/optimizer.cpp", "src/step/optimizers.cpp", "src/step/gradients.cpp"
 UNPACKING, NORMALIZATION = "src/base/decompressor.cpp", "src/text/normalize.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
@@ -98,9 +98,9 @@ MUTATIONS = [
     ("rows: one dropout key for a whole sequence", "src/nn/packed.cpp", "combine(key, static_cast<std::uint64_t>(first_position + i))", "key"),
     ("cache: last token is not copied", "src/nn/cache.cpp", "a.row(tokens)", "a.row(tokens - 1)"),
     ("parameters: identity is not the identity", "src/nn/param.cpp", "i / info.param.cols == i % info.param.cols ?", "i % info.param.cols == 0 ?"),
-    ("adam: eps under the root", OPTIMIZER, "fuse(std::sqrt(v[i]), root, eps)", "(std::sqrt(v[i] + eps) * root)"),
-    ("adam: no bias correction", OPTIMIZER, "rate / (1.0 - std::pow(config_.betas[0], t))", "rate"),
-    ("adamw: decays vectors too", OPTIMIZER, "config.weight_decay > 0 && !info.vector", "config.weight_decay > 0"),
+    ("adam: eps under the root", OPTIMIZERS, "fuse(std::sqrt(v[i]), root, eps)", "(std::sqrt(v[i] + eps) * root)"),
+    ("adam: no bias correction", OPTIMIZERS, "s.update.rate / (1.0 - std::pow(c.betas[0], t))", "s.update.rate"),
+    ("adamw: decays vectors too", OPTIMIZER, "config_.weight_decay > 0 && !info.vector", "config_.weight_decay > 0"),
     ("span_corruption: short spans are likelier", SPANS, "* places < runs", "* 2 < 1"),
     ("span_corruption: no span begins or ends a tile", SPANS, "kept.next() - (i == 0) - (i == noise.spans)", "kept.next() - 2 * (i == noise.spans)"),
     ("span_corruption: all tiles have the same noise", SPANS, "epoch, tile.begin)", "epoch)"),
@@ -111,10 +111,10 @@ MUTATIONS = [
     ("gradient norm: only the last run of a block", "src/math/lanes.h", "sum += total(run);", "sum = total(run);"),
     ("activation_dropout: as dropout", FEED_FORWARD, "rate(config.activation_dropout)", "rate(config.dropout)"),
     ("wsd: falls all the time", "src/step/schedule.cpp", "length = c.decay_fraction * end", "length = end"),
-    ("wsd: a warm-up hides the decay", "src/step/schedule.cpp", "std::min(rising, falling_rate(c, t))",
-     "step < c.warmup_steps ? rising : falling_rate(c, t)"),
-    ("muon: no Nesterov step", OPTIMIZER, "g[i] = fuse(momentum, m[i], d);", "g[i] = m[i];"),
-    ("muon: scaled by the shorter side", OPTIMIZER, "std::sqrt(std::max(p.rows, p.cols))", "std::sqrt(std::min(p.rows, p.cols))"),
+    ("wsd: a warm-up hides the decay", "src/step/schedule.cpp", "static_cast<double>(c.warmup_steps), rate);",
+     "static_cast<double>(c.warmup_steps), c.learning_rate);"),
+    ("muon: no Nesterov step", OPTIMIZERS, "g[i] = fuse(momentum, m[i], d);", "g[i] = m[i];"),
+    ("muon: scaled by the shorter side", OPTIMIZERS, "std::sqrt(std::max(rows, cols))", "std::sqrt(std::min(rows, cols))"),
     ("newton_schulz: the small A is multiplied once", "src/step/newton_schulz.cpp", "gemm<T>(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
     ("newton_schulz: one step fewer", "src/step/newton_schulz.cpp", "kIterations = 5", "kIterations = 4"),
     ("gzip: padding is damage", UNPACKING, "while (complete() && stream_.avail_in > 0", "while (false && stream_.avail_in > 0"),

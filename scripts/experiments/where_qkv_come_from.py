@@ -12,6 +12,10 @@ PARTS = {"W_Q": "q_proj", "W_K": "k_proj", "W_V": "v_proj", "W_O": "out_proj"}
 OTHERS = {"feed-forward, first": "encoder.layers.0.fc1.weight", "embedding (source)": "source_embed.weight"}
 
 
+def gradients_of(record):
+    return {name: m["gradient_norm"] for name, m in record["matrices"].items() if "gradient_norm" in m}
+
+
 def main():
     lab = Lab(__doc__, seeds=3)
     config = task_config("reverse", 300)
@@ -21,8 +25,9 @@ def main():
     reports = [lab.json("inspect", run) for run in runs]
     tensors = [{t["name"]: t for t in r["tensors"]} for r in reports]
 
-    print("What training does to each matrix: the norm of its gradient at step 32, how far it moved as a share of its initial")
-    print("norm, and the cosine between its first and last value.\n")
+    early = max(r["step"] for r in reports[0]["learning"] if r["step"] <= 32 and gradients_of(r))
+    print(f"What training does to each matrix: the norm of its gradient at step {early}, how far it moved as a share of its")
+    print("initial norm, and the cosine between its first and last value.\n")
     rows = []
     for title, prefix in ATTENTIONS.items():
         for part, name in PARTS.items():
@@ -30,9 +35,8 @@ def main():
     rows += list(OTHERS.items())
 
     def first_gradient(report, name):
-        record, = (r for r in report["learning"] if r["step"] == 32)
-        matrix = record["matrices"].get(name)
-        return matrix and matrix["gradient_norm"]
+        record, = (r for r in report["learning"] if r["step"] == early)
+        return gradients_of(record).get(name)
 
     shown = []
     for title, name in rows:

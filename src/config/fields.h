@@ -9,10 +9,12 @@
 // the values (`rejected_by`), so make a new list after values have changed: it is cheap.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -75,6 +77,29 @@ Choice choice(E& value, std::vector<std::string> names) {
 
 // The same for a string that is one of the names.
 Choice choice(std::string& value, std::vector<std::string> names);
+
+// A row of a table whose names are the values of a key (objectives, optimizers, schedules), as far
+// as the documentation of the keys needs it.
+struct KindDoc {
+  std::string name, text;         // text: what it is, or "" if the name says it
+  std::vector<std::string> keys;  // keys of its section that it uses and some other rows do not
+  std::map<std::string, double> defaults = {};  // of keys whose default is not the same in all rows
+
+  bool uses(const std::string& key) const { return std::ranges::count(keys, key) > 0; }
+};
+template <class Kind>  // with a `doc`
+std::vector<KindDoc> docs(const std::vector<Kind>& kinds) {
+  std::vector<KindDoc> all;
+  for (const Kind& kind : kinds) all.push_back(kind.doc);
+  return all;
+}
+std::vector<std::string> names(const std::vector<KindDoc>& kinds);
+std::string meanings(const std::vector<KindDoc>& kinds);  // "NAME: TEXT; NAME: TEXT"
+bool uses(const std::vector<KindDoc>& kinds, const std::string& name, const std::string& key);
+// "sgd, muon" for the rows that use a key.
+std::string users(const std::vector<KindDoc>& kinds, const std::string& key);
+// "0 (sgd), 0.95 (muon)"
+std::string defaults(const std::vector<KindDoc>& kinds, const std::string& key);
 
 struct Field {
   using Section = std::vector<Field>;

@@ -7,6 +7,7 @@
 namespace heed {
 
 struct Field;
+struct KindDoc;
 
 struct ObjectiveConfig {
   std::string type = "prefix_lm";  // a name in the table of data/objective.cpp
@@ -17,13 +18,6 @@ struct ObjectiveConfig {
   double label_smoothing = 0.0;
 };
 
-// An objective, for the documentation of the keys.
-struct ObjectiveDoc {
-  std::string name;               // a value of `type`
-  std::string text;               // what it is, in a few words
-  std::vector<std::string> keys;  // keys it uses that some other objectives do not
-};
-
-std::vector<Field> fields(ObjectiveConfig& c, const std::vector<ObjectiveDoc>& objectives);
+std::vector<Field> fields(ObjectiveConfig& c, const std::vector<KindDoc>& objectives);
 
 }  // namespace heed

@@ -16,4 +16,12 @@ void BatchFeed::fill(std::int64_t step, Cursor cursor, Filled& out) {
   out.before = cursor;
 }
 
+StepOptions step_options(const RunConfig& config) {
+  return {.optimizer = config.optimizer,
+          .shards = config.train.shards,
+          .label_smoothing = config.objective.label_smoothing,
+          .ema_decay = config.train.ema_decay,
+          .seed = config.seed};
+}
+
 }  // namespace heed

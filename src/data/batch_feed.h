@@ -3,6 +3,7 @@
 #pragma once
 
 #include "data/batcher.h"
+#include "step/stepper.h"
 
 namespace heed {
 
@@ -30,5 +31,8 @@ class BatchFeed {
   Batcher batcher_;
   Filled now_, next_;
 };
+
+// What of a config an optimizer step depends on.
+StepOptions step_options(const RunConfig& config);
 
 }  // namespace heed

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "data/objective.h"
+#include "step/optimizers.h"
+#include "step/schedule.h"
 
 namespace heed {
 namespace {
@@ -124,14 +126,16 @@ void check_model(const ModelConfig& m) {
 void check_training(const RunConfig& c, bool pairs) {
   const OptimizerConfig& o = c.optimizer;
   const TrainConfig& t = c.train;
-  require(o.schedule != ScheduleType::noam || o.warmup_steps >= 1,
-          "optimizer.schedule noam needs optimizer.warmup_steps of at least 1; found 0.");
+  require(!schedule_of(o).factor || o.warmup_steps >= 1,
+          fmt::format("optimizer.schedule {} needs optimizer.warmup_steps of at least 1; found 0.",
+                      o.schedule));
   require(!decays(o) || o.min_learning_rate <= o.learning_rate,
           "optimizer.min_learning_rate must not be greater than optimizer.learning_rate.");
   require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
   require(!decays(o) || o.decay_steps > 0,
-          "without train.max_steps, a linear, cosine or wsd schedule needs optimizer.decay_steps.");
+          fmt::format("without train.max_steps, optimizer.schedule {} needs optimizer.decay_steps.",
+                      o.schedule));
   require(t.select_by != SelectBy::bleu || pairs,
           fmt::format("train.select_by bleu needs objective.type {}.", objectives_on(true)));
   require(t.select_by != SelectBy::bleu || c.data.has_validation(),
@@ -146,12 +150,7 @@ RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
   for (double* rate : {&c.model.attention_dropout, &c.model.activation_dropout})
     if (*rate < 0) *rate = c.model.dropout;
   c.model.n_kv_heads = kv_heads(c.model);
-  if (c.optimizer.weight_decay < 0)
-    c.optimizer.weight_decay =
-        c.optimizer.type == OptimizerType::adamw || c.optimizer.type == OptimizerType::muon ? 0.01
-                                                                                            : 0.0;
-  if (c.optimizer.momentum < 0)
-    c.optimizer.momentum = c.optimizer.type == OptimizerType::muon ? 0.95 : 0.0;
+  fill_in_defaults(c.optimizer);
   if (decays(c.optimizer) && c.optimizer.decay_steps == 0)
     c.optimizer.decay_steps = c.train.max_steps;
   if (c.data.has_valid_files()) {

@@ -179,7 +179,7 @@ class Objective {
 
 // A row of the table.
 struct ObjectiveKind {
-  ObjectiveDoc doc;  // its name is objective.type
+  KindDoc doc;  // its name is objective.type
   std::unique_ptr<const Objective> (*make)(const RunConfig& config);
 };
 const std::vector<ObjectiveKind>& objectives();

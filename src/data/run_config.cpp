@@ -7,6 +7,8 @@
 #include "config/fields_json.h"
 #include "config/json_text.h"
 #include "data/objective.h"
+#include "step/optimizers.h"
+#include "step/schedule.h"
 
 namespace heed {
 namespace {
@@ -24,12 +26,6 @@ RunConfig read(JsonText text, const std::vector<std::string>& sets) {
   return resolve(given.values, given.keys);
 }
 
-std::vector<ObjectiveDoc> objective_docs() {
-  std::vector<ObjectiveDoc> docs;
-  for (const ObjectiveKind& kind : objectives()) docs.push_back(kind.doc);
-  return docs;
-}
-
 }  // namespace
 
 std::vector<Field> fields(RunConfig& c) {
@@ -40,8 +36,9 @@ std::vector<Field> fields(RunConfig& c) {
        "to the folder of the config file"},
       {"tokenizer", fields(c.tokenizer), "how text becomes ids"},
       {"model", fields(c.model), "the transformer"},
-      {"objective", fields(c.objective, objective_docs()), "what it learns to predict"},
-      {"optimizer", fields(c.optimizer), "how its weights move"},
+      {"objective", fields(c.objective, docs(objectives())), "what it learns to predict"},
+      {"optimizer", fields(c.optimizer, docs(optimizers()), docs(schedules())),
+       "how its weights move"},
       {"train", fields(c.train), "how long, how much at a time, how often"},
   };
 }

@@ -7,43 +7,84 @@
 namespace heed {
 namespace {
 
-// wsd without its warm-up.
-double falling_rate(const OptimizerConfig& c, double step) {
+// The share of the way from warmup_steps to decay_steps.
+double done(const OptimizerConfig& c, double step) {
+  const double begin = static_cast<double>(c.warmup_steps);
+  const double length = static_cast<double>(c.decay_steps) - begin;
+  if (step < begin) return 0;
+  return length > 0 ? std::min(1.0, (step - begin) / length) : 1.0;
+}
+
+double between_rates(const OptimizerConfig& c, double share) {
+  return c.min_learning_rate + (c.learning_rate - c.min_learning_rate) * share;
+}
+
+double constant(const OptimizerConfig& c, int, double) {
+  return c.learning_rate;
+}
+
+double linear(const OptimizerConfig& c, int, double step) {
+  return between_rates(c, 1.0 - done(c, step));
+}
+
+double cosine(const OptimizerConfig& c, int, double step) {
+  return between_rates(c, 0.5 * (1.0 + std::cos(std::numbers::pi * done(c, step))));
+}
+
+double inverse_sqrt(const OptimizerConfig& c, int, double step) {
+  return c.learning_rate * std::sqrt(std::max(1.0, static_cast<double>(c.warmup_steps)) / step);
+}
+
+double wsd(const OptimizerConfig& c, int, double step) {
   const double end = static_cast<double>(c.decay_steps), length = c.decay_fraction * end;
   if (end - step >= length) return c.learning_rate;  // to the last bit, whatever the end
-  const double left = std::max((end - step) / length, 0.0);
-  return c.min_learning_rate + (c.learning_rate - c.min_learning_rate) * left;
+  return std::min(c.learning_rate, between_rates(c, std::max((end - step) / length, 0.0)));
+}
+
+double noam(const OptimizerConfig& c, int d_model, double step) {
+  return c.learning_rate * std::pow(d_model, -0.5) *
+         std::min(std::pow(step, -0.5), step * std::pow(static_cast<double>(c.warmup_steps), -1.5));
+}
+
+std::vector<ScheduleKind>& schedule_table() {
+  static std::vector<ScheduleKind> kinds = {
+      {{"constant", "", {}}, constant, "stays"},
+      {{"linear", "", {"decay_steps"}}, linear, "falls (linear)"},
+      {{"cosine", "", {"decay_steps"}}, cosine, "falls (cosine)"},
+      {{"inverse_sqrt", "", {}}, inverse_sqrt, "falls as 1 / sqrt(step)"},
+      {{"noam", "", {}}, noam, "falls as 1 / sqrt(step)", true},
+      {{"wsd", "", {"decay_steps", "decay_fraction"}}, wsd, "falls"},
+  };
+  return kinds;
 }
 
 }  // namespace
 
+const std::vector<ScheduleKind>& schedules() {
+  return schedule_table();
+}
+
+void add_schedule(ScheduleKind kind) {
+  schedule_table().push_back(std::move(kind));
+}
+
+const ScheduleKind& schedule_of(const OptimizerConfig& c) {
+  return *std::ranges::find(schedule_table(), c.schedule,
+                            [](const ScheduleKind& k) { return k.doc.name; });
+}
+
 double learning_rate(const OptimizerConfig& c, int d_model, std::int64_t step) {
-  const double t = static_cast<double>(step), warmup = static_cast<double>(c.warmup_steps);
-  if (c.schedule == ScheduleType::noam)
-    return c.learning_rate * std::pow(d_model, -0.5) *
-           std::min(std::pow(t, -0.5), t * std::pow(warmup, -1.5));
-  const double rising = step < c.warmup_steps ? c.learning_rate * t / warmup : c.learning_rate;
-  if (c.schedule == ScheduleType::wsd) return std::min(rising, falling_rate(c, t));
-  if (step < c.warmup_steps) return rising;
-  const double length = static_cast<double>(c.decay_steps - c.warmup_steps);
-  const double done = length > 0 ? std::min(1.0, (t - warmup) / length) : 1.0;
-  const double above = c.learning_rate - c.min_learning_rate;
-  switch (c.schedule) {
-    case ScheduleType::linear:
-      return c.min_learning_rate + above * (1.0 - done);
-    case ScheduleType::cosine:
-      return c.min_learning_rate + above * 0.5 * (1.0 + std::cos(std::numbers::pi * done));
-    case ScheduleType::inverse_sqrt:
-      return c.learning_rate * std::sqrt(std::max(1.0, warmup) / t);
-    case ScheduleType::constant:
-    case ScheduleType::wsd:   // above
-    case ScheduleType::noam:  // above
-      break;
-  }
-  return c.learning_rate;
+  const double t = static_cast<double>(step), rate = schedule_of(c).rate(c, d_model, t);
+  if (step >= c.warmup_steps) return rate;
+  return std::min(c.learning_rate * t / static_cast<double>(c.warmup_steps), rate);
+}
+
+bool decays(const OptimizerConfig& c) {
+  return schedule_of(c).doc.uses("decay_steps");
 }
 
 std::int64_t full_rate_until(const OptimizerConfig& c) {
+  if (!schedule_of(c).doc.uses("decay_fraction")) return -1;
   const double end = static_cast<double>(c.decay_steps);
   return static_cast<std::int64_t>(end - c.decay_fraction * end);
 }

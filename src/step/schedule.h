@@ -1,25 +1,46 @@
-// The learning rate of a step. Steps count from 1. (cosine: Loshchilov and Hutter 2017.)
-#pragma once
-
-#include <cstdint>
-
-#include "config/optimizer_config.h"
-
-namespace heed {
-
-// All but noam: learning_rate * step / warmup_steps before step warmup_steps, from there on
+// The learning rate of a step. Steps count from 1.
+//
+//   rate(step) = learning_rate * step / warmup_steps before step warmup_steps, but never more than
+//   the schedule has there; from then on the schedule's:
+//
 //   constant      learning_rate
 //   linear        straight down to min_learning_rate at decay_steps
 //   cosine        half a cosine down to min_learning_rate at decay_steps
+//                 (Loshchilov and Hutter 2017)
 //   inverse_sqrt  learning_rate * sqrt(max(1, warmup_steps) / step)
 //   wsd           learning_rate, then straight down to min_learning_rate over the last
 //                 decay_fraction * decay_steps (warm-up, stable, decay: Hu et al. 2024, section 4);
 //                 a warm-up that reaches into the decay ends where they meet
-// noam: learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al.
-// 2017, section 5.3)
+//   noam          learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)
+//                 (Vaswani et al. 2017, section 5.3)
+//
+// To add one: its function and a row in the table in schedule.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "config/fields.h"
+#include "config/optimizer_config.h"
+
+namespace heed {
+
 double learning_rate(const OptimizerConfig& config, int d_model, std::int64_t step);
 
-// wsd: the last step before the decay.
+struct ScheduleKind {
+  KindDoc doc;  // its name is optimizer.schedule; uses decay_steps: it ends there
+  double (*rate)(const OptimizerConfig& config, int d_model, double step);
+  const char* after_warmup;  // in words: "falls (cosine)"
+  bool factor = false;       // learning_rate is a factor, and there must be a warm-up
+};
+const std::vector<ScheduleKind>& schedules();
+void add_schedule(ScheduleKind kind);
+const ScheduleKind& schedule_of(const OptimizerConfig& config);
+
+// Does the rate fall to min_learning_rate at decay_steps?
+bool decays(const OptimizerConfig& config);
+
+// The last step before the fall of a rate that is constant until then (wsd), else -1.
 std::int64_t full_rate_until(const OptimizerConfig& config);
 
 }  // namespace heed

@@ -6,8 +6,8 @@
 
 namespace heed {
 
-int kept_arrays(const StepOptions& options) {
-  return 1 + moments_of(options.optimizer) + (options.ema_decay > 0 ? 1 : 0);
+int kept_arrays(const ParamTable& table, const StepOptions& options) {
+  return 1 + moments_kept(table, options.optimizer) + (options.ema_decay > 0 ? 1 : 0);
 }
 
 Stepper::Stepper(const Transformer& model, const StepOptions& options, Pool& pool)

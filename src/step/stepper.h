@@ -24,7 +24,7 @@ struct StepOptions {
 };
 
 // How many arrays of the model's size a checkpoint keeps: values, moments, averaged values.
-int kept_arrays(const StepOptions& options);
+int kept_arrays(const ParamTable& table, const StepOptions& options);
 
 struct StepResult {
   std::int64_t step = 0;  // from 1

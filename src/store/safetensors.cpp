@@ -53,12 +53,16 @@ std::uint64_t numbers_in(const Shape& shape) {
   return product;
 }
 
+TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data) {
+  return {std::move(name), shape_of(info), data};
+}
+
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
                                      const std::string& prefix) {
   assert(values.size() == table.size());
   std::vector<TensorSlot> all;
   for (const ParamInfo& info : table.infos())
-    all.push_back({prefix + info.name, shape_of(info), values.data() + info.param.offset});
+    all.push_back(tensor_slot(prefix + info.name, info, values.data() + info.param.offset));
   return all;
 }
 

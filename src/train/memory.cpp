@@ -9,11 +9,10 @@
 #include "base/cgroup.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "data/batcher.h"
+#include "data/batch_feed.h"
 #include "evaluate/scorer.h"
 #include "show/learning_record.h"
 #include "step/optimizer.h"
-#include "train/prepared_run.h"
 
 namespace heed {
 namespace {
@@ -25,26 +24,15 @@ double block_row(const ModelConfig& c, bool cross, double keys) {
   return (cross ? 2 : 1) * attention + 2 * d + 1.0 * feed_forward_matrices(c) * c.d_ff;
 }
 
-// Numbers that one thread needs at most for the largest matrix that muon moves
-// (step/newton_schulz.h).
-double muon_workspace(const ParamTable& table, const OptimizerConfig& config) {
-  double most = 0;
-  for (const ParamInfo& info : table.infos()) {
-    const auto [shorter, longer] = std::minmax({1.0 * info.param.rows, 1.0 * info.param.cols});
-    if (moved_by_muon(config, info)) most = std::max(most, 2 * shorter * (shorter + longer));
-  }
-  return most;
-}
-
 }  // namespace
 
 MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
                           int longest, double ids) {
   const ModelConfig& c = config.model;
   MemoryPlan plan;
-  const double copies = kept_arrays(step_options(config)) + config.train.shards;
+  const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards;
   plan.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
-                           muon_workspace(model.table, config.optimizer) * threads);
+                           1.0 * optimizer_workspace(model.table, config.optimizer) * threads);
 
   const double rows =
       std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));

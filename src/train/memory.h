@@ -9,8 +9,8 @@
 namespace heed {
 
 struct MemoryPlan {
-  double parameters = 0;   // bytes: values, moments, average, one gradient per shard, and muon's
-                           // workspace
+  double parameters = 0;   // bytes: values, moments, average, one gradient per shard, and the
+                           // optimizer's workspace
   double activations = 0;  // of all threads
   double data = 0;         // token ids
   double record = 0;       // the learning record: copies of matrices

@@ -44,12 +44,4 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
           memory, std::make_unique<Pool>(threads)};
 }
 
-StepOptions step_options(const RunConfig& config) {
-  return {.optimizer = config.optimizer,
-          .shards = config.train.shards,
-          .label_smoothing = config.objective.label_smoothing,
-          .ema_decay = config.train.ema_decay,
-          .seed = config.seed};
-}
-
 }  // namespace heed

@@ -9,7 +9,6 @@
 #include "data/dataset.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
-#include "step/stepper.h"
 #include "train/memory.h"
 
 namespace heed {
@@ -28,8 +27,5 @@ struct PreparedRun {
 // fit, or if threads do not start.
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
                         int threads);
-
-// What of a config an optimizer step depends on.
-StepOptions step_options(const RunConfig& config);
 
 }  // namespace heed

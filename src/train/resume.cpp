@@ -239,7 +239,7 @@ std::string end_of_schedule(const RunConfig& config, std::int64_t planned, std::
   if (!decays(o) || config.train.max_steps <= std::max(planned, o.decay_steps)) return "";
   std::string text =
       fmt::format("the schedule ends before the run, at optimizer.decay_steps {}", o.decay_steps);
-  if (o.schedule == ScheduleType::wsd && done <= full_rate_until(o))
+  if (done <= full_rate_until(o))
     text += fmt::format("; heed resume {} --branch DIR --max-steps {} decays to its own end",
                         shell_word(run), config.train.max_steps);
   return text;

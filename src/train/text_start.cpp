@@ -138,8 +138,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
   for (std::string& file : text.files) file = absolute_path(file);
   Suggestion suggestion = suggest(text);
   // The decay is muon's, and would make the weights of another run forget what they learnt.
-  const bool muon =
-      !given.keys.contains("optimizer.type") || given.values.optimizer.type == OptimizerType::muon;
+  const bool muon = !given.keys.contains("optimizer.type") || given.values.optimizer.type == "muon";
   if (!muon || !request.train.init_from.empty()) suggestion.weight_decay = 0;
   const auto config = [&] {
     RunConfig c = parse_config(suggested_config(text, suggestion), "the config for " + text.name,

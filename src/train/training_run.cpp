@@ -47,7 +47,7 @@ void say_start(Log& log, const PreparedRun& run) {
 }  // namespace
 
 void check_room(const PreparedRun& prepared, const std::string& run) {
-  check_free_space(run, 4.0 * kept_arrays(step_options(prepared.config)) *
+  check_free_space(run, 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
                             static_cast<double>(prepared.model.table.size()));
 }
 

@@ -42,7 +42,7 @@ TEST(RunConfig, EveryTypeIsRead) {
   EXPECT_EQ(c.model.attention.cross.key, Projection::random);
   EXPECT_FALSE(c.model.attention.encoder_self.uniform);
   EXPECT_EQ(c.optimizer.betas, (std::array<double, 2>{0.8, 0.95}));
-  EXPECT_EQ(c.optimizer.schedule, ScheduleType::noam);
+  EXPECT_EQ(c.optimizer.schedule, "noam");
   EXPECT_EQ(c.train.eval_every, (Interval{2, true}));
   EXPECT_EQ(c.train.save_every, (Interval{1, true}));
   EXPECT_EQ(c.train.log_every, (Interval{0, false}));

@@ -35,6 +35,7 @@
 #include "step/gradients.cpp"
 #include "step/newton_schulz.cpp"
 #include "step/optimizer.cpp"
+#include "step/optimizers.cpp"
 
 namespace heed {
 
@@ -185,13 +186,12 @@ void optimizers(int n) {
   ParamTable table;
   table.add_matrix("decoder.layers.0.fc1.weight", 2, n, {});
   table.add_vector("bias", n, Initializer::ones);
-  for (const OptimizerType type :
-       {OptimizerType::adam, OptimizerType::adamw, OptimizerType::sgd, OptimizerType::muon})
+  for (const char* type : {"adam", "adamw", "sgd", "muon"})
     for (const double momentum : {0.0, 0.9}) {
       OptimizerConfig config;
       config.type = type;
       config.momentum = momentum;
-      config.weight_decay = type == OptimizerType::adam ? 0 : 0.1;
+      config.weight_decay = config.type == "adam" ? 0 : 0.1;
       Optimizer<T> optimizer(table, config);
       ParamVec<T> values(table.size()), gradients(table.size()), averaged(table.size());
       initialize(table, 1, values);

@@ -14,7 +14,7 @@ void check_steps(const std::string& name) {
   const Golden g = read_golden(name);
   const Transformer model = g.model();
   OptimizerConfig config;
-  read_fields(JsonText{g.about.at("optimizer"), name}, fields(config));
+  read_fields(JsonText{g.about.at("optimizer"), name}, fields(config, docs(optimizers()), {}));
   ParamVec<T> values = initial_golden_values<T>(g, model), gradients(model.table.size());
   Optimizer<T> optimizer(model.table, config);
   Pool pool(1);

@@ -33,7 +33,7 @@ struct Twin {
   void step(const OptimizerConfig& c, std::int64_t t, double rate, double g, bool decay,
             double ema) {
     if (decay) w -= rate * c.weight_decay * w;
-    if (c.type == OptimizerType::sgd) {
+    if (c.type == "sgd") {
       m = c.momentum * m + g;
       w -= rate * m;
     } else {
@@ -47,7 +47,7 @@ struct Twin {
   }
 };
 
-void compare(OptimizerType type, double weight_decay, double clip, double momentum = 0) {
+void compare(const std::string& type, double weight_decay, double clip, double momentum = 0) {
   OptimizerConfig c;
   c.type = type;
   c.momentum = momentum;
@@ -88,7 +88,7 @@ void compare(OptimizerType type, double weight_decay, double clip, double moment
 // 1 - 0.999 in float is off by 1e-5 of itself.
 TEST(Optimizer, FloatKeepsTheComplementOfBeta) {
   OptimizerConfig c;
-  c.type = OptimizerType::adam;
+  c.type = "adam";
   c.betas = {0.9, 0.999};
   c.weight_decay = 0.0;
   ParamTable t;
@@ -109,20 +109,20 @@ TEST(Optimizer, FloatKeepsTheComplementOfBeta) {
 }
 
 TEST(Optimizer, AdamW) {
-  compare(OptimizerType::adamw, 0.1, 1.0);
-  compare(OptimizerType::adamw, 0.0, 0.3);
+  compare("adamw", 0.1, 1.0);
+  compare("adamw", 0.0, 0.3);
 }
 TEST(Optimizer, Adam) {
-  compare(OptimizerType::adam, 0.0, 0.7);
+  compare("adam", 0.0, 0.7);
 }
 TEST(Optimizer, Sgd) {
-  compare(OptimizerType::sgd, 0.0, 1.0);
-  compare(OptimizerType::sgd, 0.2, 0.5);
+  compare("sgd", 0.0, 1.0);
+  compare("sgd", 0.2, 0.5);
 }
 
 TEST(Optimizer, SgdWithMomentum) {
-  compare(OptimizerType::sgd, 0.0, 1.0, 0.9);
-  compare(OptimizerType::sgd, 0.2, 0.5, 0.5);
+  compare("sgd", 0.0, 1.0, 0.9);
+  compare("sgd", 0.2, 0.5, 0.5);
 }
 
 ParamTable layer_table() {
@@ -139,7 +139,7 @@ ParamTable layer_table() {
 
 TEST(Optimizer, MuonMovesMatricesOfLayersAndAdamTheRest) {
   OptimizerConfig c;
-  c.type = OptimizerType::muon;
+  c.type = "muon";
   c.momentum = 0.9;
   c.weight_decay = 0.1;
   const ParamTable t = layer_table();
@@ -157,7 +157,7 @@ TEST(Optimizer, MuonMovesMatricesOfLayersAndAdamTheRest) {
       const bool muon = info.name.find("fc") != std::string::npos ||
                         info.name.ends_with("q_proj.weight") ||
                         info.name.ends_with("k_proj.weight");
-      ASSERT_EQ(moved_by_muon(c, info), muon) << info.name;
+      ASSERT_EQ(rule_of(c, info).moments[0] == "muon.m.", muon) << info.name;
       const Param p = info.param;
       Rows direction(p.rows, std::vector<double>(p.cols));
       for (std::size_t i = 0; i < p.size(); ++i) {
@@ -200,7 +200,7 @@ TEST(Optimizer, ClippingIsByTheGlobalNorm) {
 TEST(Optimizer, TheSameBytesOnAnyNumberOfThreads) {
   ParamTable t = layer_table();
   t.add_matrix("decoder.layers.1.fc1.weight", 300, 131, {Initializer::normal, 1.0});  // two tasks
-  const auto train = [&](int threads, OptimizerType type) {
+  const auto train = [&](int threads, const std::string& type) {
     ParamVec<float> values(t.size()), gradients(t.size());
     initialize(t, 5, values);
     Pool pool(threads);
@@ -217,8 +217,7 @@ TEST(Optimizer, TheSameBytesOnAnyNumberOfThreads) {
     }
     return std::vector<float>(values.data(), values.data() + t.size());
   };
-  for (const OptimizerType type : {OptimizerType::adamw, OptimizerType::sgd, OptimizerType::muon})
-    EXPECT_EQ(train(1, type), train(3, type));
+  for (const char* type : {"adamw", "sgd", "muon"}) EXPECT_EQ(train(1, type), train(3, type));
 }
 
 }  // namespace

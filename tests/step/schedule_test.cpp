@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-OptimizerConfig schedule(ScheduleType type) {
+OptimizerConfig schedule(const std::string& type) {
   OptimizerConfig c;
   c.schedule = type;
   c.learning_rate = 0.4;
@@ -22,8 +22,7 @@ double rate(const OptimizerConfig& c, std::int64_t step) {
 }
 
 TEST(Schedule, AllButNoamRiseInAStraightLine) {
-  for (ScheduleType type : {ScheduleType::constant, ScheduleType::linear, ScheduleType::cosine,
-                            ScheduleType::inverse_sqrt, ScheduleType::wsd}) {
+  for (const char* type : {"constant", "linear", "cosine", "inverse_sqrt", "wsd"}) {
     const OptimizerConfig c = schedule(type);
     EXPECT_DOUBLE_EQ(rate(c, 1), 0.04);
     EXPECT_DOUBLE_EQ(rate(c, 5), 0.2);
@@ -32,11 +31,11 @@ TEST(Schedule, AllButNoamRiseInAStraightLine) {
 }
 
 TEST(Schedule, ConstantStays) {
-  EXPECT_DOUBLE_EQ(rate(schedule(ScheduleType::constant), 100000), 0.4);
+  EXPECT_DOUBLE_EQ(rate(schedule("constant"), 100000), 0.4);
 }
 
 TEST(Schedule, LinearFallsToTheMinimumAtDecaySteps) {
-  const OptimizerConfig c = schedule(ScheduleType::linear);
+  const OptimizerConfig c = schedule("linear");
   EXPECT_DOUBLE_EQ(rate(c, 35), 0.4 - 0.3 / 4);
   EXPECT_DOUBLE_EQ(rate(c, 60), 0.25);
   EXPECT_DOUBLE_EQ(rate(c, 110), 0.1);
@@ -44,7 +43,7 @@ TEST(Schedule, LinearFallsToTheMinimumAtDecaySteps) {
 }
 
 TEST(Schedule, CosineFallsToTheMinimumAtDecaySteps) {
-  const OptimizerConfig c = schedule(ScheduleType::cosine);
+  const OptimizerConfig c = schedule("cosine");
   EXPECT_NEAR(rate(c, 35), 0.1 + 0.3 * 0.5 * (1 + std::sqrt(0.5)), 1e-15);
   EXPECT_NEAR(rate(c, 60), 0.25, 1e-15);
   EXPECT_NEAR(rate(c, 110), 0.1, 1e-15);
@@ -52,7 +51,7 @@ TEST(Schedule, CosineFallsToTheMinimumAtDecaySteps) {
 }
 
 TEST(Schedule, InverseSqrtHalvesInFourTimesTheSteps) {
-  OptimizerConfig c = schedule(ScheduleType::inverse_sqrt);
+  OptimizerConfig c = schedule("inverse_sqrt");
   EXPECT_DOUBLE_EQ(rate(c, 40), 0.2);
   EXPECT_DOUBLE_EQ(rate(c, 1000), 0.04);
   c.warmup_steps = 0;
@@ -61,7 +60,7 @@ TEST(Schedule, InverseSqrtHalvesInFourTimesTheSteps) {
 }
 
 TEST(Schedule, WsdStaysAndThenFallsInAStraightLine) {
-  OptimizerConfig c = schedule(ScheduleType::wsd);  // falls in the last 22 of 110 steps
+  OptimizerConfig c = schedule("wsd");  // falls in the last 22 of 110 steps
   EXPECT_DOUBLE_EQ(rate(c, 11), 0.4);
   EXPECT_DOUBLE_EQ(rate(c, 88), 0.4);
   EXPECT_NEAR(rate(c, 99), 0.25, 1e-15);
@@ -73,7 +72,7 @@ TEST(Schedule, WsdStaysAndThenFallsInAStraightLine) {
 
 // So a branch may decay at another time, to another rate.
 TEST(Schedule, UntilItFallsTheRateOfWsdDependsOnNothingElseToTheLastBit) {
-  OptimizerConfig c = schedule(ScheduleType::wsd);
+  OptimizerConfig c = schedule("wsd");
   for (const double lowest : {0.0, 0.1, 0.3, 1e-7}) {
     c.min_learning_rate = lowest;
     for (const std::int64_t end : {110, 97, 1234567}) {
@@ -86,7 +85,7 @@ TEST(Schedule, UntilItFallsTheRateOfWsdDependsOnNothingElseToTheLastBit) {
 }
 
 TEST(Schedule, AWarmUpThatReachesIntoTheDecayOfWsdEndsWhereTheyMeet) {
-  OptimizerConfig c = schedule(ScheduleType::wsd);  // from 0.4 at step 88 down to 0.1 at step 110
+  OptimizerConfig c = schedule("wsd");  // from 0.4 at step 88 down to 0.1 at step 110
   c.warmup_steps = 105;
   double before = 0;
   for (std::int64_t step = 1; step <= 110; ++step) {
@@ -98,14 +97,14 @@ TEST(Schedule, AWarmUpThatReachesIntoTheDecayOfWsdEndsWhereTheyMeet) {
 }
 
 TEST(Schedule, NoamIsThePapers) {
-  const OptimizerConfig c = schedule(ScheduleType::noam);
+  const OptimizerConfig c = schedule("noam");
   EXPECT_NEAR(rate(c, 1), 0.4 / 8 * std::pow(10, -1.5), 1e-15);
   EXPECT_NEAR(rate(c, 10), 0.4 / 8 / std::sqrt(10.0), 1e-15);
   EXPECT_NEAR(rate(c, 1000), 0.4 / 8 / std::sqrt(1000.0), 1e-15);
 }
 
 TEST(Schedule, ARunThatEndsDuringWarmUpFallsAtOnce) {
-  OptimizerConfig c = schedule(ScheduleType::cosine);
+  OptimizerConfig c = schedule("cosine");
   c.decay_steps = 5;
   EXPECT_DOUBLE_EQ(rate(c, 9), 0.36);
   EXPECT_NEAR(rate(c, 10), 0.1, 1e-15);

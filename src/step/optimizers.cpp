@@ -1,0 +1,147 @@
+#include "step/optimizers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/lanes.h"
+#include "step/newton_schulz.h"
+
+namespace heed {
+namespace {
+
+template <class T>
+void adam(const Stretch<T>& s) {
+  const OptimizerConfig& c = s.config;
+  const double t = static_cast<double>(s.update.step);
+  const T b1 = static_cast<T>(c.betas[0]), b2 = static_cast<T>(c.betas[1]);
+  // Not 1 - b in T: at 0.9999 that is off by more than a ten-thousandth.
+  const T a1 = static_cast<T>(1.0 - c.betas[0]), a2 = static_cast<T>(1.0 - c.betas[1]);
+  const T step_size = static_cast<T>(s.update.rate / (1.0 - std::pow(c.betas[0], t)));
+  const T root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(c.betas[1], t)));
+  const T eps = static_cast<T>(c.eps), clip = static_cast<T>(s.update.clip), keep = s.keep;
+  T* __restrict w = s.w, * __restrict g = s.g, * __restrict m = s.m, * __restrict v = s.v;
+  for (std::size_t i = 0; i < s.size; ++i) {
+    const T d = g[i] * clip;
+    g[i] = 0;
+    m[i] = fuse(b1, m[i], a1 * d);
+    v[i] = fuse(b2, v[i], a2 * d * d);
+    w[i] = fuse(keep, w[i], -step_size * m[i] / fuse(std::sqrt(v[i]), root, eps));
+  }
+}
+
+template <class T>
+void sgd(const Stretch<T>& s) {
+  const T rate = static_cast<T>(s.update.rate), clip = static_cast<T>(s.update.clip);
+  const T keep = s.keep;
+  T* __restrict w = s.w, * __restrict g = s.g;
+  for (std::size_t i = 0; i < s.size; ++i) {
+    w[i] = fuse(keep, w[i], -rate * clip * g[i]);
+    g[i] = 0;
+  }
+}
+
+template <class T>
+void sgd_with_momentum(const Stretch<T>& s) {
+  const T rate = static_cast<T>(s.update.rate), clip = static_cast<T>(s.update.clip);
+  const T momentum = static_cast<T>(s.config.momentum), keep = s.keep;
+  T* __restrict w = s.w, * __restrict g = s.g, * __restrict m = s.m;
+  for (std::size_t i = 0; i < s.size; ++i) {
+    m[i] = fuse(momentum, m[i], clip * g[i]);
+    w[i] = fuse(keep, w[i], -rate * m[i]);
+    g[i] = 0;
+  }
+}
+
+// Leaves g + momentum m in g.
+template <class T>
+void muon_momentum(const Stretch<T>& s) {
+  const T momentum = static_cast<T>(s.config.momentum), clip = static_cast<T>(s.update.clip);
+  T* __restrict g = s.g, * __restrict m = s.m;
+  for (std::size_t i = 0; i < s.size; ++i) {
+    const T d = clip * g[i];
+    m[i] = fuse(momentum, m[i], d);
+    g[i] = fuse(momentum, m[i], d);
+  }
+}
+
+template <class T>
+void muon_matrix(const Stretch<T>& s, int rows, int cols, Workspace& workspace) {
+  orthogonalize(Mat<T>(s.g, rows, cols), workspace);
+  const T length = static_cast<T>(s.update.rate * 0.2 * std::sqrt(std::max(rows, cols)));
+  const T keep = s.keep;
+  T* __restrict w = s.w, * __restrict g = s.g;
+  for (std::size_t i = 0; i < s.size; ++i) {
+    w[i] = fuse(keep, w[i], -length * g[i]);
+    g[i] = 0;
+  }
+}
+
+std::size_t muon_workspace(Param p) {
+  const std::size_t shorter = std::min(p.rows, p.cols), longer = std::max(p.rows, p.cols);
+  return 2 * shorter * (shorter + longer);
+}
+
+int only_rule(const OptimizerConfig&, const ParamInfo&) {
+  return 0;
+}
+
+std::vector<OptimizerKind>& optimizer_table() {
+  static const UpdateRule kAdam{{"adam.m.", "adam.v."}, {adam<float>, adam<double>}};
+  static std::vector<OptimizerKind> kinds = {
+      {{"adamw", "", {"betas", "eps", "weight_decay"}, {{"weight_decay", 0.01}}},
+       {kAdam},
+       only_rule},
+      {{"adam", "without weight decay", {"betas", "eps"}}, {kAdam}, only_rule},
+      {{"sgd", "", {"momentum", "weight_decay"}, {{"momentum", 0}, {"weight_decay", 0}}},
+       {{{}, {sgd<float>, sgd<double>}},
+        {{"sgd.m."}, {sgd_with_momentum<float>, sgd_with_momentum<double>}}},
+       [](const OptimizerConfig& c, const ParamInfo&) { return c.momentum > 0 ? 1 : 0; }},
+      {{"muon",
+        "orthogonalised momentum for the matrices of the layers, adamw for the rest, both at "
+        "learning_rate",
+        {"betas", "eps", "momentum", "weight_decay"},
+        {{"momentum", 0.95}, {"weight_decay", 0.01}}},
+       {{{"muon.m."},
+         {muon_momentum<float>, muon_momentum<double>},
+         {muon_matrix<float>, muon_matrix<double>},
+         muon_workspace},
+        kAdam},
+       [](const OptimizerConfig&, const ParamInfo& info) {
+         const bool matrix_of_a_layer =
+             !info.vector && !info.init.frozen && info.name.find(".layers.") != std::string::npos;
+         return matrix_of_a_layer ? 0 : 1;
+       }},
+  };
+  return kinds;
+}
+
+}  // namespace
+
+const std::vector<OptimizerKind>& optimizers() {
+  return optimizer_table();
+}
+
+void add_optimizer(OptimizerKind kind) {
+  optimizer_table().push_back(std::move(kind));
+}
+
+const OptimizerKind& optimizer_of(const OptimizerConfig& c) {
+  return *std::ranges::find(optimizer_table(), c.type,
+                            [](const OptimizerKind& k) { return k.doc.name; });
+}
+
+const UpdateRule& rule_of(const OptimizerConfig& c, const ParamInfo& info) {
+  const OptimizerKind& kind = optimizer_of(c);
+  return kind.rules[kind.rule_of(c, info)];
+}
+
+void fill_in_defaults(OptimizerConfig& c) {
+  const std::map<std::string, double>& defaults = optimizer_of(c).doc.defaults;
+  const auto fill = [&](double& value, const char* key) {
+    if (value < 0) value = defaults.contains(key) ? defaults.at(key) : 0;
+  };
+  fill(c.weight_decay, "weight_decay");
+  fill(c.momentum, "momentum");
+}
+
+}  // namespace heed

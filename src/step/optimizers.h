@@ -1,0 +1,78 @@
+// The optimizers: how one step moves the numbers of a tensor. g is the clipped gradient.
+//
+//   w <- w - rate * weight_decay * w        (matrices only; Loshchilov and Hutter 2019), then
+//
+//   adam, adamw   m <- b1 m + (1 - b1) g,  v <- b2 v + (1 - b2) g^2     (Kingma and Ba 2015)
+//                 w <- w - rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
+//   sgd           m <- momentum m + g,  w <- w - rate * m               (without momentum: m = g)
+//   muon          m <- momentum m + g,                                  (Jordan et al. 2024)
+//                 w <- w - rate * 0.2 sqrt(max(rows, cols)) * NS(g + momentum m)
+//
+// muon is for the matrices of the layers, each of q, k and v by itself; embeddings, output, norms
+// and biases get adamw. NS is in newton_schulz.h; the factor makes a step of a matrix about as long
+// as adamw's, so that one rate serves both (Liu et al. 2025, section 2.2).
+//
+// To add one: its function, its UpdateRule, and a row in the table in optimizers.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "config/fields.h"
+#include "config/optimizer_config.h"
+#include "math/workspace.h"
+#include "nn/param.h"
+
+namespace heed {
+
+// What one step needs besides the numbers.
+struct Update {
+  std::int64_t step;       // from 1
+  double rate;             // learning rate
+  double clip = 1.0;       // factor on the gradient
+  double ema_decay = 0.0;  // of the averaged values
+};
+
+// Some of a tensor's numbers, all beside each other, and what moves them.
+template <class T>
+struct Stretch {
+  const OptimizerConfig& config;
+  const Update& update;
+  T keep;    // 1 - rate * weight_decay, or 1 for what does not decay
+  T *w, *g;  // values, and their gradient, which is not clipped yet; it must be left at zero
+  T *m, *v;  // moments: as many as the rule has names for
+  std::size_t size;
+};
+
+// How the numbers of a tensor move.
+struct UpdateRule {
+  template <class T>
+  using Move = void (*)(const Stretch<T>&);
+  template <class T>
+  using MoveMatrix = void (*)(const Stretch<T>&, int rows, int cols, Workspace&);
+
+  std::vector<std::string> moments;  // at most two; what names in checkpoints begin with: "adam.m."
+  std::tuple<Move<float>, Move<double>> move;  // called for parts of a tensor
+  // If not null: called for the whole matrix after move() has been called for all its parts.
+  std::tuple<MoveMatrix<float>, MoveMatrix<double>> move_matrix = {};
+  std::size_t (*workspace)(Param) = nullptr;  // the numbers that move_matrix takes, at most
+};
+
+struct OptimizerKind {
+  KindDoc doc;                    // its name is optimizer.type
+  std::vector<UpdateRule> rules;  // of which it may use several
+  // Which of its rules moves a tensor.
+  int (*rule_of)(const OptimizerConfig& config, const ParamInfo& info);
+};
+
+const std::vector<OptimizerKind>& optimizers();
+void add_optimizer(OptimizerKind kind);
+const OptimizerKind& optimizer_of(const OptimizerConfig& config);
+const UpdateRule& rule_of(const OptimizerConfig& config, const ParamInfo& info);
+
+// weight_decay and momentum, where they were not given.
+void fill_in_defaults(OptimizerConfig& config);
+
+}  // namespace heed
