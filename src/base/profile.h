@@ -1,8 +1,10 @@
-// Where the time goes: one Profile per thread sums the time of each kind of work. Kinds
-// nest: time inside an inner Timed counts for the inner kind only. A null Profile costs one branch.
+// Where the time goes: while `profiling`, each thread adds the time of each kind of work to the
+// sums of the process. Kinds nest: time inside an inner Timed counts for the inner kind only. While
+// nothing is measured a Timed costs one branch.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -25,37 +27,35 @@ inline constexpr std::array<const char*, static_cast<int>(Work::count)> kWorkNam
     "linear_forward", "linear_backward", "attention", "loss",
     "other_layers",   "gradient_sum",    "optimizer", "waiting"};
 
-struct Profile {
-  using Clock = std::chrono::steady_clock;
-
-  std::array<std::uint64_t, static_cast<int>(Work::count)> ns{};
-  Work current = Work::count;  // count: none
-  Clock::time_point since;
-
-  // Adds the time since the last change to the current work, then makes `work` current. Returns
-  // the previous work.
-  Work change_to(Work work) {
-    const Clock::time_point now = Clock::now();
-    if (current != Work::count)
-      ns[static_cast<int>(current)] += static_cast<std::uint64_t>((now - since).count());
-    since = now;
-    return std::exchange(current, work);
-  }
-};
+inline std::atomic<bool> profiling{false};
+inline std::array<std::atomic<std::uint64_t>, kWorkNames.size()> work_ns{};
 
 class Timed {
  public:
-  Timed(Profile* profile, Work work) : profile_(profile) {
-    if (profile_) outer_ = profile_->change_to(work);
+  explicit Timed(Work work) : measures_(profiling.load(std::memory_order_relaxed)) {
+    if (measures_) outer_ = change_to(work);
   }
   ~Timed() {
-    if (profile_) profile_->change_to(outer_);
+    if (measures_) change_to(outer_);
   }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
 
  private:
-  Profile* profile_;
+  // Adds the time since the thread's last change to its current work, then makes `work` current.
+  // Returns the previous work.
+  static Work change_to(Work work) {
+    using Clock = std::chrono::steady_clock;
+    thread_local Work current = Work::count;  // count: none
+    thread_local Clock::time_point since;
+    const Clock::time_point now = Clock::now();
+    if (current != Work::count)
+      work_ns[static_cast<int>(current)] += static_cast<std::uint64_t>((now - since).count());
+    since = now;
+    return std::exchange(current, work);
+  }
+
+  bool measures_;
   Work outer_ = Work::count;
 };
 

@@ -55,7 +55,7 @@ Exit run_bench_command(CommandLine& line) {
   const std::int64_t all_steps = config.train.max_steps;
   const double training_seconds = static_cast<double>(all_steps) * speed.step_seconds;
   Json breakdown;
-  const auto& ns = speed.profile.ns;
+  const auto& ns = speed.work_ns;
   const double total = std::accumulate(ns.begin(), ns.end(), 0.0);
   for (std::size_t i = 0; i < ns.size(); ++i)
     breakdown[kWorkNames[i]] = static_cast<double>(ns[i]) / total;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/noise.h"
+#include "base/profile.h"
 #include "math/batch_invariant.h"
 #include "math/row_ops.h"
 
@@ -109,7 +110,7 @@ void Attention::rotate_both(Mat<T> q, Mat<T> k, const AttentionInput<T>& input, 
 template <class T>
 Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
                           AttentionSaved<T>& saved) const {
-  Timed timed(pass.profile, Work::attention);
+  const Timed timed(Work::attention);
   const int d = d_model;
   Mat<T> q, kv;
   if (!cross()) {
@@ -151,7 +152,7 @@ void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
 template <class T>
 void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
                          const AttentionSaved<T>& saved, In<T> dy, Mat<T> dx) const {
-  Timed timed(pass.profile, Work::attention);
+  const Timed timed(Work::attention);
   WorkspaceScope scope(pass.workspace);
   const int d = d_model;
   const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;

@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "base/profile.h"
 #include "math/row_ops.h"
 #include "math/softmax.h"
 
@@ -44,7 +45,7 @@ LossSums& LossSums::operator+=(const LossSums& o) {
 template <class T>
 LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
               double smoothing, Mat<double> log_probs) {
-  Timed timed(pass.profile, Work::loss);
+  const Timed timed(Work::loss);
   LossSums sums;
   set_zero(log_probs);
   for_labelled_rows(
@@ -63,7 +64,7 @@ LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vect
 template <class T>
 LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
                        const std::vector<int>& labels, const LossOptions& options, Mat<T> dhidden) {
-  Timed timed(pass.profile, Work::loss);
+  const Timed timed(Work::loss);
   LossSums sums;
   set_zero(dhidden);
   for_labelled_rows(

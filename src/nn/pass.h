@@ -2,7 +2,6 @@
 // A Pass belongs to one thread; many passes share one model and its values.
 #pragma once
 
-#include "base/profile.h"
 #include "math/products.h"
 #include "math/workspace.h"
 #include "nn/packed.h"
@@ -20,7 +19,6 @@ struct Pass {
   ParamVec<T>* gradients = nullptr;  // needed by backward
   bool forward_only = false;         // no backward will follow: all blocks reuse the same memory
   const Products<T>* products = &blas_products<T>();
-  Profile* profile = nullptr;
   AttentionObserver<T>* observer = nullptr;  // sees every attention weight, if set
 
   Mat<const T> operator[](Param p) const { return values[p]; }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/profile.h"
 #include "math/lanes.h"
 #include "step/tree_sum.h"
 
@@ -25,13 +26,12 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
   products_.weights_changed(values.data(), values.size());
   pool_->run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
-    Timed timed(profile_of(worker_index), Work::other_layers);
+    const Timed timed(Work::other_layers);
     Worker& worker = workers_[worker_index];
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
                      .gradients = &shards_[task],
-                     .products = &products_,
-                     .profile = profile_of(worker_index)};
+                     .products = &products_};
     LossSums sums;
     for (int i = 0; i < batch.used[task]; ++i)
       sums += train_micro_batch(*model_, pass, batch.shards[task][i], options, worker.saved);
@@ -44,8 +44,8 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
 }
 
 double Gradients::reduce() {
-  pool_->run(static_cast<int>(blocks_.size()), [&](int task, int worker) {
-    Timed timed(profile_of(worker), Work::gradient_sum);
+  pool_->run(static_cast<int>(blocks_.size()), [&](int task, int) {
+    const Timed timed(Work::gradient_sum);
     const auto [begin, end, tensor] = blocks_[task];
     for_tree_pairs(static_cast<int>(shards_.size()), [&](int to, int from) {
       float* __restrict sum = shards_[to].data();

@@ -38,15 +38,11 @@ class Gradients {
   double reduce();
   ParamVec<float>& sum() { return shards_.front(); }
 
-  // Where the time of each worker goes. Empty, which is how it begins: not measured.
-  std::vector<Profile>& profiles() { return profiles_; }
-
  private:
   struct Worker {
     Workspace workspace;
     TransformerSaved<float> saved;
   };
-  Profile* profile_of(int worker) { return profiles_.empty() ? nullptr : &profiles_[worker]; }
 
   const Transformer* model_;
   Pool* pool_;
@@ -56,7 +52,6 @@ class Gradients {
   std::vector<LossSums> losses_;  // of each shard
   std::vector<WeightBlock> blocks_;
   std::vector<double> squares_;  // of each block, for the norm
-  std::vector<Profile> profiles_;
 };
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/profile.h"
 #include "math/lanes.h"
 
 namespace heed {
@@ -38,8 +39,7 @@ Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config)
 
 template <class T>
 void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
-                        ParamVec<T>& gradients, ParamVec<T>* averaged,
-                        std::span<Profile> profiles) {
+                        ParamVec<T>& gradients, ParamVec<T>* averaged) {
   const auto stretch = [&](const ParamInfo& info, std::size_t begin, std::size_t end) {
     const bool decay = config_.weight_decay > 0 && !info.vector && !info.init.frozen;
     const auto from = [&](ParamVec<T>& all) { return all.data() ? all.data() + begin : nullptr; };
@@ -61,9 +61,8 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
     for (std::size_t i = begin; i < end; ++i) e[i] = fuse(decay, e[i], rest * w[i]);
   };
 
-  const auto profile = [&](int worker) { return profiles.empty() ? nullptr : &profiles[worker]; };
-  pool.run(static_cast<int>(blocks_.size()), [&](int task, int worker) {
-    Timed timed(profile(worker), Work::optimizer);
+  pool.run(static_cast<int>(blocks_.size()), [&](int task, int) {
+    const Timed timed(Work::optimizer);
     const auto [begin, end, info] = blocks_[task];
     const UpdateRule& rule = rule_of(config_, *info);
     std::get<UpdateRule::Move<T>>(rule.move)(stretch(*info, begin, end));
@@ -72,7 +71,7 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
   if (matrices_.empty()) return;
   workspaces_.resize(pool.threads());
   pool.run(static_cast<int>(matrices_.size()), [&](int task, int worker) {
-    Timed timed(profile(worker), Work::optimizer);
+    const Timed timed(Work::optimizer);
     const ParamInfo& info = *matrices_[task];
     const std::size_t begin = info.param.offset, end = begin + info.param.size();
     const auto move = std::get<UpdateRule::MoveMatrix<T>>(rule_of(config_, info).move_matrix);

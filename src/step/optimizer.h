@@ -5,12 +5,10 @@
 //   e <- ema_decay e + (1 - ema_decay) w      the averaged values, if there are any
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/pool.h"
-#include "base/profile.h"
 #include "step/optimizers.h"
 #include "step/weight_blocks.h"
 
@@ -32,9 +30,9 @@ class Optimizer {
   Optimizer(const ParamTable& table, const OptimizerConfig& config);
 
   // Moves the values and leaves the gradients at zero. `averaged`, if given, follows the new
-  // values. `profiles`: of each worker, or empty.
+  // values.
   void step(Pool& pool, const Update& update, ParamVec<T>& values, ParamVec<T>& gradients,
-            ParamVec<T>* averaged = nullptr, std::span<Profile> profiles = {});
+            ParamVec<T>* averaged = nullptr);
 
   // What a checkpoint keeps of a tensor.
   struct Moment {

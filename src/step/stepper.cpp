@@ -47,8 +47,7 @@ void Stepper::update(const StepResult& result) {
                       .clip = clip_factor(options_.optimizer.clip_norm, result.gradient_norm),
                       // An average of few values follows quickly.
                       .ema_decay = std::min(options_.ema_decay, t / (9.0 + t))};
-  optimizer_.step(pool_, update, values_, gradients_.sum(), averaged_ ? &*averaged_ : nullptr,
-                  gradients_.profiles());
+  optimizer_.step(pool_, update, values_, gradients_.sum(), averaged_ ? &*averaged_ : nullptr);
 }
 
 }  // namespace heed

@@ -47,7 +47,8 @@ Speed measure_speed(const PreparedRun& run,
     if (step == 1) {
       for (std::vector<double>* x : {&seconds, &tokens, &flops}) x->clear();
       speed.flops = 0;
-      stepper.gradients().profiles().resize(run.pool->threads());
+      for (auto& ns : work_ns) ns = 0;
+      profiling = true;
     }
     const double from = seconds_now();
     const StepBatch& batch = feed.batch(taken + 1, cursor);
@@ -64,6 +65,7 @@ Speed measure_speed(const PreparedRun& run,
     speed.flops += work;
     if (!result.finite || enough(step, seconds_now() - begin)) break;
   }
+  profiling = false;
   speed.steps = static_cast<std::int64_t>(seconds.size());
   speed.step_seconds = median(seconds);
   speed.tokens_per_second = median(tokens);
@@ -73,13 +75,11 @@ Speed measure_speed(const PreparedRun& run,
                           static_cast<double>(std::max<std::int64_t>(1, taken));
   double rest = 0;  // in nanoseconds
   for (const double s : seconds) rest += 1e9 * s * std::min(run.pool->threads(), available_cores());
-  for (const Profile& p : stepper.gradients().profiles())
-    for (std::size_t i = 0; i < p.ns.size(); ++i) {
-      speed.profile.ns[i] += p.ns[i];
-      rest -= static_cast<double>(p.ns[i]);
-    }
-  speed.profile.ns[static_cast<int>(Work::waiting)] =
-      static_cast<std::uint64_t>(std::max(0.0, rest));
+  for (std::size_t i = 0; i < work_ns.size(); ++i) {
+    speed.work_ns[i] = static_cast<double>(work_ns[i]);
+    rest -= speed.work_ns[i];
+  }
+  speed.work_ns[static_cast<int>(Work::waiting)] = std::max(0.0, rest);
   return speed;
 }
 

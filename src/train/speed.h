@@ -14,7 +14,8 @@ struct Speed {
   std::int64_t steps = 0;                                                // measured
   double step_seconds = 0, tokens_per_second = 0, flops_per_second = 0;  // medians
   double flops = 0, epochs_per_step = 0;                                 // of a step, means
-  Profile profile;  // of all threads together; waiting is the rest of wall time times threads
+  // Nanoseconds of all threads together; waiting is the rest of wall time times threads.
+  std::array<double, kWorkNames.size()> work_ns{};
 };
 
 // Takes steps until `enough`, called after each with its number and the seconds since the
