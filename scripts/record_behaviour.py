@@ -120,7 +120,7 @@ CONFIGS = {
         model: d_model=28 n_heads=2 d_ff=60 encoder_layers=1 decoder_layers=1 positions=none norm_type=rms
         activation=silu tie=none model.attention.decoder_self: key=identity objective: type=seq2seq
         optimizer: schedule=inverse_sqrt warmup_steps=10 learning_rate=0.005
-        train: batch_tokens=800 shards=2 ema_decay=0.9""",
+        train: select_by=chrf batch_tokens=800 shards=2 ema_decay=0.9""",
 }
 
 # One command per line; {} are files and words that suit the config. Output of commands with --json is read as JSON.

@@ -17,7 +17,7 @@ import sys
 # Capability: words as a regular expression, and its own files as patterns of their path without suffix. The patterns may
 # cover several layouts: one that matches no file does no harm.
 CAPABILITIES = {
-    "BLEU": (r"(?i)bleu|chrf|select_by|best_metric", "*/bleu */chrf */ngrams"),
+    "BLEU": (r"(?i)bleu|chrf|select_by", "*/bleu */chrf */ngrams */translation_metric"),
     "first weights": (r"init_from|[Ii]nitial_?[Ww]eights|first_weights|initial_sha256|initial\.safetensors|\"initial\"",
                       "*/initial_weights"),
     "profile": (r"\bProfile\b|profile(?!\w*\")|\bTimed\b", "*/profile */bench */speed"),

@@ -18,6 +18,7 @@
 #include "evaluate/yardsticks.h"
 #include "nn/finite.h"
 #include "store/run_folder.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -80,8 +81,9 @@ constexpr const char* kEvaluateNotes =
     "long training text they see the last 5,000,000 tokens; the n-gram model stops learning at\n"
     "4 million n-grams, and xz sees the last 8 MiB. They are left out if the training text has\n"
     "changed.\n"
-    "BLEU scores translations by beam search (--beam-size); the \"bleu\" in a training log scores\n"
-    "greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
+    "BLEU scores translations by beam search (--beam-size) against the lines as they are written;\n"
+    "the \"bleu\" in a training log scores greedy ones, split at spaces: --beam-size 1 --tokenize\n"
+    "none.\n"
     "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
     "bytes, unknown_tokens if there are any, yardsticks (name, nats_per_token, bits_per_byte),\n"
     "and with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match\n"
@@ -119,11 +121,11 @@ struct Scored {
   bool changed = false;        // the data is not what the run was trained on
 };
 
-// `given`: the pairs that the options name, read only once: they may come from a pipe.
+// `given`: the pairs that the options name, as written; read only once: they may come from a pipe.
 Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, OpenModel& m) {
   Scored s;
   if (given) {
-    s.split = load_pairs(*given, m.config, m.tokenizers);
+    s.split = load_pairs(as_read(*given, read_options(m.config)), m.config, m.tokenizers);
   } else if (!o.files.empty()) {
     s.split = load_text(o.files, m.config, m.tokenizers);
   } else {
@@ -161,23 +163,30 @@ Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, m.pool);
 }
 
+// A config that reads data as it is written.
+RunConfig as_written(RunConfig config) {
+  config.data.lowercase = false;
+  config.data.normalize = Normalize::none;
+  return config;
+}
+
+// The references stay as they are written: data.normalize is the model's business.
 void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, OpenModel& m,
                           Json& result) {
   const bool lowercase = o.lowercase || m.config.data.lowercase;
-  if (!given) given = read_held_out_pairs(m.config, data_folder(m));
+  if (!given) given = read_held_out_pairs(as_written(m.config), data_folder(m));
   std::vector<TokenIds> sources;
   for (const std::string_view line : given->source)
-    sources.push_back(m.tokenizers.source().encode(line));
+    sources.push_back(m.tokenizers.source().encode(as_read(line, read_options(m.config))));
   const std::vector<std::string> references(given->target.begin(), given->target.end());
   std::vector<std::string> hypotheses;
   std::size_t exact = 0;
   for (const auto& found : translate(m, m.pool, sources, o.beam)) {
     hypotheses.push_back(found.empty() ? "" : found.front().text);
-    exact += hypotheses.back() == references[hypotheses.size() - 1];
+    const auto cased = [&](const std::string& text) { return lowercase ? to_lower(text) : text; };
+    exact += cased(hypotheses.back()) == cased(references[hypotheses.size() - 1]);
   }
-  const Bleu bleu =
-      corpus_bleu(hypotheses, references,
-                  {o.tokenize == "none" ? BleuTokens::none : BleuTokens::t13a, lowercase});
+  const Bleu bleu = corpus_bleu(hypotheses, references, {o.tokenize, lowercase});
   const Chrf chrf = corpus_chrf(hypotheses, references, lowercase);
   result["bleu"] = bleu.score;
   result["bleu_line"] = bleu.line();
@@ -215,8 +224,8 @@ Exit run_evaluate(CommandLine& line) {
   app.add_option("--length-penalty", o.beam.length_penalty,
                  "0: the most probable translation; larger favours longer ones")
       ->check(in_range(0.0, kMaxLengthPenalty));
-  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, or none (at spaces)")
-      ->check(CLI::IsMember({"13a", "none"}));
+  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, none (at spaces), char, zh")
+      ->check(CLI::IsMember(bleu_tokenizers()));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
   line.add_threads();
   app.footer(kEvaluateNotes);
@@ -226,7 +235,7 @@ Exit run_evaluate(CommandLine& line) {
   check_options(o, m);
   std::optional<Pairs> given;
   if (!o.target_file.empty())
-    given = read_parallel(o.files.front(), o.target_file, read_options(m.config));
+    given = read_parallel(o.files.front(), o.target_file, read_options(as_written(m.config)));
   Scored scored = load_scored(o, given, m);
   const Split& split = scored.split;
   const Evaluation e =

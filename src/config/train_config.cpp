@@ -15,9 +15,9 @@ std::vector<Field> fields(TrainConfig& c) {
        between(0, 1e9)},
       {"ema_decay", &c.ema_decay,
        "decay of the averaged weights, in step t at most t / (9 + t); 0 = off", kFraction},
-      {"select_by", choice(c.select_by, {"loss", "bleu"}),
-       "what decides the best checkpoint; bleu: of greedy translations, split at spaces (tokenize "
-       "none)"},
+      {"select_by", choice(c.select_by, {"loss", "bleu", "chrf"}),
+       "what decides the best checkpoint; bleu, chrf: of greedy translations; bleu splits them at "
+       "spaces (tokenize none)"},
       {"max_steps", &c.max_steps, "stop after this many steps; 0 = no limit", between(0, 1e12),
        kAllowed},
       {"max_epochs", &c.max_epochs, "stop after this many epochs; 0 = no limit", between(0, 1e9),

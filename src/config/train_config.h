@@ -2,23 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "config/fields.h"
 
 namespace heed {
 
-enum class SelectBy { loss, bleu };
-
 struct TrainConfig {
   int batch_tokens = 4096;  // source + target tokens of one step
   int shards = 4;
-  int micro_batch_tokens = 0;  // 0: a fixed function of the config
-  double ema_decay = 0.0;      // 0: off
-  SelectBy select_by = SelectBy::loss;
-  std::int64_t max_steps = 1000;  // 0: no limit
-  int max_epochs = 0;             // 0: no limit
-  double max_minutes = 0.0;       // 0: no limit
+  int micro_batch_tokens = 0;      // 0: a fixed function of the config
+  double ema_decay = 0.0;          // 0: off
+  std::string select_by = "loss";  // or a metric of evaluate/translation_metric.cpp
+  std::int64_t max_steps = 1000;   // 0: no limit
+  int max_epochs = 0;              // 0: no limit
+  double max_minutes = 0.0;        // 0: no limit
   Interval log_every{50};
   Interval eval_every{250};
   Interval save_every{250};

@@ -136,10 +136,11 @@ void check_training(const RunConfig& c, bool pairs) {
   require(!decays(o) || o.decay_steps > 0,
           fmt::format("without train.max_steps, optimizer.schedule {} needs optimizer.decay_steps.",
                       o.schedule));
-  require(t.select_by != SelectBy::bleu || pairs,
-          fmt::format("train.select_by bleu needs objective.type {}.", objectives_on(true)));
-  require(t.select_by != SelectBy::bleu || c.data.has_validation(),
-          "train.select_by bleu needs held-out data, but data.valid_fraction is 0.");
+  require(t.select_by == "loss" || pairs, fmt::format("train.select_by {} needs objective.type {}.",
+                                                      t.select_by, objectives_on(true)));
+  require(t.select_by == "loss" || c.data.has_validation(),
+          fmt::format("train.select_by {} needs held-out data, but data.valid_fraction is 0.",
+                      t.select_by));
   require(t.patience == 0 || c.data.has_validation(),
           "train.patience needs held-out data, but data.valid_fraction is 0.");
 }

@@ -60,6 +60,9 @@ struct Pairs {
   std::vector<std::string_view> source, target;
 };
 
+// Pairs as written (read without options), as a model reads them.
+Pairs as_read(const Pairs& written, const ReadOptions& options);
+
 // Errors: as above; different numbers of lines (gives both), an empty line.
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
                     const ReadOptions& options);

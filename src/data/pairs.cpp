@@ -30,6 +30,26 @@ std::string read_one(const std::string& path, const ReadOptions& options) {
 
 }  // namespace
 
+Pairs as_read(const Pairs& written, const ReadOptions& options) {
+  Pairs read;
+  read.files.resize(2);
+  for (const bool target : {false, true}) {
+    std::string& file = read.files[target];
+    std::vector<std::size_t> ends;
+    for (const std::string_view line : target ? written.target : written.source) {
+      file += as_read(line, options);
+      ends.push_back(file.size());
+    }
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      (target ? read.target : read.source)
+          .push_back(std::string_view(file).substr(begin, end - begin));
+      begin = end;
+    }
+  }
+  return read;
+}
+
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
                     const ReadOptions& options) {
   Pairs pairs;

@@ -8,14 +8,19 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
-// 13a: the tokenisation of mteval-v13a. none: words are separated by spaces.
-enum class BleuTokens { t13a, none };
+// How lines become words, as sacreBLEU's tokenizers of these names do it.
+//   13a   that of mteval-v13a
+//   none  words are separated by spaces
+//   char  every character is a word
+//   zh    every Chinese character is a word, the rest about as 13a
+std::vector<std::string> bleu_tokenizers();
 
 struct BleuOptions {
-  BleuTokens tokens = BleuTokens::t13a;
+  std::string tokenize = "13a";
   bool lowercase = false;  // case-insensitive, sacreBLEU's -lc
 };
 
@@ -36,7 +41,7 @@ struct Bleu {
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options = {});
 
-// A line as 13a splits it, joined by single spaces.
-std::string tokenize_13a(std::string_view line);
+// A line as a tokenizer splits it, joined by single spaces.
+std::string bleu_words(std::string_view line, const std::string& tokenizer);
 
 }  // namespace heed

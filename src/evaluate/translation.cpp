@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "evaluate/bleu.h"
-
 namespace heed {
 namespace {
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/dataset.h"
+#include "evaluate/translation_metric.h"
 #include "show/page.h"
 #include "store/best.h"
 #include "store/initial_weights.h"
@@ -101,16 +102,22 @@ ShortJson data_of(const Report& r) {
   data["run"] = r.run;
   data["last_step"] = r.last_step;
   data["parameter_count"] = r.parameter_count;
-  data["best"] = {{"step", r.best.step}, {"by_bleu", std::isfinite(r.best.valid_metric)}};
+  data["best"] = {{"step", r.best.step}, {"by_metric", std::isfinite(r.best.valid_metric)}};
   data["notes"] = r.notes;
   data["prompts"] = list("prompts");
   data["expected"] = list("expected");
   data["train"] =
       columns(r.curves.train, {"gradient_norm", "learning_rate", "loss", "tokens_per_second"});
-  data["valid"] = columns(r.curves.held_out, {"accuracy", "bleu", "loss"});
+  data["valid"] = columns(r.curves.held_out, {"accuracy", "loss"});
+  data["valid"]["metric"] = ShortJson::array();
+  for (const ValidEvent& event : r.curves.held_out)
+    data["valid"]["metric"].push_back(event.metric ? ShortJson(*event.metric) : ShortJson());
   data["yardsticks"] = ShortJson(json_of(r.yardsticks));
   data["overfitting"] = overfitting(r.curves);
-  data["training_loss_note"] = training_loss_note(parse_config(r.config, "config.json"));
+  const RunConfig config = parse_config(r.config, "config.json");
+  data["training_loss_note"] = training_loss_note(config);
+  const TranslationMetric* metric = translation_metric(config.train.select_by);
+  data["metric"] = metric ? ShortJson(metric->title) : ShortJson();
   data["learning"] = ShortJson::array();
   const std::vector<LearningStep> learning = learning_steps(r.film);
   for (const std::size_t i : spread_indices(learning.size(), kRecords))

@@ -37,7 +37,8 @@ void fields(E& e, const ValidEvent*, Visit visit) {
   visit("accuracy", e.accuracy);
   visit("tokens", e.tokens);
   visit("bits_per_byte", e.bits_per_byte);
-  visit("bleu", e.metric);  // the one that there is
+  visit("metric", e.metric_name);
+  visit(e.metric_name.value_or("").c_str(), e.metric);
   visit("verdict", e.verdict);
 }
 

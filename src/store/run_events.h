@@ -35,6 +35,7 @@ struct ValidEvent {
   double loss = kNotMeasured, perplexity = kNotMeasured, accuracy = kNotMeasured;
   std::int64_t tokens = 0;
   std::optional<double> bits_per_byte = {}, metric = {};  // where they are measured
+  std::optional<std::string> metric_name = {};            // train.select_by: the metric's key
   std::string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
 };
 

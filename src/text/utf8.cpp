@@ -12,16 +12,62 @@ std::string encode_utf8(char32_t c) {
   return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length)};
 }
 
+namespace {
+
+// Unicode's Cased and Case_Ignorable, for the rule of the final sigma (Unicode 15, section 3.13).
+bool is_cased(char32_t c) {
+  const auto value = static_cast<utf8proc_int32_t>(c);
+  const auto category = utf8proc_category(value);
+  return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL ||
+         category == UTF8PROC_CATEGORY_LT || utf8proc_tolower(value) != value ||
+         utf8proc_toupper(value) != value || c == 0xAA || c == 0xBA ||
+         (c >= 0x1F130 && c <= 0x1F149) || (c >= 0x1F150 && c <= 0x1F169) ||
+         (c >= 0x1F170 && c <= 0x1F189);
+}
+
+bool is_case_ignorable(char32_t c) {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_SK:
+      return true;
+    default:
+      return std::u32string_view(
+                 U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52"
+                 U"\uFE55\uFF07\uFF0E\uFF1A")
+                 .find(c) != std::u32string_view::npos;
+  }
+}
+
+// Does a cased character follow, if those that do not count are skipped?
+bool cased_follows(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint c = code_point_at(text, 0);
+    if (!is_case_ignorable(c.value)) return is_cased(c.value);
+    text.remove_prefix(c.length);
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string to_lower(std::string_view text) {
   std::string lower;
   lower.reserve(text.size());
+  bool after_cased = false;  // the last character that counts is cased
   each_code_point(text, [&](CodePoint c, std::size_t at) {
     const auto value = static_cast<utf8proc_int32_t>(c.value);
     const auto mapped = utf8proc_tolower(value);  // invalid ones stay
-    if (mapped == value)
-      lower += text.substr(at, c.length);
+    const std::string_view itself = text.substr(at, c.length);
+    if (c.value == 0x130)
+      lower += "i\u0307";
+    else if (c.value == 0x3A3 && after_cased && !cased_follows(text.substr(at + c.length)))
+      lower += "\u03C2";
     else
-      lower += encode_utf8(static_cast<char32_t>(mapped));
+      lower += mapped == value ? std::string(itself) : encode_utf8(static_cast<char32_t>(mapped));
+    if (!is_case_ignorable(c.value)) after_cased = is_cased(c.value);
   });
   return lower;
 }

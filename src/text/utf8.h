@@ -14,9 +14,8 @@ namespace heed {
 // The bytes of one code point.
 std::string encode_utf8(char32_t code_point);
 
-// Replaces each code point with Unicode's simple lower-case mapping, one code point, so line and
-// word counts do not change. Final sigma and the dotted capital I get no special treatment. Invalid
-// bytes stay.
+// Lower case as Unicode maps it without a language, and as Python's str.lower does: U+0130 becomes
+// two characters, a capital sigma at the end of a word the final one. Invalid bytes stay.
 std::string to_lower(std::string_view text);
 
 // The parts of `text` between runs of separators, as views into it.

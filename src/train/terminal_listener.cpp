@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "evaluate/translation_metric.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -14,12 +15,12 @@ constexpr int kForecastAfter = 20;        // steps
 constexpr double kForecastFrom = 10;      // seconds
 constexpr std::int64_t kFewestSteps = 3;  // that a time left is taken from
 
-std::string valid_line(const ValidEvent& l) {
+std::string valid_line(const ValidEvent& l, const TranslationMetric* metric) {
   std::string s = fmt::format("valid{:6} | loss {} | ppl {}", l.step, format_fixed(l.loss, 4),
                               format_fixed(l.perplexity, 2));
   if (l.bits_per_byte) s += fmt::format(" | bpb {}", format_fixed(*l.bits_per_byte, 3));
   s += fmt::format(" | acc {}", format_fixed(l.accuracy, 3));
-  if (l.metric) s += fmt::format(" | bleu {:.2f} (greedy, tokenize none)", *l.metric);
+  if (l.metric) s += fmt::format(" | {} {:.2f} ({})", metric->name, *l.metric, metric->how);
   return fmt::format("{} | {}", s, l.verdict);
 }
 
@@ -44,6 +45,7 @@ class Terminal : public Listener {
       : log_(heard.log),
         run_(heard.run),
         max_steps_(heard.prepared.config.train.max_steps),
+        metric_(translation_metric(heard.prepared.config.train.select_by)),
         begin_(heard.begin) {}
 
   void stepped(const Moment& m) override {
@@ -70,7 +72,7 @@ class Terminal : public Listener {
 
   void validated(const ValidEvent& line, const Moment&) override {
     log_.only_file(date_and_time());
-    log_.fields(valid_line(line), line.verdict == "new best");
+    log_.fields(valid_line(line, metric_), line.verdict == "new best");
   }
 
   void remarked(const std::string& warning) override { log_.warn(warning); }
@@ -83,11 +85,11 @@ class Terminal : public Listener {
       text += fmt::format(": {} validations without a new best", m.state.stalled);
     text += " after " + format_duration(seconds_now() - begin_);
     const auto best = run_.best();
-    if (best && std::isfinite(best->valid_loss))
-      text += std::isfinite(best->valid_metric)
-                  ? fmt::format("; best validation BLEU {:.2f} @ {} (greedy, tokenize none)",
-                                best->valid_metric, best->step)
-                  : fmt::format("; best validation loss {:.4f} @ {}", best->valid_loss, best->step);
+    if (best && std::isfinite(best->valid_metric))
+      text += fmt::format("; best validation {} {:.2f} @ {} ({})", metric_->title,
+                          best->valid_metric, best->step, metric_->how);
+    else if (best && std::isfinite(best->valid_loss))
+      text += fmt::format("; best validation loss {:.4f} @ {}", best->valid_loss, best->step);
     log_.info(text);
   }
 
@@ -100,6 +102,7 @@ class Terminal : public Listener {
   Log& log_;
   RunWriter& run_;
   const std::int64_t max_steps_;
+  const TranslationMetric* metric_;  // null: none is measured
   const double begin_;
   std::int64_t step_ = 0, steps_ = 0;
   double seconds_ = 0;  // in steps

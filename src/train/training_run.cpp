@@ -42,6 +42,9 @@ void say_start(Log& log, const PreparedRun& run) {
       "plan: {}steps of {} tokens, on {}, about {} of memory", steps, n(c.train.batch_tokens),
       counted(std::to_string(run.pool->threads()), "thread"), format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, c.train.max_steps));
+  const auto objective = make_objective(c);
+  if (const std::string doubts = Validation{run, *objective}.doubts(); !doubts.empty())
+    log.warn(doubts);
 }
 
 }  // namespace

@@ -6,35 +6,42 @@
 
 #include "base/format.h"
 #include "decode/beam.h"
-#include "evaluate/bleu.h"
 #include "evaluate/scorer.h"
+#include "evaluate/translation_metric.h"
 #include "store/best.h"
 #include "train/divergence.h"
 
 namespace heed {
 namespace {
 
-// Corpus BLEU (tokens separated by spaces) of greedy translations of the held-out part.
-double greedy_bleu(const PreparedRun& run, const Objective& objective,
-                   const ParamVec<float>& values) {
-  const Tokenizer& target = *run.tokenizers.target;
-  std::vector<TokenIds> sources;
-  std::vector<std::string> references;
+// The held-out part's targets, and its sources if they are asked for.
+std::vector<std::string> references(const PreparedRun& run, const Objective& objective,
+                                    std::vector<TokenIds>* sources = nullptr) {
+  std::vector<std::string> targets;
   const ExampleList pairs = objective.evaluation(run.data.valid);
   for (std::int64_t i = 0; i < pairs.count; ++i) {
     Example e;
     pairs.get(i, e);
     e.labels.pop_back();  // </s>
-    sources.push_back(std::move(e.source));
-    references.push_back(target.decode(e.labels, true));
+    if (sources != nullptr) sources->push_back(std::move(e.source));
+    targets.push_back(run.tokenizers.target->decode(e.labels, true));
   }
+  return targets;
+}
+
+// Of greedy translations of the held-out part.
+double score_translations(const TranslationMetric& metric, const PreparedRun& run,
+                          const Objective& objective, const ParamVec<float>& values) {
+  const Tokenizer& target = *run.tokenizers.target;
+  std::vector<TokenIds> sources;
+  const std::vector<std::string> expected = references(run, objective, &sources);
   BeamOptions options;
   options.beam_size = 1;
   options.banned = objective.never_written(target);
   std::vector<std::string> hypotheses;
   for (const auto& found : beam_search(run.model, values, *run.pool, sources, options))
     hypotheses.push_back(found.empty() ? "" : target.decode(found.front().ids));
-  return corpus_bleu(hypotheses, references, {.tokens = BleuTokens::none}).score;
+  return metric.score(hypotheses, expected);
 }
 
 }  // namespace
@@ -50,14 +57,23 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
                   .accuracy = e.accuracy(),
                   .tokens = e.sums.tokens};
   if (const auto bytes = objective.scored_bytes(split)) line.bits_per_byte = e.bits_per_byte(bytes);
-  if (by_bleu() && std::isfinite(e.loss())) line.metric = greedy_bleu(run, objective, values);
+  const TranslationMetric* metric = translation_metric(run.config.train.select_by);
+  if (metric != nullptr && std::isfinite(e.loss())) {
+    line.metric_name = metric->name;
+    line.metric = score_translations(*metric, run, objective, values);
+  }
   return line;
+}
+
+std::string Validation::doubts() const {
+  const TranslationMetric* metric = translation_metric(run.config.train.select_by);
+  return metric != nullptr ? metric->unfit(references(run, objective)) : "";
 }
 
 bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
                        const std::optional<State>& best) const {
   const auto named = [&](double loss, double metric, std::int64_t step) {
-    return fmt::format("{} @ {}", by_bleu() ? format_fixed(metric, 2) : format_fixed(loss, 4),
+    return fmt::format("{} @ {}", line.metric ? format_fixed(metric, 2) : format_fixed(loss, 4),
                        step);
   };
   line.verdict = !best || is_better(state, *best)

@@ -15,17 +15,17 @@ struct Validation {
   const PreparedRun& run;
   const Objective& objective;
 
-  // Loss, and BLEU if the config selects by it. Nothing if `stop` ended it early.
+  // Loss, and the metric that the config selects by. Nothing if `stop` ended it early.
   std::optional<ValidEvent> measure(std::int64_t step, const ParamVec<float>& values,
                                     const std::function<bool()>& stop) const;
+
+  // Why that metric cannot judge the held-out part, or "".
+  std::string doubts() const;
 
   // Writes the verdict on a validation, which `state` already has. `best` is that of the run's
   // checkpoints, if there are any. One at a multiple of eval_every (`on_grid`) also counts for
   // patience, in the state: true if it is better than all of those before.
   bool judge(ValidEvent& line, State& state, bool on_grid, const std::optional<State>& best) const;
-
- private:
-  bool by_bleu() const { return run.config.train.select_by == SelectBy::bleu; }
 };
 
 }  // namespace heed

@@ -47,6 +47,21 @@ class Average(RunsTest):
             self.check("average", "run", which, 1, status=4, words="step-00000012/config.json")
 
 
+class SelectionByChrf(RunsTest):
+    def test_a_run_of_single_words_is_told_to_select_by_chrf(self):
+        (self.folder / "a.target").write_text("".join(f"word{i % 7}\n" for i in range(len((self.folder / "a.source").read_text().splitlines()))))
+        config = {**SelectionByBleu.CONFIG, "train__max_steps": 20, "tokenizer": {"type": "char"}}
+        told = "--set train.select_by=chrf"
+        self.assertIn(told, self.train(self.config(**config), "bleu").err)
+        self.assertNotIn(told, self.train(self.config(**{**config, "train__select_by": "chrf"}), "run").err)
+        chrfs = {e["step"]: e["chrf"] for e in self.metrics(kind="valid")}
+        best = max(chrfs, key=chrfs.get)
+        self.assertEqual(self.link("best"), best)
+        self.assertIn(f"best validation chrF2 {chrfs[best]:.2f} @ {best} (greedy)", (self.folder / "run" / "train.log").read_text())
+        again, = self.json("evaluate", "run", "--bleu", "--beam-size", 1)
+        self.assertAlmostEqual(again["chrf"], chrfs[best], places=9)
+
+
 class SelectionByBleu(RunsTest):
     CONFIG = {"family": "seq2seq", "model__d_model": 32, "model__dropout": 0, "train__select_by": "bleu",
               "train__keep_last": 0, "train__batch_tokens": 400, "train__max_steps": 60, "train__eval_every": 10}

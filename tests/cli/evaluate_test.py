@@ -2,6 +2,7 @@
 import json
 import lzma
 import math
+import unicodedata
 import unittest
 
 from runs import SMALL, RunsTest, text
@@ -178,6 +179,18 @@ class EvaluatePairs(RunsTest):
         self.assertEqual({**json.loads(piped), "data": ""}, {**file, "data": ""})
         self.assertIn("case:lc", file["signature"])
         self.assertIn("case:lc", file["chrf_signature"])
+
+
+    def test_references_stay_as_they_are_written(self):
+        wide = "".join(chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in (self.folder / "a.target").read_text())
+        (self.folder / "wide").write_text(wide, encoding="utf-8")
+        self.train(self.config(family="seq2seq", **SMALL, data={
+            "source": "a.source", "target": "wide", "valid_fraction": 0.1, "normalize": "nfkc"}))
+        (self.folder / "plain").write_text(unicodedata.normalize("NFKC", wide))
+        args = ("evaluate", "run", "--bleu", "--file", "a.source", "--target-file")
+        (written,), (read,) = self.json(*args, "wide"), self.json(*args, "plain")
+        self.assertEqual(written["loss"], read["loss"])
+        self.assertLess(written["chrf"], read["chrf"])
 
 
 class EvaluateWithStride(RunsTest):

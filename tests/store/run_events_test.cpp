@@ -25,7 +25,7 @@ TEST(RunEvents, AreReadAsTheyWereWritten) {
        {R"({"kind":"valid","step":7,"loss":1.5,"perplexity":4.5,"accuracy":0.25,"tokens":9,)"
         R"("verdict":"new best"})",
         R"({"kind":"valid","step":7,"loss":1.5,"perplexity":4.5,"accuracy":0.25,"tokens":9,)"
-        R"("bits_per_byte":2.5,"bleu":30.5,"verdict":"stalled 1"})"})
+        R"("bits_per_byte":2.5,"metric":"bleu","bleu":30.5,"verdict":"stalled 1"})"})
     EXPECT_EQ(read_and_written<ValidEvent>(valid), valid);
   for (const char* event :
        {R"({"kind":"event","step":0,"event":"start","text":"heed train"})",
@@ -40,8 +40,8 @@ TEST(RunEvents, OfAnotherKindAreNoEvents) {
 }
 
 TEST(RunEvents, ToleratesWhatIsMissingOrOfAnotherType) {
-  const auto event = event_from<ValidEvent>(
-      Json::parse(R"({"kind":"valid","step":3,"loss":null,"bleu":"x","unknown":[1],"verdict":7})"));
+  const auto event = event_from<ValidEvent>(Json::parse(
+      R"({"kind":"valid","step":3,"loss":null,"metric":"bleu","bleu":"x","unknown":[1],"verdict":7})"));
   ASSERT_TRUE(event);
   EXPECT_EQ(event->step, 3);
   EXPECT_TRUE(std::isnan(event->loss));

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+
+#include "base/temporary_folder.h"
+
 #include <random>
 
 namespace heed {
@@ -19,11 +24,38 @@ TEST(Utf8, EveryCodePointSurvives) {
 
 TEST(Utf8, LowerCaseIsUnicodes) {
   EXPECT_EQ(to_lower("ABC xyz [@] Ä É Ø ẞ"), "abc xyz [@] ä é ø ß");
-  EXPECT_EQ(to_lower("ΣΊΣΥΦΟΣ ЖУК"), "σίσυφοσ жук");  // simple mapping: no final sigma
+  EXPECT_EQ(to_lower("ΣΊΣΥΦΟΣ ЖУК Σ ΟΣ. Ο.Σ ΌΣΟ"), "σίσυφος жук σ ος. ο.ς όσο");
+  EXPECT_EQ(to_lower("İstanbul"), "i\xCC\x87stanbul");
   EXPECT_EQ(to_lower("\xFF"
                      "A\xC3"),
             "\xFF"
             "a\xC3");
+}
+
+// Every character alone, and 2,000 lines of those that the rule of the final sigma looks at.
+TEST(Utf8, LowerCaseIsPythons) {
+  const char* script = R"(import random, sys, unicodedata
+random.seed(7)
+known = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in ("Cn", "Cs")]
+marks = [c for c in known if unicodedata.category(c) in ("Mn", "Me", "Cf", "Lm", "Sk")]
+lines = [c for c in known if c not in "\n\t"]
+for i in range(2000):
+    kinds = ["Σ", "ΑΣ", ".", "'", ":", "·", " ", "1", "ª", "Ⅷ", "ⓐ", "İ"]
+    lines.append("".join(random.choice((random.choice(kinds), random.choice(marks), "Σ")) for _ in range(12)))
+out = sys.stdout.buffer
+for line in lines: out.write((line + "\t" + line.lower() + "\n").encode()))";
+  TemporaryFolder folder;
+  std::ofstream(folder.path() / "lower.py") << script;
+  const std::string file = (folder.path() / "lines").string();
+  ASSERT_EQ(
+      std::system(("python3 " + (folder.path() / "lower.py").string() + " > " + file).c_str()), 0);
+  std::ifstream lines(file);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const std::size_t tab = line.find('\t');
+    EXPECT_EQ(to_lower(line.substr(0, tab)), line.substr(tab + 1)) << printable(line);
+  }
+  EXPECT_GT(count, 100'000);
 }
 
 TEST(Utf8, WordsAsPythonSplitsThem) {

@@ -12,7 +12,7 @@ function about() {
   const i = valid.steps.lastIndexOf(data.best.step);
   if (i < 0) return text + ".";
   const loss = `loss ${short(valid.loss[i])} nats per token (perplexity ${short(perplexity(valid.loss[i]))})`;
-  const best = data.best.by_bleu ? `BLEU ${short(valid.bleu[i])} (${loss})` : loss;
+  const best = data.best.by_metric ? `${data.metric} ${short(valid.metric[i])} (${loss})` : loss;
   return `${text}; best held-out ${best} at step ${data.best.step}.`;
 }
 
@@ -54,7 +54,7 @@ function drawCurves() {
     chart("Loss (nats per token)", both("loss"), { levels }),
     chart("Perplexity (logarithmic)", both("loss", perplexity), { logarithmic: true }),
     chart("Accuracy, held out", [line("", valid, "accuracy")], fromZero),
-    chart("BLEU, held out", [line("", valid, "bleu")], fromZero),
+    chart(`${data.metric}, held out`, [line("", valid, "metric")], fromZero),
     chart("Learning rate", [line("", train, "learning_rate")], fromZero),
     chart("Gradient norm", [line("", train, "gradient_norm")], fromZero),
     chart("Speed (tokens per second)", [line("", train, "tokens_per_second")], fromZero)));
