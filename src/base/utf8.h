@@ -20,6 +20,7 @@ struct CodePoint {
   int length;      // bytes, 1 to 4; 1 for an invalid byte
 };
 inline constexpr char32_t kInvalidCodePoint = 0xFFFFFFFF;
+inline constexpr char32_t kReplacement = 0xFFFD;  // stands for a byte that is not UTF-8
 
 // The character that starts at byte `at` (at < text.size()).
 CodePoint code_point_at(std::string_view text, std::size_t at);

@@ -71,7 +71,8 @@ void print_evaluation(const Json& r, bool pseudo) {
 constexpr const char* kEvaluateNotes =
     "Scores every token once, by default those of the run's held-out data. loss is in nats per\n"
     "token, without label smoothing. bits per byte counts one newline per pair; it is left out\n"
-    "where <unk> or lower-casing loses bytes. Unknown tokens are read as <unk>, and predicting\n"
+    "where the tokens do not give back the text: <unk>, changed text, the spaces that words lose,\n"
+    "bytes that are not UTF-8. Unknown tokens are read as <unk>, and predicting\n"
     "<unk> there is right. Masked models: fixed masks, pseudo-perplexity and the accuracy of the\n"
     "masked tokens; with a decoder, figures for all it writes: spans, sentinels and </s>.\n"
     "Perplexities of models with different tokenizers do not compare; bits per byte do.\n"
@@ -136,6 +137,7 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
     s.split = std::move(data.valid);
   }
   if (s.split.unknown.count > 0) m.log.info(s.split.unknown.summary());
+  for (const std::string& note : s.split.notes) m.log.info(note);
   return s;
 }
 

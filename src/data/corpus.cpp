@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/format.h"
 #include "base/input_file.h"
 #include "base/stored_input.h"
+#include "base/utf8.h"
+#include "data/text_kind.h"
 #include "text/normalize.h"
 #include "text/utf8.h"
 
@@ -17,6 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kBlock = 1 << 20;
+constexpr std::size_t kFirstLook = 4096;  // bytes that tell a text from other files
 
 InputFile open_text(const std::string& path) {
   std::error_code none;
@@ -28,34 +33,72 @@ InputFile open_text(const std::string& path) {
   return InputFile(path, InputFile::Allow::anything, Exit::data);
 }
 
-// Counts lines through a file read in blocks, to report where a bad byte is.
-class Utf8Checker {
+// Takes the bytes of a text file, in any parts, and gives them as the text.
+class TextFile {
  public:
-  explicit Utf8Checker(const std::string& path) : path_(path) {}
+  TextFile(std::string name, const ReadOptions& options)
+      : name_(std::move(name)), options_(options) {}
 
-  // Checks text[from..] and returns where the valid part ends. Before the end of the file up to
-  // three bytes may remain: the start of a character.
-  std::size_t check(std::string_view text, std::size_t from, bool at_end) {
-    const std::size_t bad = find_invalid_utf8(text.substr(from));
-    const std::size_t end = bad == std::string_view::npos ? text.size() : from + bad;
-    const std::string_view good = text.substr(from, end - from);
-    lines_ += static_cast<std::size_t>(std::count(good.begin(), good.end(), '\n'));
-    const std::size_t newline = good.rfind('\n');
-    in_line_ =
-        newline == std::string_view::npos ? in_line_ + good.size() : good.size() - newline - 1;
-    in_file_ += good.size();
-    if (end == text.size() || (!at_end && text.size() - end < 4)) return end;
-    throw Error(Exit::data,
-                fmt::format("{}:{}: not valid UTF-8 at byte {} of the line (offset {} in the "
-                            "file): found 0x{:02X}.",
-                            path_, lines_ + 1, in_line_ + 1, in_file_,
-                            static_cast<unsigned char>(text[end])),
-                "convert the file to UTF-8 (iconv -t UTF-8), or use tokenizer.type \"byte\"");
+  // Appends the text of `raw` to `text`, and keeps in `raw` what needs more bytes to be told.
+  void take(std::string& raw, std::string& text, bool at_end) {
+    if (in_file_ == 0 && raw.size() < kFirstLook && !at_end) return;
+    std::string_view rest = raw;
+    if (in_file_ == 0) {
+      if (!options_.any_bytes)
+        if (const std::string kind = other_kind(rest); !kind.empty() && kind != kEmptyKind)
+          throw_no_text(name_, kind);
+      if (rest.starts_with(kByteOrderMark)) skip(rest, kByteOrderMark.size());
+    } else if (!options_.any_bytes && rest.find('\0') != std::string_view::npos) {
+      throw_no_text(name_, other_kind(std::string_view("\0", 1)));
+    }
+    while (!rest.empty()) {
+      const std::size_t bad = options_.any_bytes ? std::string_view::npos : find_invalid_utf8(rest);
+      text += rest.substr(0, bad);
+      skip(rest, std::min(bad, rest.size()));
+      if (rest.empty() || (!at_end && rest.size() < 4)) break;
+      take_bad_byte(static_cast<unsigned char>(rest[0]), text);
+      skip(rest, 1);
+    }
+    raw.erase(0, raw.size() - rest.size());
+    if (at_end && too_many_bad(bad_, in_file_)) throw *first_bad_;
+    if (!at_end || in_file_ == 0 || last_ == '\n') return;
+    text += '\n';
+    if (options_.notes) options_.notes->newline_added = true;
   }
 
  private:
-  std::string path_;
-  std::size_t lines_ = 0, in_line_ = 0, in_file_ = 0;
+  void skip(std::string_view& rest, std::size_t n) {
+    const std::string_view part = rest.substr(0, n);
+    lines_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
+    if (options_.notes) {
+      options_.notes->carriage_returns +=
+          static_cast<std::uint64_t>(std::ranges::count(part, '\r'));
+    }
+    if (n > 0) last_ = part.back();
+    const std::size_t newline = part.rfind('\n');
+    in_line_ = newline == std::string_view::npos ? in_line_ + n : n - newline - 1;
+    in_file_ += n;
+    rest.remove_prefix(n);
+  }
+
+  void take_bad_byte(unsigned char byte, std::string& text) {
+    Error error(
+        Exit::data,
+        fmt::format("{}:{}: not valid UTF-8 at byte {} of the line (offset {} in the file): found "
+                    "0x{:02X}.",
+                    name_, lines_ + 1, in_line_ + 1, in_file_, byte),
+        "convert the file to UTF-8 (iconv -t UTF-8), or use tokenizer.type \"byte\"");
+    if (options_.notes == nullptr) throw error;
+    if (options_.notes->bad_bytes++ == 0) options_.notes->first_bad = error.text();
+    if (bad_++ == 0) first_bad_ = std::move(error);
+    text += encode_utf8(kReplacement);
+  }
+
+  std::string name_;
+  ReadOptions options_;
+  std::size_t lines_ = 0, in_line_ = 0, in_file_ = 0, bad_ = 0;
+  std::optional<Error> first_bad_;
+  char last_ = 0;
 };
 
 // Where to end a chunk of text[0, end): after a newline, else before a space, else between
@@ -113,48 +156,46 @@ std::string first_bytes(const std::string& path) {
 
 std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options) {
   std::uint64_t size = 0;
-  const auto scan = [&](std::span<const std::string> some) {
-    scan_text(some, options, [&](std::string_view s) { size += s.size(); });
-  };
-  if (options.lowercase || options.normalize != Normalize::none) {
-    scan(paths);
-    return size;
-  }
-  for (const std::string& path : paths) {
-    InputFile file = open_text(path);
-    file.compressed() ? scan(std::span(&path, 1)) : void(size += file.size());
-  }
+  scan_text(paths, options, [&](std::string_view s) { size += s.size(); });
   return size;
 }
 
 void scan_text(std::span<const std::string> paths, const ReadOptions& options,
                const std::function<void(std::string_view)>& use) {
   const bool changed = options.lowercase || options.normalize != Normalize::none;
-  std::string buffer;
+  if (options.notes) *options.notes = {};
+  std::string raw, text;
   const auto flush = [&](std::size_t end) {
     if (end == 0) return;
-    const std::string_view chunk(buffer.data(), end);
+    const std::string_view chunk(text.data(), end);
     changed ? use(as_read(chunk, options)) : use(chunk);
-    buffer.erase(0, end);
+    text.erase(0, end);
   };
   for (const std::string& path : paths) {
     InputFile file = open_text(path);
-    Utf8Checker checker(shown_path(path));
-    std::size_t valid = buffer.size();  // what an earlier file left is checked
+    TextFile reader(shown_path(path), options);
     bool empty = true;
-    while (true) {
-      const bool at_end = !file.append_to(buffer, kBlock);
-      valid = options.any_bytes ? buffer.size() : checker.check(buffer, valid, at_end);
-      if (at_end) break;
-      empty = false;
-      if (valid < kBlock) continue;
-      const std::size_t end = chunk_end(buffer, valid, options.normalize);
-      flush(end);
-      valid -= end;
+    for (bool at_end = false; !at_end; empty = empty && at_end) {
+      at_end = !file.append_to(raw, kBlock);
+      reader.take(raw, text, at_end);
+      if (text.size() >= kBlock) flush(chunk_end(text, text.size(), options.normalize));
     }
     if (empty) throw Error(Exit::data, path + ": is empty; expected text.");
   }
-  flush(buffer.size());
+  flush(text.size());
+}
+
+std::vector<std::string> TextNotes::sentences() const {
+  std::vector<std::string> all;
+  const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
+  if (bad_bytes > 0)
+    all.push_back(fmt::format("{} not UTF-8 and read as U+FFFD; the first: {}",
+                              counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"),
+                              first_bad));
+  if (carriage_returns > 0)
+    all.push_back(fmt::format("the text has {} (\\r), which stay as they are",
+                              counted(n(carriage_returns), "carriage return")));
+  return all;
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
@@ -167,6 +208,7 @@ std::string read_text(std::span<const std::string> paths, const ReadOptions& opt
 }
 
 void check_utf8(std::string_view text, const std::string& where) {
+  if (text.find('\0') != std::string_view::npos) throw_no_text(where, other_kind(text));
   const std::size_t bad = find_invalid_utf8(text);
   if (bad == std::string_view::npos) return;
   throw Error(Exit::data, fmt::format("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where,

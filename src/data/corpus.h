@@ -1,9 +1,9 @@
-// Reading corpora: one text (a file or several, one after the other), or sentence pairs (two files
-// of parallel lines, or one TSV file). gzip and xz are unpacked. Nothing is printed and, unless
-// ReadOptions say so, nothing is changed but line ends: in pairs a \r before the \n is dropped; in
-// a text every byte stays. The memory used is about the texts' size. A byte order mark at the start
-// of lines or pairs is dropped; in a text it stays. Errors (Exit::data) name the file and the
-// line if there is one.
+// Reading corpora: one text (files, one after the other), or sentence pairs (two files of parallel
+// lines, or one TSV file). gzip and xz are unpacked. One rule for all of them: a byte order mark at
+// the start of a file is dropped; each file is a text of its own, so one that ends without a
+// newline gets one; in lines and pairs a \r before the \n belongs to the line end, in a text every
+// character stays; NULs and UTF-16 are refused. Nothing is printed. The memory used is about the
+// texts' size. Errors (Exit::data) name the file and the line if there is one.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,28 @@
 
 namespace heed {
 
+// What was noticed in texts that were read.
+struct TextNotes {
+  std::uint64_t bad_bytes = 0;  // that are not UTF-8
+  std::string first_bad;        // the first one's message
+  std::uint64_t carriage_returns = 0;
+  bool newline_added = false;  // to a file that ended without one
+  // Sentences for the log.
+  std::vector<std::string> sentences() const;
+};
+
 struct ReadOptions {
   bool any_bytes = false;                 // tokenizer `byte`: invalid UTF-8 is data
   bool lowercase = false;                 // data.lowercase
   Normalize normalize = Normalize::none;  // data.normalize
+  // A few bad bytes are read as U+FFFD, each, and counted here; null: they are an Error.
+  TextNotes* notes = nullptr;
 };
+
+// Are the bytes of a file that are not UTF-8 more than a few, 0.1 %? Then it is an Error.
+inline bool too_many_bad(std::uint64_t bad, std::uint64_t bytes) {
+  return bad > 0 && 1000 * bad >= bytes;
+}
 
 // A text as models read it: normalised, then lower-cased.
 std::string as_read(std::string_view text, const ReadOptions& options);
@@ -34,7 +51,7 @@ std::vector<std::string> text_files(const std::vector<std::string>& paths);
 // The beginning of a file: at most a megabyte, unpacked; "" if it is empty. Errors as scan_text().
 std::string first_bytes(const std::string& path);
 
-// How many bytes scan_text() yields. Files that must be converted are read once to find out.
+// How many bytes scan_text() yields; reads the files.
 std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options);
 
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
@@ -76,7 +93,7 @@ std::size_t split_pairs(std::size_t n, double valid_fraction);
 // (Inputs of score, gold files.) "-" is standard input. Errors: as above.
 std::vector<std::string> read_lines(const std::string& path, const ReadOptions& options);
 
-// Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8.
+// Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8 without NULs.
 void check_utf8(std::string_view text, const std::string& where);
 
 }  // namespace heed

@@ -23,6 +23,7 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   if (!note.empty()) d.notes.insert(d.notes.begin(), note);
   const auto say = [&](const Split& s, const char* name) {
     if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
+    for (const std::string& text : s.notes) d.notes.push_back(std::string(name) + ": " + text);
   };
   say(d.train, "training data");
   say(d.valid, "validation data");

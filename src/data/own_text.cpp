@@ -15,41 +15,12 @@
 #include "base/utf8.h"
 #include "data/corpus.h"
 #include "data/data_files.h"
+#include "data/text_kind.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char *kUtf16 = "text in UTF-16 (iconv -f UTF-16 -t UTF-8 makes it UTF-8)",
-                     *kEmpty = "empty";
-// First bytes of files often mistaken for texts.
-constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
-    {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
-    {"%PDF-", "a PDF"},         {"\x89PNG", "a PNG picture"},
-    {"\xFF\xD8\xFF", "a JPEG"}, {"PK\x03\x04", "a zip archive, as .docx, .odt and .epub are"},
-};
-
-// What a file is, by its first bytes; "" for text.
-std::string other_kind(std::string_view first) {
-  if (first.empty()) return kEmpty;
-  for (const auto& [bytes, kind] : kBeginnings)
-    if (first.starts_with(bytes)) return kind;
-  if (first.find('\0') != std::string_view::npos) return "binary data, with bytes of value 0";
-  std::size_t invalid = 0;
-  each_code_point(first,
-                  [&](CodePoint c, std::size_t) { invalid += c.value == kInvalidCodePoint; });
-  return 2 * invalid > first.size() ? "text in another encoding, or binary data" : "";
-}
-
-[[noreturn]] void throw_no_text(const std::string& name, const std::string& kind) {
-  throw Error(Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
-              kind == kUtf16   ? "iconv -f UTF-16 -t UTF-8 " + shell_word(name) + " > utf8.txt"
-              : kind == kEmpty ? "a file with text in it"
-                               : "its text as plain text (pdftotext, a word processor, iconv -f "
-                                 "ENCODING -t UTF-8); heed train --set tokenizer.type=byte takes "
-                                 "any bytes");
-}
 
 }  // namespace
 
@@ -64,7 +35,7 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
     for (const std::string& file : text_files({path})) {
       refuse_pipe(file);
       const std::string kind = any_bytes ? "" : other_kind(first_bytes(file));
-      const bool passed_over = folder || (kind == kEmpty && paths.size() > 1);
+      const bool passed_over = folder || (kind == kEmptyKind && paths.size() > 1);
       if (!kind.empty() && !passed_over) throw_no_text(shown_path(file), kind);
       (kind.empty() ? found.files : found.left_out).push_back(file);
     }
@@ -78,7 +49,7 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
           !name.starts_with('.') && fs::is_directory(inner, none))
         found.left_out.push_back((inner / "").string());
   }
-  if (found.files.empty()) throw_no_text(paths.front(), kEmpty);
+  if (found.files.empty()) throw_no_text(paths.front(), kEmptyKind);
   return found;
 }
 
@@ -93,25 +64,24 @@ TextFacts text_facts(std::span<const std::string> files) {
   TextFacts facts;
   std::vector<std::uint64_t> counts(0x110000);  // of each code point
   for (const std::string& file : files) {
-    std::uint64_t size = 0, lines = 0;
+    std::uint64_t size = 0, lines = 0, bad = 0;
     scan_text({&file, 1}, {.any_bytes = true}, [&](std::string_view text) {
-      if (size == 0 && text.starts_with(kByteOrderMark)) facts.byte_order_mark = true;
-      for (std::size_t at = 0; facts.invalid.empty() && at < text.size();) {
-        const CodePoint c = code_point_at(text, at);
+      each_code_point(text, [&](CodePoint c, std::size_t at) {
         if (c.value == kInvalidCodePoint) {
-          facts.invalid =
-              fmt::format("{}:{} (offset {} in the file)", shown_path(file), lines + 1, size + at);
-          break;
+          ++bad;
+          if (facts.first_bad.empty())
+            facts.first_bad = fmt::format("{}:{} (offset {} in the file)", shown_path(file),
+                                          lines + 1, size + at);
+          c.value = kReplacement;
         }
         if (c.value == '\n') ++lines;
         ++counts[c.value];
-        at += c.length;
-      }
+      });
       size += text.size();
     });
     facts.bytes += size;
+    facts.too_many_bad = facts.too_many_bad || too_many_bad(bad, size);
   }
-  if (!facts.invalid.empty()) return facts;
   std::erase(counts, 0);
   std::ranges::sort(counts, std::greater<>());
   facts.distinct = static_cast<int>(counts.size());

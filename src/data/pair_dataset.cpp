@@ -22,10 +22,16 @@ Split encode_pairs(std::span<const std::string_view> source,
   const std::size_t limit = c.data.max_length;
   const auto objective = make_objective(c);
   for (std::size_t i = 0; i < source.size(); ++i) {
-    encode_text(source[i], tokenizers.source(), s, s.source);
+    Encoder(tokenizers.source()).take(source[i], s, s.source);
     const std::uint64_t of_source = s.unknown.count;
-    encode_text(target[i], *tokenizers.target, s, s.target);
-    s.lossy = s.lossy || s.unknown.count > of_source;
+    Encoder encoder(*tokenizers.target);
+    encoder.take(target[i], s, s.target);
+    s.lossy = s.lossy || s.unknown.count > of_source || !encoder.exact();
+    if (s.notes.empty() && !encoder.difference().empty())
+      s.notes.push_back(
+          fmt::format("the tokens do not give back every target exactly: {}; so there "
+                      "may be no bits per byte",
+                      encoder.difference()));
     const std::size_t longest =
         std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
     if (!drop_long)

@@ -23,9 +23,7 @@ Error line_error(const std::string& path, std::size_t index, const std::string& 
 }
 
 std::string read_one(const std::string& path, const ReadOptions& options) {
-  std::string text = read_text(std::array{path}, options);
-  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
-  return text;
+  return read_text(std::array{path}, options);
 }
 
 }  // namespace

@@ -47,22 +47,34 @@ struct Split {
   Ids source, target;
   std::vector<std::uint64_t> source_begin, target_begin;  // pairs: sentence i is [i], [i + 1)
   std::uint64_t target_bytes = 0;  // UTF-8 bytes of the target text, one newline per sentence
-  bool lossy = false;              // <unk> or changed text: bytes are not what was predicted
+  bool lossy = false;  // the tokens do not give back the files' text: bytes were not predicted
   std::uint64_t dropped = 0;       // pairs longer than data.max_length
   Unknown unknown;                 // what became <unk>, both sides
+  std::vector<std::string> notes;  // on the text, for the log
 
   bool pairs() const { return !target_begin.empty(); }
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
 };
 
-// Appends to `ids`, one of the split's sides, and counts what became <unk>.
-inline void encode_text(std::string_view text, const Tokenizer& tokenizer, Split& split, Ids& ids) {
-  bool unknown = false;
-  tokenizer.scan(text, [&](const Token& t) {
-    ids.push_back(t.id);
-    unknown = unknown || t.id == Tokenizer::kUnk;
-  });
-  if (unknown) split.unknown += tokenizer.unknown(text);
-}
+// Encodes a text, part after part, and notices where its tokens do not give it back.
+class Encoder {
+ public:
+  // `mid_text`: it begins in the middle of a text, perhaps with the white space before a word.
+  explicit Encoder(const Tokenizer& tokenizer, bool mid_text = false)
+      : tokenizer_(tokenizer), mid_text_(mid_text) {}
+
+  // Appends the part's ids to `ids`, one of the split's sides, and counts what became <unk>.
+  void take(std::string_view part, Split& split, Ids& ids);
+  // The first difference: "'  fox' becomes ' fox'". "" if the known tokens have given back all.
+  const std::string& difference() const { return difference_; }
+  bool exact() const { return difference_.empty() && between_.empty(); }
+
+ private:
+  const Tokenizer& tokenizer_;
+  bool mid_text_;
+  int previous_ = -1;
+  std::string between_;  // the text since the last token
+  std::string difference_;
+};
 
 }  // namespace heed

@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -34,16 +35,60 @@ struct Cuts {
 };
 enum class Part { training, left_out, held_out };
 
-Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
+constexpr std::size_t kCharacter = 4;    // bytes, at most
+constexpr std::size_t kLineEnd = 1'000;  // bytes to the line end at which a text is cut, at most
+
+// Where to cut near byte `at`: after the next line end; if that is too far, before the next white
+// space; else before the character. (Any bytes: at a line end or at `at`.) `around`: the text from
+// `begin` on, beyond `at` by kLineEnd.
+std::uint64_t cut_near(std::uint64_t at, std::string_view around, std::uint64_t begin,
+                       bool may_be_end, bool any_bytes) {
+  const std::size_t from = at - begin;
+  if (at == 0 || from >= around.size()) return at;
+  if (around[from - 1] == '\n') return at;
+  const std::size_t line = around.substr(0, from + kLineEnd).find('\n', from);
+  if (line != std::string_view::npos && (may_be_end || line + 1 < around.size()))
+    return begin + line + 1;
+  if (any_bytes) return at;
+  const std::size_t character = utf8_floor(around, from);
+  for (std::size_t i = character; i < around.size();) {
+    const CodePoint c = code_point_at(around, i);
+    if (is_space(c.value) && c.value != '\n') return begin + i;
+    i += c.length;
+  }
+  return begin + character;
+}
+
+Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths, TextNotes& notes) {
   if (c.data.valid_fraction == 0 && c.data.limit == 0 && !has_an_id_per_character(c))
-    return {~std::uint64_t{0}, ~std::uint64_t{0}};  // the size is not needed; it may take a pass
-  const std::uint64_t size = text_size(paths, read_options(c));
+    return {~std::uint64_t{0}, ~std::uint64_t{0}};  // the size is not needed; it takes a pass
+  ReadOptions options = read_options(c);
+  options.notes = &notes;
+  const std::uint64_t size = text_size(paths, options);
   Cuts cuts{size, size};
   if (c.data.valid_fraction > 0)
     cuts.held_out =
         static_cast<std::uint64_t>(static_cast<double>(size) * (1.0 - c.data.valid_fraction));
   const auto limit = static_cast<std::uint64_t>(c.data.limit);
   cuts.training = limit > 0 ? std::min(limit, cuts.held_out) : cuts.held_out;
+  if (cuts.training == size) return cuts;
+  std::string around[2];
+  std::uint64_t begins[2], at = 0;
+  scan_text(paths, options, [&](std::string_view s) {
+    for (int i = 0; i < 2; ++i) {
+      const std::uint64_t cut = i == 0 ? cuts.training : cuts.held_out;
+      begins[i] = cut > kCharacter ? cut - kCharacter : 0;
+      const std::uint64_t from = std::max(begins[i], at);
+      const std::uint64_t to = std::min<std::uint64_t>(cut + kLineEnd + kCharacter, at + s.size());
+      if (from < to) around[i] += s.substr(from - at, to - from);
+    }
+    at += s.size();
+  });
+  const bool same = cuts.training == cuts.held_out;
+  cuts.held_out = cut_near(cuts.held_out, around[1], begins[1], false, options.any_bytes);
+  cuts.training =
+      same ? cuts.held_out : cut_near(cuts.training, around[0], begins[0], true, options.any_bytes);
+  cuts.training = std::min(cuts.training, cuts.held_out);
   return cuts;
 }
 
@@ -58,16 +103,16 @@ Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
       limited ? "a larger data.limit" : "more text");
 }
 
-// Calls use(text, part) for the text in pieces, cut between the parts (before a character).
+// Calls use(text, part) for the text in pieces, cut between the parts.
 template <class Use>
 void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const Cuts& cuts,
-                Use&& use) {
-  const ReadOptions options = read_options(c);
+                TextNotes& notes, Use&& use) {
+  ReadOptions options = read_options(c);
+  options.notes = &notes;
   std::uint64_t at = 0;
   scan_text(paths, options, [&](std::string_view s) {
-    const auto place = [&](std::uint64_t cut) {
-      const std::size_t left = at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
-      return options.any_bytes ? left : utf8_floor(s, left);
+    const auto place = [&](std::uint64_t cut) -> std::size_t {
+      return at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
     };
     const std::size_t training = place(cuts.training), held_out = place(cuts.held_out);
     const auto part = [&](std::size_t begin, std::size_t end, Part which) {
@@ -80,16 +125,29 @@ void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   });
 }
 
+// Is a character that stands for a bad byte in it?
+bool has_replacements(std::string_view text) {
+  return text.find("\uFFFD") != std::string_view::npos;
+}
+
 // Separate files, all of one part.
 Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
                  const Tokenizers& tokenizers, Sha256& hash) {
   Split s(1, tokenizers.target->size());
-  scan_text(paths, read_options(c), [&](std::string_view text) {
+  Encoder encoder(*tokenizers.target);
+  TextNotes notes;
+  ReadOptions options = read_options(c);
+  options.notes = &notes;
+  bool replaced = false;
+  scan_text(paths, options, [&](std::string_view text) {
     hash.update(text);
-    encode_text(text, *tokenizers.target, s, s.target);
+    encoder.take(text, s, s.target);
     s.target_bytes += text.size();
+    replaced = replaced || has_replacements(text);
   });
-  s.lossy = c.data.changes_text() || s.unknown.count > 0;
+  s.lossy = c.data.changes_text() || s.unknown.count > 0 || !encoder.exact() ||
+            (replaced && notes.bad_bytes > 0);
+  s.notes = notes.sentences();
   return s;
 }
 
@@ -97,17 +155,21 @@ Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
 
 Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   const auto paths = resolved(c.data.train.paths, folder, "train");
-  const Cuts cuts = cuts_of(c, paths);
+  TextNotes notes;
+  const Cuts cuts = cuts_of(c, paths, notes);
   Dataset d;
   if (!tokenizers.target) {
     TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);
-    bool any = false;
-    scan_parts(c, paths, cuts, [&](std::string_view s, Part part) {
+    std::uint64_t bytes = 0;
+    bool lines = false;
+    scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
       if (part != Part::training) return;
       trainer.add(s);
-      any = true;
+      bytes += s.size();
+      lines = lines || s.find('\n') != std::string_view::npos;
     });
-    if (!any) throw_too_short(c, cuts, 0);
+    if (bytes < 2) throw_too_short(c, cuts, bytes);
+    if (!lines && notes.newline_added) trainer.add("\n");  // known where the text ends, too
     TrainedTokenizer t = trainer.finish();
     tokenizers.target = std::move(t.tokenizer);
     d.notes.push_back(t.note);
@@ -116,21 +178,35 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
   if (has_an_id_per_character(c)) d.train.target.reserve(cuts.training);
+  Encoder train(*tokenizers.target), valid(*tokenizers.target, true);
+  bool replaced[2] = {};  // in the part held out; in that for training
   Sha256 hash;
-  scan_parts(c, paths, cuts, [&](std::string_view s, Part part) {
+  scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
     hash.update(s);
     if (part == Part::left_out) return;
-    Split& split = part == Part::training ? d.train : d.valid;
-    encode_text(s, *tokenizers.target, split, split.target);
+    const bool training = part == Part::training;
+    Split& split = training ? d.train : d.valid;
+    (training ? train : valid).take(s, split, split.target);
     split.target_bytes += s.size();
+    replaced[training] = replaced[training] || has_replacements(s);
   });
   d.hash.data = hash.hex();
+  for (const bool training : {false, true}) {
+    Split& s = training ? d.train : d.valid;
+    s.lossy = c.data.changes_text() || s.unknown.count > 0 || !(training ? train : valid).exact() ||
+              (replaced[training] && notes.bad_bytes > 0);
+  }
+  d.train.notes = notes.sentences();
+  if (!train.difference().empty())
+    d.train.notes.push_back(
+        fmt::format("the tokens do not give back the text exactly: {}; so there may be no bits "
+                    "per byte",
+                    train.difference()));
   if (c.data.has_valid_files()) {
     Sha256 of_valid;
     d.valid = read_whole(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers, of_valid);
     d.hash.valid = of_valid.hex();
   }
-  for (Split* s : {&d.train, &d.valid}) s->lossy = c.data.changes_text() || s->unknown.count > 0;
   if (d.train.target.size() < 2) throw_too_short(c, cuts, d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
     throw Error(Exit::data,

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kFormat = 4;
+constexpr int kFormat = 5;
 constexpr std::string_view kBeforeChecksum = ",\n  \"checksum\": \"";
 constexpr std::string_view kAfterChecksum = "\"\n}\n";
 constexpr std::size_t kDigits = 64;

@@ -31,6 +31,30 @@ bool begins_anew(char32_t c) {
   return first.combining_class == 0 && std::ranges::count(kJoining, first.boundclass) == 0;
 }
 
+constexpr std::size_t kLongestRun = 100'000;  // bytes without a boundary that are kept together
+constexpr int kMostMarks = 30;  // non-starters in a row
+
+int combining_class(char32_t c) {
+  return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class;
+}
+
+// Ordering marks takes quadratic time in their number. So more than 30 in a row are parted by
+// U+034F, the combining grapheme joiner (UAX #15-D4, the stream-safe text process; a character that
+// decomposes into several marks counts as one here).
+std::string stream_safe(std::string_view text) {
+  std::string safe;
+  int marks = 0;
+  each_code_point(text, [&](CodePoint c, std::size_t at) {
+    marks = c.value != kInvalidCodePoint && combining_class(c.value) != 0 ? marks + 1 : 0;
+    if (marks > kMostMarks) {
+      safe += "\u034F";
+      marks = 1;
+    }
+    safe += text.substr(at, c.length);
+  });
+  return safe;
+}
+
 }  // namespace
 
 std::string normalize(std::string_view text, Normalize form) {
@@ -38,9 +62,10 @@ std::string normalize(std::string_view text, Normalize form) {
   if (form == Normalize::none || std::ranges::all_of(text, is_ascii)) return std::string(text);
   int options = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
   if (form == Normalize::nfkc) options |= UTF8PROC_COMPAT;
+  const std::string safe = stream_safe(text);
   utf8proc_uint8_t* bytes = nullptr;
-  const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                              static_cast<utf8proc_ssize_t>(text.size()), &bytes,
+  const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(safe.data()),
+                              static_cast<utf8proc_ssize_t>(safe.size()), &bytes,
                               static_cast<utf8proc_option_t>(options));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
   if (n == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
@@ -49,7 +74,8 @@ std::string normalize(std::string_view text, Normalize form) {
 }
 
 std::size_t last_normalization_boundary(std::string_view text, std::size_t end) {
-  while (end > 0) {
+  const std::size_t nearest = end > kLongestRun ? end - kLongestRun : 0;
+  while (end > nearest) {
     end = utf8_floor(text, end - 1);
     if (begins_anew(code_point_at(text, end).value)) break;
   }

@@ -89,7 +89,8 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
                             std::max(minimum * 2, 1000)));
   return config.vocab_size;
 }
-// Error (data) if fewer than two distinct tokens were `kept` of those `found`. `what`: "word".
+// Error (data) if fewer than two distinct tokens, without line ends, were `kept` of those `found`.
+// `what`: "word".
 void need_two(std::size_t kept, std::size_t found, const std::string& what) {
   if (kept >= 2) return;
   throw Error(
@@ -217,7 +218,8 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
   TokenList list{config_.type, config_.punctuation, specials_};
   if (config_.type == TokenizerConfig::byte) {
     const auto n = characters_.size() - std::ranges::count(characters_, 0);
-    need_two(n, n, "byte");
+    const auto but_lines = n - (characters_['\n'] > 0);
+    need_two(but_lines, but_lines, "byte");
     return {tokenizer_of(list), fmt::format("{} of 256 bytes occur", n)};
   }
   for (char32_t c = 0; c < characters_.size(); ++c)
@@ -226,7 +228,8 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
   const std::string what = words ? "word" : "character";
   list.tokens = most_frequent(words_, config_.min_frequency, room());
   const std::size_t kept = list.tokens.size();
-  need_two(kept, words_.size(), what);
+  const auto lines = static_cast<std::size_t>(std::ranges::count(list.tokens, "\n"));
+  need_two(kept - lines, words_.size() - lines, what);
   return {tokenizer_of(std::move(list)), fmt::format("{} of {} distinct {}s{}", kept, words_.size(),
                                                      what, words ? " (newline included)" : "")};
 }

@@ -119,13 +119,13 @@ std::int64_t steps_in_time(double in_time, double useful) {
 Suggestion suggest(const OwnText& text) {
   const auto bytes = static_cast<double>(text.facts.bytes);
   Suggestion s;
-  if (!text.facts.invalid.empty()) {
+  if (text.facts.too_many_bad) {
     s.tokenizer = TokenizerConfig::byte;
     s.tokens = fmt::format(
         "single bytes, because the text is not valid UTF-8: {}. To have characters, convert it "
         "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1), or drop a few such bytes "
         "(iconv -c -f UTF-8 -t UTF-8 FILE)",
-        text.facts.invalid);
+        text.facts.first_bad);
   } else if (text.pairs || bytes >= kFewBytes) {
     s.tokenizer = TokenizerConfig::bpe;
     s.tokens = "pieces of words, because there is enough text to learn them from";
@@ -157,7 +157,7 @@ Suggestion suggest(const OwnText& text) {
 std::string suggested_config(const OwnText& text, const Suggestion& s) {
   const Family& family = family_of(text);
   std::string tokenizer = fmt::format(R"("{}")", type_name(s.tokenizer));
-  if (s.tokenizer == TokenizerConfig::bpe)
+  if (is_subword(s.tokenizer) && s.vocab_size > 0)
     tokenizer += fmt::format(R"(, "vocab_size": {}, "sample_bytes": 1000000)", s.vocab_size);
   const std::string decay =
       s.weight_decay > 0 ? fmt::format(R"("weight_decay": {:.1g}, )", s.weight_decay) : "";

@@ -108,11 +108,10 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
   std::string line =
       fmt::format("text: {}, {}", text.name, format_bytes(static_cast<double>(f.bytes)));
   if (found.files.size() > 1) line += fmt::format(" in {} files", found.files.size());
-  if (f.invalid.empty())
+  if (!f.too_many_bad)
     line += fmt::format(", {}, {} different",
                         counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
                         f.distinct);
-  if (f.byte_order_mark) line += " (its byte order mark is read as a character, too)";
   log.info(line);
   if (!found.left_out.empty())
     log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
@@ -137,6 +136,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
     log.info("it is read as text; for pairs to translate: heed init " + shell_word(first));
   for (std::string& file : text.files) file = absolute_path(file);
   Suggestion suggestion = suggest(text);
+  if (own_tokenizer) suggestion.tokenizer = given.values.tokenizer.type;
   // The decay is muon's, and would make the weights of another run forget what they learnt.
   const bool muon = !given.keys.contains("optimizer.type") || given.values.optimizer.type == "muon";
   if (!muon || !request.train.init_from.empty()) suggestion.weight_decay = 0;

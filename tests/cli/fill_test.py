@@ -109,7 +109,8 @@ class FillSpans(RunsTest):
         j, = self.json("evaluate", "run")
         self.assertNotIn("bits_per_byte", j)
         self.assertNotIn("bits per byte", self.out("evaluate", "run"))
-        self.assertEqual(j["tokens"], 6 * (5 + 2 + 2))  # six tiles: tokens, sentinels, the last one, </s>
+        # Six tiles: tokens, sentinels, the last one, </s>; and the newline with </s>.
+        self.assertEqual(j["tokens"], 6 * (5 + 2 + 2) + 2)
         a, = self.json("attend", "run", "abc[MASK]ghijk[MASK]nop")
         self.assertEqual(a["source_tokens"], [*"abc", "<extra_id_0>", *"ghijk", "<extra_id_1>", *"nop"])
         self.assertEqual(a["target_tokens"], ["<s>", "<extra_id_0>", *"def", "<extra_id_1>", *"lm", "<extra_id_2>"])

@@ -134,7 +134,7 @@ class OwnText(RunsTest):
         self.write("texts/c.png", b"\x89PNG")
         self.write("more.txt", "\ufeff" + text(300, seed=9))
         self.start("texts", "more.txt", "--stop-at", 1, words=[
-            "text: texts/a.txt, texts/b.txt and more.txt, ", " in 3 files", "byte order mark",
+            "text: texts/a.txt, texts/b.txt and more.txt, ", " in 3 files",
             "left out (not text, or a folder in the folder): texts/c.png and texts/deep/\n",
             "the last 10 % of the text\n"])
         names = [Path(p).name for p in self.run_config("runs/texts")["data"]["train"]]

@@ -28,8 +28,9 @@ class PackedTexts(RunsTest):
         f, whole = self.folder, text(300)
         (f / "texts" / "deeper").mkdir(parents=True)
         (f / "texts" / ".hidden").write_bytes(b"\xff")
-        (f / "texts" / "2.gz").write_bytes(gzip.compress(whole[400:].encode()))
-        (f / "texts" / "1.txt").write_text(whole[:400])
+        lines = whole.splitlines()
+        (f / "texts" / "2.gz").write_bytes(gzip.compress("\n".join(lines[9:]).encode()))
+        (f / "texts" / "1.txt").write_text("\n".join(lines[:9]))  # each without a newline at its end
         self.train(config, "folder", "--set", "data.train=texts")
         self.assertEqual(self.state(20, "plain")["data_hash"], self.state(20, "folder")["data_hash"])
         self.assertEqual((self.checkpoints("plain") / "last/model.safetensors").read_bytes(),

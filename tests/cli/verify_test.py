@@ -190,14 +190,14 @@ class Verify(RunsTest):
 
     def test_a_run_of_an_older_heed_is_not_called_damaged(self):
         path = self.checkpoint(12) / "state.json"
-        path.write_text(path.read_text().replace('"format": 4', '"format": 3'))
+        path.write_text(path.read_text().replace('"format": 5', '"format": 4'))
         seal(self.checkpoint(12))
         for command in ("verify", "evaluate", "resume", "report"):
             args = ["--checkpoint", "last"] if command == "evaluate" else []
             r = self.check(command, self.folder / "run", *args, status=STORE)
             self.assertNotIn("damaged", r.err)
             if command != "verify":
-                self.assertIn("a run of an older heed: format 3, expected 4.\n  try: train it again", r.err)
+                self.assertIn("a run of an older heed: format 4, expected 5.\n  try: train it again", r.err)
 
     def test_one_checkpoint_alone(self):
         result = self.verify("run/checkpoints/step-00000008")

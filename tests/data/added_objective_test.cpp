@@ -79,7 +79,8 @@ class AddedObjective : public testing::Test {
                    }});
     folder_ = std::make_unique<TemporaryFolder>();
     std::ofstream text(at("text"));
-    for (std::uint64_t i = 0; i < 4000; ++i) text << "abcdef"[hash64(i) % 6];
+    for (std::uint64_t i = 0; i < 3999; ++i) text << "abcdef"[hash64(i) % 6];
+    text << '\n';
     text.close();
     std::ofstream(at("lines")) << "abcd\nfe\n";
     std::ofstream(at("config.json")) << R"({

@@ -37,10 +37,9 @@ TEST_F(OwnTextFiles, APathThatIsNotUtf8IsRefused) {
 TEST_F(OwnTextFiles, CharactersAreCountedNotBytes) {
   const std::string files[] = {write("a", "aé"), write("b", "é天\n")};
   const TextFacts facts = text_facts(files);
-  EXPECT_EQ(facts.invalid, "");
-  EXPECT_FALSE(facts.byte_order_mark);
-  EXPECT_EQ(facts.bytes, 9u);
-  EXPECT_EQ(facts.characters, 5u);
+  EXPECT_FALSE(facts.too_many_bad);
+  EXPECT_EQ(facts.bytes, 10u);
+  EXPECT_EQ(facts.characters, 6u);
   EXPECT_EQ(facts.distinct, 4);
 }
 
@@ -48,7 +47,7 @@ TEST_F(OwnTextFiles, ARareCharacterIsNotCommon) {
   const std::string files[] = {
       write("a", std::string(50'000, 'x') + std::string(50'000, 'y') + "z")};
   const TextFacts facts = text_facts(files);
-  EXPECT_EQ(facts.distinct, 3);
+  EXPECT_EQ(facts.distinct, 4);  // and the newline
   EXPECT_EQ(facts.common, 2);
 }
 
@@ -56,10 +55,10 @@ TEST_F(OwnTextFiles, TheFirstInvalidByteIsFoundEvenLate) {
   const std::string good = write("good", "\xEF\xBB\xBFgood\n");
   const std::string bad = write("bad", std::string(3'000'000, 'x') + "\nx\xff\xff");
   const TextFacts facts = text_facts(std::vector{good, bad});
-  EXPECT_EQ(facts.invalid, bad + ":2 (offset 3000002 in the file)");
-  EXPECT_TRUE(facts.byte_order_mark);
-  EXPECT_EQ(facts.bytes, 3'000'012u);
-  EXPECT_EQ(facts.distinct, 0);
+  EXPECT_EQ(facts.first_bad, bad + ":2 (offset 3000002 in the file)");
+  EXPECT_FALSE(facts.too_many_bad);
+  EXPECT_EQ(facts.bytes, 3'000'010u);  // without the byte order mark, with the last newline
+  EXPECT_EQ(facts.distinct, 6);
 }
 
 TEST_F(OwnTextFiles, AFileThatIsNoTextIsRefusedWithWhatItSeemsToBe) {

@@ -44,7 +44,7 @@ class Measure(unittest.TestCase):
         (self.repository / ".gitignore").write_text("__pycache__/\n")
         for name, config in CONFIGS.items():
             (configs / f"{name}.json").write_text(json.dumps({"seed": 3, "model": MODEL, "train": TRAIN, **config}))
-        (configs / "text.txt").write_text("the old miller walked to the river and saw the mill . " * 40)
+        (configs / "text.txt").write_text("the old miller walked to the river and saw the mill .\n" * 40)
         lines = [f"{a} {b} {c}\n" for a in "abcde" for b in "abcde" for c in "abcde"]
         for name, part in (("train", lines[:100]), ("valid", lines[100:]), ("test", lines[90:])):
             for side in ("source", "target"):

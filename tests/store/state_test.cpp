@@ -100,8 +100,8 @@ TEST(State, ForgedContentsAreRefusedByName) {
   };
   const std::string sum = "\"label_sum\": 3.0";
   const std::vector<Case> cases = {
-      {"\"format\": 4", "\"format\": 3", "a run of an older heed: format 3, expected 4"},
-      {"\"format\": 4", "\"format\": 5", "a run of a newer heed: format 5, expected 4"},
+      {"\"format\": 5", "\"format\": 4", "a run of an older heed: format 4, expected 5"},
+      {"\"format\": 5", "\"format\": 6", "a run of a newer heed: format 6, expected 5"},
       {"\"step\": 17", "\"step\": -1",
        "\"step\" must be a whole number from 0 to 2^63 - 1; found -1"},
       {"\"step\": 17", "\"step\": 1.5", "must be a whole number from 0 to 2^63 - 1; found 1.5"},
