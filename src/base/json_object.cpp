@@ -8,6 +8,8 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "base/utf8.h"
+
 namespace heed {
 namespace {
 
@@ -66,7 +68,12 @@ std::string full_key(const std::vector<Level>& levels) {
   // The parser quotes what it read, which may be any bytes: keep printable ASCII only.
   for (char& ch : what)
     if (ch < ' ' || ch > '~') ch = '?';
-  if (what.size() > 300) what = what.substr(0, 300) + "...";
+  constexpr std::string_view kQuoted = "last read: '";
+  if (const std::size_t from = what.find(kQuoted); from != std::string::npos) {
+    const std::size_t begin = from + kQuoted.size();
+    const std::size_t end = std::min(what.rfind("'; expected "), what.size() - 1);
+    what.replace(begin, end - begin, excerpt(what.substr(begin, end - begin)));
+  }
   source.fail(fmt::format("{}:{}:{}", source.name, position.line, position.column),
               "this is not JSON: " + what);
 }

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <utf8proc.h>
 
+#include <algorithm>
+
 namespace heed {
 namespace {
 
@@ -78,6 +80,19 @@ std::string code_point_name(char32_t code_point) {
 
 std::string printable(std::string_view text) {
   return without_controls(text, false);
+}
+
+std::string excerpt(std::string_view text) {
+  constexpr int kColumns = 80;
+  // Escaping makes no text narrower, and no character has more than four bytes.
+  const std::string all = printable(text.substr(0, utf8_floor(text, 4 * (kColumns + 1))));
+  int columns = 0;
+  std::size_t kept = 0;
+  each_code_point(all, [&](CodePoint c, std::size_t at) {
+    columns += std::max(utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)), 1);
+    if (columns <= kColumns - 3) kept = at + static_cast<std::size_t>(c.length);
+  });
+  return columns <= kColumns ? all : all.substr(0, kept) + "...";
 }
 
 std::string printable_lines(std::string_view text) {

@@ -49,7 +49,10 @@ std::string code_point_name(char32_t code_point);
 // <0xNN> or <U+00NN>, everything else unchanged.
 std::string printable(std::string_view text);
 
-// The same, but newlines and tabs stay: for a terminal, which obeys control characters.
+// The same for quoting in a message: at most 80 columns, cut with "...".
+std::string excerpt(std::string_view text);
+
+// As printable(), but newlines and tabs stay: for a terminal, which obeys control characters.
 std::string printable_lines(std::string_view text);
 
 }  // namespace heed

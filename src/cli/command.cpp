@@ -229,7 +229,7 @@ void CommandLine::require_one_input(bool file, bool target_file) {
 std::string CommandLine::unexpected(const std::string& first) const {
   const std::string typed = "--" + option_word(first);
   if (!first.starts_with('-') || typed == "--")
-    return fmt::format("unexpected argument \"{}\".", first);
+    return fmt::format("unexpected argument \"{}\".", excerpt(first));
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -237,7 +237,7 @@ std::string CommandLine::unexpected(const std::string& first) const {
       names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(typed); });
   std::string end = longer != names.end() ? did_you_mean(*longer) : meant(first);
   if (end.empty()) end = did_you_mean(nearest(typed, names));
-  return fmt::format("unknown option \"{}\"{}", first, end);
+  return fmt::format("unknown option \"{}\"{}", excerpt(first), end);
 }
 
 std::string CommandLine::as_typed() const {

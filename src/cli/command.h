@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace heed {
 
@@ -129,7 +130,7 @@ CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
             T value{};
             const bool good =
                 CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
-            return good ? "" : fmt::format("{}; found \"{}\"", expected, text);
+            return good ? "" : fmt::format("{}; found \"{}\"", expected, excerpt(text));
           },
           open ? "" : fmt::format("{} to {}", low, high)};
 }

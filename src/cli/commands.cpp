@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 #include "base/trade_words.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
@@ -69,7 +70,7 @@ Exit run_command(const std::vector<std::string>& args) {
   const std::string typed = name.substr(0, name.rfind(".py"));
   const auto word = find_trade_word("command", typed);
   throw Error(Exit::usage,
-              fmt::format("unknown command \"{}\"{}", name,
+              fmt::format("unknown command \"{}\"{}", excerpt(name),
                           word ? heed_calls_it(*word) : did_you_mean(nearest(typed, names))),
               "heed --help lists the commands");
 }

@@ -9,6 +9,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 
 namespace heed {
 namespace {
@@ -62,7 +63,7 @@ std::string config_path(const std::string& typed) {
   if (const auto it = shipped.find(typed); it != shipped.end()) return it->second;
   const std::vector<std::string> names = shipped_names();
   throw Error(Exit::usage,
-              fmt::format("no file is called \"{}\", and no config in {}{}", typed,
+              fmt::format("no file is called \"{}\", and no config in {}{}", excerpt(typed),
                           listed(config_folders()), did_you_mean(nearest(typed, names))),
               names.empty() ? "the path of a config (.json) or of a text"
                             : "one of these: " + joined(names));

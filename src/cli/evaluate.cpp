@@ -138,6 +138,7 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
   }
   if (s.split.unknown.count > 0) m.log.info(s.split.unknown.summary());
   for (const std::string& note : s.split.notes) m.log.info(note);
+  for (const std::string& warning : s.split.warnings) m.log.warn(warning);
   return s;
 }
 

@@ -185,17 +185,15 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
   flush(text.size());
 }
 
-std::vector<std::string> TextNotes::sentences() const {
-  std::vector<std::string> all;
+void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const {
   const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
   if (bad_bytes > 0)
-    all.push_back(fmt::format("{} not UTF-8 and read as U+FFFD; the first: {}",
-                              counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"),
-                              first_bad));
+    warnings.push_back(
+        fmt::format("{} not UTF-8 and read as U+FFFD; the first: {}",
+                    counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad));
   if (carriage_returns > 0)
-    all.push_back(fmt::format("the text has {} (\\r), which stay as they are",
-                              counted(n(carriage_returns), "carriage return")));
-  return all;
+    notes.push_back(fmt::format("the text has {} (\\r), which stay as they are",
+                                counted(n(carriage_returns), "carriage return")));
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {

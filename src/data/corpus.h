@@ -24,8 +24,9 @@ struct TextNotes {
   std::string first_bad;        // the first one's message
   std::uint64_t carriage_returns = 0;
   bool newline_added = false;  // to a file that ended without one
-  // Sentences for the log.
-  std::vector<std::string> sentences() const;
+
+  // Appends sentences for the log.
+  void say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const;
 };
 
 struct ReadOptions {

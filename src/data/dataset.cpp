@@ -1,13 +1,37 @@
 #include "data/dataset.h"
 
+#include <fmt/core.h>
+
+#include "base/error.h"
 #include "base/sha256.h"
 #include "data/objective.h"
 #include "text/vocabulary_file.h"
 
 namespace heed {
+namespace {
+
+// Of the training tokens.
+double unknown_share(const Dataset& d) {
+  return static_cast<double>(d.train.unknown.count) /
+         static_cast<double>(d.train.source.size() + d.train.target.size());
+}
+
+std::string unknown_in_words(const Dataset& d) {
+  return fmt::format(
+      "{:.0f} % of the training text is unknown to the vocabulary (<unk>), most often {}",
+      100 * unknown_share(d), d.train.unknown.most_frequent());
+}
+
+}  // namespace
 
 std::string DataHash::all() const {
   return valid.empty() ? data : sha256(data + valid);
+}
+
+void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
+  if (unknown_share(data) <= 0.2) return;
+  throw Error(Exit::data, from + ": " + unknown_in_words(data),
+              "a vocabulary that was made from such text; or none, to learn one from this text");
 }
 
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
@@ -24,9 +48,12 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   const auto say = [&](const Split& s, const char* name) {
     if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
     for (const std::string& text : s.notes) d.notes.push_back(std::string(name) + ": " + text);
+    for (const std::string& text : s.warnings)
+      d.warnings.push_back(std::string(name) + ": " + text);
   };
   say(d.train, "training data");
   say(d.valid, "validation data");
+  if (unknown_share(d) > 0.02) d.warnings.push_back(unknown_in_words(d));
   return d;
 }
 

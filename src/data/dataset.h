@@ -26,8 +26,12 @@ struct DataHash {
 struct Dataset {
   Split train, valid;
   DataHash hash;
-  std::vector<std::string> notes;  // for the log
+  std::vector<std::string> notes, warnings;  // for the log
 };
+
+// Error (data) if the vocabulary, which comes from elsewhere (`from`), knows too little of the
+// training part.
+void refuse_foreign_vocabulary(const Dataset& data, const std::string& from);
 
 // The files a config names, relative to `folder`. Empty `tokenizers` are trained, or read from
 // tokenizer.file; others are used.

@@ -12,26 +12,24 @@ void Encoder::take(std::string_view part, Split& split, Ids& ids) {
   // Every byte and every known character has an id of its own.
   const bool loses =
       tokenizer_.type() != TokenizerConfig::byte && tokenizer_.type() != TokenizerConfig::char_;
-  bool unknown = false;
   std::size_t after = 0;  // the last token
   tokenizer_.scan(part, [&](const Token& t) {
     ids.push_back(t.id);
     const std::size_t from = std::exchange(after, t.end);
     if (t.id == Tokenizer::kUnk) {
-      unknown = true;
+      split.unknown.add(part.substr(t.begin, t.end - t.begin));
       between_.clear();
     } else if (loses && difference_.empty()) {
       const std::string text = between_ + std::string(part.substr(from, t.end - from));
       const std::string given = tokenizer_.text_after(previous_, t.id);
       if (mid_text_ ? !text.ends_with(given) : text != given)
-        difference_ = fmt::format("'{}' becomes '{}'", printable(text), printable(given));
+        difference_ = fmt::format("'{}' becomes '{}'", excerpt(text), excerpt(given));
       mid_text_ = false;
       previous_ = t.id;
       between_.clear();
     }
   });
   if (loses) between_ += part.substr(after);
-  if (unknown) split.unknown += tokenizer_.unknown(part);
 }
 
 }  // namespace heed

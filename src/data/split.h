@@ -48,9 +48,9 @@ struct Split {
   std::vector<std::uint64_t> source_begin, target_begin;  // pairs: sentence i is [i], [i + 1)
   std::uint64_t target_bytes = 0;  // UTF-8 bytes of the target text, one newline per sentence
   bool lossy = false;  // the tokens do not give back the files' text: bytes were not predicted
-  std::uint64_t dropped = 0;       // pairs longer than data.max_length
-  Unknown unknown;                 // what became <unk>, both sides
-  std::vector<std::string> notes;  // on the text, for the log
+  std::uint64_t dropped = 0;                 // pairs longer than data.max_length
+  Unknown unknown;                           // what became <unk>, both sides
+  std::vector<std::string> notes, warnings;  // on the text, for the log
 
   bool pairs() const { return !target_begin.empty(); }
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }

@@ -147,7 +147,7 @@ Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
   });
   s.lossy = c.data.changes_text() || s.unknown.count > 0 || !encoder.exact() ||
             (replaced && notes.bad_bytes > 0);
-  s.notes = notes.sentences();
+  notes.say(s.notes, s.warnings);
   return s;
 }
 
@@ -196,7 +196,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     s.lossy = c.data.changes_text() || s.unknown.count > 0 || !(training ? train : valid).exact() ||
               (replaced[training] && notes.bad_bytes > 0);
   }
-  d.train.notes = notes.sentences();
+  notes.say(d.train.notes, d.train.warnings);
   if (!train.difference().empty())
     d.train.notes.push_back(
         fmt::format("the tokens do not give back the text exactly: {}; so there may be no bits "

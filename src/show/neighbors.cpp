@@ -52,7 +52,7 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
 }
 
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {
-  const std::string shown = fmt::format("\"{}\"", printable(given));
+  const std::string shown = fmt::format("\"{}\"", excerpt(given));
   if (e.tokenizer.type() != TokenizerConfig::byte) check_utf8(given, shown);
   WordVector w{as_read(given, e.reading), {}, {}};
   w.ids = ids_of(e.tokenizer, w.word);
@@ -93,12 +93,12 @@ std::vector<Query> parse_queries(const std::vector<std::string>& given) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool wanted_operator = i % 2 == 1;
     if (is_operator(words[i]) != wanted_operator || (wanted_operator && i + 1 == words.size()))
-      throw Error(
-          Exit::usage,
-          fmt::format("an analogy is words with + or - between them; found \"{}\" {}", words[i],
-                      wanted_operator ? "where + or - should be, or nothing after it."
-                                      : "where a word should be."),
-          "heed neighbors RUN king - man + woman");
+      throw Error(Exit::usage,
+                  fmt::format("an analogy is words with + or - between them; found \"{}\" {}",
+                              excerpt(words[i]),
+                              wanted_operator ? "where + or - should be, or nothing after it."
+                                              : "where a word should be."),
+                  "heed neighbors RUN king - man + woman");
     analogy.text += (i == 0 ? "" : " ") + words[i];
     if (!wanted_operator)
       analogy.terms.push_back({i > 0 && words[i - 1] == "-" ? -1.0 : 1.0, words[i]});

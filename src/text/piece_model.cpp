@@ -55,8 +55,7 @@ std::vector<AnyPiece> fixed_pieces(const std::vector<std::string>& specials) {
   std::vector<AnyPiece> fixed = {
       {"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"</s>", 0, kControl}};
   for (const std::string& name : specials) fixed.push_back({name, 0, kControl});
-  for (int byte = 0; byte < 256; ++byte)
-    fixed.push_back({fmt::format("<0x{:02X}>", byte), 0, kByte});
+  for (int byte = 0; byte < 256; ++byte) fixed.push_back({byte_piece(byte), 0, kByte});
   return fixed;
 }
 
@@ -122,6 +121,10 @@ std::string with_space_marks(std::string_view token) {
   return replace_all(token, " ", kSpaceMark);
 }
 
+std::string byte_piece(int byte) {
+  return fmt::format("<0x{:02X}>", byte);
+}
+
 int reserved_length(std::string_view text, std::size_t at) {
   const CodePoint c = code_point_at(text, at);
   const bool reserved = c.value == 0 || c.value == '\t' || c.value == '\n' || c.value == 0x2581 ||
@@ -159,7 +162,7 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
   if (all.size() <= fixed.size()) reader.refuse("it has too few pieces");
   std::unordered_set<std::string_view> seen;
   for (std::size_t id = 0; id < all.size(); ++id) {
-    const std::string shown = fmt::format("piece {} (\"{}\") ", id, printable(all[id].text));
+    const std::string shown = fmt::format("piece {} (\"{}\") ", id, excerpt(all[id].text));
     if (!seen.insert(all[id].text).second) reader.refuse(shown + "appears twice");
     if (id < fixed.size()) {
       if (all[id].text != fixed[id].text || all[id].type != fixed[id].type)

@@ -34,6 +34,9 @@ inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
 // A token of any tokenizer, with visible spaces.
 std::string with_space_marks(std::string_view token);
 
+// "<0x65>": the name of a byte among the pieces.
+std::string byte_piece(int byte);
+
 // The length of the character at text[at] if SentencePiece cannot take it as text, else 0. These
 // are characters it uses itself (NUL, tab, U+2581, U+2585, U+FFFD), the newline (always a separate
 // token in heed) and invalid bytes (length 1). They become byte tokens.

@@ -86,7 +86,7 @@ std::string PieceTokenizer::text_after(int, int id) const {
 std::string PieceTokenizer::ordinary_piece(int id) const {
   if (id >= model_.first_piece_id())
     return printable(model_.pieces[id - model_.first_piece_id()].text);
-  return bytes_[id] == " " ? std::string(kSpaceMark) : printable(bytes_[id]);
+  return byte_piece(id - model_.first_byte_id());
 }
 
 std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,

@@ -18,7 +18,7 @@ std::string Unknown::summary() const {
   std::string text;
   for (const std::string& kind : kinds) {
     if (!text.empty()) text += ", ";
-    text += "'" + printable(kind) + "'";
+    text += "'" + excerpt(kind) + "'";
     const CodePoint c = code_point_at(kind, 0);
     if (static_cast<std::size_t>(c.length) == kind.size() && c.value > 0x7E &&
         c.value != kInvalidCodePoint)
@@ -28,8 +28,26 @@ std::string Unknown::summary() const {
                      more_kinds ? ", ..." : "");
 }
 
-void Unknown::add_kind(std::string_view kind) {
-  if (std::ranges::find(kinds, kind) != kinds.end()) return;
+std::string Unknown::most_frequent() const {
+  std::vector<std::pair<std::size_t, std::string_view>> order;
+  for (const auto& [kind, times] : counts) order.emplace_back(times, kind);
+  std::ranges::stable_sort(order, std::greater(), &std::pair<std::size_t, std::string_view>::first);
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, order.size()); ++i)
+    text += fmt::format("{}'{}' ({}{})", i == 0 ? "" : ", ", excerpt(order[i].second),
+                        order[i].first, i == 0 ? " times" : "");
+  return text;
+}
+
+void Unknown::add(std::string_view kind, std::size_t times) {
+  constexpr std::size_t kMaxBytes = 400;
+  count += times;
+  if (kind.size() > kMaxBytes) kind = kind.substr(0, utf8_floor(kind, kMaxBytes));
+  if (const auto found = counts.find(kind); found != counts.end()) {
+    found->second += times;
+    return;
+  }
+  if (counts.size() < kMaxCounted) counts.emplace(kind, times);
   if (kinds.size() < kMaxKinds)
     kinds.emplace_back(kind);
   else
@@ -37,9 +55,11 @@ void Unknown::add_kind(std::string_view kind) {
 }
 
 Unknown& Unknown::operator+=(const Unknown& more) {
-  count += more.count;
-  more_kinds = more_kinds || more.more_kinds;
-  for (const std::string& kind : more.kinds) add_kind(kind);
+  const std::size_t sum = count + more.count;
+  for (const std::string& kind : more.kinds) add(kind, more.counts.at(kind));
+  for (const auto& [kind, times] : more.counts)
+    if (std::ranges::find(more.kinds, kind) == more.kinds.end()) add(kind, times);
+  count = sum;  // those without a place among the counts too
   return *this;
 }
 
@@ -85,9 +105,7 @@ std::vector<Token> Tokenizer::tokens_with_specials(std::string_view text) const 
 Unknown Tokenizer::unknown(std::string_view text) const {
   Unknown result;
   scan(text, [&](const Token& token) {
-    if (token.id != kUnk) return;
-    ++result.count;
-    result.add_kind(text.substr(token.begin, token.end - token.begin));
+    if (token.id == kUnk) result.add(text.substr(token.begin, token.end - token.begin));
   });
   return result;
 }

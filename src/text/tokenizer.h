@@ -23,6 +23,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,12 +44,18 @@ struct Unknown {
   std::size_t count = 0;           // of <unk> tokens
   std::vector<std::string> kinds;  // distinct, in order of appearance, as in the text
   bool more_kinds = false;         // some were not kept
+  // How often each occurred. Of a very long one, the beginning.
+  std::map<std::string, std::size_t, std::less<>> counts;
+
   // "3 unknown tokens: 'é' (U+00E9), 'x'", or "" for none
   std::string summary() const;
+  // "'the' (10 times), 'of' (7)"
+  std::string most_frequent() const;
+  void add(std::string_view kind, std::size_t times = 1);
   Unknown& operator+=(const Unknown& more);
 
   static constexpr std::size_t kMaxKinds = 20;
-  void add_kind(std::string_view kind);  // no duplicates, at most kMaxKinds
+  static constexpr std::size_t kMaxCounted = 20'000;  // the first ones
 };
 
 class Tokenizer {
@@ -92,7 +99,7 @@ class Tokenizer {
   std::string decode(std::span<const int> ids, bool show_special = false) const;
 
   // One token for display: control characters as in printable(), special ids by name, pieces of bpe
-  // and unigram with U+2581 for a space.
+  // and unigram with U+2581 for a space, their bytes as <0x65>.
   std::string piece(int id) const;
   std::vector<std::string> pieces(std::span<const int> ids) const;
 

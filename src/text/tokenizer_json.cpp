@@ -46,7 +46,7 @@ std::string fault_of(const TokenList& list) {
   if (list.tokens.empty()) return "\"tokens\" is empty";
   std::unordered_set<std::string_view> seen;
   for (const std::string& token : list.tokens) {
-    const std::string shown = "the token \"" + printable(token) + "\"";
+    const std::string shown = "the token \"" + excerpt(token) + "\"";
     if (token.empty()) return "a token is empty";
     if (!seen.insert(token).second) return shown + " appears twice";
     if (list.type == TokenizerConfig::char_ &&

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -12,6 +13,8 @@
 
 namespace heed {
 namespace {
+
+constexpr const char* kListHint = "a list with one token on each line";
 
 void require_same(const std::string& key, std::string_view found, std::string_view wanted,
                   const std::string& path) {
@@ -37,6 +40,8 @@ TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& conf
 // One token per line; names of special tokens are skipped.
 TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
                         const std::vector<std::string>& specials, const std::string& path) {
+  if (nlohmann::json::accept(text) && text.find_first_of("{[") != text.npos)
+    throw Error(Exit::data, path + ": is JSON, but no tokenizer that heed wrote.", kListHint);
   if (type != TokenizerConfig::char_ && type != TokenizerConfig::word)
     throw Error(Exit::usage,
                 fmt::format("tokenizer.type is {}, but tokenizer.file {} is a list of tokens.",
@@ -65,8 +70,10 @@ TrainedTokenizer tokens_from(std::string_view bytes, const TokenizerConfig& conf
   if (json) require_same("punctuation", name(list.punctuation), name(config.punctuation), path);
   list.punctuation = config.punctuation;
   list.further = specials;
-  const std::string fault = fault_of(list);
-  if (!fault.empty()) throw Error(Exit::data, fmt::format("{}: {}.", path, fault));
+  std::string fault = fault_of(list);
+  if (fault.empty() && !json && list.tokens.size() == 1)
+    fault = "it has one token; expected one on each of several lines";
+  if (!fault.empty()) throw Error(Exit::data, fmt::format("{}: {}.", path, fault), kListHint);
   return {tokenizer_of(std::move(list)), ""};
 }
 

@@ -55,6 +55,9 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
   }
   PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.run.threads);
+  if (initial || !config.tokenizer.file.empty())
+    refuse_foreign_vocabulary(prepared.data, initial ? "--init-from " + request.init_from
+                                                     : "tokenizer.file " + config.tokenizer.file);
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
   if (initial) {

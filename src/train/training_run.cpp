@@ -22,6 +22,7 @@ void say_start(Log& log, const PreparedRun& run) {
   const RunConfig& c = run.config;
   const Dataset& data = run.data;
   for (const std::string& note : data.notes) log.info(note);
+  for (const std::string& warning : data.warnings) log.warn(warning);
   const auto n = [](auto x) { return format_count(static_cast<std::int64_t>(x)); };
   std::string model = fmt::format(
       "model: {} parameters, {} encoder and {} decoder layers, d_model {}, vocabulary {}",

@@ -54,6 +54,22 @@ TEST(Utf8, PrintableStaysOnOneLine) {
   EXPECT_EQ(printable(std::string("a\n\t\r\0\x7F\xFFß", 9)), "a\\n\\t\\r<0x00><0x7F><0xFF>ß");
 }
 
+TEST(Utf8, AnExcerptHas80Columns) {
+  const std::string x80(80, 'x'), wide = "\u4e2d";
+  EXPECT_EQ(excerpt(x80), x80);
+  EXPECT_EQ(excerpt(x80 + "x"), x80.substr(3) + "...");
+  EXPECT_EQ(excerpt(std::string(1 << 20, '\n')).size(), 80u);  // \n 38 times, and a half
+  std::string wides, marks;
+  for (int i = 0; i < 1000; ++i) {
+    wides += wide;
+    marks += "\u0301";
+  }
+  EXPECT_EQ(excerpt(wides).size(), 38 * 3 + 3u);
+  EXPECT_EQ(excerpt(wides.substr(0, 120)), wides.substr(0, 120));
+  EXPECT_EQ(excerpt(marks).size(), 77 * 2 + 3u);
+  EXPECT_EQ(excerpt(""), "");
+}
+
 TEST(Utf8, NoControlCharacterReachesATerminalButNewlinesAndTabsStay) {
   EXPECT_EQ(printable_lines("a\n\tb\r \x1B[2J\x07"), "a\n\tb\\r <0x1B>[2J<0x07>");
   EXPECT_EQ(printable_lines("\xC2\x9B"

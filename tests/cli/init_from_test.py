@@ -25,6 +25,28 @@ class InitFrom(RunsTest):
             self.assertFalse((self.folder / "misfit").exists(), change)
         self.train(config, "misfit", "--init-from", self.folder / "none", status=4)
 
+    def test_a_vocabulary_that_knows_little_of_the_text_is_refused(self):
+        self.train(self.config(train__max_steps=2), "first")
+        (self.folder / "other.txt").write_text("Совсем другой текст.\n" * 200)
+        other = self.config("other", data__train="other.txt")
+        r = self.train(other, "second", "--init-from", self.folder / "first", status=3)
+        self.assertRegex(r.err, r"--init-from .*/first: \d+ % of the training text is unknown .* '\w' \(\d+ times\)")
+        self.assertFalse((self.folder / "second").exists())
+        (self.folder / "v.json").write_text('{"Совсем":0,"другой":1}')
+        words = self.config("words", data__train="other.txt", tokenizer__type="word", tokenizer__file="v.json")
+        r = self.train(words, "second", status=3)
+        self.assertIn("v.json: is JSON", r.err)
+        (self.folder / "v.json").write_text("Совсем\nдругой\n")
+        r = self.train(words, "second", "-q", status=3)
+        self.assertIn("tokenizer.file v.json: 50 % of the training text is unknown", r.err)
+
+    def test_a_large_share_of_unknown_words_is_a_warning(self):
+        (self.folder / "a.txt").write_text("один два\n" * 99 + "три четыре пять шесть семь восемь девять десять\n" * 2)
+        config = self.config(data__train="a.txt", tokenizer__type="word", tokenizer__min_frequency=3, data__valid_fraction=0)
+        warning = "warning: 5 % of the training text is unknown to the vocabulary (<unk>), most often "
+        self.assertIn(warning, self.train(config, "run", "-q", "--stop-at", 1).err)
+        self.assertIn(warning, self.resume("run", "-q").err)
+
     def test_another_function_of_the_same_weights_is_reported(self):
         self.train(self.config(train__max_steps=2), "first")
         for sets, said in ((["model.activation=relu", "model.dropout=0.3"],

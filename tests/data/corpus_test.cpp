@@ -76,9 +76,11 @@ TEST_F(Corpus, FewBadBytesAreReplacedAndCounted) {
   const std::string read = text({path}, {.notes = &notes});
   EXPECT_TRUE(read == "one\ntw\uFFFD" + std::string(2'000'000, 'x') + "\uFFFD\uFFFD\n");
   EXPECT_EQ(notes.bad_bytes, 3u);
-  ASSERT_EQ(notes.sentences().size(), 1u);
-  EXPECT_THAT(notes.sentences()[0], HasSubstr("3 bytes are not UTF-8 and read as U+FFFD"));
-  EXPECT_THAT(notes.sentences()[0], HasSubstr("/a:2: not valid UTF-8 at byte 3 of the line"));
+  std::vector<std::string> said, warnings;
+  notes.say(said, warnings);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0], HasSubstr("3 bytes are not UTF-8 and read as U+FFFD"));
+  EXPECT_THAT(warnings[0], HasSubstr("/a:2: not valid UTF-8 at byte 3 of the line"));
   expect_data_error([&] { text({path}); }, "/a:2: not valid UTF-8");
   const std::string many = file("b", "one\ntw\xF6" + std::string(900, 'x'));
   expect_data_error([&] { text({many}, {.notes = &notes}); }, "/b:2: not valid UTF-8");

@@ -110,7 +110,7 @@ TEST_F(DatasetTest, AReplacedByteIsInNoFigureOfBitsPerByte) {
   Dataset d = load(text_config({"data.valid_fraction=0.5"}));
   EXPECT_TRUE(d.train.lossy);
   EXPECT_FALSE(d.valid.lossy);
-  EXPECT_THAT(d.notes, Contains(HasSubstr("1 byte is not UTF-8 and read as U+FFFD")));
+  EXPECT_THAT(d.warnings, Contains(HasSubstr("1 byte is not UTF-8 and read as U+FFFD")));
   file("a.txt", many + "\n" + many + "\xFF\n");
   d = load(text_config({"data.valid_fraction=0.5"}));
   EXPECT_FALSE(d.train.lossy);
@@ -164,6 +164,28 @@ TEST_F(DatasetTest, AVocabularyThatExistsIsTaken) {
   file("a.tsv", "x\ty\nx x\ty y\n");
   load(pairs_config({"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"}));
   EXPECT_EQ(tokenizers_.target->size(), 5);
+}
+
+TEST_F(DatasetTest, ALargeShareOfUnknownWordsIsSaid) {
+  std::string text;
+  for (int i = 0; i < 98; ++i) text += "known ";
+  file("v.txt", "known\nword\n");
+  const auto loaded = [&](const std::string& more) {
+    file("a.txt", text + more);
+    return load(
+        text_config({"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"}));
+  };
+  EXPECT_THAT(loaded("a b").warnings, testing::IsEmpty());  // 2 of 100
+  const Dataset three = loaded("a b a");
+  EXPECT_THAT(three.warnings, ElementsAre("3 % of the training text is unknown to the vocabulary "
+                                          "(<unk>), most often 'a' (2 times), 'b' (1)"));
+  EXPECT_NO_THROW(refuse_foreign_vocabulary(three, "v"));
+  std::string many;
+  for (int i = 0; i < 25; ++i) many += "no ";
+  const Dataset fifth = loaded(many);
+  EXPECT_THAT(
+      error_of([&] { refuse_foreign_vocabulary(fifth, "tokenizer.file v.txt"); }, Exit::data),
+      testing::AllOf(HasSubstr("v.txt: 20 % "), HasSubstr("'no' (25 times)")));
 }
 
 TEST_F(DatasetTest, FilesAreOneTextAndTheHashIsOfTheText) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <set>
 
 #include "base/error.h"
 #include "text/trained_tokenizers.h"
@@ -31,7 +32,17 @@ TEST(PieceTokenizer, VocabSizeBelowTheNeedNamesTheMinimum) {
 TEST(PieceTokenizer, LearnsWholeWordsAndKeepsNewlinesApart) {
   const auto tokenizer = train(TokenizerConfig::bpe, training_text());
   EXPECT_EQ(pieces(*tokenizer, " the river\n the"),
-            (std::vector<std::string>{"▁the", "▁river", "\\n", "▁the"}));
+            (std::vector<std::string>{"▁the", "▁river", "<0x0A>", "▁the"}));
+}
+
+TEST(PieceTokenizer, NoTwoIdsAreShownAlike) {
+  for (const Type type : {TokenizerConfig::bpe, TokenizerConfig::unigram}) {
+    const auto tokenizer = train(type, training_text() + "e <0x65> <0x20>\n");
+    std::set<std::string> shown;
+    for (int id = 0; id < tokenizer->size(); ++id) shown.insert(tokenizer->piece(id));
+    EXPECT_EQ(static_cast<int>(shown.size()), tokenizer->size());
+    EXPECT_TRUE(shown.contains("<0x65>") && shown.contains("e") && shown.contains("<0x20>"));
+  }
 }
 
 TEST(PieceTokenizer, AMaskTakesTheSpaceBeforeIt) {

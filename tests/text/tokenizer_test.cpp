@@ -167,6 +167,10 @@ TEST(CharTokenizer, CountsAndNamesUnknownCharacters) {
   EXPECT_TRUE(tokenizer->unknown("ABCDEFGHIJKLMNOPQRSTA").summary().ends_with(", 'T'"));
   EXPECT_TRUE(tokenizer->unknown("ABCDEFGHIJKLMNOPQRSTU").summary().ends_with(", 'T', ..."));
   EXPECT_EQ(tokenizer->unknown("abc").summary(), "");
+  Unknown both = tokenizer->unknown("xyx");
+  both += tokenizer->unknown("yyézzyABCDEFGHIJKLMNOPQRSTx");
+  EXPECT_EQ(both.count, 30u);
+  EXPECT_EQ(both.most_frequent(), "'y' (4 times), 'x' (3), 'z' (2), 'A' (1), 'B' (1)");
   const auto ids = tokenizer->encode("aéb");
   EXPECT_EQ(tokenizer->decode(ids), "ab");
   EXPECT_EQ(tokenizer->decode(ids, true), "a<unk>b");

@@ -116,6 +116,12 @@ TEST_F(VocabularyFile, WhatIsNoVocabularyIsNamed) {
            {TokenizerConfig::word, "a\n\nb", "a token is empty"},
            {TokenizerConfig::word, "a\na", "the token \"a\" appears twice"},
            {TokenizerConfig::word, "a b", "not a word"},
+           {TokenizerConfig::word, "the\n", "has one token"},
+           {TokenizerConfig::word, R"({"the":0,"cat":1})", "is JSON"},
+           {TokenizerConfig::char_, "[\n\"a\",\n\"b\"]", "is JSON"},
+           {TokenizerConfig::bpe, R"({"model":{"type":"BPE","vocab":{"a":0}}})", "is JSON"},
+           {TokenizerConfig::word, "x\n{\"a\":" + std::string(500'000, 'x') + " }",
+            "xxx...\" is not"},
            {TokenizerConfig::char_, "ab", "more than one character"},
            {TokenizerConfig::char_, "\xFF", "not valid UTF-8"},
            {TokenizerConfig::word, R"({"format":"heed-tokenizer"})", "\"version\" is missing"},
@@ -123,6 +129,7 @@ TEST_F(VocabularyFile, WhatIsNoVocabularyIsNamed) {
            {TokenizerConfig::bpe, std::string(9, '\0'), "SentencePiece model"}}) {
     EXPECT_THAT(error(type, bytes), AllOf(HasSubstr(path_), HasSubstr(part)));
     EXPECT_THAT(error(type, bytes), testing::Not(HasSubstr("checkpoint")));
+    EXPECT_LT(error(type, bytes).size(), 400u);
   }
   TokenizerConfig config;
   EXPECT_THAT(error_of([&] { read_vocabulary(config, {}, "no/such"); }, Exit::data),
