@@ -19,14 +19,15 @@ void Encoder::take(std::string_view part, Split& split, Ids& ids) {
     if (t.id == Tokenizer::kUnk) {
       split.unknown.add(part.substr(t.begin, t.end - t.begin));
       between_.clear();
+      mid_text_ = true;
     } else if (loses && difference_.empty()) {
       const std::string text = between_ + std::string(part.substr(from, t.end - from));
       const std::string given = tokenizer_.text_after(previous_, t.id);
       if (mid_text_ ? !text.ends_with(given) : text != given)
         difference_ = fmt::format("'{}' becomes '{}'", excerpt(text), excerpt(given));
-      mid_text_ = false;
       previous_ = t.id;
       between_.clear();
+      mid_text_ = false;
     }
   });
   if (loses) between_ += part.substr(after);

@@ -60,6 +60,7 @@ struct Split {
 class Encoder {
  public:
   // `mid_text`: it begins in the middle of a text, perhaps with the white space before a word.
+  // (So it does after <unk>.)
   explicit Encoder(const Tokenizer& tokenizer, bool mid_text = false)
       : tokenizer_(tokenizer), mid_text_(mid_text) {}
 

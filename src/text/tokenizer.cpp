@@ -34,8 +34,11 @@ std::string Unknown::most_frequent() const {
   std::ranges::stable_sort(order, std::greater(), &std::pair<std::size_t, std::string_view>::first);
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(5, order.size()); ++i)
-    text += fmt::format("{}'{}' ({}{})", i == 0 ? "" : ", ", excerpt(order[i].second),
-                        order[i].first, i == 0 ? " times" : "");
+    text +=
+        fmt::format("{}'{}' ({}{})", i == 0 ? "" : ", ", excerpt(order[i].second), order[i].first,
+                    i > 0                 ? ""
+                    : order[i].first == 1 ? " time"
+                                          : " times");
   return text;
 }
 

@@ -102,6 +102,10 @@ TEST_F(DatasetTest, BytesAreCountedOnlyWhereTheTokensGiveThemBack) {
   }
   EXPECT_THAT(load_text(spaces, "word").notes,
               Contains(HasSubstr("do not give back the text exactly: '  two' becomes ' two'")));
+  file("v.txt", "one\n\\n\n");  // after an unknown word there is no telling
+  const Sets sets = {"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"};
+  file("a.txt", "two one\n");
+  EXPECT_THAT(load(text_config(sets)).notes, Not(Contains(HasSubstr("give back"))));
 }
 
 TEST_F(DatasetTest, AReplacedByteIsInNoFigureOfBitsPerByte) {
@@ -168,14 +172,14 @@ TEST_F(DatasetTest, AVocabularyThatExistsIsTaken) {
 
 TEST_F(DatasetTest, ALargeShareOfUnknownWordsIsSaid) {
   std::string text;
-  for (int i = 0; i < 98; ++i) text += "known ";
-  file("v.txt", "known\nword\n");
+  for (int i = 0; i < 97; ++i) text += "known ";
+  file("v.txt", "known\nword\n\\n\n");
   const auto loaded = [&](const std::string& more) {
     file("a.txt", text + more);
     return load(
         text_config({"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"}));
   };
-  EXPECT_THAT(loaded("a b").warnings, testing::IsEmpty());  // 2 of 100
+  EXPECT_THAT(loaded("a b").warnings, testing::IsEmpty());  // 2 of 100, with the newline
   const Dataset three = loaded("a b a");
   EXPECT_THAT(three.warnings, ElementsAre("3 % of the training text is unknown to the vocabulary "
                                           "(<unk>), most often 'a' (2 times), 'b' (1)"));
