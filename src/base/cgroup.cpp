@@ -72,6 +72,18 @@ double cgroup_memory(const fs::path& root) {
   return least;
 }
 
+double available_memory() {
+  double available = 1e18;
+  std::ifstream info("/proc/meminfo");
+  for (std::string key, unit; info >> key;) {
+    double kib = 0;
+    info >> kib;
+    std::getline(info, unit);
+    if (key == "MemAvailable:") available = kib * 1024;
+  }
+  return std::min(available, cgroup_memory());
+}
+
 double cgroup_cores(const fs::path& root) {
   double least = kNoLimit;
   for (const fs::path& group : groups_of(root, "cpu")) {

@@ -13,6 +13,10 @@ namespace heed {
 // Bytes that can still be allocated, or infinity. Cached file pages count as free.
 double cgroup_memory(const std::filesystem::path& root = "/");
 
+// Bytes that this process may still take: the machine's available memory, or less in a control
+// group.
+double available_memory();
+
 // CPU seconds per second, or infinity.
 double cgroup_cores(const std::filesystem::path& root = "/");
 

@@ -109,7 +109,9 @@ void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source
   TokenIds ids;
   if (t.objective->use().command == "translate") {
     Pool pool(1);
-    const auto found = translate(t, pool, {std::move(source)}, {});
+    BeamOptions beam;
+    beam.max_length = translation_limit(t.state.longest_target);
+    const auto found = translate(t, pool, {std::move(source)}, beam);
     if (!found.front().empty()) ids = found.front().front().ids;
   } else {
     ids = generate(t, std::move(source), most);

@@ -10,6 +10,7 @@
 #include "base/trade_words.h"
 #include "cli/output.h"
 #include "data/run_config.h"
+#include "decode/beam.h"
 #include "store/layout.h"
 #include "train/suggested_config.h"
 
@@ -99,6 +100,18 @@ void CommandLine::add_sets(std::vector<std::string>& sets) {
 void CommandLine::add_threads() {
   app_.add_option("--threads", threads_, "threads; 0 = as in the config, or all cores")
       ->check(in_range(0, 1024));
+}
+
+void CommandLine::add_beam(BeamOptions& beam) {
+  app_.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
+      ->check(in_range(1, 1000));
+  app_.add_option("--length-penalty", beam.length_penalty,
+                  "0: the most probable translation; larger favours longer ones")
+      ->check(in_range(0.0, kMaxLengthPenalty));
+  beam.max_length = 0;
+  app_.add_option("--max-length", beam.max_length,
+                  "most tokens of a translation; 0: the longest training target and a quarter")
+      ->check(in_range(0, 1'000'000));
 }
 
 void CommandLine::add_side(std::string& side) {

@@ -30,6 +30,7 @@
 namespace heed {
 
 class CommandLine;
+struct BeamOptions;
 
 struct Command {
   const char* name;
@@ -66,7 +67,9 @@ class CommandLine {
   void add_config(std::string& config);                             // CONFIG, required
   void add_sets(std::vector<std::string>& sets);                    // --set KEY=VALUE, any number
   void add_threads();                                               // --threads N
-  void add_side(std::string& side);                                 // --side source|target
+  // --beam-size, --length-penalty, and --max-length: 0 if it is not given.
+  void add_beam(BeamOptions& beam);
+  void add_side(std::string& side);  // --side source|target
   // --like and --minutes, for a config made from a text.
   CLI::Option* add_like(std::string& like);
   CLI::Option* add_minutes(double& minutes);

@@ -88,7 +88,8 @@ constexpr const char* kEvaluateNotes =
     "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
     "bytes, unknown_tokens if there are any, yardsticks (name, nats_per_token, bits_per_byte),\n"
     "and with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match\n"
-    "(percent), signature, chrf_signature, beam_size, length_penalty.";
+    "(percent), signature, chrf_signature, not_ended (translations cut at --max-length),\n"
+    "beam_size, length_penalty.";
 
 struct EvaluateOptions {
   std::vector<std::string> files;
@@ -183,12 +184,16 @@ void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, 
     sources.push_back(m.tokenizers.source().encode(as_read(line, read_options(m.config))));
   const std::vector<std::string> references(given->target.begin(), given->target.end());
   std::vector<std::string> hypotheses;
-  std::size_t exact = 0;
+  std::size_t exact = 0, cut = 0;
   for (const auto& found : translate(m, m.pool, sources, o.beam)) {
     hypotheses.push_back(found.empty() ? "" : found.front().text);
+    cut += !found.empty() && !found.front().ended;
     const auto cased = [&](const std::string& text) { return lowercase ? to_lower(text) : text; };
     exact += cased(hypotheses.back()) == cased(references[hypotheses.size() - 1]);
   }
+  if (cut > 0)
+    m.log.warn(fmt::format("{} of {} translations did not end within {} (--max-length)", cut,
+                           hypotheses.size(), counted(std::to_string(o.beam.max_length), "token")));
   const Bleu bleu = corpus_bleu(hypotheses, references, {o.tokenize, lowercase});
   const Chrf chrf = corpus_chrf(hypotheses, references, lowercase);
   result["bleu"] = bleu.score;
@@ -196,6 +201,7 @@ void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, 
   result["signature"] = bleu.signature;
   result["chrf"] = chrf.score;
   result["chrf_signature"] = chrf.signature;
+  result["not_ended"] = cut;
   result["beam_size"] = o.beam.beam_size;
   result["length_penalty"] = o.beam.length_penalty;
   result["exact_match"] =
@@ -222,11 +228,7 @@ Exit run_evaluate(CommandLine& line) {
                  "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap")
       ->check(in_range(0, 1'000'000));
   app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
-  app.add_option("--beam-size", o.beam.beam_size, "beam size of the translations; 1: greedy")
-      ->check(in_range(1, 1000));
-  app.add_option("--length-penalty", o.beam.length_penalty,
-                 "0: the most probable translation; larger favours longer ones")
-      ->check(in_range(0.0, kMaxLengthPenalty));
+  line.add_beam(o.beam);
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, none (at spaces), char, zh")
       ->check(CLI::IsMember(bleu_tokenizers()));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
@@ -235,6 +237,7 @@ Exit run_evaluate(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
 
   OpenModel m(line);
+  if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
   check_options(o, m);
   std::optional<Pairs> given;
   if (!o.target_file.empty())

@@ -35,7 +35,7 @@ class LineReader {
              (texts.empty() || lines_.fill || input_.ready())) {
         std::optional<std::string> line = input_.next();
         if (!line) break;
-        texts.push_back({checked(std::move(*line)), {}, fmt::format("line {}", number_)});
+        texts.push_back({checked(std::move(*line)), {}, fmt::format("line {}", number_), true});
       }
     } catch (const Error&) {
       if (texts.empty()) throw;
@@ -71,7 +71,7 @@ std::vector<GivenText> read_both(const std::string& file, const std::string& tar
                                         lines.size(), shown_name(target_file), targets.size()));
   std::vector<GivenText> texts;
   for (std::size_t i = 0; i < lines.size(); ++i)
-    texts.push_back({lines[i], targets[i], fmt::format("line {}", i + 1)});
+    texts.push_back({lines[i], targets[i], fmt::format("line {}", i + 1), true});
   return texts;
 }
 

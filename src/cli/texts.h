@@ -20,6 +20,7 @@ struct GivenText {
   std::string text;                   // "" if only a target is given
   std::optional<std::string> target;  // its other side
   std::string name;                   // for messages: "the text", "line 3"
+  bool is_line = false;               // of a file or standard input
 };
 
 struct Lines {

@@ -1,6 +1,9 @@
 // heed translate RUN [TEXT]
 #include <nlohmann/json.hpp>
 
+#include "base/cgroup.h"
+#include "base/format.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
@@ -8,6 +11,7 @@
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -16,22 +20,28 @@ constexpr std::size_t kTranslatedLines = 512;  // read, translated and written a
 
 constexpr const char* kTranslateNotes =
     "Without TEXT, standard input; on a terminal heed asks for lines one by one.\n"
-    "Prints one line for every line of the input, in order; an empty line for an empty one. With\n"
+    "Prints one line for every line of the input, in order; an empty line for a blank one, and "
+    "for\n"
+    "one that is too long to be read (exit code 3 at the end). A translation that does not end\n"
+    "within --max-length is cut there, and named on standard error. With\n"
     "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are ranked\n"
     "by log-probability / length^length-penalty; the length counts </s>. With --json, an object\n"
-    "per line: line, source, translation, score, logprob, ids; with --n-best all are in n_best.";
+    "per line: line, source, translation, score, logprob, ids, ended; with --n-best all are in\n"
+    "n_best.";
 
 nlohmann::ordered_json as_json(const Translation& t) {
   return {{"translation", to_valid_utf8(t.text)},
           {"score", t.score},
           {"logprob", t.log_probability},
-          {"ids", t.ids}};
+          {"ids", t.ids},
+          {"ended", t.ended}};
 }
 
 void print_json(std::size_t number, const std::string& source,
                 const std::vector<Translation>& found, bool n_best) {
   nlohmann::ordered_json j{{"line", number}, {"source", to_valid_utf8(source)}};
   j.update(as_json(found.empty() ? Translation{} : found.front()));
+  if (found.empty()) j.erase("ended");
   if (n_best) {
     j["n_best"] = nlohmann::ordered_json::array();
     for (const Translation& t : found) j["n_best"].push_back(as_json(t));
@@ -49,6 +59,33 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
     print(fmt::format("{} ||| {} ||| {:.6f}\n", number, to_valid_utf8(t.text), t.score));
 }
 
+bool is_blank(std::string_view text) {
+  bool blank = true;
+  each_code_point(text, [&](CodePoint c, std::size_t) { blank = blank && is_space(c.value); });
+  return blank;
+}
+
+// Error (data) if the model cannot read so long a source.
+void check_source(const OpenModel& m, std::size_t tokens, const std::string& name) {
+  m.objective->fit(Side::source, tokens, name);
+  const double n = static_cast<double>(tokens);
+  const double needed = 4.0 * m.config.model.n_heads * n * n, available = available_memory();
+  if (needed > available)  // for a head's weights on all pairs of tokens
+    throw Error(Exit::data,
+                fmt::format("{} has {} tokens; attention over them takes {} of memory, and {} are "
+                            "available.",
+                            name, tokens, format_bytes(needed), format_bytes(available)),
+                "a shorter line");
+}
+
+// "line 3, line 7 and 12 others"
+std::string first_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 5;
+  const std::size_t n = std::min(names.size(), kShown);
+  const std::string shown = joined({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(n)});
+  return n == names.size() ? shown : fmt::format("{} and {} others", shown, names.size() - n);
+}
+
 }  // namespace
 
 Exit run_translate(CommandLine& line) {
@@ -57,18 +94,11 @@ Exit run_translate(CommandLine& line) {
   CLI::App& app = line.app();
   line.add_model();
   line.add_texts(given, "one line to translate; its words need no quotes");
-  app.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
-      ->check(in_range(1, 1000));
-  app.add_option("--length-penalty", beam.length_penalty,
-                 "0: the most probable translation; larger favours longer ones")
-      ->check(in_range(0.0, kMaxLengthPenalty));
+  line.add_beam(beam);
   auto* n_best =
       app.add_option("--n-best", beam.n_best,
                      "translations to print for each line, if the search finds that many")
           ->check(in_range(1, 1000));
-  app.add_option("--max-length", beam.max_length,
-                 "most tokens of a translation; 0: 2 x source tokens + 20")
-      ->check(in_range(0, 1'000'000));
   line.add_threads();
   app.footer(kTranslateNotes);
   if (!line.parse()) return Exit::ok;
@@ -80,25 +110,49 @@ Exit run_translate(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("translate", m.run);
   beam.stopped = interrupted;
+  if (beam.max_length == 0) beam.max_length = translation_limit(m.state.longest_target);
   std::size_t number = 0;
+  bool too_long = false;
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
   const auto answer = [&](std::span<const GivenText> read) {
-    std::vector<std::string> lines;
+    std::vector<std::string> lines, far_longer, cut;
     std::vector<TokenIds> sources;
     for (const GivenText& t : read) {
       lines.push_back(texts.normalized(Side::source, t.text, t.name));
-      sources.push_back(texts.line(Side::source, lines.back()));
-      texts.check_length(Side::source, m.objective->framed_source(sources.back()).size(), t.name);
+      TokenIds& ids = sources.emplace_back();
+      if (is_blank(lines.back())) continue;
+      ids = texts.line(Side::source, lines.back());
+      try {
+        check_source(m, m.objective->framed_source(ids).size(), t.name);
+      } catch (const Error& e) {
+        if (!t.is_line) throw;
+        print_error(e.what());
+        too_long = true;
+        ids.clear();
+      }
+      if (std::ssize(ids) > 2 * m.state.longest_source)
+        far_longer.push_back(fmt::format("{} ({})", t.name, ids.size()));
     }
+    if (!far_longer.empty())
+      m.log.warn(fmt::format(
+          "the model was trained on at most {} of a line: much may be left out "
+          "of what is far longer: {}",
+          counted(std::to_string(m.state.longest_source), "token"), first_names(far_longer)));
     const auto found = translate(m, m.pool, sources, beam);
-    for (std::size_t i = 0; i < lines.size(); ++i, ++number)
+    for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
       line.json() ? print_json(number, lines[i], found[i], n_best->count() > 0)
                   : print_plain(number, found[i], n_best->count() > 0);
+      if (!found[i].empty() && !found[i].front().ended) cut.push_back(read[i].name);
+    }
+    if (!cut.empty())
+      m.log.warn(fmt::format("the translation did not end within {} (--max-length): {}",
+                             counted(std::to_string(beam.max_length), "token"), first_names(cut)));
     return texts.take_unknown();
   };
-  return answer_texts(given,
-                      {"translate", std::string(kTranslates.instructions) + " Ctrl-C stops it."},
-                      {.most = kTranslatedLines}, m.config, m.log, answer);
+  const Exit exit = answer_texts(
+      given, {"translate", std::string(kTranslates.instructions) + " Ctrl-C stops it."},
+      {.most = kTranslatedLines}, m.config, m.log, answer);
+  return exit == Exit::ok && too_long ? Exit::data : exit;
 }
 
 }  // namespace heed

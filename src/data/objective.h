@@ -60,8 +60,6 @@ struct Question {
   std::vector<TokenIds> prompts, expected;
 };
 
-enum class Side { source, target };
-
 // What a model does with a text that a user types, and the words for it.
 struct Use {
   std::string_view command;       // of heed

@@ -2,11 +2,19 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/utf8.h"
 
 namespace heed {
+
+std::int64_t Split::longest(Side side) const {
+  const auto& begin = side == Side::source ? source_begin : target_begin;
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < sentences(); ++i) most = std::max(most, begin[i + 1] - begin[i]);
+  return static_cast<std::int64_t>(most);
+}
 
 void Encoder::take(std::string_view part, Split& split, Ids& ids) {
   // Every byte and every known character has an id of its own.

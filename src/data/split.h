@@ -40,6 +40,8 @@ class Ids {
   std::vector<std::uint32_t> long_;
 };
 
+enum class Side { source, target };
+
 // Text is one stream, `target`; pairs are two, with the place of each sentence.
 struct Split {
   Split() = default;
@@ -54,6 +56,8 @@ struct Split {
 
   bool pairs() const { return !target_begin.empty(); }
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
+  // Tokens of the longest sentence of a side, without <s> and </s>; 0 for a text.
+  std::int64_t longest(Side side) const;
 };
 
 // Encodes a text, part after part, and notices where its tokens do not give it back.

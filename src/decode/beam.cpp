@@ -18,6 +18,7 @@ struct LiveHypothesis {
   std::vector<int> ids;
   double log_probability = 0;
   std::vector<ScoredToken> next;  // its best continuations
+  bool cut = false;               // they are only </s>, which is not the most probable
 };
 
 struct BeamCandidate {
@@ -32,7 +33,7 @@ class Search {
   Search(const BeamOptions& options, int max_length, int first_slot)
       : options_(&options), max_length_(max_length), slots_(options.beam_size) {
     std::iota(slots_.begin(), slots_.end(), first_slot);
-    active.push_back({slots_.front(), {}, 0.0, {}});
+    active.push_back({slots_.front(), {}, 0.0, {}, false});
   }
 
   bool must_end(const LiveHypothesis& a) const {
@@ -47,9 +48,9 @@ class Search {
     for (const BeamCandidate& e : kept) {
       const LiveHypothesis& parent = active[e.parent];
       if (e.token.id == options_->end) {
-        finish({parent.ids, e.log_probability, 0});
+        finish({parent.ids, e.log_probability, 0, !parent.cut});
       } else {
-        next.push_back({e.parent, parent.ids, e.log_probability, {}});  // slot: see below
+        next.push_back({e.parent, parent.ids, e.log_probability, {}, false});  // slot: see below
         next.back().ids.push_back(e.token.id);
       }
     }
@@ -114,19 +115,18 @@ class Search {
 // Searches for the sources at the indices `members`, all at once.
 void search_group(const Transformer& model, const ParamVec<float>& values, Pool& pool,
                   std::span<const std::vector<int>> sources, std::span<const int> members,
-                  const BeamOptions& options, std::vector<std::vector<Hypothesis>>& results) {
+                  const BeamOptions& options, int longest,
+                  std::vector<std::vector<Hypothesis>>& results) {
   std::vector<std::vector<int>> texts;
   std::vector<Search> searches;
-  int capacity = 1;
   for (const int m : members) {
     const int source = static_cast<int>(texts.size());
     texts.push_back(sources[m]);
-    const int longest = longest_target(model.config, options, static_cast<int>(sources[m].size()));
-    capacity = std::max(capacity, longest + static_cast<int>(options.prefix.size()));
     searches.emplace_back(options, longest, source * options.beam_size);
   }
   IncrementalDecoder decoder(model, values, pool,
-                             static_cast<int>(members.size()) * options.beam_size, capacity);
+                             static_cast<int>(members.size()) * options.beam_size,
+                             longest + static_cast<int>(options.prefix.size()));
   decoder.read_sources(texts);
   for (int i = 0; i < std::ssize(searches); ++i)
     decoder.restart(searches[i].active.front().slot, i);
@@ -153,9 +153,10 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
     pool.run(static_cast<int>(rows.size()), [&](int i, int) {
       const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));
       LiveHypothesis& a = *rows[i].hypothesis;
-      if (rows[i].search->must_end(a))
+      if (rows[i].search->must_end(a)) {
         a.next = {scored_token(row, options.end)};
-      else
+        a.cut = best_tokens(row, 1, options.banned).front().id != options.end;
+      } else
         a.next =
             best_tokens(row, options.beam_size, a.ids.empty() ? banned_at_first : options.banned);
     });
@@ -167,35 +168,27 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
 
 }  // namespace
 
-int longest_target(const ModelConfig& config, const BeamOptions& options, int source_tokens) {
-  const int n = options.max_length > 0 ? options.max_length : 2 * source_tokens + 20;
-  // The decoder reads the prefix and the tokens.
-  return std::min(n, most_positions(config) - static_cast<int>(options.prefix.size()));
-}
-
 std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
                                                  const ParamVec<float>& values, Pool& pool,
                                                  std::span<const std::vector<int>> sources,
                                                  const BeamOptions& options) {
   assert(options.beam_size >= 1 && options.n_best >= 1 && options.n_best <= options.beam_size &&
-         options.length_penalty >= 0);
+         options.max_length >= 1 && options.length_penalty >= 0);
+  // The decoder reads the prefix and the tokens.
+  const int longest = std::min(
+      options.max_length, most_positions(model.config) - static_cast<int>(options.prefix.size()));
+  const double tokens = (longest + static_cast<double>(options.prefix.size())) * options.beam_size;
+  const auto group = static_cast<std::size_t>(slots_at_a_time(model.config, tokens, kMostSources));
   std::vector<std::vector<Hypothesis>> results(sources.size());
   std::vector<int> order;
   for (std::size_t i = 0; i < sources.size(); ++i)
     if (!sources[i].empty()) order.push_back(static_cast<int>(i));
   // Sources of the same length end at about the same time.
   std::ranges::stable_sort(order, std::greater{}, [&](int i) { return sources[i].size(); });
-  for (std::size_t begin = 0; begin < order.size();) {
-    const int longest =
-        longest_target(model.config, options, static_cast<int>(sources[order[begin]].size()));
-    const double tokens =
-        (longest + static_cast<double>(options.prefix.size())) * options.beam_size;
-    const int group = slots_at_a_time(model.config, tokens, kMostSources);
-    const std::size_t end = std::min(order.size(), begin + group);
-    search_group(model, values, pool, sources, std::span(order).subspan(begin, end - begin),
-                 options, results);
-    begin = end;
-  }
+  for (std::size_t begin = 0; begin < order.size(); begin += group)
+    search_group(model, values, pool, sources,
+                 std::span(order).subspan(begin, std::min(group, order.size() - begin)), options,
+                 longest, results);
   return results;
 }
 

@@ -5,7 +5,8 @@
 // (length normalisation: Wu et al. 2016, section 7.)
 //
 // Each step keeps, per source, the `beam_size` most probable continuations of its hypotheses. Those
-// that end in </s> are finished and leave the beam. At the maximum length only </s> may follow. The
+// that end in </s> are finished and leave the beam. At the maximum length only </s> may follow (and
+// the hypothesis has not ended by itself, unless </s> was the most probable token there too). The
 // search for a source ends when none of its unfinished hypotheses can beat the n_best finished
 // ones: log p can only fall, so log p / (maximum length)^length_penalty is an upper bound. Stopping
 // there does not change the result. beam_size 1 is greedy decoding. The result for a source does
@@ -27,7 +28,7 @@ struct BeamOptions {
   int beam_size = 5;
   double length_penalty = 1.0;                  // from 0 to kMaxLengthPenalty
   int n_best = 1;                               // at most beam_size
-  int max_length = 0;                           // tokens without </s>; 0: see longest_target()
+  int max_length = 0;                           // most tokens of a target, without </s>; needed
   bool may_be_empty = true;                     // an empty target is allowed
   std::vector<int> banned;                      // ids that are never produced
   std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
@@ -39,6 +40,7 @@ struct Hypothesis {
   std::vector<int> ids;  // without the prefix and the end
   double log_probability;
   double score;
+  bool ended = true;  // by itself, not by options.max_length
 };
 
 // `length` includes </s>.
@@ -46,12 +48,9 @@ inline double beam_score(double log_probability, std::size_t length, double leng
   return log_probability / std::pow(static_cast<double>(length), length_penalty);
 }
 
-// The most tokens of a target: options.max_length, or by default 2 * source_tokens + 20. Learned
-// positions, which include the prefix, may limit it further.
-int longest_target(const ModelConfig& config, const BeamOptions& options, int source_tokens);
-
 // The n_best hypotheses of each source (ids with </s>), best first, or fewer if the search finds
-// fewer. An empty source has none.
+// fewer. An empty source has none. Learned positions, which include the prefix, may limit the
+// length further than options.max_length.
 std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
                                                  const ParamVec<float>& values, Pool& pool,
                                                  std::span<const std::vector<int>> sources,

@@ -87,6 +87,12 @@ void put_in_order(std::vector<Translation>& found, int n_best) {
 
 }  // namespace
 
+int translation_limit(std::int64_t longest_target) {
+  const std::int64_t longest = std::min<std::int64_t>(longest_target, kMaxTranslation);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(longest + (longest + 3) / 4, 1, kMaxTranslation));
+}
+
 std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool& pool,
                                                 const std::vector<TokenIds>& sources,
                                                 BeamOptions options) {
@@ -101,7 +107,7 @@ std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool&
   const auto found = beam_search(model.model, model.values, pool, framed, options);
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i])
-      result[i].push_back({target.decode(h.ids), h.ids, h.log_probability, h.score});
+      result[i].push_back({target.decode(h.ids), h.ids, h.log_probability, h.score, h.ended});
   score_as_spelt(model, pool, framed, options.length_penalty, result);
   for (std::vector<Translation>& translations : result) put_in_order(translations, n_best);
   return result;

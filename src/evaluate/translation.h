@@ -1,6 +1,7 @@
 // Translates with a seq2seq model.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,13 @@ struct Translation {
   std::vector<int> ids;  // without </s>
   double log_probability;
   double score;
+  bool ended = true;  // by itself; false: options.max_length, or the model's positions, cut it
 };
+
+// The most tokens of a translation, unless a user says otherwise: those of the longest target that
+// was trained on (State::longest_target), and a quarter of them.
+inline constexpr int kMaxTranslation = 1'000'000;
+int translation_limit(std::int64_t longest_target);
 
 // For each source (ids without </s>) its options.n_best different translations, best first, chosen
 // from the beam_size best of the search. They are scored as `heed score` scores their text, even if

@@ -75,6 +75,8 @@ std::string format_state(const StateFile& file) {
       {"stalled", state.stalled},
       {"validation_due", state.validation_due},
       {"data_hash", state.data_hash},
+      {"longest_source", state.longest_source},
+      {"longest_target", state.longest_target},
       {"loss_sum", from_double(state.loss_sum)},
       {"label_sum", from_double(state.label_sum)},
       {"training", file.training},
@@ -110,6 +112,8 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   state.stalled = top.count("stalled");
   state.validation_due = top.flag("validation_due");
   state.data_hash = top.text("data_hash");
+  state.longest_source = top.count("longest_source");
+  state.longest_target = top.count("longest_target");
   state.loss_sum = to_double(top, "loss_sum");
   state.label_sum = to_double(top, "label_sum");
   result.training = top.flag("training");

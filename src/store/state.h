@@ -29,6 +29,8 @@ struct State {
   std::int64_t stalled = 0;
   bool validation_due = false;  // a signal interrupted this step's: redo it on resume
   std::string data_hash;
+  // Tokens of the longest sentence trained on, by side, without <s> and </s>; 0 for texts.
+  std::int64_t longest_source = 0, longest_target = 0;
   // Over the steps since the last log line: nats, and number of labels.
   double loss_sum = 0, label_sum = 0;
 };

@@ -42,6 +42,8 @@ TrainedModel load_trained_model(const std::string& run, const std::string& check
     t.folder = t.folder.parent_path() / checkpoint;
     State begun;
     begun.data_hash = t.state.data_hash;
+    begun.longest_source = t.state.longest_source;
+    begun.longest_target = t.state.longest_target;
     t.state = begun;
   }
   return t;

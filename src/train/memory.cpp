@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 
 #include "base/cgroup.h"
@@ -55,18 +54,6 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
                  (scored_side * block_row(c, both, std::min<double>(scored_side, longest)) +
                   scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
   return plan;
-}
-
-double available_memory() {
-  double available = 1e18;
-  std::ifstream info("/proc/meminfo");
-  for (std::string key, unit; info >> key;) {
-    double kib = 0;
-    info >> kib;
-    std::getline(info, unit);
-    if (key == "MemAvailable:") available = kib * 1024;
-  }
-  return std::min(available, cgroup_memory());
 }
 
 void check_memory(const MemoryPlan& plan) {

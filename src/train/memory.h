@@ -26,10 +26,6 @@ struct MemoryPlan {
 MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
                           int longest, double ids);
 
-// Bytes that this process may still take: the machine's available memory, or less in a control
-// group.
-double available_memory();
-
 // Error (memory) if the training does not fit.
 void check_memory(const MemoryPlan& plan);
 

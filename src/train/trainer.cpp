@@ -34,6 +34,8 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
     validation_.emplace(prepared, *objective_);
   state_.seed = prepared.config.seed;
   state_.data_hash = prepared.data.hash.all();
+  state_.longest_source = prepared.data.train.longest(Side::source);
+  state_.longest_target = prepared.data.train.longest(Side::target);
 }
 
 void Trainer::start_from(const ParamVec<float>& weights) {

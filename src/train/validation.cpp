@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "decode/beam.h"
 #include "evaluate/scorer.h"
+#include "evaluate/translation.h"
 #include "evaluate/translation_metric.h"
 #include "store/best.h"
 #include "train/divergence.h"
@@ -37,6 +38,7 @@ double score_translations(const TranslationMetric& metric, const PreparedRun& ru
   const std::vector<std::string> expected = references(run, objective, &sources);
   BeamOptions options;
   options.beam_size = 1;
+  options.max_length = translation_limit(run.data.train.longest(Side::target));
   options.banned = objective.never_written(target);
   std::vector<std::string> hypotheses;
   for (const auto& found : beam_search(run.model, values, *run.pool, sources, options))

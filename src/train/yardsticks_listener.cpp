@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/cgroup.h"
 #include "base/format.h"
 #include "base/signals.h"
 #include "evaluate/yardsticks.h"

@@ -1,4 +1,5 @@
 """heed translate: one output line per input line, whatever the batch, tokenizer and pipe; scores of n-best lists."""
+import json
 import os
 import select
 import subprocess
@@ -43,6 +44,58 @@ class Translate(RunsTest):
         scores = self.out("score", "run", "--file", "s", "--target-file", "t").split()
         for row, score in zip(rows, scores):
             self.assertAlmostEqual(float(row[2]), float(score), delta=1e-4)
+
+
+class TranslateLongTargets(RunsTest):
+    """Keys of one word with values of thirty, which are learnt by heart."""
+    VALUES = {f"k{i:02}": " ".join(f"w{(7 * i + 11 * j + i * j * j) % 20}" for j in range(30)) for i in range(12)}
+    RUNS = {"run": {"family": "seq2seq", "data": {"pairs": "keys.tsv", "valid_pairs": "keys.tsv"},
+                    "tokenizer": {"type": "word"},
+                    "model": {"d_model": 48, "n_heads": 2, "d_ff": 96, "encoder_layers": 1, "decoder_layers": 1,
+                              "dropout": 0, "positions": "rotary"},
+                    "optimizer": {"learning_rate": 0.01, "schedule": "constant", "warmup_steps": 10},
+                    "train": {"batch_tokens": 400, "max_steps": 160, "eval_every": 80, "select_by": "bleu"}}}
+
+    def texts(self):
+        super().texts()
+        (self.folder / "keys.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in self.VALUES.items()))
+
+    def test_the_limit_is_that_of_the_targets_it_was_trained_on(self):
+        keys = "".join(k + "\n" for k in self.VALUES)
+        r = self.check("translate", "run", stdin=keys)
+        self.assertEqual(r.out.splitlines(), list(self.VALUES.values()))
+        self.assertNotIn("warning", r.err)
+        self.assertEqual(self.json("evaluate", "run", "--bleu")[0]["exact_match"], 100)
+        self.assertAlmostEqual(self.metrics(kind="valid")[-1]["bleu"], 100, places=9)
+
+    def test_what_does_not_end_is_said_and_marked(self):
+        r = self.check("translate", "run", "--max-length", 20, "--json", stdin="k00\nk01\n",
+                       words="the translation did not end within 20 tokens (--max-length): line 1, line 2\n")
+        self.assertEqual([json.loads(l)["ended"] for l in r.out.splitlines()], [False, False])
+        self.assertEqual([j["ended"] for j in self.json("translate", "run", "--max-length", 30, "k00")], [True])
+        r = self.check("evaluate", "run", "--bleu", "--beam-size", 1, "--max-length", 20, "--json",
+                       words="12 of 12 translations did not end within 20 tokens (--max-length)\n")
+        self.assertEqual(json.loads(r.out)["not_ended"], 12)
+
+    def test_blank_lines_stay_blank_and_far_longer_ones_are_named(self):
+        r = self.check("translate", "run", stdin="k00\n \t\n\u00a0\u3000\n\nk03 k04 k05\nk03\n",
+                       words="the model was trained on at most 1 token of a line: much may be left out of "
+                             "what is far longer: line 5 (3)\n")
+        lines = r.out.splitlines()
+        self.assertEqual([lines[0], *lines[1:4], lines[5]],
+                         [self.VALUES["k00"], "", "", "", self.VALUES["k03"]])
+
+    def test_a_line_that_is_too_long_costs_itself_alone(self):
+        long = "k01 " * 1_000_000
+        r = self.check("translate", "run", stdin=f"k00\n{long}\nk03\n", status=3, words="line 2 has 1000001 tokens")
+        self.assertEqual(r.out.splitlines(), [self.VALUES["k00"], "", self.VALUES["k03"]])
+        self.config(**{"data": {"pairs": "keys.tsv"}})
+        self.train(self.config(**{**self.RUNS["run"], "model__positions": "learned", "model__max_length": 40,
+                                  "data__max_length": 39, "train__max_steps": 2}), "learned")
+        r = self.check("translate", "learned", stdin=f"k00\n{'k01 ' * 50}\nk03\n", status=3, words="line 2 has 51 tokens")
+        self.assertEqual(r.out.splitlines()[1], "")
+        self.assertEqual(len(r.out.splitlines()), 3)
+        self.check("translate", "learned", "k01 " * 50, status=3, words="the text has 51 tokens")
 
 
 class TranslatePieces(RunsTest):
@@ -109,14 +162,6 @@ class TranslateLines(RunsTest):
                                   capture_output=True, cwd=self.folder)
             self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 2), done.stderr)
             self.assertIn(b"standard input, line 3", done.stderr)
-
-    def test_a_line_longer_than_all_training_pairs_is_warned_of(self):
-        self.train(self.config(family="seq2seq", **SMALL, data={"source": "a.source", "target": "a.target",
-                                                                "valid_fraction": 0.1, "max_length": 20}), "short")
-        r = self.check("translate", "short", stdin="the\n" + "the " * 20 + "\n" + "the " * 30 + "\n" + "the " * 31)
-        self.assertIn("line 3 has 31 tokens, with <s> or </s>; the model was trained on at most 21", r.err)
-        self.assertNotIn("line 4", r.err)
-        self.assertEqual(r.out.count("\n"), 4)
 
     def test_a_translation_is_one_line_whatever_the_tokenizer(self):
         """The weights of a text model, which writes newlines if it can."""

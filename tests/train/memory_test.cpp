@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "data/splits.h"
 #include "show/learning_record.h"
