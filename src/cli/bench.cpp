@@ -52,7 +52,7 @@ Exit run_bench_command(CommandLine& line) {
   const int threads = run.pool->threads();
   const int peak_threads = std::min(threads, available_cores());
   const double peak = measure_sgemm(peak_threads, 3.0), reached = speed.flops_per_second * 1e-9;
-  const std::int64_t all_steps = config.train.max_steps;
+  const std::int64_t all_steps = run.plan.steps;
   const double training_seconds = static_cast<double>(all_steps) * speed.step_seconds;
   Json breakdown;
   const auto& ns = speed.work_ns;

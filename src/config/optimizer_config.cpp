@@ -41,7 +41,7 @@ std::vector<Field> fields(OptimizerConfig& c, const std::vector<KindDoc>& optimi
        users(schedules, "decay_steps") +
            ": the step at which the rate reaches min_learning_rate; fixed when the run starts; 0 = "
            "train.max_steps",
-       kSteps, OnResume::branch, "train.max_steps"},
+       kSteps, OnResume::branch, "where train.max_steps or max_epochs ends the run"},
       {"decay_fraction", &c.decay_fraction,
        users(schedules, "decay_fraction") +
            ": the rate is constant, then falls over this last share of decay_steps",

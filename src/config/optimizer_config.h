@@ -23,7 +23,8 @@ struct OptimizerConfig {
   std::string schedule = "cosine";  // a name in the table of step/schedule.cpp
   std::int64_t warmup_steps = 100;
   double min_learning_rate = 0.0;
-  // The step of min_learning_rate. 0 (not given): train.max_steps at the start. If warmup_steps is
+  // The step of min_learning_rate. 0 (not given): where the run ends, planned at
+  // the start (train.max_steps, train.max_epochs). If warmup_steps is
   // not less (in a shortened run), the rate drops to min_learning_rate at step warmup_steps.
   std::int64_t decay_steps = 0;
   double decay_fraction = 0.2;  // the share of decay_steps over which the rate falls

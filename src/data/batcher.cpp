@@ -21,27 +21,44 @@ double epochs_at(const Objective& objective, const Split& split, const Cursor& c
 Batcher::Batcher(const Objective& objective, const Split& split, const RunConfig& config)
     : objective_(objective), split_(split), config_(config) {}
 
+Batcher::Taken Batcher::take(Cursor& cursor) {
+  const std::int64_t count = objective_.count(split_, cursor.epoch);
+  Taken taken;
+  for (; cursor.index < count; ++cursor.index) {
+    if (taken.n == taken_.size()) taken_.emplace_back();
+    Example& e = taken_[taken.n];
+    objective_.example(split_, cursor.epoch, cursor.index, e);
+    if (taken.n > 0 && taken.tokens + e.tokens() > config_.train.batch_tokens) break;
+    taken.tokens += e.tokens();
+    ++taken.n;
+  }
+  if (cursor.index >= count) cursor = {cursor.epoch + 1, 0};
+  return taken;
+}
+
+Batcher::Ahead Batcher::ahead(std::int64_t epochs, std::int64_t most) {
+  Ahead ahead;
+  std::int64_t first = 0;
+  for (Cursor cursor; cursor.epoch < epochs && ahead.steps < most; ++ahead.steps) {
+    const std::int64_t tokens = take(cursor).tokens;
+    if (ahead.steps == 0) first = tokens;
+    ahead.equal = ahead.equal && tokens == first;
+    ahead.tokens += tokens;
+  }
+  return ahead;
+}
+
 Cursor Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
   const bool dropout = has_dropout(config_.model);
   const int shards = config_.train.shards, micro_batch = micro_batch_tokens(config_);
-  const std::int64_t count = objective_.count(split_, cursor.epoch);
-  std::size_t n = 0;
-  out.tokens = 0;
-  for (; cursor.index < count; ++cursor.index) {
-    if (n == taken_.size()) taken_.emplace_back();
-    Example& e = taken_[n];
-    objective_.example(split_, cursor.epoch, cursor.index, e);
-    if (n > 0 && out.tokens + e.tokens() > config_.train.batch_tokens) break;
-    out.tokens += e.tokens();
-    ++n;
-  }
-
+  const Taken taken = take(cursor);
+  out.tokens = taken.tokens;
   out.shards.resize(shards);
   out.used.assign(shards, 0);
   out.labels = 0;
   std::int64_t before = 0;
   int shard = 0, in_micro_batch = 0;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < taken.n; ++i) {
     const Example& e = taken_[i];
     // The shard whose share of the step's tokens holds this example's middle.
     const int wanted = static_cast<int>((2 * before + e.tokens()) * shards / (2 * out.tokens));
@@ -60,7 +77,7 @@ Cursor Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
     batches[used - 1].add(e.source, e.target, e.labels, key);
     for (int label : e.labels) out.labels += label >= 0;
   }
-  return cursor.index < count ? cursor : Cursor{cursor.epoch + 1, 0};
+  return cursor;
 }
 
 }  // namespace heed

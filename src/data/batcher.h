@@ -34,7 +34,23 @@ class Batcher {
   // Returns where the next step begins. Reuses the memory of `out`.
   Cursor fill(std::int64_t step, Cursor cursor, StepBatch& out);
 
+  // The first steps of a training: to the end of `epochs`, but at most `most`. Reads their
+  // examples.
+  struct Ahead {
+    std::int64_t steps = 0;
+    std::int64_t tokens = 0;  // of all of them
+    bool equal = true;        // each has as many as the others
+  };
+  Ahead ahead(std::int64_t epochs, std::int64_t most);
+
  private:
+  // The examples of the step that begins at `cursor`, which moves on, are the first n of taken_.
+  struct Taken {
+    std::size_t n = 0;
+    std::int64_t tokens = 0;
+  };
+  Taken take(Cursor& cursor);
+
   const Objective& objective_;
   const Split& split_;
   const RunConfig& config_;

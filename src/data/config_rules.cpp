@@ -133,8 +133,9 @@ void check_training(const RunConfig& c, bool pairs) {
           "optimizer.min_learning_rate must not be greater than optimizer.learning_rate.");
   require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
-  require(!decays(o) || o.decay_steps > 0,
-          fmt::format("without train.max_steps, optimizer.schedule {} needs optimizer.decay_steps.",
+  require(!decays(o) || o.decay_steps > 0 || t.max_epochs > 0,
+          fmt::format("without train.max_steps or max_epochs, optimizer.schedule {} needs "
+                      "optimizer.decay_steps.",
                       o.schedule));
   require(t.select_by == "loss" || pairs, fmt::format("train.select_by {} needs objective.type {}.",
                                                       t.select_by, objectives_on(true)));
@@ -152,7 +153,9 @@ RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
     if (*rate < 0) *rate = c.model.dropout;
   c.model.n_kv_heads = kv_heads(c.model);
   fill_in_defaults(c.optimizer);
-  if (decays(c.optimizer) && c.optimizer.decay_steps == 0)
+  if (c.train.max_epochs > 0 && !given.contains("train.max_steps")) c.train.max_steps = 0;
+  // The steps of epochs are known with the data (train/prepared_run.h).
+  if (decays(c.optimizer) && c.optimizer.decay_steps == 0 && c.train.max_epochs == 0)
     c.optimizer.decay_steps = c.train.max_steps;
   if (c.data.has_valid_files()) {
     require(!given.contains("data.valid_fraction") || c.data.valid_fraction == 0,

@@ -83,6 +83,12 @@ bool decays(const OptimizerConfig& c) {
   return schedule_of(c).doc.uses("decay_steps");
 }
 
+std::int64_t decayed_at(const OptimizerConfig& c) {
+  if (!decays(c)) return -1;
+  return schedule_of(c).doc.uses("decay_fraction") ? c.decay_steps
+                                                   : std::max(c.decay_steps, c.warmup_steps);
+}
+
 std::int64_t full_rate_until(const OptimizerConfig& c) {
   if (!schedule_of(c).doc.uses("decay_fraction")) return -1;
   const double end = static_cast<double>(c.decay_steps);

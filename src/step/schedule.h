@@ -40,6 +40,10 @@ const ScheduleKind& schedule_of(const OptimizerConfig& config);
 // Does the rate fall to min_learning_rate at decay_steps?
 bool decays(const OptimizerConfig& config);
 
+// The step from which on the rate is min_learning_rate; -1: it never stays there. A warm-up beyond
+// decay_steps is finished first, except by wsd.
+std::int64_t decayed_at(const OptimizerConfig& config);
+
 // The last step before the fall of a rate that is constant until then (wsd), else -1.
 std::int64_t full_rate_until(const OptimizerConfig& config);
 

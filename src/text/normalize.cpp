@@ -32,7 +32,7 @@ bool begins_anew(char32_t c) {
 }
 
 constexpr std::size_t kLongestRun = 100'000;  // bytes without a boundary that are kept together
-constexpr int kMostMarks = 30;  // non-starters in a row
+constexpr int kMostMarks = 30;                // non-starters in a row
 
 int combining_class(char32_t c) {
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class;

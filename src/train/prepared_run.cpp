@@ -1,10 +1,17 @@
 #include "train/prepared_run.h"
 
-#include <algorithm>
+#include <fmt/core.h>
 
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "data/batcher.h"
 #include "data/objective.h"
 #include "evaluate/yardsticks.h"
 #include "math/blas.h"
+#include "step/schedule.h"
 #include "store/trained_model.h"
 
 namespace heed {
@@ -27,6 +34,35 @@ double id_bytes(const Split& split) {
                              split.target.size() * split.target.bytes_per_id());
 }
 
+constexpr std::int64_t kMostCounted = 10'000'000;  // steps
+constexpr std::int64_t kLookedAt = 1000;           // steps, where they need no counting
+
+Plan plan_of(const RunConfig& config, const Split& train) {
+  const auto objective = make_objective(config);
+  const std::int64_t epochs = config.train.max_epochs, end = config.train.max_steps;
+  const std::int64_t most =
+      std::min(end > 0 ? end : kMostCounted, epochs > 0 ? kMostCounted : kLookedAt);
+  const Batcher::Ahead ahead =
+      Batcher(*objective, train, config)
+          .ahead(epochs > 0 ? epochs : std::numeric_limits<std::int64_t>::max(), most);
+  Plan plan{end, static_cast<double>(ahead.tokens) / static_cast<double>(ahead.steps), ahead.equal};
+  if (ahead.steps < most) plan.steps = ahead.steps;
+  return plan;
+}
+
+// The end of a decay that the config leaves open is that of the plan.
+std::int64_t decay_steps(const RunConfig& config, const Plan& plan) {
+  const OptimizerConfig& o = config.optimizer;
+  if (!decays(o) || o.decay_steps > 0) return o.decay_steps;
+  if (plan.steps == 0)
+    throw Error(Exit::usage,
+                fmt::format("train.max_epochs {} are more than {} steps; optimizer.schedule {} "
+                            "needs optimizer.decay_steps.",
+                            config.train.max_epochs, format_count(kMostCounted), o.schedule),
+                "--set optimizer.decay_steps=N, or train.max_steps");
+  return plan.steps;
+}
+
 }  // namespace
 
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
@@ -40,8 +76,11 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
   if (config.data.has_validation())
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_blas(threads);
-  return {config, std::move(tokenizers),          std::move(data), std::move(model),
-          memory, std::make_unique<Pool>(threads)};
+  const Plan plan = plan_of(config, data.train);
+  PreparedRun run{config, std::move(tokenizers),          std::move(data), std::move(model), memory,
+                  plan,   std::make_unique<Pool>(threads)};
+  run.config.optimizer.decay_steps = decay_steps(config, plan);
+  return run;
 }
 
 }  // namespace heed

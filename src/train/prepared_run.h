@@ -13,18 +13,27 @@
 
 namespace heed {
 
+// The end of a run, as far as it is known in steps.
+struct Plan {
+  std::int64_t steps = 0;  // where max_steps or, if sooner, max_epochs ends it; 0: neither does
+  double step_tokens = 0;  // source + target tokens of a step, the mean of those looked at
+  bool equal = true;       // each of these has as many
+};
+
 struct PreparedRun {
-  RunConfig config;
+  RunConfig config;  // optimizer.decay_steps is that of the plan, if it was not given
   Tokenizers tokenizers;
   Dataset data;
   Transformer model;
   MemoryPlan memory;
+  Plan plan;
   std::unique_ptr<Pool> pool;  // the threads to train with
 };
 
 // `folder`: where relative paths of the config's data start. Empty tokenizers are trained.
 // `threads` 0: as in the config. Error (data) from the files; Error (memory) if the training cannot
 // fit, or if threads do not start.
+// Error (usage) if a schedule needs the plan's end and there is none.
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
                         int threads);
 

@@ -236,9 +236,10 @@ std::string end_of_schedule(const RunConfig& config, std::int64_t planned, std::
   if (learning_rate(o, config.model.d_model, done + 1) == 0)
     return "the schedule has ended: the learning rate is 0, so training would change nothing; add, "
            "for example, --set optimizer.min_learning_rate=1e-4";
-  if (!decays(o) || config.train.max_steps <= std::max(planned, o.decay_steps)) return "";
+  if (!decays(o) || config.train.max_steps <= std::max(planned, decayed_at(o))) return "";
   std::string text =
-      fmt::format("the schedule ends before the run, at optimizer.decay_steps {}", o.decay_steps);
+      fmt::format("the schedule ends before the run, at optimizer.{} {}",
+                  decayed_at(o) == o.decay_steps ? "decay_steps" : "warmup_steps", decayed_at(o));
   if (done <= full_rate_until(o))
     text += fmt::format("; heed resume {} --branch DIR --max-steps {} decays to its own end",
                         shell_word(run), config.train.max_steps);
@@ -279,7 +280,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     if (!checkpoint && cut.kept == 0)  // killed before it was written
       run.append(kMetrics,
                  line_of(RunEvent{0, "start", stored.origin.command, stored.origin.core_type}));
-    run.write_config(dump_config(config));
+    run.write_config(dump_config(prepared.config));
     say_core_type(stored.origin.core_type, done, run, log);
     log.info(fmt::format("resuming at step {}", done));
   });
@@ -341,20 +342,31 @@ BranchPoint branch_point(const ResumeRequest& r, Log& log) {
   }
 }
 
-// Error (usage) unless the branch's config could reproduce the steps done.
-void check_steps_done(const StoredRun& stem, const std::string& run) {
-  const RunConfig &was = stem.trained, &is = stem.config;
-  const std::int64_t done = stem.steps_done(), end = is.train.max_steps;
-  const auto refuse = [&](const std::string& why, const std::string& hint) {
-    throw Error(
-        Exit::usage,
-        fmt::format("the branch begins at step {} of {}, and {}", done, quoted_path(run), why),
-        hint);
-  };
+[[noreturn]] void refuse_branch(const StoredRun& stem, const std::string& why,
+                                const std::string& hint) {
+  throw Error(Exit::usage,
+              fmt::format("the branch begins at step {} of {}, and {}", stem.steps_done(),
+                          quoted_path(stem.folder), why),
+              hint);
+}
+
+// Error (usage) if there is nothing left to do.
+void check_end(const StoredRun& stem) {
+  const std::int64_t done = stem.steps_done(), end = stem.config.train.max_steps;
   if (end > 0 && end <= done)
-    refuse(fmt::format("train.max_steps is {}.", end),
-           fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", done));
-  if (!stem.nothing_to_do.empty()) refuse("it is " + stem.nothing_to_do, "");
+    refuse_branch(
+        stem, fmt::format("train.max_steps is {}.", end),
+        fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", done));
+  if (!stem.nothing_to_do.empty()) refuse_branch(stem, "it is " + stem.nothing_to_do, "");
+}
+
+// Error (usage) unless `is`, the branch's config, could reproduce the steps done.
+void check_steps_done(const StoredRun& stem, const RunConfig& is) {
+  const RunConfig& was = stem.trained;
+  const std::int64_t done = stem.steps_done();
+  const auto refuse = [&](const std::string& why, const std::string& hint) {
+    refuse_branch(stem, why, hint);
+  };
   if (was.optimizer.clip_norm != is.optimizer.clip_norm)
     refuse(fmt::format("its steps had optimizer.clip_norm {}, not {}: no single config could "
                        "reproduce such a run.",
@@ -386,11 +398,12 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   BranchPoint point = branch_point(request, log);
   const StoredRun stem = read_stored_run(request, request.run.folder, std::move(point.newest), log);
   const std::int64_t step = stem.steps_done();
-  check_steps_done(stem, request.run.folder);
+  check_end(stem);
 
   Origin origin = stem.origin;
   const std::string core_type = origin.core_type;
   const PreparedRun prepared = prepare_stored_run(stem, request.run.threads, log);
+  check_steps_done(stem, prepared.config);
   std::error_code ignored;
   fs::path text;
   if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
@@ -406,7 +419,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.core_type = blas_core_type();
   check_room(prepared, request.branch);
   RunWriter run = RunWriter::create(request.branch, request.run.force,
-                                    {origin_json(origin), dump_config(stem.config), text});
+                                    {origin_json(origin), dump_config(prepared.config), text});
 
   return with_errors_in_log(run, log, [&] {
     return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {

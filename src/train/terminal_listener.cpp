@@ -44,7 +44,7 @@ class Terminal : public Listener {
   explicit Terminal(const Heard& heard)
       : log_(heard.log),
         run_(heard.run),
-        max_steps_(heard.prepared.config.train.max_steps),
+        end_(heard.prepared.plan.steps),
         metric_(translation_metric(heard.prepared.config.train.select_by)),
         begin_(heard.begin) {}
 
@@ -55,14 +55,14 @@ class Terminal : public Listener {
     if (steps_ == kForecastAfter && seconds_left() >= kForecastFrom)
       log_.info(fmt::format("about {} left at this speed", format_duration(seconds_left())));
     log_.progress({.done = step_,
-                   .total = max_steps_,
+                   .total = end_,
                    .status = "loss " + format_fixed(m.last.loss(), 3),
                    .eta_seconds = seconds_left()});
   }
 
   void logged(const TrainEvent& l) override {
     std::string s = fmt::format("step {:6}", l.step);
-    if (max_steps_ > 0) s += fmt::format("/{}", max_steps_);
+    if (end_ > 0) s += fmt::format("/{}", end_);
     s += fmt::format(
         " | ep {:.1f} | loss {:.4f} | ppl {:.2f} | gnorm {:.2f} | lr {:.1e} | {} tok/s", l.epoch,
         l.loss, l.perplexity, l.gradient_norm, l.learning_rate, format_rate(l.tokens_per_second));
@@ -95,13 +95,13 @@ class Terminal : public Listener {
 
  private:
   double seconds_left() const {  // below 0: not known
-    if (max_steps_ == 0 || steps_ < kFewestSteps) return -1;
-    return seconds_ / static_cast<double>(steps_) * static_cast<double>(max_steps_ - step_);
+    if (end_ == 0 || steps_ < kFewestSteps) return -1;
+    return seconds_ / static_cast<double>(steps_) * static_cast<double>(end_ - step_);
   }
 
   Log& log_;
   RunWriter& run_;
-  const std::int64_t max_steps_;
+  const std::int64_t end_;
   const TranslationMetric* metric_;  // null: none is measured
   const double begin_;
   std::int64_t step_ = 0, steps_ = 0;

@@ -38,11 +38,12 @@ void say_start(Log& log, const PreparedRun& run) {
   if (c.data.has_validation())
     text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
   log.info(text);
-  const std::string steps = c.train.max_steps > 0 ? n(c.train.max_steps) + " " : "";
-  log.info(fmt::format(
-      "plan: {}steps of {} tokens, on {}, about {} of memory", steps, n(c.train.batch_tokens),
-      counted(std::to_string(run.pool->threads()), "thread"), format_bytes(run.memory.total())));
-  log.info("learning rate: " + schedule_in_words(c.optimizer, c.train.max_steps));
+  const std::string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
+  log.info(fmt::format("plan: {}steps of {}{} tokens, on {}, about {} of memory", steps,
+                       run.plan.equal ? "" : "about ", n(std::round(run.plan.step_tokens)),
+                       counted(std::to_string(run.pool->threads()), "thread"),
+                       format_bytes(run.memory.total())));
+  log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   const auto objective = make_objective(c);
   if (const std::string doubts = Validation{run, *objective}.doubts(); !doubts.empty())
     log.warn(doubts);

@@ -1,4 +1,5 @@
 """Small and odd configs, end to end."""
+import json
 import os
 import subprocess
 import unittest
@@ -131,6 +132,38 @@ class Corners(RunsTest):
         self.resume("run", words="already at step")
         self.resume("run", "--set", "train.max_epochs=4")
         self.assertEqual(len(self.steps()), 4)
+
+    def decay_steps(self, run):
+        return json.loads((self.folder / run / "config.json").read_text())["optimizer"]["decay_steps"]
+
+    def test_the_plan_of_epochs_is_what_happens(self):
+        config = self.config(train__max_epochs=2, train__batch_tokens=400, train__log_every=1,
+                             optimizer__schedule="cosine", optimizer__warmup_steps=1)
+        r = self.train(config, "run", "--set", "train.max_steps=null")
+        steps = self.link("last")
+        tokens = self.state(steps)["tokens_seen"] / steps
+        self.assertIn(f"plan: {steps} steps of about {tokens:.0f} tokens", r.err)
+        self.assertIn(f"falls (cosine) to 0 at step {steps}\n", r.err)
+        self.assertEqual(self.decay_steps("run"), steps)
+        self.assertEqual(self.metrics(kind="train")[-1]["learning_rate"], 0)
+        r = self.resume("run", "--set", "train.max_epochs=3")
+        self.assertEqual(self.decay_steps("run"), steps)
+        self.assertIn(f"falls (cosine) to 0 at step {steps}, stays\n", r.err)
+        r = self.train(config, "short", "--set", "train.max_steps=3")
+        self.assertIn("plan: 3 steps of ", r.err)
+        self.assertEqual(self.decay_steps("short"), 3)
+        self.train(self.config(train__max_steps=3, objective__target_length=400, data__valid_fraction=0), "long",
+                   words="plan: 3 steps of about ")
+        self.assertGreater(self.state(3, "long")["tokens_seen"], 300)
+
+    def test_epochs_beyond_all_counting_need_an_end_of_their_schedule(self):
+        (self.folder / "two.txt").write_text("ab\n")
+        config = self.config(data={"train": "two.txt", "valid_fraction": 0}, train__max_epochs=10**9,
+                             optimizer__schedule="cosine")
+        self.train(config, "run", "--set", "train.max_steps=null", "--stop-at", 3, status=2,
+                   words="are more than 10,000,000 steps; optimizer.schedule cosine needs optimizer.decay_steps")
+        self.train(config, "run", "--set", "train.max_steps=null", "--stop-at", 3, "--set",
+                   "optimizer.schedule=inverse_sqrt", words="plan: steps of ")
 
     def test_training_stops_when_its_time_is_up_and_can_be_resumed(self):
         config = self.config(train__max_steps=0, train__max_minutes=0.04, train__eval_every=0)

@@ -258,7 +258,7 @@ class Output(RunsTest):
         said = lambda r: [line for line in r.err.splitlines() if line.endswith("left at this speed")]
         r = self.train(config, "run", "--stop-at", 19)
         self.assertEqual(said(r), [])
-        self.assertRegex(r.err, r"plan: 100,000,000 steps of 100 tokens, on \d+ threads?, about \d+ MiB of memory\n")
+        self.assertRegex(r.err, r"plan: 100,000,000 steps of about \d+ tokens, on \d+ threads?, about \d+ MiB of memory\n")
         r = self.resume("run", "--stop-at", 38)
         self.assertEqual(said(r), [], "19 steps of this process are too few")
         r = self.resume("run", "--stop-at", 65)

@@ -85,6 +85,23 @@ TEST(Batcher, AnEpochTakesEveryExampleOnceAndFillsSteps) {
   }
 }
 
+TEST(Batcher, StepsAheadAreThoseThatAreTaken) {
+  const Split pairs = numbered_pairs(300);
+  const RunConfig c = batch_config(200, 4, 50);
+  const Examples examples(pairs, c);
+  Batcher batcher(*examples.objective, pairs, c);
+  StepBatch batch;
+  std::int64_t steps = 0, tokens = 0;
+  for (Cursor cursor; cursor.epoch < 3; tokens += batch.tokens)
+    cursor = batcher.fill(++steps, cursor, batch);
+  const Batcher::Ahead ahead = batcher.ahead(3, 1'000'000);
+  EXPECT_EQ(ahead.steps, steps);
+  EXPECT_EQ(ahead.tokens, tokens);
+  EXPECT_FALSE(ahead.equal);
+  EXPECT_EQ(batcher.ahead(3, 5).steps, 5);
+  EXPECT_TRUE(batcher.ahead(3, 1).equal);
+}
+
 TEST(Batcher, ShardsAreBalancedAndMicroBatchesLimited) {
   const Split pairs = numbered_pairs(500);
   const RunConfig c = batch_config(1000, 4, 60);

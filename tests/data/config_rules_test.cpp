@@ -106,7 +106,7 @@ TEST(ConfigRules, RulesBetweenKeys) {
        {"optimizer.type=adam", "optimizer.weight_decay=0.1"},
        "optimizer.weight_decay has no meaning here, because optimizer.type is adam"},
       {kTextConfig, {"train.max_steps=0"}, "the run would never end"},
-      {kTextConfig, {"train.max_steps=0", "train.max_epochs=3"}, "needs optimizer.decay_steps"},
+      {kTextConfig, {"train.max_steps=0", "train.max_minutes=3"}, "needs optimizer.decay_steps"},
       {kTextConfig, {"train.select_by=bleu"}, "train.select_by bleu needs objective.type seq2seq"},
       {kPairsConfig, {"train.select_by=bleu", "data.valid_fraction=0"}, "needs held-out data"},
       {kTextConfig,
@@ -118,6 +118,13 @@ TEST(ConfigRules, RulesBetweenKeys) {
   for (const auto& [text, sets, message] : cases)
     EXPECT_THAT(config_error(text, sets), HasSubstr(message)) << testing::PrintToString(sets);
   EXPECT_EQ(config_error(kTextConfig, kDecoder), "");
+}
+
+TEST(ConfigRules, EpochsAloneAreNoSteps) {
+  EXPECT_EQ(config({"train.max_epochs=2"}).train.max_steps, 0);
+  EXPECT_EQ(config({"train.max_epochs=2"}).optimizer.decay_steps, 0);  // with the data
+  EXPECT_EQ(config({"train.max_epochs=2", "train.max_steps=7"}).train.max_steps, 7);
+  EXPECT_EQ(config({"train.max_epochs=0"}).train.max_steps, 1000);
 }
 
 TEST(ConfigRules, WhatWasLeftOpenFollowsFromTheRest) {
