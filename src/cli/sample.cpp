@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 #include "base/input_file.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
@@ -133,10 +134,11 @@ struct SampleOptions {
   SampleRequest request;
 };
 
-// A whole file, pipe or standard input ("-"), without its final \n or \r\n.
+// A whole file, pipe or standard input ("-"), without a byte order mark and its final \n or \r\n.
 std::string prompt_from(const std::string& path) {
   constexpr std::uint64_t kMost = 64u << 20;
   std::string text = read_file(path, kMost, InputFile::Allow::anything, Exit::data);
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   return text;

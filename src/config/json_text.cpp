@@ -4,6 +4,7 @@
 
 #include "base/input_file.h"
 #include "base/json_object.h"
+#include "base/text_kind.h"
 
 namespace heed {
 namespace {
@@ -41,7 +42,11 @@ JsonText parse_json(std::string_view text, const std::string& source) {
 }
 
 JsonText read_json_file(const std::string& path) {
-  return parse_json(read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage), path);
+  const std::string text = read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage);
+  const std::string kind = other_kind(text);
+  if (kind.starts_with("text in"))
+    throw Error(Exit::usage, path + ": this is " + kind + "; expected JSON in UTF-8.");
+  return parse_json(text, path);
 }
 
 }  // namespace heed

@@ -12,7 +12,7 @@
 #include "base/input_file.h"
 #include "base/stored_input.h"
 #include "base/utf8.h"
-#include "data/text_kind.h"
+#include "base/text_kind.h"
 #include "text/normalize.h"
 #include "text/utf8.h"
 
@@ -206,7 +206,7 @@ std::string read_text(std::span<const std::string> paths, const ReadOptions& opt
 }
 
 void check_utf8(std::string_view text, const std::string& where) {
-  if (text.find('\0') != std::string_view::npos) throw_no_text(where, other_kind(text));
+  if (text.find('\0') != std::string_view::npos) throw_no_text(where, other_kind(text), false);
   const std::size_t bad = find_invalid_utf8(text);
   if (bad == std::string_view::npos) return;
   throw Error(Exit::data, fmt::format("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where,

@@ -15,7 +15,7 @@
 #include "base/utf8.h"
 #include "data/corpus.h"
 #include "data/data_files.h"
-#include "data/text_kind.h"
+#include "base/text_kind.h"
 
 namespace heed {
 namespace {

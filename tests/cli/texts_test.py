@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from runs import HEED, RunsTest, text
+from runs import HEED, SMALL, RunsTest, text
 
 DATA, USAGE = 3, 2
 
@@ -117,6 +117,37 @@ class Vocabularies(RunsTest):
         self.train(config, "third", status=DATA, words=["v.model"])
         (self.folder / "v.model").write_text("the\nold\n")
         self.train(config, "third", status=USAGE, words=["tokenizer.type is bpe", "v.model", "list of tokens"])
+
+
+class Marks(RunsTest):
+    """A byte order mark at the start of a text or a list is no part of it; UTF-16 and NULs are refused everywhere."""
+    RUNS = {"run": SMALL}
+    COMMANDS = (("score", "run", "--file"), ("tokenize", "run", "--json", "--file"), ("attend", "run", "--json", "--file"),
+                ("sample", "run", "--temperature", 0, "--max-tokens", 9, "--json", "--file"), ("evaluate", "run", "--json", "--file"))
+
+    def test_a_mark_at_the_start_changes_nothing(self):
+        plain, marked = self.folder / "plain", self.folder / "marked"
+        plain.write_text("the\nmill\n")
+        marked.write_text("\ufeffthe\nmill\n")
+        for command in self.COMMANDS:
+            with self.subTest(command[0]):
+                r = [self.out(*command, path).replace(str(path), "") for path in (plain, marked)]
+                self.assertEqual(r[0], r[1])
+        config = self.config(**SMALL)
+        config.write_text("\ufeff" + config.read_text())
+        self.train(config, "marked-config")
+
+    def test_what_is_no_text_is_refused(self):
+        path = self.folder / "odd"
+        for kind, content in (("UTF-16", "the river\n".encode("utf-16")), ("value 0", b"the\0river\n")):
+            path.write_bytes(content)
+            for command in self.COMMANDS:
+                with self.subTest(command[0], kind=kind):
+                    self.check(*command, path, status=DATA, words=["this is ", kind])
+            self.train(self.config(**SMALL, data__train="odd"), "odd-run", status=DATA, words=["this is ", kind])
+        config = self.config(**SMALL)
+        config.write_bytes(config.read_text().encode("utf-16"))
+        self.train(config, "odd-run", status=2, words="this is text in UTF-16")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-#include "data/text_kind.h"
+#include "base/text_kind.h"
 
 #include <fmt/core.h>
 
@@ -36,9 +36,10 @@ std::string other_kind(std::string_view first) {
   return 2 * invalid > first.size() ? "text in another encoding, or binary data" : "";
 }
 
-void throw_no_text(const std::string& name, const std::string& kind) {
+void throw_no_text(const std::string& name, const std::string& kind, bool is_file) {
   throw Error(Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
-              kind == kUtf16       ? "iconv -f UTF-16 -t UTF-8 " + shell_word(name) + " > utf8.txt"
+              kind == kUtf16 ? "iconv -f UTF-16 -t UTF-8 " +
+                                   (is_file ? shell_word(name) + " > utf8.txt" : "FILE")
               : kind == kEmptyKind ? "a file with text in it"
                                    : "its text as plain text (pdftotext, a word processor, iconv "
                                      "-f ENCODING -t UTF-8); heed train --set tokenizer.type=byte "
