@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "math/blas.h"
 
 namespace {
 
@@ -34,7 +35,12 @@ void show_one_core() {
   CPU_SET(first, &one);
   (void)::sched_setaffinity(0, sizeof one, &one);
 }
-[[gnu::section(".preinit_array"), gnu::used]] void (*before_libraries)() = show_one_core;
+
+void before_libraries() {
+  show_one_core();
+  heed::watch_blas_buffers(true);
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*first)() = before_libraries;
 
 void show_all_cores() {
   if (CPU_COUNT(&cores) > 0) (void)::sched_setaffinity(0, sizeof cores, &cores);
@@ -80,6 +86,7 @@ heed::Exit run(const std::vector<std::string>& args) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  heed::watch_blas_buffers(false);
   show_all_cores();
   keep_standard_streams();
   // Freed blocks of a megabyte go back to the system. By default glibc learns to keep blocks of up

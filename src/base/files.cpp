@@ -33,7 +33,8 @@ std::string hint_for(int error) {
     case ENOENT:
       return "check the path";
     case EIO:
-      return "the disk itself reports errors; copy the run elsewhere and check the disk";
+      return "the device itself reports errors; if it is a disk, copy the run elsewhere and check "
+             "it";
     default:
       return "";
   }

@@ -63,6 +63,7 @@ fs::path folder_of(const fs::path& path) {
 bool path_exists(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(path, error);
+  if (error == std::errc::filename_too_long) return false;
   if (status.type() == fs::file_type::none) throw_file_error("look at", path, error.value());
   return fs::exists(status);
 }

@@ -23,8 +23,10 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
   if (allow == Allow::anything && path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   int flags = O_RDONLY | O_CLOEXEC;
-  // Opening a pipe must not block before it is refused.
-  if (allow != Allow::anything) flags |= O_NONBLOCK;
+  // Opening a pipe must not block before it is refused, nor may a regular file ever (/proc/kmsg).
+  struct stat info = {};
+  const bool regular = ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+  if (allow != Allow::anything || regular) flags |= O_NONBLOCK;
   if (allow == Allow::file) flags |= O_NOFOLLOW;
   return repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });
 }
@@ -58,6 +60,7 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
                                                         : "a device or pipe",
                                   any ? "file or a pipe" : "regular file"));
   }
+  regular_ = regular;
   if (regular) size_ = static_cast<std::uint64_t>(info.st_size);
 }
 
@@ -67,6 +70,10 @@ InputFile::~InputFile() {
 
 std::size_t InputFile::read_raw(std::span<std::byte> bytes) {
   ssize_t n = ::read(fd_, bytes.data(), bytes.size());
+  if (n < 0 && errno == EAGAIN && regular_)
+    throw Error(exit_, fmt::format("cannot read {}: it waits for something to come, expected a "
+                                   "file that ends",
+                                   quoted_path(name_)));
   while (n < 0 && (errno == EINTR || errno == EAGAIN)) {
     pollfd more{fd_, POLLIN, 0};
     ::poll(&more, 1, -1);

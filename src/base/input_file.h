@@ -54,6 +54,7 @@ class InputFile {
   Exit exit_;
   int fd_ = -1;
   std::uint64_t size_ = 0;
+  bool regular_ = false;
   bool looked_;       // the first bytes have been seen, or do not matter
   std::string held_;  // read from the file, not yet handed out or unpacked
   std::unique_ptr<Decompressor> decompressor_;

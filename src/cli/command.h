@@ -131,8 +131,9 @@ CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
       open ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high));
   return {[=](std::string& text) {
             T value{};
-            const bool good =
-                CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+            const bool good = text.find_first_of("xX") == std::string::npos &&  // no 0x10
+                              CLI::detail::lexical_cast(text, value) && value >= low &&
+                              value <= high;
             return good ? "" : fmt::format("{}; found \"{}\"", expected, excerpt(text));
           },
           open ? "" : fmt::format("{} to {}", low, high)};

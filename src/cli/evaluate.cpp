@@ -4,7 +4,6 @@
 #include <optional>
 
 #include <fmt/core.h>
-#include <nlohmann/json_fwd.hpp>
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
@@ -19,6 +18,7 @@
 #include "nn/finite.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
+#include "train/divergence.h"
 
 namespace heed {
 namespace {
@@ -249,6 +249,8 @@ Exit run_evaluate(CommandLine& line) {
   if (e.sums.tokens == 0)
     throw Error(Exit::data, "the text is too short: there is no token to score.");
   require_finite(e.sums);
+  if (e.loss() > divergence_threshold(m.model))
+    m.log.warn("the loss is far above that of untrained weights: these are ruined");
   Json result{{"data", data_name(o)},         {"checkpoint", checkpoint_name(m.folder)},
               {"step", m.state.step},         {"loss", e.loss()},
               {"perplexity", e.perplexity()}, {"accuracy", e.accuracy()}};

@@ -31,6 +31,12 @@ termios prompt_terminal;                     // its settings before editing
 
 extern "C" void note_prompt_signal(int signal) {
   const int error = errno;
+  if (signal == SIGQUIT) {  // ends it as ever, with the terminal as it was
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &prompt_terminal);
+    std::signal(SIGQUIT, SIG_DFL);
+    std::raise(SIGQUIT);
+    return;
+  }
   if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
     if (prompt_stop != 0) {
       ::tcsetattr(STDIN_FILENO, TCSANOW, &prompt_terminal);
@@ -58,7 +64,7 @@ class Prompt {
     struct sigaction action = {};
     action.sa_handler = note_prompt_signal;
     action.sa_flags = SA_RESTART;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT})
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT})
       ::sigaction(signal, &action, nullptr);
     edit_.reset(::el_init("heed", stdin, stdout, stderr));
     history_.reset(::history_init());

@@ -1,8 +1,9 @@
-// heed verify RUN: checks all checksums, that links lead somewhere and that numbers are finite,
-// with the readers' own checks. It writes nothing, so it works on a read-only disk and during
-// training.
+// heed verify RUN: checks all checksums, that links lead where they should, that numbers are finite
+// and that files of lines are in order, with the readers' own checks. It writes nothing, so it
+// works on a read-only disk and during training.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/dataset.h"
+#include "show/film.h"
 #include "store/best.h"
 #include "store/layout.h"
 #include "store/open_checkpoint.h"
@@ -28,13 +30,19 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kVerifyNotes =
-    "Reads every byte and changes nothing, even while the run trains: checksums, links, tensors\n"
-    "(finite, of the config's sizes), tokenizers, config.json, origin.json, metrics.jsonl, and "
-    "the\n"
-    "text of heed train -. Exit code 4 if anything is damaged or cannot be read. --json keys: "
-    "run,\n"
-    "whole, checkpoints and files (each a list of name, whole and, if it is not, wrong), resume\n"
-    "(the checkpoint that heed resume would take, or null).";
+    "Changes nothing, and works while the run trains. Checkpoints: every byte, by its SHA-256, "
+    "and\n"
+    "tensors (finite, of the config's sizes) and tokenizers. best and last lead to the right "
+    "ones.\n"
+    "config.json differs from its checkpoint's only where heed resume may. metrics.jsonl and\n"
+    "film.jsonl: every line parses, steps rise, weights have the right length. origin.json "
+    "parses,\n"
+    "and the text of heed train - is that of the run. Other bytes of these files, and train.log, "
+    "are\n"
+    "not looked at. Exit code 4 if anything is damaged or cannot be read. --json keys: run, "
+    "whole,\n"
+    "checkpoints and files (each a list of name, whole and, if it is not, wrong), resume (the\n"
+    "checkpoint that heed resume would take, or null).";
 
 struct Part {
   std::string name;      // "step-00001000", "best", "metrics.jsonl"
@@ -121,14 +129,49 @@ void check_text(const std::string& run, Verification& v) {
     throw Error(Exit::store, "it is not the text that the run was trained on");
 }
 
+// Every line of `file` is an object for which is_right(object) holds, and steps rise.
+void check_lines(const std::string& run, const char* file,
+                 const std::function<bool(Json& object)>& is_right) {
+  std::int64_t number = 0, last = 0;
+  for_each_line(run, file, [&](const std::string& line, bool ended) {
+    ++number;
+    if (!ended) return;  // heed resume drops a last line that is cut short
+    const auto refuse = [&](const std::string& what) {
+      throw Error(Exit::store, fmt::format("line {} {}", number, what));
+    };
+    std::optional<Json> object = object_of(line);
+    if (!object) refuse("is not a JSON object");
+    const Json step = object->value("step", Json());
+    if (!step.is_number_integer()) refuse("has no step");
+    if (step < last) refuse(fmt::format("is of step {}, after one of {}", step.dump(), last));
+    last = step;
+    if (!is_right(*object)) refuse("is damaged");
+  });
+}
+
 void check_metrics(const std::string& run) {
   if (!path_exists(fs::path(run) / kMetrics)) throw Error(Exit::store, "it is missing");
-  std::int64_t number = 0;
-  for_each_line(run, kMetrics, [&](const std::string& line, bool ended) {
-    ++number;  // heed resume drops a last line that is cut short
-    if (ended && !Json::parse(line, nullptr, false).is_object())
-      throw Error(Exit::store, fmt::format("line {} is not a JSON object", number));
+  check_lines(run, kMetrics, [](Json&) { return true; });
+}
+
+void check_film(const std::string& run) {
+  Json probe;
+  check_lines(run, kFilm, [&](Json& line) {
+    if (!probe.is_null()) return is_whole(line, probe);
+    probe = std::move(line);
+    return probe["kind"] == "probe";
   });
+}
+
+// heed resume would refuse other changes.
+void check_config(const std::string& run, const Verification& v) {
+  const RunConfig config = load_config((fs::path(run) / kConfigFile).string());
+  if (v.resume.empty()) return;
+  // The first checkpoint of a branch is its stem's.
+  for (const KeyChange& change : changed_keys(v.config, config))
+    if (change.on_resume == OnResume::refused ||
+        (change.on_resume == OnResume::branch && read_origin(run).branched_from.empty()))
+      throw Error(Exit::store, fmt::format("it is not that of {}: {}", v.resume, in_words(change)));
 }
 
 void check_origin(const std::string& run, Verification& v) {
@@ -157,11 +200,12 @@ Verification verify(const std::string& run) {
   for (const char* link : {"last", "best"})
     if (v.resumable || path_exists(checkpoints / link))
       add(v.files, link, [&] { check_link(v, run, link); });
-  add(v.files, kConfigFile, [&] { load_config((fs::path(run) / kConfigFile).string()); });
+  add(v.files, kConfigFile, [&] { check_config(run, v); });
   if (path_exists(fs::path(run) / kOriginFile))
     add(v.files, kOriginFile, [&] { check_origin(run, v); });
   if (v.has_text) add(v.files, kRunText, [&] { check_text(run, v); });
   add(v.files, kMetrics, [&] { check_metrics(run); });
+  if (path_exists(fs::path(run) / kFilm)) add(v.files, kFilm, [&] { check_film(run); });
   return v;
 }
 

@@ -2,10 +2,16 @@
 
 #include <cblas.h>
 #include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -21,29 +27,83 @@ void blas_memory_free(void*);
 
 namespace {
 
-// If mmap fails, OpenBLAS retries forever. So all buffers are mapped here, after checking that each
-// fits.
+constexpr std::size_t kBuffer = 128u << 20;  // what OpenBLAS maps
+constexpr const char* kMoreRoom =
+    "fewer --threads, or less strict limits: ulimit -v unlimited, ulimit -d unlimited, "
+    "vm.overcommit_memory 0";
+
+// Room for a buffer, or MAP_FAILED.
+void* map_buffer() {
+  return ::mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+void end_if_there_is_no_room(int) {
+  void* room = map_buffer();
+  if (room != MAP_FAILED) {
+    ::munmap(room, kBuffer);
+    return;
+  }
+  for (const std::string_view part :
+       {std::string_view("heed: error: not enough memory: OpenBLAS needs 128 MiB of address space "
+                         "for each thread.\n  try: "),
+        std::string_view(kMoreRoom), std::string_view("\n")})
+    (void)!::write(STDERR_FILENO, part.data(), part.size());
+  ::_exit(static_cast<int>(Exit::memory));
+}
+
+// All buffers are mapped here, after checking that each fits.
 void map_buffers(int threads) {
-  constexpr std::size_t kBuffer = 128u << 20;  // what OpenBLAS maps
   constexpr int kMost = 128;  // OpenBLAS warns if there are more, which is unlikely
   std::vector<void*> buffers;
   for (int i = 0; i < std::min(threads, kMost); ++i) {
-    void* room =
-        ::mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* room = map_buffer();
     if (room == MAP_FAILED)
       throw Error(Exit::memory,
                   "not enough memory: OpenBLAS needs 128 MiB of address space for each of " +
                       std::to_string(threads) + " threads, but there is room for only " +
                       std::to_string(i) + ".",
-                  "fewer --threads, or less strict limits: ulimit -v unlimited, ulimit -d "
-                  "unlimited, vm.overcommit_memory 0");
+                  kMoreRoom);
     ::munmap(room, kBuffer);
     buffers.push_back(blas_memory_alloc(0));
   }
   for (void* buffer : buffers) blas_memory_free(buffer);
 }
 
+// OPENBLAS_CORETYPE may name kernels that this processor cannot run: a child tries.
+void try_chosen_kernels() {
+  const char* chosen = std::getenv("OPENBLAS_CORETYPE");
+  if (chosen == nullptr) return;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::vector<double> a(64 * 64), b(64 * 64);
+    std::vector<double> c(64 * 64);
+    const std::vector<float> af(64 * 64), bf(64 * 64);
+    std::vector<float> cf(64 * 64);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1, a.data(), 64, b.data(),
+                64, 0, c.data(), 64);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1, af.data(), 64, bf.data(),
+                64, 0, cf.data(), 64);
+    ::_exit(0);
+  }
+  int status = 0;
+  if (child > 0 && ::waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+      WTERMSIG(status) == SIGILL)
+    throw Error(
+        Exit::usage,
+        std::string("this processor cannot run the kernels that OPENBLAS_CORETYPE names, ") +
+            chosen + ".",
+        "unset OPENBLAS_CORETYPE");
+}
+
 }  // namespace
+
+void watch_blas_buffers(bool on) {
+  const timeval period{on ? 1 : 0, 0};
+  const itimerval timer{period, period};
+  if (on) std::signal(SIGPROF, end_if_there_is_no_room);
+  ::setitimer(ITIMER_PROF, &timer, nullptr);
+  if (!on) std::signal(SIGPROF, SIG_DFL);
+}
 
 void prepare_blas(int threads) {
   if (openblas_get_parallel() == 2)
@@ -54,7 +114,10 @@ void prepare_blas(int threads) {
   if (openblas_get_parallel() == 0)
     throw Error(Exit::usage, "this OpenBLAS was built without threads and without locks.",
                 "install the pthread build: apt-get install libopenblas0-pthread");
+  watch_blas_buffers(true);
   map_buffers(threads);
+  watch_blas_buffers(false);
+  try_chosen_kernels();
   openblas_set_num_threads(1);
 }
 

@@ -87,14 +87,12 @@ std::vector<std::size_t> sizes_of(const Json& probe) {
   return sizes;
 }
 
-bool is_whole(const Json& frame, const Json& probe) try {
-  std::vector<std::size_t> sizes;
-  for (const std::string& kind : frame.at("weights").get<Texts>()) sizes.push_back(kind.size());
-  return (sizes.empty() || sizes == sizes_of(probe)) &&
-         frame.at("written").get<Texts>().size() == probe.at("prompts").get<Texts>().size() &&
-         probe.at("expected").get<Texts>().size() == probe.at("prompts").get<Texts>().size();
-} catch (const Json::exception&) {
-  return false;
+bool is_base64(std::string_view text) {
+  while (text.ends_with('=')) text.remove_suffix(1);
+  return std::ranges::all_of(text, [](char c) {
+    return ('A' <= c && c <= 'Z') || ('a' <= c && c <= 'z') || ('0' <= c && c <= '9') || c == '+' ||
+           c == '/';
+  });
 }
 
 // Do both have the same matrices, kinds, layers and heads in the same order?
@@ -263,6 +261,19 @@ bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double 
   if (film.frames >= kFreeFrames && (frames + 1) * cost > kShare * now) return false;
   return step == 0 || std::has_single_bit(static_cast<std::uint64_t>(step)) ||
          (validated && now >= static_cast<double>(film.last) * (1 + frames / kSparser));
+}
+
+bool is_whole(const Json& frame, const Json& probe) try {
+  std::vector<std::size_t> sizes;
+  for (const std::string& kind : frame.at("weights").get<Texts>()) {
+    if (!is_base64(kind)) return false;
+    sizes.push_back(kind.size());
+  }
+  return (sizes.empty() || sizes == sizes_of(probe)) &&
+         frame.at("written").get<Texts>().size() == probe.at("prompts").get<Texts>().size() &&
+         probe.at("expected").get<Texts>().size() == probe.at("prompts").get<Texts>().size();
+} catch (const Json::exception&) {
+  return false;
 }
 
 FilmFile read_film(const std::filesystem::path& run, std::int64_t step) {

@@ -90,6 +90,10 @@ struct FilmLength {
 // change which frames its film has.
 bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost);
 
+// Does a frame fit film.jsonl's probe: weights of the right sizes in base64, an answer to each
+// prompt?
+bool is_whole(const nlohmann::ordered_json& frame, const nlohmann::ordered_json& probe);
+
 // film.jsonl as it was read.
 struct FilmFile {
   nlohmann::ordered_json probe = nlohmann::ordered_json::object();  // empty without frames

@@ -86,7 +86,7 @@ int only_rule(const OptimizerConfig&, const ParamInfo&) {
 }
 
 std::vector<OptimizerKind>& optimizer_table() {
-  static const UpdateRule kAdam{{"adam.m.", "adam.v."}, {adam<float>, adam<double>}};
+  static const UpdateRule kAdam{{"adam.m.", kSecondMoments}, {adam<float>, adam<double>}};
   static std::vector<OptimizerKind> kinds = {
       {{"adamw", "", {"betas", "eps", "weight_decay"}, {{"weight_decay", 0.01}}},
        {kAdam},

@@ -46,6 +46,8 @@ struct Stretch {
   std::size_t size;
 };
 
+inline constexpr const char* kSecondMoments = "adam.v.";  // means of squares
+
 // How the numbers of a tensor move.
 struct UpdateRule {
   template <class T>

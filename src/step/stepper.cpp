@@ -36,7 +36,11 @@ StepResult Stepper::gradient(std::int64_t step, const StepBatch& batch,
   result.sums = gradients_.run(values_, batch, options_.label_smoothing, meanwhile);
   result.gradient_norm = gradients_.reduce();
   result.rate = learning_rate(options_.optimizer, model_.config.d_model, step);
-  result.finite = std::isfinite(result.sums.objective) && std::isfinite(result.gradient_norm);
+  // Its square is finite, too: second moments stay so.
+  const double clip = options_.optimizer.clip_norm;
+  const double used = clip > 0 ? std::min(clip, result.gradient_norm) : result.gradient_norm;
+  result.finite = std::isfinite(result.sums.objective) && std::isfinite(result.gradient_norm) &&
+                  std::isfinite(static_cast<float>(used * used));
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/sha256.h"
+#include "step/optimizers.h"
 #include "store/layout.h"
 
 namespace heed {
@@ -25,16 +26,20 @@ constexpr std::uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
   throw Error(Exit::store, path.string() + ": " + what);
 }
 
-// Error if a tensor has a `bad` number.
-template <class Bad>
-void refuse(const fs::path& path, std::span<const TensorSlot> tensors, Bad bad) {
-  for (const TensorSlot& t : tensors)
-    if (std::any_of(t.data, t.data + numbers_in(t.shape), bad))
-      throw Error(
-          Exit::store,
-          fmt::format("{}: NaN or infinity in {}, so it cannot be used", path.string(), t.name),
-          "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
-          "this one's folder away");
+// Error if a tensor has a number that no training gives it.
+void refuse_impossible(const fs::path& path, std::span<const TensorSlot> tensors) {
+  for (const TensorSlot& t : tensors) {
+    const std::span<const float> numbers(t.data, numbers_in(t.shape));
+    const bool finite = std::ranges::all_of(numbers, [](float x) { return std::isfinite(x); });
+    const bool negative = t.name.starts_with(kSecondMoments) &&
+                          std::ranges::any_of(numbers, [](float x) { return x < 0; });
+    const char* what = finite ? "a negative square" : "NaN or infinity";
+    if (!finite || negative)
+      throw Error(Exit::store,
+                  fmt::format("{}: {} in {}, so it cannot be used", path.string(), what, t.name),
+                  "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
+                  "this one's folder away");
+  }
 }
 
 void write_files(const fs::path& folder, const CheckpointContents& contents, SystemCalls& calls) {
@@ -158,7 +163,7 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
 void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
   model_->rewind();
   read_safetensors(*model_, slots);
-  refuse(folder_ / kModelFile, slots, [](float x) { return !std::isfinite(x); });
+  refuse_impossible(folder_ / kModelFile, slots);
 }
 
 void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
@@ -168,8 +173,7 @@ void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
                 "start a new run from it with --init-from");
   training_->rewind();
   read_safetensors(*training_, slots);
-  // Squares of large gradients may be infinite: those weights just do not move.
-  refuse(folder_ / kTrainingFile, slots, [](float x) { return std::isnan(x); });
+  refuse_impossible(folder_ / kTrainingFile, slots);
 }
 
 }  // namespace heed

@@ -72,10 +72,10 @@ bool has_type_of(const Json& x, const std::string&) {
 
 // The step of a metrics line, -1 if it has none; nullopt if the line is not a JSON object.
 std::optional<std::int64_t> step_of(const std::string& line) {
-  const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
-  if (!object.is_object()) return std::nullopt;
-  const auto step = object.find("step");
-  return step != object.end() && step->is_number_integer() ? step->get<std::int64_t>() : -1;
+  const std::optional<Json> object = object_of(line);
+  if (!object) return std::nullopt;
+  const auto step = object->find("step");
+  return step != object->end() && step->is_number_integer() ? step->get<std::int64_t>() : -1;
 }
 
 }  // namespace
@@ -135,12 +135,24 @@ void for_each_line(const std::filesystem::path& run, const char* file,
   while (const auto line = lines.next()) use(*line, lines.ended());
 }
 
+std::optional<Json> object_of(const std::string& line) {
+  constexpr int kDeepest = 64;  // copying and comparing recurse
+  bool too_deep = false;
+  const auto look = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > kDeepest;
+    return !too_deep;  // what is false is left out
+  };
+  Json object = Json::parse(line, look, false);
+  if (too_deep || !object.is_object()) return std::nullopt;
+  return object;
+}
+
 void for_each_event(const std::filesystem::path& run, const std::function<void(Json& object)>& use,
                     const char* file) {
   const auto use_event = [&](const std::string& line, bool) {
-    Json object = Json::parse(line, nullptr, false);
-    if (!object.is_object() || !object.contains("kind") || !object.contains("step")) return;
-    if (object["kind"].is_string() && object["step"].is_number_integer()) use(object);
+    std::optional<Json> object = object_of(line);
+    if (!object || !object->contains("kind") || !object->contains("step")) return;
+    if ((*object)["kind"].is_string() && (*object)["step"].is_number_integer()) use(*object);
   };
   for_each_line(run, file, use_event);
 }

@@ -63,6 +63,9 @@ bool has_lines(const std::filesystem::path& run, const char* file);
 void for_each_line(const std::filesystem::path& run, const char* file,
                    const std::function<void(const std::string& line, bool ended)>& use);
 
+// The JSON object on a line; nothing if it is none, or is nested deeper than heed writes.
+std::optional<nlohmann::ordered_json> object_of(const std::string& line);
+
 // Calls use(object) for every object with a kind (text) and a step (whole number); skips other
 // lines.
 void for_each_event(const std::filesystem::path& run,

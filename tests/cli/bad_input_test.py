@@ -27,6 +27,7 @@ class BadTexts(RunsTest):
             ("-", {}, DATA, ["data.train", "standard input", "heed train -"]),
             ("pipe", {}, DATA, ["is a pipe or a device", "file"]),
             ("/dev/zero", {}, DATA, ["is a pipe or a device"]),
+            ("a" * 5000, {}, DATA, ["File name too long"]),
             ("latin1", {}, DATA, ["latin1:3", "UTF-8", "0xE9", "byte"]),
             ("cut", {}, DATA, ["cut:2", "UTF-8"]),
             ("a.txt/b", {}, DATA, ["a.txt/b"]),
@@ -39,6 +40,13 @@ class BadTexts(RunsTest):
                 config = self.config(data__train=path, **changes)
                 self.train(config, status=status, words=words)
                 self.assertFalse((f / "run").exists())
+
+    @unittest.skipUnless(os.access("/proc/kmsg", os.R_OK), "/proc/kmsg is for root")
+    def test_a_regular_file_that_would_be_waited_for_is_refused(self):
+        self.check("train", "/proc/kmsg", status=DATA, words="it waits for something", timeout=20)
+
+    def test_minutes_are_decimal(self):
+        self.check("train", "a.txt", "--minutes", "0x10", status=USAGE, words="0x10")
 
     def test_a_missing_text_comes_with_the_path_or_the_script_that_would_work(self):
         (self.folder / "sub").mkdir()

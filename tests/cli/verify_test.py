@@ -45,7 +45,7 @@ class Verify(RunsTest):
                 self.assertEqual(result["resume"], STEPS[-1] if run != "from" else "step-00000005")
         self.assertEqual([p["name"] for p in self.verify("ema")["checkpoints"]], ["average-8-12"] + STEPS)
         self.assertEqual([p["name"] for p in self.verify("run")["files"]],
-                         ["last", "best", "config.json", "origin.json", "metrics.jsonl"])
+                         ["last", "best", "config.json", "origin.json", "metrics.jsonl", "film.jsonl"])
 
     def test_a_stopped_and_resumed_run_is_whole(self):
         self.train(self.config("other", **{**SMALL, "train__save_every": 3, "train__log_every": 7}), "other", "--stop-at", 5)
@@ -187,6 +187,66 @@ class Verify(RunsTest):
         self.verify()  # heed resume drops it
         (self.folder / "run/metrics.jsonl").unlink()
         self.assertEqual(list(self.wrong(self.verify(status=STORE))), ["metrics.jsonl"])
+
+    def test_a_config_that_resuming_may_not_change_is_named(self):
+        path = self.folder / "run/config.json"
+        whole = path.read_text()
+        config = json.loads(whole)
+        config["train"]["max_steps"] += 8
+        path.write_text(json.dumps(config))
+        self.verify()  # heed resume would train on
+        config["seed"] += 1
+        path.write_text(json.dumps(config))
+        self.assertIn("seed", self.wrong(self.verify(status=STORE))["config.json"])
+        shutil.copy(self.folder / "sgd/config.json", path)
+        self.assertEqual(list(self.wrong(self.verify(status=STORE))), ["config.json"])
+        path.write_text(whole)
+
+    def test_lines_of_metrics_and_film_are_in_order(self):
+        for name, change, words in [
+                ("metrics.jsonl", lambda l: [*l, l[0]], "is of step 0, after one of 12"),
+                ("metrics.jsonl", lambda l: [l[0].replace('"step"', '"stp"'), *l[1:]], "line 1 has no step"),
+                ("film.jsonl", lambda l: l[1:], "line 1 is damaged"),
+                ("film.jsonl", lambda l: [*l[:2], l[2][:-40], *l[3:]], "line 3 is not a JSON object"),
+                ("film.jsonl", lambda l: [*l[:2], l[2].replace('"weights":["', '"weights":["A'), *l[3:]], "line 3 is damaged"),
+                ("film.jsonl", lambda l: [*l[:2], l[2][:l[2].index('"weights":["') + 12] + "*" +
+                                          l[2][l[2].index('"weights":["') + 13:], *l[3:]], "line 3 is damaged"),
+                ("film.jsonl", lambda l: [l[0], l[3], l[2], *l[4:]], "after one of "),
+                ("film.jsonl", lambda l: [*l, '{"kind":"frame","step":12,"a":' + "[" * 70 + "]" * 70 + "}"],
+                 "is not a JSON object")]:
+            with self.subTest(words):
+                path = self.folder / "run" / name
+                whole = path.read_text()
+                path.write_text("\n".join(change(whole.splitlines())) + "\n")
+                self.assertIn(words, self.wrong(self.verify(status=STORE))[name])
+                self.check("report", self.folder / "run", "--html", "page.html")  # a bad frame never breaks a page
+                path.write_text(whole)
+
+    def test_deeply_nested_lines_end_nothing(self):
+        deep = "[" * 1_000_000 + "]" * 1_000_000
+        shutil.copytree(self.folder / "run", self.folder / "deep", symlinks=True)
+        for name, line in (("film.jsonl", '{"kind":"probe","step":0,"a":' + deep + "}\n"),
+                           ("metrics.jsonl", '{"kind":"valid","step":1,"loss":' + deep + "}\n")):
+            path = self.folder / "deep" / name
+            path.write_text(line + path.read_text())
+            self.assertIn("line 1 is not a JSON object", self.wrong(self.verify("deep", status=STORE))[name])
+        self.check("report", self.folder / "deep", "--json")
+        self.check("resume", self.folder / "deep", "--more", 1)
+
+    def test_moments_that_no_training_has_are_damage(self):
+        for value in (float("inf"), float("nan"), -1.0):
+            with self.subTest(value):
+                folder = self.checkpoint(12)
+                whole = {p: p.read_bytes() for p in folder.iterdir()}
+                header, body = read_tensors(folder / "training.safetensors")
+                name = next(n for n in header if n.startswith("adam.v."))
+                at = header[name]["data_offsets"][0]
+                write_tensors(folder / "training.safetensors", header,
+                              body[:at] + struct.pack("<f", value) + body[at + 4:])
+                seal(folder)
+                self.assertIn(name, self.wrong(self.verify(status=STORE))[STEPS[-1]])
+                for p, content in whole.items():
+                    p.write_bytes(content)
 
     def test_a_run_of_an_older_heed_is_not_called_damaged(self):
         path = self.checkpoint(12) / "state.json"
