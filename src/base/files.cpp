@@ -32,6 +32,11 @@ std::string hint_for(int error) {
       return "something else has that name: remove it or move it away";
     case ENOENT:
       return "check the path";
+    case EXDEV:
+      return "a folder from a lower layer of an overlay file system (a container image) cannot be "
+             "renamed: use another run folder, --run DIR";
+    case EINVAL:
+      return "that file system cannot do this; use a folder on another one";
     case EIO:
       return "the device itself reports errors; if it is a disk, copy the run elsewhere and check "
              "it";
@@ -61,6 +66,12 @@ void refuse_link_or_pipe(const fs::path& path) {
                 fmt::format("cannot write {}: it is a {}, expected a file", quoted_path(path),
                             type == fs::file_type::fifo ? "pipe" : "symbolic link"),
                 "remove it or move it away");
+}
+
+bool is_same_file(int fd, const fs::path& path) {
+  struct stat open, named;
+  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 OutputFile::OutputFile(const fs::path& path, SystemCalls& calls)
@@ -106,6 +117,10 @@ void OutputFile::finish() {
 
 AppendFile::AppendFile(const fs::path& path, SystemCalls& calls)
     : OutputFile("open", O_APPEND, path, path, calls) {}
+
+bool AppendFile::in_place() const {
+  return is_same_file(fd_, path_);
+}
 
 void AppendFile::append_line(std::string_view line) {
   const off_t before = ::lseek(fd_, 0, SEEK_END);

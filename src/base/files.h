@@ -34,6 +34,9 @@ std::string quoted_path(const std::filesystem::path& path);
 // target) or a pipe (which blocks without a reader).
 void refuse_link_or_pipe(const std::filesystem::path& path);
 
+// Is the open file what has this name?
+bool is_same_file(int fd, const std::filesystem::path& path);
+
 // A new file, which replaces an old one. It is complete once finish() has returned. Errors name
 // `named`: the final name of a temporary file.
 class OutputFile {
@@ -68,6 +71,7 @@ class AppendFile : private OutputFile {
 
   void append_line(std::string_view line);                               // without its newline
   void renamed(std::filesystem::path path) { path_ = std::move(path); }  // with its folder
+  bool in_place() const;  // is it still what has its name?
   using OutputFile::sync;
 };
 

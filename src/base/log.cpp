@@ -5,6 +5,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -117,6 +118,7 @@ struct Log::Outputs {
   Terminal terminal;
   std::unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
   std::atomic<bool> warned = false;
+  ino_t inode = 0;  // of that file
   std::mutex mutex;
   std::vector<std::string> earlier;  // lines before the file was opened
 };
@@ -142,10 +144,21 @@ void Log::open_file(const std::string& path) {
     });
     for (const std::string& line : std::exchange(outputs_->earlier, {}))
       file->info(spdlog::string_view_t(line));
+    const std::lock_guard<std::mutex> lock(outputs_->mutex);
     outputs_->file = std::move(file);
+    struct stat info = {};
+    if (::stat(path.c_str(), &info) == 0) outputs_->inode = info.st_ino;
   } catch (const spdlog::spdlog_ex& e) {
     throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
   }
+}
+
+void Log::keep_file(const std::string& path) {
+  struct stat info = {};
+  if (!outputs_->file) return;
+  if (::stat(path.c_str(), &info) == 0 && info.st_ino == outputs_->inode) return;
+  open_file(path);
+  warn(path + " was moved or removed: a new one begins here");
 }
 
 void Log::info(std::string_view line) {

@@ -28,6 +28,8 @@ class Log {
   // Also appends all lines to this file, including earlier ones. Error (Exit::store) if it
   // cannot be opened. Later write failures give one warning and do not stop the run.
   void open_file(const std::string& path);
+  // Opens the file again if it was moved or removed, and says so.
+  void keep_file(const std::string& path);
 
   void info(std::string_view line);
   void warn(std::string_view line);  // adds "warning: "

@@ -105,6 +105,15 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
 // A saver writes a checkpoint before its links, and removes it once they point elsewhere. One that
 // was killed in between leaves them as they were before its checkpoint.
 void check_link(const Verification& v, const std::string& run, const std::string& link) {
+  const fs::path path = fs::path(run) / kCheckpoints / link;
+  std::error_code none;
+  if (const fs::file_type type = fs::symlink_status(path, none).type();
+      type != fs::file_type::symlink)
+    throw Error(Exit::store,
+                fmt::format("it is {}; heed resume makes the link again",
+                            type == fs::file_type::not_found   ? "not there"
+                            : type == fs::file_type::directory ? "a folder, not a link"
+                                                               : "a file, not a link"));
   for (int left = 3;; --left) try {
       const std::string found = checkpoint_name(find_checkpoint(run, link));
       const std::vector<std::int64_t> steps = list_steps(run);

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "store/best.h"
 #include "store/layout.h"
 
 namespace heed {
@@ -35,16 +36,15 @@ std::string what_exists(const fs::path& checkpoints) {
   return names.empty() ? "there is no checkpoint yet" : "there are: " + joined(names);
 }
 
+bool is_link(const fs::path& path) {
+  std::error_code none;
+  return fs::is_symlink(fs::symlink_status(path, none));
+}
+
 // The folder that the link best or last points to, which must be one of the run's own.
 fs::path follow_link(const fs::path& link) {
-  if (!path_exists(link)) {
-    throw Error(Exit::store, link.string() + " is not there; " + what_exists(link.parent_path()));
-  }
   std::error_code error;
   const std::string target = fs::read_symlink(link, error).string();
-  if (error == std::errc::invalid_argument)
-    throw Error(Exit::store, link.string() + ": it is not a symbolic link",
-                "remove it, and heed resume makes it again; or --checkpoint step-N");
   if (error) throw_file_error("read the link", link, error.value());
   const bool own = target.find('/') == std::string::npos &&
                    (parse_step(target) || target.starts_with(kAveragePrefix)) &&
@@ -117,6 +117,21 @@ std::vector<std::int64_t> list_steps(const fs::path& run) {
   return steps;
 }
 
+namespace {
+
+// Where the link best or last leads. A copy of a run may lack it, or have a folder or a text in its
+// place: then what the link would say. Nothing if the run has no checkpoints.
+std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string& which) {
+  const fs::path checkpoints = run / kCheckpoints;
+  if (is_link(checkpoints / which)) return follow_link(checkpoints / which);
+  const std::vector<std::int64_t> steps = list_steps(run);
+  if (steps.empty()) return std::nullopt;
+  const std::optional<State> best = which == "best" ? best_checkpoint(run) : std::nullopt;
+  return checkpoints / step_folder_name(best ? best->step : steps.back());
+}
+
+}  // namespace
+
 fs::path find_checkpoint(const fs::path& run, const std::string& which) {
   if (which.empty() && is_checkpoint(run)) return pinned(run);
   if (which.find('/') != std::string::npos) {
@@ -126,13 +141,9 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
         fmt::format("no checkpoint at \"{}\": a folder with a state.json is expected", which));
   }
   const fs::path checkpoints = checkpoints_of(run);
-  if (which == "best" || which == "last") return follow_link(checkpoints / which);
-  if (which.empty()) {
-    for (const char* link : {"best", "last"}) {
-      if (path_exists(checkpoints / link)) return follow_link(checkpoints / link);
-    }
-    const std::vector<std::int64_t> steps = list_steps(run);
-    if (!steps.empty()) return checkpoints / step_folder_name(steps.back());
+  if (which.empty() || which == "best" || which == "last") {
+    const auto found = linked_checkpoint(run, which.empty() ? "best" : which);
+    if (found) return *found;
   } else {
     const std::optional<std::int64_t> step = parse_step(which);
     const fs::path folder = checkpoints / (step ? step_folder_name(*step) : which);

@@ -17,7 +17,8 @@ std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 // The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
 // if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),
 // the name of another folder in checkpoints/, or the path of a checkpoint folder. The links best
-// and last must lead to a folder of the run's own checkpoints/. Error (Exit::store) says what
+// and last must lead to a folder of the run's own checkpoints/; without them (a copy may lack them)
+// the rule of store/best.h says which are meant. Error (Exit::store) says what
 // exists.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run,
                                       const std::string& which = "");

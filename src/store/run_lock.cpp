@@ -27,13 +27,6 @@ std::string holder(int fd) {
   return pid.empty() ? "another process" : "process " + pid;
 }
 
-// True if the open file still has this name (the folder may have been renamed).
-bool is_same_file(int fd, const fs::path& path) {
-  struct stat open, named;
-  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-}
-
 int open_and_lock(const fs::path& run, const fs::path& path) {
   refuse_link_or_pipe(path);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -71,6 +64,12 @@ RunLock::RunLock(const fs::path& run) {
 
 RunLock::~RunLock() {
   if (fd_ >= 0) ::close(fd_);
+}
+
+fs::path RunLock::folder() const {
+  std::error_code error;
+  const fs::path lock = fs::read_symlink(fmt::format("/proc/self/fd/{}", fd_), error);
+  return !error && is_same_file(fd_, lock) ? lock.parent_path() : fs::path();
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

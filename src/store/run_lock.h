@@ -15,6 +15,9 @@ class RunLock {
   RunLock(RunLock&& other) noexcept;
   RunLock& operator=(RunLock&&) = delete;
 
+  // Where the locked folder is now: it may have been renamed. "" if it was removed.
+  std::filesystem::path folder() const;
+
  private:
   int fd_ = -1;
 };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -34,9 +35,9 @@ fs::path free_name(const fs::path& run) {
       return name;
 }
 
-// Error (usage) unless a start that was killed could have left this folder: whatever else is in it
-// belongs to somebody, and a link leads to somebody's folder.
-void require_leftover(const fs::path& folder) {
+// Could a start that was killed have left this folder? Whatever else is in it belongs to somebody,
+// and a link leads to somebody's folder.
+bool is_leftover(const fs::path& folder, bool may_be_empty) {
   const auto left_behind = [](const std::string& name) {
     return name == kCheckpoints || name.starts_with(".tmp-") ||
            std::ranges::count(kRunFiles, name) > 0;
@@ -45,13 +46,17 @@ void require_leftover(const fs::path& folder) {
   std::error_code none;
   if (fs::symlink_status(folder, none).type() == fs::file_type::directory) {
     const std::vector<std::string> names = names_in(folder);
-    const bool started = names.empty() || std::ranges::count(names, kLockFile) > 0;
-    if (started && std::ranges::all_of(names, left_behind) &&
-        (!path_exists(checkpoints) ||
-         std::ranges::all_of(names_in(checkpoints),
-                             [](const std::string& name) { return name.starts_with(".tmp-"); })))
-      return;
+    const bool started = names.empty() ? may_be_empty : std::ranges::count(names, kLockFile) > 0;
+    return started && std::ranges::all_of(names, left_behind) &&
+           (!path_exists(checkpoints) ||
+            std::ranges::all_of(names_in(checkpoints),
+                                [](const std::string& name) { return name.starts_with(".tmp-"); }));
   }
+  return false;
+}
+
+void require_leftover(const fs::path& folder) {
+  if (is_leftover(folder, true)) return;
   throw Error(Exit::usage,
               fmt::format("{} is in the way: a new run is made there, and it is not what a "
                           "killed start leaves.",
@@ -66,6 +71,7 @@ RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
 
 void RunWriter::require_free(const fs::path& run, bool force) {
   if (!path_exists(run)) return;
+  if (!is_run(run) && is_leftover(run, false)) return;
   if (!is_run(run))
     throw Error(force ? Exit::store : Exit::usage,
                 fmt::format("{} exists already and is not a run of heed (a folder with "
@@ -101,6 +107,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     require_free(run, force);    // again, now that no other start can put its run there
     std::optional<RunLock> old;  // no process may be writing it
     if (path_exists(run)) old.emplace(run);
+    const bool taken_over = old && !is_run(run);
     for (const std::string& name : names_in(temporary))
       if (name != kLockFile) remove_tree(temporary / name, calls);
     const fs::path checkpoints = temporary / kCheckpoints;
@@ -118,7 +125,12 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     replace_file(temporary / kConfigFile, first.config, calls);
     for (const char* file : kLineFiles) writer.lines_.try_emplace(file, temporary / file, calls);
     sync_folder(temporary, calls);
-    put_in_place(temporary, run, old ? free_name(run) : "", calls);
+    if (taken_over) {
+      remove_tree(run, calls);
+      writer.notes_.push_back(fmt::format(
+          "{} was left by a start that was killed: it is taken over", quoted_path(run)));
+    }
+    put_in_place(temporary, run, old && !taken_over ? free_name(run) : "", calls);
     for (auto& [file, lines] : writer.lines_) lines.renamed(run / file);
     return writer;
   } catch (...) {
@@ -133,6 +145,7 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);
   clean_up(writer.checkpoints(), calls);
+  writer.free_links();
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
   writer.lines_.try_emplace(kMetrics, run / kMetrics, calls);
   return writer;
@@ -142,7 +155,39 @@ void RunWriter::write_config(std::string_view json) {
   replace_file(run_ / kConfigFile, json, *calls_);
 }
 
+// Copying a run may have made folders or texts of its links.
+void RunWriter::free_links() {
+  for (const char* link : {"best", "last"}) {
+    const fs::path path = checkpoints() / link;
+    std::error_code none;
+    if (!path_exists(path) || fs::is_symlink(fs::symlink_status(path, none))) continue;
+    const fs::path aside = free_name(path);
+    rename_path(path, aside, *calls_);
+    notes_.push_back(
+        fmt::format("{} was not a link: it is {} now", quoted_path(path), quoted_path(aside)));
+  }
+}
+
+void RunWriter::follow_folder() {
+  const fs::path now = lock_.folder();
+  std::error_code none;
+  if (now.empty() || fs::equivalent(now, run_, none)) return;
+  notes_.push_back(fmt::format("the run folder is {} now", quoted_path(now)));
+  run_ = now;
+  for (auto& [file, lines] : lines_) lines.renamed(run_ / file);
+}
+
+void RunWriter::keep_lines() {
+  std::erase_if(lines_, [&](const auto& entry) {
+    if (entry.second.in_place()) return false;
+    notes_.push_back(fmt::format("{} was moved or removed: a new one begins here", entry.first));
+    return true;
+  });
+}
+
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {
+  follow_folder();
+  keep_lines();
   for (auto& [file, lines] : lines_) lines.sync();
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
   states_[contents.state.step] = contents.state;
@@ -197,7 +242,15 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
     // Renamed first, so that a kill leaves no half-removed checkpoint under its name.
     const fs::path removed = checkpoints() / (std::string(kRemoving) + name);
     remove_tree(removed, *calls_);
-    rename_path(checkpoints() / name, removed, *calls_);
+    const fs::path folder = checkpoints() / name;
+    if (repeat_if_interrupted([&] { return calls_->rename(folder.c_str(), removed.c_str()); }) !=
+        0) {
+      if (errno != EXDEV) throw_file_error("rename", folder, errno);
+      // In a lower layer of an overlay. Without its state it is no checkpoint.
+      remove_tree(folder / kStateFile, *calls_);
+      remove_tree(folder, *calls_);
+      continue;
+    }
     sync_folder(checkpoints(), *calls_);
     remove_tree(removed, *calls_);
   }
@@ -219,7 +272,15 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
 }
 
 void RunWriter::append(const char* file, std::string_view json_line) {
-  lines_.at(file).append_line(json_line);
+  try {
+    // Opened again if it was moved or removed.
+    lines_.try_emplace(file, run_ / file, *calls_).first->second.append_line(json_line);
+    losing_lines_ = false;
+  } catch (const Error& e) {
+    if (std::exchange(losing_lines_, true)) return;
+    lost_line_ = true;
+    notes_.push_back(fmt::format("a line is lost: {}", e.what()));
+  }
 }
 
 }  // namespace heed

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "store/checkpoint.h"
@@ -30,15 +32,19 @@ class RunWriter {
   // only if it is not a run (Exit::store).
   static void require_free(const std::filesystem::path& run, bool force);
   // A new run folder, put in place whole. An existing path is an Error (Exit::usage), or with
-  // `force` renamed to NAME.old-K, K the first free number. An Error if another process is writing
+  // `force` renamed to NAME.old-K, K the first free number. What a start that was killed left there
+  // is taken over. An Error if another process is writing
   // it, or if it is not a run (Exit::store), or if the file system cannot hold one. A failed
   // start leaves no folder, and the old run under its name.
   static RunWriter create(const std::filesystem::path& run, bool force,
                           const FirstFiles& first = {}, SystemCalls& calls = system_calls());
-  // An existing run, to continue it: takes the lock and removes what killed saves left behind.
+  // An existing run, to continue it: takes the lock and removes what killed saves left behind. What
+  // has the place of a link, as in a copy, gets another name.
   static RunWriter open(const std::filesystem::path& run, SystemCalls& calls = system_calls());
 
   const std::filesystem::path& path() const { return run_; }
+  // What a user should know of what happened since the last call.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
   // The best of the checkpoints that it may continue from, or has written itself.
   std::optional<State> best() const;
   std::filesystem::path checkpoints() const { return run_ / kCheckpoints; }
@@ -47,7 +53,9 @@ class RunWriter {
 
   // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
   // the `keep_last` newest (0: keeps all), those two, step 0, and what could not be read. Lines
-  // appended before are durable too. When it throws, the old or the new checkpoint is there whole.
+  // appended before are durable too. A run folder that was renamed is followed, and a file of lines
+  // that was moved or removed is begun again; both are noted. When it throws, the old or the new
+  // checkpoint is there whole.
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
@@ -60,11 +68,17 @@ class RunWriter {
   MetricsCut cut_lines(std::int64_t step) { return copy_lines(run_, step); }
   // The same with those of another run, which is not changed.
   MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step);
-  // A line of kMetrics, or of kFilm if the run has one.
+  // A line of kMetrics, or of kFilm if the run has one. One that cannot be written is lost, which
+  // is noted once.
   void append(const char* file, std::string_view json_line);
+  // Has a line been lost since the last call? Then it is time to save.
+  bool take_lost_line() { return std::exchange(lost_line_, false); }
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
+  void free_links();
+  void follow_folder();
+  void keep_lines();
   void set_links(std::int64_t step);
   void prune(std::int64_t step, int keep_last);
 
@@ -72,6 +86,8 @@ class RunWriter {
   RunLock lock_;
   SystemCalls* calls_;
   std::map<std::string_view, AppendFile> lines_;
+  std::vector<std::string> notes_;
+  bool lost_line_ = false, losing_lines_ = false;
   std::map<std::int64_t, State> states_;  // of the checkpoints, as far as they could be read
 };
 

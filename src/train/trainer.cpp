@@ -80,7 +80,8 @@ Stop Trainer::run(std::int64_t stop_at) {
     }
     const bool best = is_due(t.eval_every, span) && validate(true);
     stop = reason_to_stop(stop_at);
-    if ((best || is_due(t.save_every, span)) && !stop) save();
+    const bool lost = run_ && run_->take_lost_line();
+    if ((best || lost || is_due(t.save_every, span)) && !stop) save();
   }
   return finish(*stop);
 }
@@ -167,6 +168,7 @@ void Trainer::save() {
               .state = state_},
              prepared_.config.train.keep_last);
   saved_ = state_.step;
+  for (const std::string& note : run_->take_notes()) tell(&Listener::remarked, note);
   tell(&Listener::saved, state_);
 }
 

@@ -52,8 +52,9 @@ void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
 
 // Opens the run's train.log and logs there the error that ends the run; main() prints it.
 template <class Work>
-RunResult with_errors_in_log(const RunWriter& run, Log& log, Work&& work) {
+RunResult with_errors_in_log(RunWriter& run, Log& log, Work&& work) {
   log.open_file((run.path() / kTrainLog).string());
+  for (const std::string& note : run.take_notes()) log.info(note);
   try {
     return work();
   } catch (const std::exception& e) {

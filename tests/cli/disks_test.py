@@ -3,6 +3,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import time
 import unittest
 
 from runs import HEED, RunsTest
@@ -40,7 +41,11 @@ class Disks(RunsTest):
         self.train(self.config(), status=2, words=["not a run of heed", "another folder"])
         (self.folder / "run" / "checkpoints").mkdir()
         self.resume(status=STORE, words=["neither a checkpoint nor a config.json"])
+        (self.folder / "run" / "mine").write_text("")
         self.train(self.config(), "run", "--force", status=STORE, words="not a run of heed")
+        (self.folder / "run" / "mine").unlink()  # what is left are a lock and an empty folder, as of a killed start
+        r = self.train(self.config(), words="was left by a start that was killed: it is taken over")
+        self.assertEqual(sorted(p.name for p in self.folder.glob("run*")), ["run"])
 
     def test_too_little_room_for_a_checkpoint_is_said_at_the_start(self):
         place = self.mount("disk", "size=128k")
@@ -78,15 +83,58 @@ class Disks(RunsTest):
         self.resume(status=STORE, words=["metrics.jsonl", "a pipe"], timeout=20)
         self.check("report", self.folder / "run", status=STORE, words="metrics.jsonl", timeout=20)
 
-    def test_a_copy_without_links_says_how_to_mend_it(self):
-        self.train(self.config())
-        copy = self.folder / "copy"
-        shutil.copytree(self.folder / "run", copy)
-        self.check("evaluate", copy, status=STORE, words=["best", "remove it", "--checkpoint step-N"])
-        self.resume("copy", "--more", 5, status=STORE, words="move the folder away")
-        for link in ("best", "last"):
-            shutil.rmtree(copy / "checkpoints" / link)
-        self.resume("copy", "--more", 5)
+    def test_a_copy_without_links_is_the_same_run(self):
+        self.train(self.config(train__eval_every=4, optimizer__learning_rate=0.2))
+        links = self.checkpoints() / "best", self.checkpoints() / "last"
+        expected = {which: self.json("evaluate", "run", *which) for which in ((), ("--checkpoint", "best"), ("--checkpoint", "last"))}
+        for kind, change in (("folders", None), ("missing", lambda link: shutil.rmtree(link)),
+                             ("texts", lambda link: (shutil.rmtree(link), link.write_text("step-00000004")))):
+            with self.subTest(kind):
+                copy = self.folder / kind
+                shutil.copytree(self.folder / "run", copy)  # makes folders of links
+                for link in links:
+                    if change:
+                        change(copy / "checkpoints" / link.name)
+                for which, result in expected.items():
+                    self.assertEqual(self.json("evaluate", copy, *which), result)
+                r = self.check("verify", copy, status=STORE, words="damaged: last, best")
+                self.assertIn("heed resume makes the link again", r.out)
+                self.resume(kind, "--more", 5, words=[] if kind == "missing" else "was not a link")
+                for link in links:
+                    self.assertTrue((copy / "checkpoints" / link.name).is_symlink())
+                self.check("verify", copy)
+
+    def test_a_run_that_is_renamed_while_it_trains_is_followed(self):
+        config = self.config(train__max_steps=2000, train__save_every=10, train__keep_last=2, train__log_every=100)
+        p = self.spawn("train", config, "--run", "before")
+        while not (self.folder / "before/checkpoints/last").exists():
+            time.sleep(0.01)
+        (self.folder / "before").rename(self.folder / "after")
+        (self.folder / "after/metrics.jsonl").rename(self.folder / "moved.jsonl")
+        (self.folder / "after/train.log").unlink()
+        _, err = p.communicate(timeout=120)
+        self.assertEqual(p.returncode, 0, err)
+        self.assertEqual(err.count("the run folder is "), 1, err)
+        self.assertEqual(err.count("metrics.jsonl was moved or removed"), 1, err)
+        self.assertEqual(err.count("train.log was moved or removed"), 1, err)
+        self.assertFalse((self.folder / "before").exists())
+        self.assertEqual(self.link("last", "after"), 2000)
+        self.assertEqual(self.metrics("after", kind="train")[-1]["step"], 2000)
+        self.assertIn("finished at step 2000", (self.folder / "after/train.log").read_text())
+
+    @unittest.skipUnless(shutil.which("strace"), "strace makes a call fail")
+    def test_a_line_that_cannot_be_written_ends_nothing(self):
+        config = self.config(train__log_every=1, train__save_every=0)
+        self.train(config, "whole")
+        done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-P", self.folder / "run/metrics.jsonl", "-e",
+                               "inject=write:error=ENOSPC:when=4..6", HEED, "train", config, "--run", "run"], cwd=self.folder,
+                              capture_output=True, text=True)
+        if "ptrace" in done.stderr:
+            self.skipTest("strace may not trace here")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: a line is lost: ", done.stderr)
+        self.same_checkpoint("whole", "run", 20)
+        self.assertEqual(len(self.metrics("run")), len(self.metrics("whole")) - 3)
 
     @unittest.skipUnless(shutil.which("strace"), "strace makes a call fail")
     def test_a_link_that_cannot_be_read_is_not_called_something_else(self):
