@@ -7,6 +7,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/error.h"
+
 namespace heed {
 namespace {
 
@@ -82,6 +84,18 @@ double available_memory() {
     if (key == "MemAvailable:") available = kib * 1024;
   }
   return std::min(available, cgroup_memory());
+}
+
+void require_memory(double bytes, const std::string& what) {
+  const double available = available_memory();
+  if (bytes <= available) return;
+  const auto mib = [](double x) {
+    return std::to_string(static_cast<long>(x / (1 << 20))) + " MiB";
+  };
+  throw Error(Exit::memory,
+              what + " does not fit into memory: it needs " + mib(bytes) + " more, and " +
+                  mib(available) + " are available.",
+              "less of it, or a machine or control group with more memory");
 }
 
 double cgroup_cores(const fs::path& root) {

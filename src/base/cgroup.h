@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace heed {
 
@@ -16,6 +17,9 @@ double cgroup_memory(const std::filesystem::path& root = "/");
 // Bytes that this process may still take: the machine's available memory, or less in a control
 // group.
 double available_memory();
+
+// Error (memory) if there are fewer than `bytes` bytes; `what`: "the data".
+void require_memory(double bytes, const std::string& what);
 
 // CPU seconds per second, or infinity.
 double cgroup_cores(const std::filesystem::path& root = "/");

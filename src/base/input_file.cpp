@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/cgroup.h"
 #include "base/decompressor.h"
 #include "base/files.h"
 
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
+constexpr std::size_t kShortLine = 1 << 20;
 
 int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
@@ -181,6 +183,10 @@ void InputLines::fill() {
   if (bytes_.size() > longest_)
     throw Error(exit_, fmt::format("cannot read {}: a line has more than {} bytes",
                                    quoted_path(file_.name()), longest_));
+  // A token takes some 50 bytes in all.
+  if (bytes_.size() > kShortLine && bytes_.size() % kShortLine < kPiece)
+    require_memory(100.0 * static_cast<double>(bytes_.size()),
+                   "a line of " + file_.name().string());
   at_end_ = !file_.append_to(bytes_, kPiece);
 }
 

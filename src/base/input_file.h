@@ -68,7 +68,8 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
 // The lines of an InputFile, in order.
 class InputLines {
  public:
-  // Error on a line longer than about `longest` bytes.
+  // Error on a line longer than about `longest` bytes; Error (memory) on one that is too long for
+  // what will be made of it.
   explicit InputLines(const std::filesystem::path& path,
                       InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store,
                       std::size_t longest = std::string::npos)

@@ -7,12 +7,14 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/cgroup.h"
 #include "base/files.h"
 #include "base/input_file.h"
 
 namespace heed {
 namespace {
 
+constexpr std::size_t kBlock = 16 << 20;
 constexpr std::string_view kFolder = "/proc/self/fd/";
 
 }  // namespace
@@ -20,7 +22,10 @@ constexpr std::string_view kFolder = "/proc/self/fd/";
 StoredInput::StoredInput() : fd_(::memfd_create("standard input", MFD_CLOEXEC)) {
   InputFile input("-", InputFile::Allow::anything, Exit::data);
   std::ofstream file(path(), std::ios::binary);
-  for (std::string block; file && input.append_to(block, 1 << 20); block.clear()) file << block;
+  for (std::string block; file && input.append_to(block, kBlock); block.clear()) {
+    require_memory(kBlock, "standard input");  // it is kept in memory
+    file << block;
+  }
   if (!file.flush()) throw_file_error("keep", "standard input", errno, Exit::memory);
   if (file.tellp() == 0) throw Error(Exit::data, "standard input is empty; expected text.");
 }

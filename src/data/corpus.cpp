@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/stored_input.h"
-#include "base/utf8.h"
 #include "base/text_kind.h"
+#include "base/utf8.h"
 #include "text/normalize.h"
 #include "text/utf8.h"
 
@@ -201,7 +202,11 @@ std::string read_text(std::span<const std::string> paths, const ReadOptions& opt
   std::error_code none;
   for (const std::string& path : paths)  // a hint only
     if (const auto size = fs::file_size(path, none); !none) text.reserve(text.capacity() + size);
-  scan_text(paths, options, [&](std::string_view chunk) { text += chunk; });
+  scan_text(paths, options, [&](std::string_view chunk) {
+    if (text.size() + chunk.size() > text.capacity())
+      require_memory(2.0 * static_cast<double>(text.capacity()), "the data");
+    text += chunk;
+  });
   return text;
 }
 

@@ -12,10 +12,10 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/stored_input.h"
+#include "base/text_kind.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
 #include "data/data_files.h"
-#include "base/text_kind.h"
 
 namespace heed {
 namespace {

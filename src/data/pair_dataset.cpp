@@ -113,8 +113,11 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
     d.valid = encode_pairs(valid.source, valid.target, c, tokenizers, false);
+    d.valid.file = c.data.valid_pairs.empty() ? c.data.valid_source : c.data.valid_pairs;
   } else if (n < all.size()) {
     d.valid = encode_pairs(source.subspan(n), target.subspan(n), c, tokenizers, false);
+    d.valid.file = c.data.pairs.empty() ? c.data.source : c.data.pairs;
+    d.valid.first_line = n + 1;
   }
   if (d.train.sentences() == 0)
     throw Error(

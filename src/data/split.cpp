@@ -5,9 +5,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cgroup.h"
 #include "base/utf8.h"
 
 namespace heed {
+
+void Ids::reserve(std::size_t n) {
+  if (n > capacity())
+    require_memory(static_cast<double>(n) * bytes_per_id(), "the data, as token ids,");
+  wide_ ? long_.reserve(n) : short_.reserve(n);
+}
+
+void Ids::grow() {
+  reserve(std::max<std::size_t>(1 << 10, size() + size() / 2));
+}
+
+std::string Split::longest_in_words() const {
+  std::uint64_t most = 0;
+  std::size_t at = 0;
+  for (const auto* begin : {&source_begin, &target_begin})
+    for (std::size_t i = 0; i < sentences(); ++i)
+      if (const std::uint64_t n = (*begin)[i + 1] - (*begin)[i]; n > most) most = n, at = i;
+  return fmt::format("{}:{}, {} tokens", file, first_line + at, most);
+}
 
 std::int64_t Split::longest(Side side) const {
   const auto& begin = side == Side::source ? source_begin : target_begin;

@@ -17,6 +17,7 @@ class Ids {
   int vocab() const { return vocab_; }  // all ids are below it
 
   void push_back(int id) {
+    if (size() == capacity()) grow();
     wide_ ? long_.push_back(static_cast<std::uint32_t>(id))
           : short_.push_back(static_cast<std::uint16_t>(id));
   }
@@ -30,10 +31,14 @@ class Ids {
   }
   void truncate(std::size_t n) { wide_ ? long_.resize(n) : short_.resize(n); }
   // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
-  void reserve(std::size_t n) { wide_ ? long_.reserve(n) : short_.reserve(n); }
+  // Error (memory) if all of them would not fit.
+  void reserve(std::size_t n);
   int bytes_per_id() const { return wide_ ? 4 : 2; }
 
  private:
+  std::size_t capacity() const { return wide_ ? long_.capacity() : short_.capacity(); }
+  void grow();
+
   int vocab_;
   bool wide_;
   std::vector<std::uint16_t> short_;
@@ -53,11 +58,15 @@ struct Split {
   std::uint64_t dropped = 0;                 // pairs longer than data.max_length
   Unknown unknown;                           // what became <unk>, both sides
   std::vector<std::string> notes, warnings;  // on the text, for the log
+  std::string file;                          // held-out pairs: where they are written,
+  std::size_t first_line = 1;                // from this line on
 
   bool pairs() const { return !target_begin.empty(); }
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
   // Tokens of the longest sentence of a side, without <s> and </s>; 0 for a text.
   std::int64_t longest(Side side) const;
+  // "a.tsv:12, 3000 tokens": the longest sentence of either side.
+  std::string longest_in_words() const;
 };
 
 // Encodes a text, part after part, and notices where its tokens do not give it back.

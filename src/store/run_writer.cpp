@@ -168,13 +168,14 @@ void RunWriter::free_links() {
   }
 }
 
-void RunWriter::follow_folder() {
+bool RunWriter::follow_folder() {
   const fs::path now = lock_.folder();
   std::error_code none;
-  if (now.empty() || fs::equivalent(now, run_, none)) return;
+  if (now.empty() || fs::equivalent(now, run_, none)) return false;
   notes_.push_back(fmt::format("the run folder is {} now", quoted_path(now)));
   run_ = now;
   for (auto& [file, lines] : lines_) lines.renamed(run_ / file);
+  return true;
 }
 
 void RunWriter::keep_lines() {
@@ -188,10 +189,15 @@ void RunWriter::keep_lines() {
 void RunWriter::save(const CheckpointContents& contents, int keep_last) {
   follow_folder();
   keep_lines();
-  for (auto& [file, lines] : lines_) lines.sync();
-  write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
-  states_[contents.state.step] = contents.state;
-  finish_save(contents.state.step, keep_last);
+  try {
+    for (auto& [file, lines] : lines_) lines.sync();
+    write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
+    states_[contents.state.step] = contents.state;
+    finish_save(contents.state.step, keep_last);
+  } catch (const Error&) {
+    if (!follow_folder()) throw;
+    save(contents, keep_last);  // it was renamed in between
+  }
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {

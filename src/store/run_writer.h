@@ -77,7 +77,7 @@ class RunWriter {
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
   void free_links();
-  void follow_folder();
+  bool follow_folder();  // true: it was renamed
   void keep_lines();
   void set_links(std::int64_t step);
   void prune(std::int64_t step, int keep_last);

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/utf8.h"
 #include "show/film.h"
@@ -106,6 +107,10 @@ class FilmListener : public Listener {
     return frame.sample;
   } catch (const Error& e) {
     if (e.exit() != Exit::diverged) throw;
+    return "";
+  } catch (const std::bad_alloc&) {
+    on_ = false;
+    log_.warn("film.jsonl gets no more frames: not enough memory for one");
     return "";
   }
 

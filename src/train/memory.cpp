@@ -26,7 +26,7 @@ double block_row(const ModelConfig& c, bool cross, double keys) {
 }  // namespace
 
 MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
-                          int longest, double ids) {
+                          int longest, double ids, double held_out) {
   const ModelConfig& c = config.model;
   MemoryPlan plan;
   const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards;
@@ -49,16 +49,27 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
 
   plan.record = 4.0 * 2.0 * static_cast<double>(recorded_size(model.table));
   // Forward only: the room of one block.
-  const double scored = std::max(longest, kForwardTokens), scored_side = both ? scored / 2 : scored;
-  plan.scoring = 4.0 * (config.data.has_validation() ? threads : 1) *
-                 (scored_side * block_row(c, both, std::min<double>(scored_side, longest)) +
-                  scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
+  const double scored = std::max<double>({1.0 * longest, 1.0 * kForwardTokens, 2 * held_out});
+  const double scored_side = both ? scored / 2 : scored;
+  plan.scoring =
+      4.0 * (config.data.has_validation() ? threads : 1) *
+      (scored_side *
+           block_row(c, both, std::min<double>(scored_side, std::max<double>(longest, held_out))) +
+       scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
   return plan;
 }
 
-void check_memory(const MemoryPlan& plan) {
+void check_memory(const MemoryPlan& plan, const std::string& held_out) {
   const double available = available_memory();
   if (plan.training() <= available) return;
+  if (!held_out.empty() && plan.training() - plan.scoring <= available)
+    throw Error(
+        Exit::memory,
+        fmt::format("validation needs about {} of memory for its longest sentence ({}), but "
+                    "{} are available.",
+                    format_bytes(plan.scoring), held_out, format_bytes(available)),
+        "without that line, or fewer --threads; data.max_length drops such pairs from the "
+        "training data alone");
   throw Error(
       Exit::memory,
       fmt::format("training needs about {} of memory (parameters, moments and gradients {}, "

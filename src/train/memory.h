@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "data/run_config.h"
 #include "nn/transformer.h"
@@ -22,11 +23,11 @@ struct MemoryPlan {
 };
 
 // All but the yardsticks. `longest` is the longest example in tokens; `ids` the bytes of the token
-// ids.
+// ids; `held_out` the longest held-out sentence of one side.
 MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
-                          int longest, double ids);
+                          int longest, double ids, double held_out = 0);
 
-// Error (memory) if the training does not fit.
-void check_memory(const MemoryPlan& plan);
+// Error (memory) if the training does not fit. `held_out`: which sentence is the longest.
+void check_memory(const MemoryPlan& plan, const std::string& held_out = "");
 
 }  // namespace heed

@@ -18,6 +18,8 @@ namespace heed {
 namespace {
 
 int longest_example(const RunConfig& config, const Split& train) {
+  if (train.pairs())  // with <s> and </s>, of the longest of both sides
+    return static_cast<int>(train.longest(Side::source) + train.longest(Side::target) + 3);
   const auto objective = make_objective(config);
   int longest = 1;
   Example e;
@@ -70,9 +72,12 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
   Dataset data = load_dataset(config, folder, tokenizers);
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(asked_threads, config);
-  MemoryPlan memory = predict_memory(model, config, threads, longest_example(config, data.train),
-                                     id_bytes(data.train) + id_bytes(data.valid));
-  check_memory(memory);
+  const Split& valid = data.valid;
+  MemoryPlan memory = predict_memory(
+      model, config, threads, longest_example(config, data.train),
+      id_bytes(data.train) + id_bytes(valid),
+      static_cast<double>(std::max(valid.longest(Side::source), valid.longest(Side::target))));
+  check_memory(memory, valid.pairs() ? valid.longest_in_words() : "");
   if (config.data.has_validation())
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_blas(threads);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <utility>
 
 #include "base/clock.h"
@@ -136,7 +137,20 @@ bool Trainer::validate(bool on_grid) {
   if (!validation_) return false;
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
-  auto line = validation_->measure(state_.step, stepper_.used_values(), signalled);
+  std::optional<ValidEvent> line;
+  try {
+    line = validation_->measure(state_.step, stepper_.used_values(), signalled);
+  } catch (const std::bad_alloc&) {
+    state_.validation_due = on_grid;
+    save();
+    const Split& valid = prepared_.data.valid;
+    throw Error(
+        Exit::memory,
+        "not enough memory for the validation" +
+            (valid.pairs() ? "; its longest sentence is " + valid.longest_in_words() : "") + ".",
+        "fewer --threads, or other held-out data (data.max_length does not drop any); heed resume "
+        "validates first");
+  }
   if (!line) {
     state_.validation_due = on_grid;
     return false;

@@ -3,7 +3,9 @@ import os
 import resource
 import shutil
 import subprocess
+import time
 import unittest
+from pathlib import Path
 
 from runs import HEED, SMALL, Result, RunsTest
 
@@ -95,6 +97,62 @@ class Limits(RunsTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("OPENBLAS_CORETYPE", done.stderr)
         self.assertFalse((self.folder / "new").exists())
+
+    def in_a_group(self, megabytes, command):
+        """A shell command in a control group (version 1 or 2) with so much memory."""
+        first = Path("/sys/fs/cgroup/memory").exists()
+        group = Path("/sys/fs/cgroup/memory" if first else "/sys/fs/cgroup") / f"heed-test-{os.getpid()}"
+        try:
+            group.mkdir()
+            (group / ("memory.limit_in_bytes" if first else "memory.max")).write_text(f"{megabytes}M")
+            (group / "cgroup.procs").read_text()
+        except OSError as e:
+            if group.exists():
+                group.rmdir()
+            self.skipTest(f"no control group may be made here: {e}")
+        try:
+            return Result(subprocess.run(["bash", "-c", f"echo $$ > {group}/cgroup.procs && {command}"], text=True,
+                                         capture_output=True, cwd=self.folder, timeout=120))
+        finally:
+            while (group / "cgroup.procs").read_text():  # the rest of the pipe
+                time.sleep(0.01)
+            group.rmdir()
+
+    def test_data_that_does_not_fit_is_refused_before_the_kernel_kills(self):
+        with (self.folder / "big.txt").open("w") as f:
+            for _ in range(80):
+                f.write("the fox ran home\n" * 60000)
+        config = self.config(data={"train": "big.txt"})
+        for command in (f"yes the fox | '{HEED}' train - --minutes 0.01 --run piped; exit ${{PIPESTATUS[1]}}",
+                        f"yes the fox | '{HEED}' evaluate run --file -; exit ${{PIPESTATUS[1]}}",
+                        f"yes abc | tr -d '\\n' | '{HEED}' tokenize run; exit ${{PIPESTATUS[2]}}",
+                        f"yes abc | tr -d '\\n' | '{HEED}' score run; exit ${{PIPESTATUS[2]}}",
+                        f"'{HEED}' train {config} --run new"):
+            with self.subTest(command):
+                r = self.in_a_group(150, command)
+                self.assertEqual(r.status, MEMORY, r.err)
+                self.assertIn("does not fit into memory", r.err)
+        for refused in ("new", "piped"):
+            self.assertFalse((self.folder / refused).exists())
+
+    def test_a_validation_without_memory_keeps_what_was_trained(self):
+        (self.folder / "pairs.tsv").write_text("".join(f"a{i % 7} b{i % 5}\tc{i % 7} d{i % 5}\n" for i in range(200)))
+        (self.folder / "valid.tsv").write_text("a b\tc d\n" + "x" * 9000 + "\ty\n")
+        config = self.config("p", family="seq2seq", tokenizer={"type": "char"}, data={"pairs": "pairs.tsv", "valid_pairs": "valid.tsv"},
+                             train={"max_steps": 6, "eval_every": 3, "save_every": 0, "batch_tokens": 500},
+                             model={"d_model": 32, "n_heads": 2, "d_ff": 64, "positions": "rotary"})
+        r = self.limited("-v 1000000", "train", config, "--run", "new")
+        for args in ((), ("resume", "new")):
+            if args:
+                r = self.limited("-v 1000000", *args)
+            self.assertEqual(r.status, MEMORY, r.err)
+            self.assertIn("its longest sentence is valid.tsv:2, 9000 tokens", r.err)
+            self.assertEqual(self.steps("new"), [3])
+            self.assertTrue(self.state(3, "new")["validation_due"])
+        self.resume("new")
+        self.assertEqual([e["step"] for e in self.metrics("new", kind="valid")], [3, 6])
+        (self.folder / "valid.tsv").write_text("x" * 300000 + "\ty\n")
+        self.train(config, "other", status=MEMORY, words=["validation needs about", "valid.tsv:1, 300000 tokens", "data.max_length"])
 
     def test_no_unrequested_thread_is_started(self):
         """Counts its threads while it waits for input from an idle pipe."""
