@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
+#include "text/piece_normalizer.h"
 #include "text/protobuf.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -19,12 +22,13 @@ namespace {
 constexpr std::size_t kMaxPieceBytes = 256;
 
 // The field numbers of the messages.
-enum ModelField { kPieces = 1, kTrainerSpec = 2, kNormalizerSpec = 3 };
+enum ModelField { kPieces = 1, kTrainerSpec = 2, kNormalizerSpec = 3, kDenormalizerSpec = 5 };
 enum PieceField { kText = 1, kScore = 2, kType = 3 };
 enum PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6 };
 enum TrainerField {
   kModelType = 3,
   kVocabSize = 4,
+  kSuffixSpaces = 24,  // treat_whitespace_as_suffix
   kByteFallback = 35,
   kUnkId = 40,
   kBosId = 41,
@@ -33,9 +37,11 @@ enum TrainerField {
 };
 enum NormalizerField {
   kName = 1,
+  kCharsmap = 2,
   kAddDummyPrefix = 3,
   kRemoveExtraWhitespaces = 4,
-  kEscapeWhitespaces = 5
+  kEscapeWhitespaces = 5,
+  kByLine = 200  // heed's own mark, among the numbers that are free for extensions
 };
 constexpr std::uint64_t kUnigramType = 1, kBpeType = 2;
 
@@ -75,14 +81,32 @@ AnyPiece read_piece(std::string_view message, const std::string& path) {
   return piece;
 }
 
-// The pieces of any model of type bpe or unigram.
-struct AllPieces {
-  std::vector<AnyPiece> pieces;
-  bool unigram;
+// Any model of type bpe or unigram, with the defaults of what is left out.
+struct AnyModel {
+  std::vector<AnyPiece> pieces = {};
+  bool unigram = true, suffix_spaces = false, by_line = false, denormalizes = false;
+  PieceModel::Reading reading{"nmt_nfkc", true, true, true};
+  std::string charsmap = {};
 };
-AllPieces read_pieces(std::string_view bytes, const std::string& path) {
-  std::vector<AnyPiece> all;
-  std::uint64_t model_type = 0;
+
+void read_normalizer(std::string_view message, const std::string& path, AnyModel& model) {
+  for (ProtoReader spec(message, path); !spec.done();) {
+    const ProtoReader::Field entry = spec.next();
+    if (entry.number == kName && entry.wire == kProtoBytes) model.reading.normalizer = entry.bytes;
+    if (entry.number == kCharsmap && entry.wire == kProtoBytes) model.charsmap = entry.bytes;
+    if (entry.wire != kProtoVarint) continue;
+    const bool on = entry.value != 0;
+    if (entry.number == kAddDummyPrefix) model.reading.add_dummy_prefix = on;
+    if (entry.number == kRemoveExtraWhitespaces) model.reading.remove_extra_whitespaces = on;
+    if (entry.number == kEscapeWhitespaces) model.reading.escape_whitespaces = on;
+    if (entry.number == kByLine) model.by_line = on;
+  }
+}
+
+AnyModel read_model(std::string_view bytes, const std::string& path) {
+  AnyModel model;
+  std::vector<AnyPiece>& all = model.pieces;
+  std::uint64_t model_type = kUnigramType;
   ProtoReader reader(bytes, path);
   while (!reader.done()) {
     const ProtoReader::Field field = reader.next();
@@ -94,20 +118,31 @@ AllPieces read_pieces(std::string_view bytes, const std::string& path) {
       for (ProtoReader spec(field.bytes, path); !spec.done();) {
         const ProtoReader::Field entry = spec.next();
         if (entry.number == kModelType && entry.wire == kProtoVarint) model_type = entry.value;
+        if (entry.number == kSuffixSpaces && entry.wire == kProtoVarint)
+          model.suffix_spaces = entry.value != 0;
       }
+    } else if (field.number == kNormalizerSpec && field.wire == kProtoBytes) {
+      read_normalizer(field.bytes, path, model);
+    } else if (field.number == kDenormalizerSpec && field.wire == kProtoBytes) {
+      AnyModel other;
+      read_normalizer(field.bytes, path, other);
+      model.denormalizes = !other.charsmap.empty();
     }
   }
   if (model_type != kUnigramType && model_type != kBpeType)
     reader.refuse("its type is neither bpe nor unigram");
-  return {std::move(all), model_type == kUnigramType};
+  model.unigram = model_type == kUnigramType;
+  return model;
 }
 
 // The fault of a learnt piece, or nullptr.
-const char* fault(const AnyPiece& piece) {
-  if (piece.type != kNormal) return "has the wrong type";
+const char* fault(const AnyPiece& piece, bool by_line) {
+  if (piece.type != kNormal && !(by_line && piece.type == kUserDefined))
+    return "has the wrong type";
   if (piece.text.empty()) return "is empty";
   if (piece.text.size() > kMaxPieceBytes) return "is too long";
   if (!std::isfinite(piece.score)) return "has no finite score";
+  if (by_line) return find_invalid_utf8(piece.text) == piece.text.npos ? nullptr : "is not UTF-8";
   std::size_t at = piece.text.starts_with(kSpaceMark) ? kSpaceMark.size() : 0;
   for (; at < piece.text.size(); at += code_point_at(piece.text, at).length)
     if (piece.text[at] == ' ' || reserved_length(piece.text, at) > 0)
@@ -132,10 +167,11 @@ int reserved_length(std::string_view text, std::size_t at) {
   return reserved ? c.length : 0;
 }
 
-std::string write_piece_model(const PieceModel& model) {
+std::string write_piece_model(const PieceModel& model, std::string_view charsmap) {
   std::string out;
   for (const AnyPiece& piece : fixed_pieces(model.specials)) out += piece.message();
-  for (const auto& piece : model.pieces) out += AnyPiece{piece.text, piece.score}.message();
+  for (const auto& piece : model.pieces)
+    out += AnyPiece{piece.text, piece.score, piece.user_defined ? kUserDefined : kNormal}.message();
   out += proto_bytes(kTrainerSpec,
                      proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
                          proto_number(kVocabSize, static_cast<std::uint64_t>(model.size())) +
@@ -143,17 +179,28 @@ std::string write_piece_model(const PieceModel& model) {
                          proto_number(kBosId, Tokenizer::kBos) +
                          proto_number(kEosId, Tokenizer::kEos) +
                          proto_number(kPadId, static_cast<std::uint64_t>(-1)));
-  out += proto_bytes(kNormalizerSpec, proto_bytes(kName, "identity") +
-                                          proto_number(kAddDummyPrefix, 0) +
-                                          proto_number(kRemoveExtraWhitespaces, 0) +
-                                          proto_number(kEscapeWhitespaces, 1));
+  const PieceModel::Reading& r = model.reading;
+  out += proto_bytes(kNormalizerSpec,
+                     proto_bytes(kName, r.normalizer) +
+                         (charsmap.empty() ? "" : proto_bytes(kCharsmap, charsmap)) +
+                         proto_number(kAddDummyPrefix, r.add_dummy_prefix) +
+                         proto_number(kRemoveExtraWhitespaces, r.remove_extra_whitespaces) +
+                         proto_number(kEscapeWhitespaces, r.escape_whitespaces) +
+                         (model.by_line ? proto_number(kByLine, 1) : ""));
   return out;
 }
 
-PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
+PieceModel read_piece_model(std::string_view bytes, const std::string& path,
+                            std::string* charsmap) {
   const ProtoReader reader(bytes, path);
-  const auto [all, unigram] = read_pieces(bytes, path);
-  PieceModel model{.unigram = unigram};
+  const AnyModel any = read_model(bytes, path);
+  const std::vector<AnyPiece>& all = any.pieces;
+  PieceModel model{.unigram = any.unigram, .by_line = any.by_line};
+  if (any.by_line) {
+    model.reading = any.reading;
+    if (!is_normalizer(model.reading.normalizer)) reader.refuse("its normaliser is unknown");
+    if (charsmap != nullptr) *charsmap = any.charsmap;
+  }
   for (std::size_t i = Tokenizer::kFirstFurther; i < all.size() && all[i].type == kControl; ++i) {
     if (!is_special_name(all[i].text)) reader.refuse("a special token has an invalid name");
     model.specials.push_back(all[i].text);
@@ -169,27 +216,43 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
         reader.refuse(shown + "should be " + fixed[id].text);
       continue;
     }
-    if (const char* what = fault(all[id])) reader.refuse(shown + what);
-    model.pieces.push_back({all[id].text, all[id].score});
+    if (const char* what = fault(all[id], any.by_line)) reader.refuse(shown + what);
+    model.pieces.push_back({all[id].text, all[id].score, all[id].type == kUserDefined});
   }
   return model;
 }
 
 AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
                            const std::vector<std::string>& specials) {
-  auto [all, unigram] = read_pieces(bytes, path);
-  AdoptedPieces adopted{.model = {.unigram = unigram, .specials = specials}};
+  const ProtoReader reader(bytes, path);
+  const AnyModel any = read_model(bytes, path);
+  const std::string& name = any.reading.normalizer;
+  if (!is_normalizer(name) || any.charsmap.empty() != (name == kIdentity) || any.denormalizes)
+    reader.refuse(fmt::format("its normaliser (\"{}\") is not one of SentencePiece's own: {}",
+                              excerpt(name), joined(normalizers())));
+  if (any.suffix_spaces) reader.refuse("it has spaces at the ends of words");
+  AdoptedPieces adopted;
+  adopted.model.unigram = any.unigram;
+  adopted.model.specials = specials;
+  const auto learnt = [](const AnyPiece& piece) {
+    return piece.type == kNormal || piece.type == kUserDefined;
+  };
+  adopted.model.by_line = any.reading != PieceModel::Reading{} ||
+                          std::ranges::any_of(any.pieces, [&](const AnyPiece& p) {
+                            return learnt(p) && fault(p, false);
+                          });
+  if (adopted.model.by_line) adopted.model.reading = any.reading;
   const std::vector<AnyPiece> fixed = fixed_pieces(specials);
   std::unordered_set<std::string_view> seen;
   for (const AnyPiece& piece : fixed) seen.insert(piece.text);
-  for (const AnyPiece& piece : all) {
-    if (piece.type != kNormal && piece.type != kUserDefined) continue;  // heed adds its own
-    if (fault(piece) || !seen.insert(piece.text).second)
-      ++adopted.left_out;
+  for (const AnyPiece& piece : any.pieces) {
+    if (!learnt(piece)) continue;  // heed adds its own
+    if (fault(piece, adopted.model.by_line) || !seen.insert(piece.text).second)
+      adopted.left_out.push_back(piece.text);
     else
-      adopted.model.pieces.push_back({piece.text, piece.score});
+      adopted.model.pieces.push_back({piece.text, piece.score, piece.type == kUserDefined});
   }
-  if (adopted.model.pieces.empty()) ProtoReader(bytes, path).refuse("it has no usable piece");
+  if (adopted.model.pieces.empty()) reader.refuse("it has no usable piece");
   return adopted;
 }
 

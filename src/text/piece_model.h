@@ -4,7 +4,9 @@
 //
 //   ids 0 <unk>, 1 <s>, 2 </s>, then further special tokens, then <0x00> to <0xFF>, then `pieces`;
 //   trainer_spec: model_type, vocab_size, byte_fallback, ids of the special pieces;
-//   normalizer_spec: identity, no dummy prefix, no removal of extra whitespace.
+//   normalizer_spec: identity, no dummy prefix, no removal of extra whitespace; or, for a model of
+//   others (tokenizer.file), its own way of reading a line, with the library's table for a
+//   normaliser and the mark kByLine.
 //
 // Any SentencePiece library (Python's, say) can open the file. Field numbers are those in
 // sentencepiece_model.proto in google/sentencepiece.
@@ -18,12 +20,21 @@ namespace heed {
 
 struct PieceModel {
   struct Piece {
-    std::string text;  // U+2581 marks a space, only as the first character
-    float score;       // bpe: minus the rank of the merge; unigram: log probability
+    std::string text;           // U+2581 marks a space; only as the first character unless by_line
+    float score;                // bpe: minus the rank of the merge; unigram: log probability
+    bool user_defined = false;  // taken whole wherever it occurs; only if by_line
+  };
+  // How a model of others changes a line before it is split.
+  struct Reading {
+    std::string normalizer = "identity";
+    bool add_dummy_prefix = false, remove_extra_whitespaces = false, escape_whitespaces = true;
+    bool operator==(const Reading&) const = default;
   };
   bool unigram = false;                    // else bpe
   std::vector<std::string> specials = {};  // names of the further special tokens
   std::vector<Piece> pieces = {};
+  bool by_line = false;  // lines are split whole, as SentencePiece does it; else word by word
+  Reading reading = {};  // only if by_line
 
   int first_byte_id() const { return 3 + static_cast<int>(specials.size()); }
   int first_piece_id() const { return first_byte_id() + 256; }
@@ -42,21 +53,25 @@ std::string byte_piece(int byte);
 // token in heed) and invalid bytes (length 1). They become byte tokens.
 int reserved_length(std::string_view text, std::size_t at);
 
-std::string write_piece_model(const PieceModel& model);
+// `charsmap`: the table of the normaliser (text/piece_normalizer.h).
+std::string write_piece_model(const PieceModel& model, std::string_view charsmap = {});
 
 // Reads a model written by heed or by SentencePiece's trainer. Error (store, naming `path`) if the
 // bytes are not such a model, or if a piece is duplicate, misplaced, empty, too long or not as
 // described above.
-PieceModel read_piece_model(std::string_view bytes, const std::string& path);
+// `charsmap`, if not null, becomes the table of its normaliser.
+PieceModel read_piece_model(std::string_view bytes, const std::string& path,
+                            std::string* charsmap = nullptr);
 
-// The usable part of any SentencePiece model: the ordinary pieces with their scores, in order,
-// after `specials` and the bytes. Not used: its normaliser, user-defined pieces, and pieces that
-// heed's form does not allow (with a space in the middle, say).
+// Any SentencePiece model: the ordinary and user-defined pieces with their scores, in order, after
+// `specials` and the bytes, and its way of reading a line. So the texts of its pieces are
+// SentencePiece's; newlines and characters without a piece are bytes.
 struct AdoptedPieces {
   PieceModel model;
-  int left_out = 0;  // of the ordinary and user-defined pieces
+  std::vector<std::string> left_out;  // pieces that are too long, or are heed's own already
 };
-// Error (store) as above if the bytes are not a bpe or unigram model, or if no piece is usable.
+// Error (store) as above if the bytes are not a bpe or unigram model, if no piece is usable, or if
+// its normaliser is not one of SentencePiece's own.
 AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
                            const std::vector<std::string>& specials);
 

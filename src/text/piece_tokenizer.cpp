@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -32,15 +34,15 @@ PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
     : Tokenizer(model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe, model.specials),
       model_(std::move(model)),
       processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
-  const auto status = processor_->LoadFromSerializedProto(write_piece_model(model_));
+  const auto status = processor_->LoadFromSerializedProto(
+      write_piece_model(model_, normalizer_table(model_.reading.normalizer)));
   if (!status.ok())
     throw Error(Exit::store,
                 fmt::format("{}: SentencePiece rejects it: {}.", path, status.ToString()));
   bytes_.resize(model_.first_byte_id());
   for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, static_cast<char>(byte));
   for (const auto& piece : model_.pieces) {
-    const bool spaced = piece.text.starts_with(kSpaceMark);
-    bytes_.push_back(spaced ? " " + piece.text.substr(kSpaceMark.size()) : piece.text);
+    bytes_.push_back(replace_all(piece.text, kSpaceMark, " "));
   }
 }
 
@@ -57,7 +59,36 @@ std::vector<int> PieceTokenizer::encode_word(std::string_view word) const {
   return ids;
 }
 
+void PieceTokenizer::scan_lines(std::string_view text, const Sink& sink) const {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const auto found = processor_->EncodeAsImmutableProto(text.substr(begin, end - begin));
+    const auto pieces = found.pieces();
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      // The bytes of a character are at its begin, but for the last one, which has all of it.
+      std::size_t last = i;
+      while (pieces[last].begin() == pieces[last].end() && last + 1 < pieces.size() &&
+             is_byte(static_cast<int>(pieces[last].id())))
+        ++last;
+      const std::size_t from = begin + pieces[last].begin(), n = last - i + 1;
+      const bool bytes = is_byte(static_cast<int>(pieces[last].id())) &&
+                         pieces[last].end() - pieces[last].begin() == n;
+      for (std::size_t k = 0; k < n; ++k, ++i) {
+        const int id = static_cast<int>(pieces[i].id());
+        if (bytes)
+          sink({id, from + k, from + k + 1});
+        else
+          sink({id, begin + pieces[i].begin(), begin + pieces[i].end()});
+      }
+      --i;
+    }
+    if (end < text.size()) sink({byte_id('\n'), end, end + 1});
+    begin = end + 1;
+  }
+}
+
 void PieceTokenizer::scan(std::string_view text, const Sink& sink) const {
+  if (model_.by_line) return scan_lines(text, sink);
   std::unordered_map<std::string_view, std::vector<int>> cache;
   for (std::size_t at = 0; at < text.size();) {
     if (const int reserved = reserved_length(text, at)) {
@@ -79,8 +110,10 @@ void PieceTokenizer::scan(std::string_view text, const Sink& sink) const {
   }
 }
 
-std::string PieceTokenizer::text_after(int, int id) const {
-  return bytes_[id];
+std::string PieceTokenizer::text_after(int previous, int id) const {
+  const bool begins_line = previous < 0 || previous == byte_id('\n');
+  const bool prefixed = model_.reading.add_dummy_prefix && begins_line;
+  return prefixed && bytes_[id].starts_with(' ') ? bytes_[id].substr(1) : bytes_[id];
 }
 
 std::string PieceTokenizer::ordinary_piece(int id) const {
@@ -91,8 +124,9 @@ std::string PieceTokenizer::ordinary_piece(int id) const {
 
 std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,
                                                      const std::string& path) {
-  PieceModel model = read_piece_model(bytes, path);
-  if (write_piece_model(model) != bytes)
+  std::string table;  // of the library that wrote it
+  PieceModel model = read_piece_model(bytes, path, &table);
+  if (write_piece_model(model, table) != bytes)
     throw Error(Exit::store, path + ": not a tokenizer that heed wrote: its settings differ.",
                 "use another checkpoint of the run");
   return std::make_unique<PieceTokenizer>(std::move(model), path);

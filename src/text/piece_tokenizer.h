@@ -6,6 +6,9 @@
 // the whole line, in linear time; each distinct word is encoded once per call. Words longer than
 // kMaxWordBytes are cut there, between characters. Reserved characters (piece_model.h) and
 // characters without a piece become byte tokens, so decoding restores any bytes exactly.
+//
+// A model of others may read otherwise (PieceModel::by_line): then SentencePiece splits whole
+// lines, and decoding gives what its normaliser has left of them.
 #pragma once
 
 #include <memory>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "text/piece_model.h"
+#include "text/piece_normalizer.h"
 #include "text/tokenizer.h"
 
 namespace sentencepiece {
@@ -32,13 +36,19 @@ class PieceTokenizer final : public Tokenizer {
   int size() const override { return model_.size(); }
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;
-  std::string serialize() const override { return write_piece_model(model_); }
+  std::string serialize() const override {
+    return write_piece_model(model_, normalizer_table(model_.reading.normalizer));
+  }
 
  protected:
   std::string ordinary_piece(int id) const override;
 
  private:
   std::vector<int> encode_word(std::string_view word) const;
+  void scan_lines(std::string_view text, const Sink& sink) const;
+  bool is_byte(int id) const {
+    return model_.first_byte_id() <= id && id < model_.first_piece_id();
+  }
   int byte_id(char byte) const { return model_.first_byte_id() + static_cast<unsigned char>(byte); }
 
   PieceModel model_;

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/input_file.h"
+#include "base/utf8.h"
 #include "text/piece_tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/utf8.h"
@@ -31,9 +33,20 @@ TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& conf
   require_same("type",
                type_name(adopted.model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe),
                type_name(config.type), path);
+  const PieceModel::Reading& reading = adopted.model.reading;
   std::string note;
-  if (adopted.left_out > 0)
-    note = fmt::format("; {} of its pieces left out as unusable", adopted.left_out);
+  if (adopted.model.by_line)
+    note = fmt::format("; lines are read as SentencePiece reads them (normaliser {}{}{})",
+                       reading.normalizer, reading.add_dummy_prefix ? ", a space in front" : "",
+                       reading.remove_extra_whitespaces ? ", extra spaces removed" : "");
+  note += "; newlines and characters without a piece are single bytes";
+  if (!adopted.left_out.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& text : adopted.left_out)
+      if (names.size() < 5) names.push_back("'" + excerpt(text) + "'");
+    note += fmt::format("; {} of its pieces left out as unusable: {}{}", adopted.left_out.size(),
+                        joined(names), names.size() < adopted.left_out.size() ? ", ..." : "");
+  }
   return {std::make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
 }
 

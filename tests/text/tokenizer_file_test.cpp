@@ -80,7 +80,7 @@ TEST(TokenizerFile, ModelThatIsWrong) {
   };
   const std::string nan_model = changed([](PieceModel& m) { m.pieces[2].score = NAN; });
   const std::array<std::array<std::string, 2>, 15> cases = {{
-      {"", "neither bpe nor unigram"},
+      {"", "too few pieces"},
       {"not protobuf", "run/tokenizer"},
       {write_piece_model(small_model()) + "x", "cut short"},
       {nan_model, "no finite score"},

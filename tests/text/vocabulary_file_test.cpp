@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
 #include <fstream>
@@ -32,15 +33,16 @@ class VocabularyFile : public testing::Test {
   std::string error(Type type, std::string_view bytes, Exit exit = Exit::data) const {
     return error_of([&] { read(type, bytes); }, exit);
   }
-  // A model of the SentencePiece library with its own settings: <pad> is 0, text is normalised and
-  // begins with a space, there are no bytes.
-  std::string foreign_model(const std::string& type) const {
+  // A model of the SentencePiece library, by default with its own settings: text is normalised and
+  // begins with a space, there are no bytes; <pad> is 0.
+  std::string foreign_model(const std::string& type, const std::string& settings = "") const {
     std::ofstream(path_) << training_text();
     std::string bytes;
     const auto status = sentencepiece::SentencePieceTrainer::Train(
         "--input=" + path_ + " --model_type=" + type +
-            " --vocab_size=60 --hard_vocab_limit=false --pad_id=0 --eos_id=1 --unk_id=2 --bos_id=-1"
-            " --user_defined_symbols=<sep> --minloglevel=3",
+            " --hard_vocab_limit=false --pad_id=0 --eos_id=1 --unk_id=2 --bos_id=-1"
+            " --user_defined_symbols=<sep> --minloglevel=3 " +
+            settings,
         nullptr, &bytes);
     EXPECT_TRUE(status.ok()) << status.ToString();
     return bytes;
@@ -78,19 +80,75 @@ TEST_F(VocabularyFile, AListGivesTheTokensInItsOrder) {
   EXPECT_EQ(split->encode("a."), (IdList{3, 4}));
 }
 
-TEST_F(VocabularyFile, AForeignModelGivesItsPieces) {
-  for (const Type type : {TokenizerConfig::bpe, TokenizerConfig::unigram}) {
-    const TrainedTokenizer t = read(type, foreign_model(std::string(type_name(type))), true);
-    const Tokenizer& tokenizer = *t.tokenizer;
-    EXPECT_EQ(tokenizer.specials()[3], "[MASK]");
-    EXPECT_THAT(t.note, HasSubstr("1 of its pieces left out"));  // <sep>
-    EXPECT_THAT(pieces(tokenizer, "the river the"),
-                testing::Contains(testing::AnyOf("▁the", "▁river")));
-    const std::string text = "The river: ﬁve  spaces\t<sep>\n";
-    EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
-    const auto loaded = load_tokenizer(kTokenizerModel, tokenizer.serialize(), "p");
-    EXPECT_EQ(loaded->encode(text), tokenizer.encode(text));
+// The texts of SentencePiece's own pieces; characters without one as bytes.
+std::vector<std::string> pieces_of_the_library(const std::string& model, const std::string& line) {
+  sentencepiece::SentencePieceProcessor processor;
+  EXPECT_TRUE(processor.LoadFromSerializedProto(model).ok());
+  std::vector<std::string> texts;
+  const auto found = processor.EncodeAsImmutableProto(line);
+  for (const auto& piece : found.pieces()) {
+    if (static_cast<int>(piece.id()) != processor.unk_id())
+      texts.push_back(piece.piece());
+    else
+      for (const char byte : piece.piece())
+        texts.push_back(byte_piece(static_cast<unsigned char>(byte)));
   }
+  return texts;
+}
+
+TEST_F(VocabularyFile, AForeignModelSplitsAsTheLibraryDoes) {
+  const std::vector<std::string> lines = {"The river: ﬁve  spaces\t<sep> and x<sep>y ",
+                                          "  the river the",
+                                          "Ünïcode e\u0301 ＦＵＬＬ 天地 שלום",
+                                          "the\u00A0river\u200B\u3000a",
+                                          "",
+                                          "   ",
+                                          "👍🏽 the"};
+  const std::vector<std::string> settings = {
+      "",
+      "--normalization_rule_name=nfkc",
+      "--normalization_rule_name=nmt_nfkc_cf",
+      "--normalization_rule_name=identity",
+      "--normalization_rule_name=identity --add_dummy_prefix=false "
+      "--remove_extra_whitespaces=false",
+      "--split_by_whitespace=false",
+      "--byte_fallback=true"};
+  for (const Type type : {TokenizerConfig::bpe, TokenizerConfig::unigram})
+    for (const std::string& setting : settings) {
+      const std::string model = foreign_model(std::string(type_name(type)), setting);
+      const TrainedTokenizer t = read(type, model, true);
+      EXPECT_EQ(t.tokenizer->specials()[3], "[MASK]");
+      EXPECT_THAT(t.note, HasSubstr("newlines and characters without a piece are single bytes"));
+      const auto loaded = load_tokenizer(kTokenizerModel, t.tokenizer->serialize(), "p");
+      for (const std::string& line : lines) {
+        EXPECT_EQ(pieces(*t.tokenizer, line), pieces_of_the_library(model, line))
+            << type_name(type) << setting;
+        EXPECT_EQ(loaded->encode(line), t.tokenizer->encode(line));
+      }
+      const std::vector<int> two = t.tokenizer->encode("the river\nthe");
+      EXPECT_EQ(t.tokenizer->decode(two), "the river\nthe");
+    }
+}
+
+TEST_F(VocabularyFile, NormalisersThatAreNotTheLibrarysAreRefused) {
+  std::ofstream(folder_.path() / "rules") << "61\t62\n";
+  const std::string rules = (folder_.path() / "rules").string();
+  EXPECT_THAT(error(TokenizerConfig::unigram,
+                    foreign_model("unigram", "--normalization_rule_tsv=" + rules)),
+              AllOf(HasSubstr("normaliser (\"user_defined\")"), HasSubstr("nmt_nfkc")));
+  EXPECT_THAT(error(TokenizerConfig::unigram,
+                    foreign_model("unigram", "--denormalization_rule_tsv=" + rules)),
+              HasSubstr("normaliser"));
+  EXPECT_THAT(
+      error(TokenizerConfig::bpe, foreign_model("bpe", "--treat_whitespace_as_suffix=true")),
+      HasSubstr("spaces at the ends of words"));
+  // A known name with another table, or none.
+  std::string model = foreign_model("unigram");
+  const std::size_t name = model.find("nmt_nfkc");
+  EXPECT_THAT(error(TokenizerConfig::unigram, std::string(model).replace(name, 8, "unknown_")),
+              HasSubstr("normaliser (\"unknown_\")"));
+  EXPECT_THAT(error(TokenizerConfig::unigram, std::string(model).replace(name, 8, "identity")),
+              HasSubstr("normaliser (\"identity\")"));
 }
 
 TEST_F(VocabularyFile, IsWhatTheConfigSays) {
