@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
-constexpr std::size_t kShortLine = 1 << 20;
 
 int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
@@ -184,9 +183,11 @@ void InputLines::fill() {
     throw Error(exit_, fmt::format("cannot read {}: a line has more than {} bytes",
                                    quoted_path(file_.name()), longest_));
   // A token takes some 50 bytes in all.
-  if (bytes_.size() > kShortLine && bytes_.size() % kShortLine < kPiece)
+  if (bytes_.size() > asked_) {
     require_memory(100.0 * static_cast<double>(bytes_.size()),
                    "a line of " + file_.name().string());
+    asked_ = bytes_.size() + (1 << 20);
+  }
   at_end_ = !file_.append_to(bytes_, kPiece);
 }
 

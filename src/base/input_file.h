@@ -87,9 +87,10 @@ class InputLines {
   InputFile file_;
   Exit exit_;
   std::size_t longest_;
-  std::string bytes_;        // read so far; not yet returned from begin_ on
-  std::size_t begin_ = 0;    // of the next line
-  std::size_t scanned_ = 0;  // no \n between begin_ and here
+  std::string bytes_;            // read so far; not yet returned from begin_ on
+  std::size_t asked_ = 1 << 20;  // for so many bytes there is memory
+  std::size_t begin_ = 0;        // of the next line
+  std::size_t scanned_ = 0;      // no \n between begin_ and here
   bool at_end_ = false, ended_ = true;
 };
 

@@ -157,8 +157,12 @@ void Log::keep_file(const std::string& path) {
   struct stat info = {};
   if (!outputs_->file) return;
   if (::stat(path.c_str(), &info) == 0 && info.st_ino == outputs_->inode) return;
-  open_file(path);
-  warn(path + " was moved or removed: a new one begins here");
+  try {
+    open_file(path);
+    warn(path + " was moved or removed: a new one begins here");
+  } catch (const Error& e) {
+    if (!outputs_->warned.exchange(true)) warn(std::string("the log file is lost: ") + e.what());
+  }
 }
 
 void Log::info(std::string_view line) {

@@ -22,9 +22,14 @@ constexpr std::string_view kFolder = "/proc/self/fd/";
 StoredInput::StoredInput() : fd_(::memfd_create("standard input", MFD_CLOEXEC)) {
   InputFile input("-", InputFile::Allow::anything, Exit::data);
   std::ofstream file(path(), std::ios::binary);
-  for (std::string block; file && input.append_to(block, kBlock); block.clear()) {
-    require_memory(kBlock, "standard input");  // it is kept in memory
+  std::size_t stored = 0, room = 0;  // it is kept in memory
+  for (std::string block; file && input.append_to(block, 1 << 20); block.clear()) {
+    if (stored + block.size() > room) {
+      require_memory(kBlock, "standard input");
+      room = stored + kBlock;
+    }
     file << block;
+    stored += block.size();
   }
   if (!file.flush()) throw_file_error("keep", "standard input", errno, Exit::memory);
   if (file.tellp() == 0) throw Error(Exit::data, "standard input is empty; expected text.");

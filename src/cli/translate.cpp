@@ -20,14 +20,12 @@ constexpr std::size_t kTranslatedLines = 512;  // read, translated and written a
 
 constexpr const char* kTranslateNotes =
     "Without TEXT, standard input; on a terminal heed asks for lines one by one.\n"
-    "Prints one line for every line of the input, in order; an empty line for a blank one, and "
-    "for\n"
-    "one that is too long to be read (exit code 3 at the end). A translation that does not end\n"
-    "within --max-length is cut there, and named on standard error. With\n"
-    "--n-best, lines \"number ||| translation ||| score\", numbered from 0. Hypotheses are ranked\n"
-    "by log-probability / length^length-penalty; the length counts </s>. With --json, an object\n"
-    "per line: line, source, translation, score, logprob, ids, ended; with --n-best all are in\n"
-    "n_best.";
+    "Prints one line for every line of the input, in order; an empty line for a blank one, and\n"
+    "for one that is too long to be read (exit code 3 at the end). A translation that does not\n"
+    "end within --max-length is cut there, and named on standard error. With --n-best, lines\n"
+    "\"number ||| translation ||| score\", numbered from 0. Hypotheses are ranked by\n"
+    "log-probability / length^length-penalty; the length counts </s>. With --json, an object per\n"
+    "line: line, source, translation, score, logprob, ids, ended; with --n-best all are in n_best.";
 
 nlohmann::ordered_json as_json(const Translation& t) {
   return {{"translation", to_valid_utf8(t.text)},
@@ -59,18 +57,24 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
     print(fmt::format("{} ||| {} ||| {:.6f}\n", number, to_valid_utf8(t.text), t.score));
 }
 
+// White space, or nothing that is seen.
 bool is_blank(std::string_view text) {
   bool blank = true;
-  each_code_point(text, [&](CodePoint c, std::size_t) { blank = blank && is_space(c.value); });
+  each_code_point(text, [&](CodePoint c, std::size_t) {
+    blank = blank && (is_space(c.value) || c.value == 0x200B || c.value == 0xFEFF);
+  });
   return blank;
 }
 
-// Error (data) if the model cannot read so long a source.
-void check_source(const OpenModel& m, std::size_t tokens, const std::string& name) {
+// Error (data) if the model cannot read so long a source, one on each of so many threads.
+void check_source(const OpenModel& m, std::size_t tokens, std::size_t threads,
+                  const std::string& name) {
   m.objective->fit(Side::source, tokens, name);
   const double n = static_cast<double>(tokens);
-  const double needed = 4.0 * m.config.model.n_heads * n * n, available = available_memory();
-  if (needed > available)  // for a head's weights on all pairs of tokens
+  // Every head has a weight for each pair of tokens.
+  const double needed = 4.0 * m.config.model.n_heads * n * n * static_cast<double>(threads);
+  const double available = available_memory();
+  if (needed > available)
     throw Error(Exit::data,
                 fmt::format("{} has {} tokens; attention over them takes {} of memory, and {} are "
                             "available.",
@@ -123,7 +127,8 @@ Exit run_translate(CommandLine& line) {
       if (is_blank(lines.back())) continue;
       ids = texts.line(Side::source, lines.back());
       try {
-        check_source(m, m.objective->framed_source(ids).size(), t.name);
+        check_source(m, m.objective->framed_source(ids).size(),
+                     std::min<std::size_t>(read.size(), m.pool.threads()), t.name);
       } catch (const Error& e) {
         if (!t.is_line) throw;
         print_error(e.what());

@@ -40,6 +40,8 @@ class TextFile {
   TextFile(std::string name, const ReadOptions& options)
       : name_(std::move(name)), options_(options) {}
 
+  bool is_empty() const { return empty_; }  // but for a byte order mark
+
   // Appends the text of `raw` to `text`, and keeps in `raw` what needs more bytes to be told.
   void take(std::string& raw, std::string& text, bool at_end) {
     if (in_file_ == 0 && raw.size() < kFirstLook && !at_end) return;
@@ -48,7 +50,10 @@ class TextFile {
       if (!options_.any_bytes)
         if (const std::string kind = other_kind(rest); !kind.empty() && kind != kEmptyKind)
           throw_no_text(name_, kind);
-      if (rest.starts_with(kByteOrderMark)) skip(rest, kByteOrderMark.size());
+      if (rest.starts_with(kByteOrderMark)) {
+        rest.remove_prefix(kByteOrderMark.size());
+        in_file_ = in_line_ = kByteOrderMark.size();
+      }
     } else if (!options_.any_bytes && rest.find('\0') != std::string_view::npos) {
       throw_no_text(name_, other_kind(std::string_view("\0", 1)));
     }
@@ -62,7 +67,7 @@ class TextFile {
     }
     raw.erase(0, raw.size() - rest.size());
     if (at_end && too_many_bad(bad_, in_file_)) throw *first_bad_;
-    if (!at_end || in_file_ == 0 || last_ == '\n') return;
+    if (!at_end || is_empty() || last_ == '\n') return;
     text += '\n';
     if (options_.notes) options_.notes->newline_added = true;
   }
@@ -76,6 +81,7 @@ class TextFile {
           static_cast<std::uint64_t>(std::ranges::count(part, '\r'));
     }
     if (n > 0) last_ = part.back();
+    empty_ = empty_ && n == 0;
     const std::size_t newline = part.rfind('\n');
     in_line_ = newline == std::string_view::npos ? in_line_ + n : n - newline - 1;
     in_file_ += n;
@@ -100,6 +106,7 @@ class TextFile {
   std::size_t lines_ = 0, in_line_ = 0, in_file_ = 0, bad_ = 0;
   std::optional<Error> first_bad_;
   char last_ = 0;
+  bool empty_ = true;
 };
 
 // Where to end a chunk of text[0, end): after a newline, else before a space, else between
@@ -176,9 +183,10 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
     InputFile file = open_text(path);
     TextFile reader(shown_path(path), options);
     bool empty = true;
-    for (bool at_end = false; !at_end; empty = empty && at_end) {
+    for (bool at_end = false; !at_end;) {
       at_end = !file.append_to(raw, kBlock);
       reader.take(raw, text, at_end);
+      empty = reader.is_empty();
       if (text.size() >= kBlock) flush(chunk_end(text, text.size(), options.normalize));
     }
     if (empty) throw Error(Exit::data, path + ": is empty; expected text.");
@@ -201,7 +209,10 @@ std::string read_text(std::span<const std::string> paths, const ReadOptions& opt
   std::string text;
   std::error_code none;
   for (const std::string& path : paths)  // a hint only
-    if (const auto size = fs::file_size(path, none); !none) text.reserve(text.capacity() + size);
+    if (const auto size = fs::file_size(path, none); !none) {
+      require_memory(static_cast<double>(text.capacity() + size), "the data");
+      text.reserve(text.capacity() + size);
+    }
   scan_text(paths, options, [&](std::string_view chunk) {
     if (text.size() + chunk.size() > text.capacity())
       require_memory(2.0 * static_cast<double>(text.capacity()), "the data");

@@ -18,11 +18,7 @@
 #include "data/data_files.h"
 
 namespace heed {
-namespace {
-
 namespace fs = std::filesystem;
-
-}  // namespace
 
 FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
   FoundTexts found;

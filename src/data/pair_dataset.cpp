@@ -27,11 +27,7 @@ Split encode_pairs(std::span<const std::string_view> source,
     Encoder encoder(*tokenizers.target);
     encoder.take(target[i], s, s.target);
     s.lossy = s.lossy || s.unknown.count > of_source || !encoder.exact();
-    if (s.notes.empty() && !encoder.difference().empty())
-      s.notes.push_back(
-          fmt::format("the tokens do not give back every target exactly: {}; so there "
-                      "may be no bits per byte",
-                      encoder.difference()));
+    encoder.say_difference(s);
     const std::size_t longest =
         std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
     if (!drop_long)
@@ -113,10 +109,13 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
     d.valid = encode_pairs(valid.source, valid.target, c, tokenizers, false);
-    d.valid.file = c.data.valid_pairs.empty() ? c.data.valid_source : c.data.valid_pairs;
+    const DataConfig& files = c.data;
+    d.valid.source_file = files.valid_pairs.empty() ? files.valid_source : files.valid_pairs;
+    d.valid.target_file = files.valid_pairs.empty() ? files.valid_target : files.valid_pairs;
   } else if (n < all.size()) {
     d.valid = encode_pairs(source.subspan(n), target.subspan(n), c, tokenizers, false);
-    d.valid.file = c.data.pairs.empty() ? c.data.source : c.data.pairs;
+    d.valid.source_file = c.data.pairs.empty() ? c.data.source : c.data.pairs;
+    d.valid.target_file = c.data.pairs.empty() ? c.data.target : c.data.pairs;
     d.valid.first_line = n + 1;
   }
   if (d.train.sentences() == 0)

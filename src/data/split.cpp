@@ -23,10 +23,17 @@ void Ids::grow() {
 std::string Split::longest_in_words() const {
   std::uint64_t most = 0;
   std::size_t at = 0;
-  for (const auto* begin : {&source_begin, &target_begin})
-    for (std::size_t i = 0; i < sentences(); ++i)
-      if (const std::uint64_t n = (*begin)[i + 1] - (*begin)[i]; n > most) most = n, at = i;
-  return fmt::format("{}:{}, {} tokens", file, first_line + at, most);
+  const std::string* file = &source_file;
+  for (const bool of_source : {true, false}) {
+    const auto& begin = of_source ? source_begin : target_begin;
+    for (std::size_t i = 0; i < sentences(); ++i) {
+      if (begin[i + 1] - begin[i] <= most) continue;
+      most = begin[i + 1] - begin[i];
+      at = i;
+      file = of_source ? &source_file : &target_file;
+    }
+  }
+  return fmt::format("{}:{}, {} tokens", *file, first_line + at, most);
 }
 
 std::int64_t Split::longest(Side side) const {
@@ -34,6 +41,13 @@ std::int64_t Split::longest(Side side) const {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < sentences(); ++i) most = std::max(most, begin[i + 1] - begin[i]);
   return static_cast<std::int64_t>(most);
+}
+
+void Encoder::say_difference(Split& split) const {
+  if (difference_.empty() || split.lossy_said) return;
+  split.lossy_said = true;
+  split.notes.push_back("the tokens do not give back the text exactly: " + difference_ +
+                        "; so there may be no bits per byte");
 }
 
 void Encoder::take(std::string_view part, Split& split, Ids& ids) {
@@ -51,7 +65,7 @@ void Encoder::take(std::string_view part, Split& split, Ids& ids) {
     } else if (loses && difference_.empty()) {
       const std::string text = between_ + std::string(part.substr(from, t.end - from));
       const std::string given = tokenizer_.text_after(previous_, t.id);
-      if (mid_text_ ? !text.ends_with(given) : text != given)
+      if (text != given && !(mid_text_ && text == " " + given))
         difference_ = fmt::format("'{}' becomes '{}'", excerpt(text), excerpt(given));
       previous_ = t.id;
       between_.clear();

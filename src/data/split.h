@@ -57,8 +57,9 @@ struct Split {
   bool lossy = false;  // the tokens do not give back the files' text: bytes were not predicted
   std::uint64_t dropped = 0;                 // pairs longer than data.max_length
   Unknown unknown;                           // what became <unk>, both sides
+  bool lossy_said = false;                   // in the notes
   std::vector<std::string> notes, warnings;  // on the text, for the log
-  std::string file;                          // held-out pairs: where they are written,
+  std::string source_file, target_file;      // held-out pairs: where they are written,
   std::size_t first_line = 1;                // from this line on
 
   bool pairs() const { return !target_begin.empty(); }
@@ -72,8 +73,8 @@ struct Split {
 // Encodes a text, part after part, and notices where its tokens do not give it back.
 class Encoder {
  public:
-  // `mid_text`: it begins in the middle of a text, perhaps with the white space before a word.
-  // (So it does after <unk>.)
+  // `mid_text`: it begins in the middle of a line, perhaps with the space before a word. (So it
+  // does after <unk>.)
   explicit Encoder(const Tokenizer& tokenizer, bool mid_text = false)
       : tokenizer_(tokenizer), mid_text_(mid_text) {}
 
@@ -82,6 +83,8 @@ class Encoder {
   // The first difference: "'  fox' becomes ' fox'". "" if the known tokens have given back all.
   const std::string& difference() const { return difference_; }
   bool exact() const { return difference_.empty() && between_.empty(); }
+  // Adds a sentence about it to the split's notes, once.
+  void say_difference(Split& split) const;
 
  private:
   const Tokenizer& tokenizer_;

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -32,6 +33,7 @@ bool has_an_id_per_character(const RunConfig& c) {
 // does not move held_out, so the held-out text stays the same.
 struct Cuts {
   std::uint64_t training, held_out;
+  std::uint64_t characters = 0;  // of the text, if they were counted
 };
 enum class Part { training, left_out, held_out };
 
@@ -64,8 +66,13 @@ Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths, TextNote
     return {~std::uint64_t{0}, ~std::uint64_t{0}};  // the size is not needed; it takes a pass
   ReadOptions options = read_options(c);
   options.notes = &notes;
-  const std::uint64_t size = text_size(paths, options);
-  Cuts cuts{size, size};
+  std::uint64_t size = 0, characters = 0;
+  scan_text(paths, options, [&](std::string_view s) {
+    size += s.size();
+    characters += static_cast<std::uint64_t>(
+        std::ranges::count_if(s, [](char b) { return (b & 0xC0) != 0x80; }));
+  });
+  Cuts cuts{size, size, options.any_bytes ? size : characters};
   if (c.data.valid_fraction > 0)
     cuts.held_out =
         static_cast<std::uint64_t>(static_cast<double>(size) * (1.0 - c.data.valid_fraction));
@@ -148,6 +155,7 @@ Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
   s.lossy = c.data.changes_text() || s.unknown.count > 0 || !encoder.exact() ||
             (replaced && notes.bad_bytes > 0);
   notes.say(s.notes, s.warnings);
+  encoder.say_difference(s);
   return s;
 }
 
@@ -177,31 +185,34 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const int vocab = tokenizers.target->size();
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
-  if (has_an_id_per_character(c)) d.train.target.reserve(cuts.training);
-  Encoder train(*tokenizers.target), valid(*tokenizers.target, true);
+  if (has_an_id_per_character(c)) d.train.target.reserve(std::min(cuts.training, cuts.characters));
+  Encoder train(*tokenizers.target);
+  std::optional<Encoder> valid;
+  char before = '\n';     // the part held out
   bool replaced[2] = {};  // in the part held out; in that for training
   Sha256 hash;
   scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
     hash.update(s);
+    const char last = s.back();
+    if (part != Part::held_out) before = last;
     if (part == Part::left_out) return;
     const bool training = part == Part::training;
     Split& split = training ? d.train : d.valid;
-    (training ? train : valid).take(s, split, split.target);
+    if (!training && !valid) valid.emplace(*tokenizers.target, before != '\n');
+    (training ? train : *valid).take(s, split, split.target);
     split.target_bytes += s.size();
     replaced[training] = replaced[training] || has_replacements(s);
   });
   d.hash.data = hash.hex();
   for (const bool training : {false, true}) {
     Split& s = training ? d.train : d.valid;
-    s.lossy = c.data.changes_text() || s.unknown.count > 0 || !(training ? train : valid).exact() ||
+    const bool exact = training ? train.exact() : !valid || valid->exact();
+    s.lossy = c.data.changes_text() || s.unknown.count > 0 || !exact ||
               (replaced[training] && notes.bad_bytes > 0);
   }
   notes.say(d.train.notes, d.train.warnings);
-  if (!train.difference().empty())
-    d.train.notes.push_back(
-        fmt::format("the tokens do not give back the text exactly: {}; so there may be no bits "
-                    "per byte",
-                    train.difference()));
+  train.say_difference(d.train);
+  if (valid && !d.train.lossy_said) valid->say_difference(d.valid);
   if (c.data.has_valid_files()) {
     Sha256 of_valid;
     d.valid = read_whole(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers, of_valid);

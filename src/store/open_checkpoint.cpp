@@ -11,7 +11,8 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kTries = 3;  // while another process saves and removes checkpoints
+constexpr int kTries = 3;      // while another process saves and removes checkpoints
+constexpr int kMostGone = 50;  // checkpoints that are removed while they are read
 
 // One pass over a run, newest step first; nullopt if a step was removed meanwhile.
 std::optional<NewestCheckpoint> look_for_newest(const fs::path& run) {
@@ -57,6 +58,7 @@ std::optional<Checkpoint> open_if_there(const fs::path& folder) {
 }
 
 Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
+  int gone = 0;
   for (int left = kTries;; --left) {
     fs::path folder;
     try {
@@ -65,6 +67,7 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
     } catch (const Unreadable&) {
       throw;
     } catch (const Error& e) {
+      if (!folder.empty() && !path_exists(folder) && ++gone < kMostGone) left = kTries;
       if (left > 1) continue;
       std::error_code error;
       if (folder.empty() || !fs::is_directory(run / kCheckpoints, error)) throw;

@@ -36,17 +36,23 @@ fs::path free_name(const fs::path& run) {
 }
 
 // Could a start that was killed have left this folder? Whatever else is in it belongs to somebody,
-// and a link leads to somebody's folder.
-bool is_leftover(const fs::path& folder, bool may_be_empty) {
-  const auto left_behind = [](const std::string& name) {
-    return name == kCheckpoints || name.starts_with(".tmp-") ||
-           std::ranges::count(kRunFiles, name) > 0;
+// and a link leads to somebody's folder. `own`: under heed's temporary name; else nothing that a
+// user could miss may be in it.
+bool is_leftover(const fs::path& folder, bool own) {
+  const auto left_behind = [&](const std::string& name) {
+    if (name == kCheckpoints || name.starts_with(".tmp-") || name == kLockFile) return true;
+    if (own) return std::ranges::count(kRunFiles, name) > 0;
+    std::error_code error;
+    // (train.log may tell of a resume that failed.)
+    return name == kOriginFile || name == kTrainLog ||
+           (std::ranges::count(kRunFiles, name) > 0 && fs::file_size(folder / name, error) == 0 &&
+            !error);
   };
   const fs::path checkpoints = folder / kCheckpoints;
   std::error_code none;
   if (fs::symlink_status(folder, none).type() == fs::file_type::directory) {
     const std::vector<std::string> names = names_in(folder);
-    const bool started = names.empty() ? may_be_empty : std::ranges::count(names, kLockFile) > 0;
+    const bool started = names.empty() ? own : std::ranges::count(names, kLockFile) > 0;
     return started && std::ranges::all_of(names, left_behind) &&
            (!path_exists(checkpoints) ||
             std::ranges::all_of(names_in(checkpoints),
@@ -181,7 +187,9 @@ bool RunWriter::follow_folder() {
 void RunWriter::keep_lines() {
   std::erase_if(lines_, [&](const auto& entry) {
     if (entry.second.in_place()) return false;
-    notes_.push_back(fmt::format("{} was moved or removed: a new one begins here", entry.first));
+    notes_.push_back(
+        fmt::format("{} was moved or removed: {}", entry.first,
+                    entry.first == kFilm ? "it gets no more frames" : "a new one begins here"));
     return true;
   });
 }
@@ -278,12 +286,13 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
 }
 
 void RunWriter::append(const char* file, std::string_view json_line) {
+  if (file == kFilm && !lines_.contains(file)) return;  // a film begins with its probe
   try {
     // Opened again if it was moved or removed.
     lines_.try_emplace(file, run_ / file, *calls_).first->second.append_line(json_line);
-    losing_lines_ = false;
+    losing_lines_.erase(file);
   } catch (const Error& e) {
-    if (std::exchange(losing_lines_, true)) return;
+    if (!losing_lines_.insert(file).second) return;
     lost_line_ = true;
     notes_.push_back(fmt::format("a line is lost: {}", e.what()));
   }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,8 +69,8 @@ class RunWriter {
   MetricsCut cut_lines(std::int64_t step) { return copy_lines(run_, step); }
   // The same with those of another run, which is not changed.
   MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step);
-  // A line of kMetrics, or of kFilm if the run has one. One that cannot be written is lost, which
-  // is noted once.
+  // A line of kMetrics, or of kFilm while the run has one. One that cannot be written is lost,
+  // which is noted once.
   void append(const char* file, std::string_view json_line);
   // Has a line been lost since the last call? Then it is time to save.
   bool take_lost_line() { return std::exchange(lost_line_, false); }
@@ -87,8 +88,9 @@ class RunWriter {
   SystemCalls* calls_;
   std::map<std::string_view, AppendFile> lines_;
   std::vector<std::string> notes_;
-  bool lost_line_ = false, losing_lines_ = false;
-  std::map<std::int64_t, State> states_;  // of the checkpoints, as far as they could be read
+  bool lost_line_ = false;
+  std::set<std::string_view> losing_lines_;  // the files that take no lines at present
+  std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
 };
 
 }  // namespace heed

@@ -242,6 +242,7 @@ AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
                             return learnt(p) && fault(p, false);
                           });
   if (adopted.model.by_line) adopted.model.reading = any.reading;
+  adopted.other_table = any.charsmap != normalizer_table(name);
   const std::vector<AnyPiece> fixed = fixed_pieces(specials);
   std::unordered_set<std::string_view> seen;
   for (const AnyPiece& piece : fixed) seen.insert(piece.text);

@@ -69,6 +69,7 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path,
 struct AdoptedPieces {
   PieceModel model;
   std::vector<std::string> left_out;  // pieces that are too long, or are heed's own already
+  bool other_table = false;           // its normaliser's table is not that of the library at hand
 };
 // Error (store) as above if the bytes are not a bpe or unigram model, if no piece is usable, or if
 // its normaliser is not one of SentencePiece's own.

@@ -3,10 +3,10 @@
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
-#include <cassert>
 #include <map>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "text/protobuf.h"
 
 namespace heed {
@@ -45,9 +45,10 @@ std::string table_of(const std::string& name) {
                                                                  {"normalization_rule_name", name}};
   std::string trained;
   OneLine line;
-  [[maybe_unused]] const auto status =
-      sentencepiece::SentencePieceTrainer::Train(settings, &line, &trained);
-  assert(status.ok());
+  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &line, &trained);
+  if (!status.ok())
+    throw Error(Exit::internal,
+                "SentencePiece has no normaliser " + name + ": " + status.ToString());
   return std::string(member(member(trained, kSpecField), kTableField));
 }
 

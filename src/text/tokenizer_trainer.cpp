@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "text/piece_tokenizer.h"
@@ -139,7 +140,8 @@ TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std:
           static_cast<int>(counts.size() - kept.size())};
 }
 
-constexpr std::size_t kMaxWordBytes = 1000;  // longer words become <unk>
+constexpr std::size_t kWatchedWords = 1 << 16;  // as many at a time, of some 500 bytes at most
+constexpr std::size_t kMaxWordBytes = 1000;     // longer words become <unk>
 
 // At most `room` keys with a count of at least min_frequency, by falling count, then rising key.
 std::vector<std::string> most_frequent(const StringMap<std::int64_t>& counts,
@@ -207,6 +209,8 @@ void TokenizerTrainer::add(std::string_view text) {
           ++found->second;
         else
           words_.emplace(word, 1);
+        if (words_.size() > kWatchedWords && words_.size() % kWatchedWords == 0)
+          require_memory(kWatchedWords * 500.0, "the list of words");
       });
       break;
     default:

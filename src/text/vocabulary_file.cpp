@@ -39,6 +39,8 @@ TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& conf
     note = fmt::format("; lines are read as SentencePiece reads them (normaliser {}{}{})",
                        reading.normalizer, reading.add_dummy_prefix ? ", a space in front" : "",
                        reading.remove_extra_whitespaces ? ", extra spaces removed" : "");
+  if (adopted.other_table)
+    note += "; its table is of another version of SentencePiece, the one here is used";
   note += "; newlines and characters without a piece are single bytes";
   if (!adopted.left_out.empty()) {
     std::vector<std::string> names;

@@ -36,26 +36,36 @@ double id_bytes(const Split& split) {
                              split.target.size() * split.target.bytes_per_id());
 }
 
-constexpr std::int64_t kMostCounted = 10'000'000;  // steps
-constexpr std::int64_t kLookedAt = 1000;           // steps, where they need no counting
+constexpr std::int64_t kMostCounted = 10'000'000;  // steps, where the schedule needs their number
+constexpr std::int64_t kQuicklyCounted = 100'000;  // where only the words do
+constexpr std::int64_t kLookedAt = 1000;           // where their number is known
+
+bool needs_end(const RunConfig& config) {
+  return decays(config.optimizer) && config.optimizer.decay_steps == 0;
+}
 
 Plan plan_of(const RunConfig& config, const Split& train) {
   const auto objective = make_objective(config);
   const std::int64_t epochs = config.train.max_epochs, end = config.train.max_steps;
-  const std::int64_t most =
-      std::min(end > 0 ? end : kMostCounted, epochs > 0 ? kMostCounted : kLookedAt);
+  const std::int64_t counted = epochs == 0         ? kLookedAt
+                               : needs_end(config) ? kMostCounted
+                                                   : kQuicklyCounted;
+  const std::int64_t most = end > 0 ? std::min(end, counted) : counted;
   const Batcher::Ahead ahead =
       Batcher(*objective, train, config)
           .ahead(epochs > 0 ? epochs : std::numeric_limits<std::int64_t>::max(), most);
-  Plan plan{end, static_cast<double>(ahead.tokens) / static_cast<double>(ahead.steps), ahead.equal};
-  if (ahead.steps < most) plan.steps = ahead.steps;
+  Plan plan{0, static_cast<double>(ahead.tokens) / static_cast<double>(ahead.steps), ahead.equal};
+  if (ahead.steps < most)
+    plan.steps = ahead.steps;
+  else if (epochs == 0 || most == end)
+    plan.steps = end;
   return plan;
 }
 
 // The end of a decay that the config leaves open is that of the plan.
 std::int64_t decay_steps(const RunConfig& config, const Plan& plan) {
   const OptimizerConfig& o = config.optimizer;
-  if (!decays(o) || o.decay_steps > 0) return o.decay_steps;
+  if (!needs_end(config)) return o.decay_steps;
   if (plan.steps == 0)
     throw Error(Exit::usage,
                 fmt::format("train.max_epochs {} are more than {} steps; optimizer.schedule {} "
@@ -73,11 +83,14 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(asked_threads, config);
   const Split& valid = data.valid;
-  MemoryPlan memory = predict_memory(
-      model, config, threads, longest_example(config, data.train),
-      id_bytes(data.train) + id_bytes(valid),
-      static_cast<double>(std::max(valid.longest(Side::source), valid.longest(Side::target))));
-  check_memory(memory, valid.pairs() ? valid.longest_in_words() : "");
+  const int longest = longest_example(config, data.train);
+  const double ids = id_bytes(data.train) + id_bytes(valid);
+  const auto held_out =
+      static_cast<double>(std::max(valid.longest(Side::source), valid.longest(Side::target)));
+  MemoryPlan memory = predict_memory(model, config, threads, longest, ids, held_out);
+  const bool by_held_out =
+      memory.scoring > predict_memory(model, config, threads, longest, ids).scoring;
+  check_memory(memory, by_held_out ? valid.longest_in_words() : "");
   if (config.data.has_validation())
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_blas(threads);

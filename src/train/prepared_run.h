@@ -31,9 +31,9 @@ struct PreparedRun {
 };
 
 // `folder`: where relative paths of the config's data start. Empty tokenizers are trained.
-// `threads` 0: as in the config. Error (data) from the files; Error (memory) if the training cannot
-// fit, or if threads do not start.
-// Error (usage) if a schedule needs the plan's end and there is none.
+// `threads` 0: as in the config. Error (data) from the files; Error (usage) if a schedule needs the
+// plan's end and there is none; Error (memory) if the training cannot fit, or if threads do not
+// start.
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
                         int threads);
 

@@ -46,6 +46,9 @@ class Disks(RunsTest):
         (self.folder / "run" / "mine").unlink()  # what is left are a lock and an empty folder, as of a killed start
         r = self.train(self.config(), words="was left by a start that was killed: it is taken over")
         self.assertEqual(sorted(p.name for p in self.folder.glob("run*")), ["run"])
+        shutil.move(self.folder / "run/checkpoints", self.folder / "elsewhere")  # its owner's affair
+        for force, status in (([], 2), (["--force"], STORE)):
+            self.train(self.config(), "run", *force, status=status, words="not a run of heed")
 
     def test_too_little_room_for_a_checkpoint_is_said_at_the_start(self):
         place = self.mount("disk", "size=128k")

@@ -102,6 +102,13 @@ TEST_F(DatasetTest, BytesAreCountedOnlyWhereTheTokensGiveThemBack) {
   }
   EXPECT_THAT(load_text(spaces, "word").notes,
               Contains(HasSubstr("do not give back the text exactly: '  two' becomes ' two'")));
+  const Dataset indented = [&] {  // the cut is at a line's beginning
+    file("a.txt", "one two\none two\n  one two\n");
+    return load(text_config({"data.valid_fraction=0.4", "tokenizer.type=word"}));
+  }();
+  EXPECT_FALSE(indented.train.lossy);
+  EXPECT_TRUE(indented.valid.lossy);
+  EXPECT_THAT(indented.notes, Contains(HasSubstr("validation data: the tokens do not give back")));
   file("v.txt", "one\n\\n\n");  // after an unknown word there is no telling
   const Sets sets = {"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"};
   file("a.txt", "two one\n");

@@ -61,6 +61,7 @@ TEST_P(OddTexts, AreGivenBackOrKnownToBeLossy) {
   load(c);
   int lossy = 0;
   for (int i = 0; i < kTexts; ++i) {
+    if (odd_text(i) == "\uFEFF") continue;  // no text
     file("b.txt", odd_text(i));
     const std::vector<std::string> path = {folder_ + "/b.txt"};
     const Split split = load_text(path, c, tokenizers_);
