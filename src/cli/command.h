@@ -142,6 +142,7 @@ CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
 // In cli/<name>.cpp.
 Exit run_bench_command(CommandLine& line);
 Exit run_gradcheck(CommandLine& line);
+Exit run_runs(CommandLine& line);
 Exit run_init(CommandLine& line);
 Exit run_inspect(CommandLine& line);
 Exit run_train(CommandLine& line);

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/nearest.h"
 #include "store/best.h"
 #include "store/layout.h"
 
@@ -59,10 +60,29 @@ fs::path follow_link(const fs::path& link) {
   return link.parent_path() / target;
 }
 
+// What to try for a run that is not there: the nearest of the runs beside it and in runs/, or all.
+std::string other_runs(const fs::path& run) {
+  constexpr std::size_t kMost = 10;
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const fs::path& folder : {folder_of(run), fs::path("runs")})
+    if (fs::is_directory(folder, none))
+      for (const std::string& name : names_in(folder))
+        if (fs::is_directory(folder / name / kCheckpoints, none) &&
+            std::ranges::count(names, name) == 0)
+          names.push_back(name);
+  const std::string near = nearest(run.filename().string(), names);
+  if (!near.empty()) return near;
+  if (names.empty()) return "check the path";
+  const std::string all = joined(
+      {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost))});
+  return (names.size() > kMost ? "heed runs lists all runs; some are " : "one of the runs: ") + all;
+}
+
 // The checkpoints folder, or an Error that says what `run` is instead.
 fs::path checkpoints_of(const fs::path& run) {
   if (!path_exists(run)) {
-    throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), "check the path");
+    throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), other_runs(run));
   }
   std::error_code error;
   if (fs::is_regular_file(run, error))

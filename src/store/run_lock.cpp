@@ -49,6 +49,14 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
 
 }  // namespace
 
+bool is_locked(const fs::path& run) {
+  const int fd = ::open((run / kLockFile).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return false;
+  const bool locked = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return locked;
+}
+
 RunLock::RunLock(const fs::path& run) {
   const fs::path path = run / kLockFile;
   fd_ = open_and_lock(run, path);

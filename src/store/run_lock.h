@@ -7,6 +7,9 @@
 
 namespace heed {
 
+// Does a process write this run? Changes nothing.
+bool is_locked(const std::filesystem::path& run);
+
 class RunLock {
  public:
   // Error (Exit::usage) with the holder's process id if another has it.
