@@ -152,6 +152,8 @@ bool CommandLine::parse() {
     constexpr std::string_view kNoNumber = "Could not convert: ";
     std::string what = e.what();
     if (what.starts_with(kNoNumber)) what.replace(0, kNoNumber.size(), "cannot read the value of ");
+    const std::size_t many = what.find(": At Most 1 required but received ");
+    if (many != std::string::npos) what = what.substr(0, many) + " is given more than once";
     throw Error(Exit::usage, what + ".", name_ + " --help");
   }
   if (texts_ != nullptr) {

@@ -2,11 +2,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <optional>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
+#include "base/format.h"
 #include "base/input_file.h"
 #include "base/utf8.h"
 #include "cli/command.h"
@@ -134,6 +137,23 @@ struct SampleOptions {
   SampleRequest request;
 };
 
+// Error (usage) if the model's tokens have not all of the text's characters.
+void check_stop(const Tokenizer& tokenizer, const std::string& stop) {
+  if (tokenizer.type() != TokenizerConfig::char_ && tokenizer.type() != TokenizerConfig::word)
+    return;
+  std::set<char32_t> written = {' '};  // between words
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
+    each_code_point(tokenizer.decode(std::array{id}),
+                    [&](CodePoint c, std::size_t) { written.insert(c.value); });
+  each_code_point(stop, [&](CodePoint c, std::size_t) {
+    if (written.contains(c.value)) return;
+    throw Error(Exit::usage,
+                fmt::format("--stop \"{}\" never matches: no token of the model has {}.",
+                            excerpt(stop), code_point_name(c.value)),
+                "heed tokenize shows what it knows");
+  });
+}
+
 // A whole file, pipe or standard input ("-"), without a byte order mark and its final \n or \r\n.
 std::string prompt_from(const std::string& path) {
   constexpr std::uint64_t kMost = 64u << 20;
@@ -193,19 +213,25 @@ Exit run_sample(CommandLine& line) {
   app.add_option("--repetition-penalty", r.rules.repetition_penalty,
                  "above 1: tokens that have occurred become less likely")
       ->check(in_range(0.01, 100.0));
-  line.add_list("--stop", o.stops, "end a sample before this text (may be repeated)", "TEXT");
+  line.add_list(
+      "--stop", o.stops,
+      "end a sample before this text; \\n and \\t are a newline and a tab (may be repeated)",
+      "TEXT");
   app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::int64_t{0}));
   line.add_threads();
   app.footer(kSampleNotes);
   if (!line.parse()) return Exit::ok;
   if (!(r.rules.top_p > 0 && r.rules.top_p <= 1))
     throw Error(Exit::usage, "--top-p must be greater than 0 and at most 1.", "heed sample --help");
-  for (const std::string& stop : o.stops)
+  for (std::string& stop : o.stops) {
     if (stop.empty())
       throw Error(Exit::usage, "--stop: expected a text, found an empty one.",
                   "heed sample --help");
+    stop = replace_all(replace_all(stop, "\\n", "\n"), "\\t", "\t");
+  }
 
   OpenModel m(line);
+  for (const std::string& stop : o.stops) check_stop(*m.tokenizers.target, stop);
   m.objective->check_use("sample", m.run);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
   const auto answer = [&](std::span<const GivenText> given) {

@@ -59,7 +59,7 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
   std::vector<int> known = w.ids;
   std::erase(known, Tokenizer::kUnk);
-  if (known.empty()) {
+  if (known.size() < w.ids.size()) {
     const std::string similar = similar_words(e.tokenizer, w.word);
     const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
     throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
@@ -123,6 +123,9 @@ nlohmann::ordered_json neighbors(const EmbeddingView& e, const Query& query, std
         {{"word", w.word}, {"ids", w.ids}, {"tokens", e.tokenizer.pieces(w.ids)}});
   }
   const double norm_of_sum = norm(sum);
+  if (norm_of_sum < 1e-9)
+    throw Error(Exit::data, fmt::format("\"{}\": the words cancel out.", excerpt(query.text)),
+                "other words");
   std::vector<std::pair<double, int>> rows;  // cosine, minus the id
   for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
     if (std::ranges::count(asked, id) > 0) continue;

@@ -79,12 +79,35 @@ std::string other_runs(const fs::path& run) {
   return (names.size() > kMost ? "heed runs lists all runs; some are " : "one of the runs: ") + all;
 }
 
+// What a model of another program is known by: "pytorch_model.bin", or "".
+std::string other_program(const fs::path& path) {
+  constexpr std::string_view kEndings[] = {".pt",  ".pth",  ".ckpt", ".bin",
+                                           ".npz", ".onnx", ".gguf"};
+  std::vector<std::string> names = {path.filename().string()};
+  std::error_code none;
+  if (fs::is_directory(path, none)) names = names_in(path);
+  for (const std::string& name : names)
+    for (const std::string_view ending : kEndings)
+      if (name.ends_with(ending)) return name;
+  return "";
+}
+
+[[noreturn]] void refuse_other_program(const fs::path& path, const std::string& name) {
+  throw Error(Exit::store,
+              fmt::format("{} is a model of another program ({}); heed reads its own only",
+                          quoted_path(path), name),
+              "heed train makes one; docs/formats.md says what a checkpoint has");
+}
+
 // The checkpoints folder, or an Error that says what `run` is instead.
 fs::path checkpoints_of(const fs::path& run) {
   if (!path_exists(run)) {
     throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), other_runs(run));
   }
   std::error_code error;
+  const std::string other = other_program(run);
+  if (!other.empty() && !fs::is_directory(run / kCheckpoints, error))
+    refuse_other_program(run, other);
   if (fs::is_regular_file(run, error))
     throw Error(Exit::store, fmt::format("{} is a file, expected a run folder", quoted_path(run)),
                 is_checkpoint(folder_of(run))
@@ -153,7 +176,14 @@ std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string
 }  // namespace
 
 fs::path find_checkpoint(const fs::path& run, const std::string& which) {
-  if (which.empty() && is_checkpoint(run)) return pinned(run);
+  if (which.empty() && is_checkpoint(run)) {
+    std::error_code none;
+    if (!fs::exists(run / kStateFile, none))  // as Hugging Face's models are
+      if (fs::exists(run / "tokenizer_config.json", none) ||
+          fs::exists(run / "generation_config.json", none))
+        refuse_other_program(run, kModelFile);
+    return pinned(run);
+  }
   if (which.find('/') != std::string::npos) {
     if (is_checkpoint(which)) return pinned(which);
     throw Error(

@@ -67,6 +67,12 @@ void read_asked(StoredRun& run, Log& log) {
 // In a branch the schedule ends with the branch unless --set says where.
 RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, Log& log) {
   std::vector<std::string> sets;
+  if ((request.more > 0 || request.max_steps > 0) &&
+      read_sets(request.run.sets).keys.contains("train.max_steps"))
+    throw Error(Exit::usage,
+                fmt::format("{} and --set train.max_steps both say where the run ends.",
+                            request.more > 0 ? "--more" : "--max-steps"),
+                "one of them");
   if (!request.branch.empty()) sets.push_back("optimizer.decay_steps=null");
   sets.insert(sets.end(), request.run.sets.begin(), request.run.sets.end());
   if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));

@@ -1,0 +1,57 @@
+"""What cannot be meant is refused in words: unknown words among known ones, stops that never match, two ends of a run,
+models of other programs."""
+import unittest
+
+from runs import SMALL, RunsTest
+
+USAGE, DATA, STORE = 2, 3, 4
+
+
+class Refusals(RunsTest):
+    RUNS = {"run": {**SMALL, "family": "causal_lm", "tokenizer": {"type": "word"}}, "characters": SMALL}
+
+    def test_neighbors_of_words_that_are_not_known_or_cancel_out(self):
+        for words, status, said in ((["the zzz"], DATA, "'zzz'"), (["the-river"], DATA, "spaces around + and -"),
+                                    (["the", "-", "the"], DATA, "the words cancel out")):
+            with self.subTest(words):
+                self.check("neighbors", "run", *words, status=status, words=said)
+
+    def test_stops(self):
+        plain = self.out("sample", "run", "the", "--temperature", 0, "--max-tokens", 40)
+        stopped = self.out("sample", "run", "the", "--temperature", 0, "--max-tokens", 40, "--stop", "\\n")
+        self.assertEqual(stopped.rstrip("\n"), plain.split("\n")[0])
+        for run in self.RUNS:
+            self.check("sample", run, "the", "--stop", "\u00e9", status=USAGE, words=["never matches", "U+00E9"])
+
+    def test_one_end_one_seed_one_folder(self):
+        self.check("resume", self.folder / "run", "--more", 3, "--set", "train.max_steps=300", status=USAGE,
+                   words="--more and --set train.max_steps both")
+        self.check("sample", "run", "the", "--seed", 1, "--seed", 2, status=USAGE, words="--seed is given more than once")
+        self.check("train", self.config(), "--run", "", status=USAGE, words="expected a folder")
+
+    def test_models_of_other_programs(self):
+        for name, files in (("hf", ["pytorch_model.bin", "config.json"]), ("new", ["model.safetensors", "generation_config.json"])):
+            (self.folder / name).mkdir()
+            for file in files:
+                (self.folder / name / file).touch()
+            self.check("sample", name, "the", status=STORE, words="is a model of another program")
+        (self.folder / "x.pt").touch()
+        self.check("evaluate", "x.pt", status=STORE, words="is a model of another program (x.pt)")
+
+    def test_a_context_longer_than_the_text(self):
+        self.train(self.config("long", **{**SMALL, "family": "causal_lm", "objective__target_length": 5000,
+                                          "model__positions": "learned"}), "long", "--stop-at", 1,
+                   words="the positions beyond it are never trained")
+
+    def test_tables_and_markup_are_named(self):
+        tiny = ["--minutes", 0.01, "--set", "train.max_steps=2"]
+        for kind, content in (("CSV", "id,name\n1,a\n2,b\n" * 40), ("JSON lines", '{"a": "text"}\n{"a": "more"}\n' * 40),
+                              ("HTML", "<!DOCTYPE html>\n<p>text</p>\n" * 40), ("RTF", "{\\rtf1 text}\n" * 40), ("", "a, b,\nand c.\n" * 40)):
+            with self.subTest(kind):
+                (self.folder / "x").write_text(content)
+                r = self.check("train", "x", "--run", "r" + kind.split()[0] if kind else "plain", *tiny)
+                self.assertEqual(f"x looks like {kind}, " in r.err, bool(kind), r.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
