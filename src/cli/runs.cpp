@@ -104,10 +104,8 @@ RunRow row_of(const fs::path& run) {
 
 std::vector<RunRow> runs_in(const fs::path& folder) {
   std::vector<RunRow> rows;
-  for (const std::string& name : names_in(folder))
-    if (std::error_code none;
-        !name.starts_with('.') && fs::is_directory(folder / name / kCheckpoints, none))
-      rows.push_back(row_of(folder / name));
+  names_in(folder);  // Error if it cannot be listed
+  for (const std::string& name : names_of_runs(folder)) rows.push_back(row_of(folder / name));
   std::ranges::stable_sort(rows, std::greater{}, &RunRow::date);
   return rows;
 }

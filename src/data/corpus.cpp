@@ -182,14 +182,12 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
   for (const std::string& path : paths) {
     InputFile file = open_text(path);
     TextFile reader(shown_path(path), options);
-    bool empty = true;
     for (bool at_end = false; !at_end;) {
       at_end = !file.append_to(raw, kBlock);
       reader.take(raw, text, at_end);
-      empty = reader.is_empty();
       if (text.size() >= kBlock) flush(chunk_end(text, text.size(), options.normalize));
     }
-    if (empty) throw Error(Exit::data, path + ": is empty; expected text.");
+    if (reader.is_empty()) throw Error(Exit::data, path + ": is empty; expected text.");
   }
   flush(text.size());
 }

@@ -193,8 +193,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   Sha256 hash;
   scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
     hash.update(s);
-    const char last = s.back();
-    if (part != Part::held_out) before = last;
+    if (part != Part::held_out) before = s.back();
     if (part == Part::left_out) return;
     const bool training = part == Part::training;
     Split& split = training ? d.train : d.valid;

@@ -57,9 +57,7 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   WordVector w{as_read(given, e.reading), {}, {}};
   w.ids = ids_of(e.tokenizer, w.word);
   if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
-  std::vector<int> known = w.ids;
-  std::erase(known, Tokenizer::kUnk);
-  if (known.size() < w.ids.size()) {
+  if (std::ranges::count(w.ids, Tokenizer::kUnk) > 0) {
     const std::string similar = similar_words(e.tokenizer, w.word);
     const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
     throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
@@ -68,9 +66,9 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
                                   : similar);
   }
   w.vector.resize(static_cast<std::size_t>(e.table.cols));
-  for (const int id : known)
+  for (const int id : w.ids)
     for (int c = 0; c < e.table.cols; ++c)
-      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(known.size());
+      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(w.ids.size());
   return w;
 }
 

@@ -63,14 +63,9 @@ fs::path follow_link(const fs::path& link) {
 // What to try for a run that is not there: the nearest of the runs beside it and in runs/, or all.
 std::string other_runs(const fs::path& run) {
   constexpr std::size_t kMost = 10;
-  std::vector<std::string> names;
-  std::error_code none;
-  for (const fs::path& folder : {folder_of(run), fs::path("runs")})
-    if (fs::is_directory(folder, none))
-      for (const std::string& name : names_in(folder))
-        if (fs::is_directory(folder / name / kCheckpoints, none) &&
-            std::ranges::count(names, name) == 0)
-          names.push_back(name);
+  std::vector<std::string> names = names_of_runs(folder_of(run));
+  for (const std::string& name : names_of_runs("runs"))
+    if (std::ranges::count(names, name) == 0) names.push_back(name);
   const std::string near = nearest(run.filename().string(), names);
   if (!near.empty()) return near;
   if (names.empty()) return "check the path";
@@ -144,6 +139,16 @@ fs::path canonical_folder(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::vector<std::string> names_of_runs(const fs::path& folder) {
+  std::error_code none;
+  if (!fs::is_directory(folder, none)) return {};
+  std::vector<std::string> names = names_in(folder);
+  std::erase_if(names, [&](const std::string& name) {
+    return name.starts_with('.') || !fs::is_directory(folder / name / kCheckpoints, none);
+  });
+  return names;
+}
 
 std::string step_folder_name(std::int64_t step) {
   return fmt::format("{}{:08}", kStepPrefix, step);

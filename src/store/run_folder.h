@@ -11,6 +11,10 @@ namespace heed {
 
 std::string step_folder_name(std::int64_t step);  // "step-00001000"
 
+// The names in a folder that are runs, as far as their checkpoints/ shows it; none if it is no
+// folder.
+std::vector<std::string> names_of_runs(const std::filesystem::path& folder);
+
 // Steps that have a folder, ascending. Not checked for damage.
 std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 

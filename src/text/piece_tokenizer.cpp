@@ -64,23 +64,22 @@ void PieceTokenizer::scan_lines(std::string_view text, const Sink& sink) const {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const auto found = processor_->EncodeAsImmutableProto(text.substr(begin, end - begin));
     const auto pieces = found.pieces();
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
+    for (std::size_t i = 0; i < pieces.size();) {
       // The bytes of a character are at its begin, but for the last one, which has all of it.
       std::size_t last = i;
       while (pieces[last].begin() == pieces[last].end() && last + 1 < pieces.size() &&
              is_byte(static_cast<int>(pieces[last].id())))
         ++last;
-      const std::size_t from = begin + pieces[last].begin(), n = last - i + 1;
+      std::size_t at = begin + pieces[last].begin();
       const bool bytes = is_byte(static_cast<int>(pieces[last].id())) &&
-                         pieces[last].end() - pieces[last].begin() == n;
-      for (std::size_t k = 0; k < n; ++k, ++i) {
+                         pieces[last].end() - pieces[last].begin() == last - i + 1;
+      for (; i <= last; ++i, ++at) {
         const int id = static_cast<int>(pieces[i].id());
         if (bytes)
-          sink({id, from + k, from + k + 1});
+          sink({id, at, at + 1});
         else
           sink({id, begin + pieces[i].begin(), begin + pieces[i].end()});
       }
-      --i;
     }
     if (end < text.size()) sink({byte_id('\n'), end, end + 1});
     begin = end + 1;
