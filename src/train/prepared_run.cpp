@@ -77,6 +77,11 @@ std::int64_t decay_steps(const RunConfig& config, const Plan& plan) {
 
 }  // namespace
 
+void plan_steps(PreparedRun& run) {
+  run.plan = plan_of(run.config, run.data.train);
+  run.config.optimizer.decay_steps = decay_steps(run.config, run.plan);
+}
+
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
                         int asked_threads) {
   Dataset data = load_dataset(config, folder, tokenizers);
@@ -94,10 +99,10 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
   if (config.data.has_validation())
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_blas(threads);
-  const Plan plan = plan_of(config, data.train);
+
   PreparedRun run{config, std::move(tokenizers),          std::move(data), std::move(model), memory,
-                  plan,   std::make_unique<Pool>(threads)};
-  run.config.optimizer.decay_steps = decay_steps(config, plan);
+                  {},     std::make_unique<Pool>(threads)};
+  plan_steps(run);
   return run;
 }
 

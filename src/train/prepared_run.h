@@ -30,6 +30,9 @@ struct PreparedRun {
   std::unique_ptr<Pool> pool;  // the threads to train with
 };
 
+// Makes the plan anew, after the config's number of steps has changed.
+void plan_steps(PreparedRun& run);
+
 // `folder`: where relative paths of the config's data start. Empty tokenizers are trained.
 // `threads` 0: as in the config. Error (data) from the files; Error (usage) if a schedule needs the
 // plan's end and there is none; Error (memory) if the training cannot fit, or if threads do not

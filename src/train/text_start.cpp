@@ -178,6 +178,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
     start.text = std::move(input);
   }
   c = config();
+  plan_steps(start.prepared);
   const double steps = std::min(most, static_cast<double>(c.train.max_steps));
   const double passes = steps * speed.epochs_per_step;
   log.info(fmt::format("steps: {}, {:.3g} times through the text{}; done in about {}",
