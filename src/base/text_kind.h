@@ -10,8 +10,8 @@ namespace heed {
 // What a file is, by its first bytes; "" for text. A part of a text: has it a byte of value 0?
 std::string other_kind(std::string_view first);
 
-// What a text is besides text, by its first bytes: "HTML", "XML", "RTF", "JSON lines", "CSV" (two
-// lines with as many commas); else "".
+// What a text is besides text, by its first bytes: "HTML", "JSON lines", "CSV" and the like; "" if
+// it is nothing but text.
 std::string markup_of(std::string_view first);
 
 // Error (data): `name`, a file or another place ("line 3"), is of that kind.

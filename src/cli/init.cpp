@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "data/corpus.h"
 #include "train/text_start.h"
 
 namespace heed {
@@ -53,6 +54,12 @@ Exit run_init(CommandLine& line) {
   } else {
     text = read_own_text(request, false, log);
     text.pairs = text.files.size() == 1 && request.texts[0].ends_with(".tsv") && like->count() == 0;
+    const std::string& first = text.files[0];
+    if (const std::string remark =
+            text.pairs ? read_tsv(first, {.any_bytes = text.facts.too_many_bad}).empty_in_words()
+                       : markup_in_words(first);
+        !remark.empty())
+      log.warn(remark);
     for (std::string& file : text.files) {  // relative to the config's folder
       if (fs::path(file).is_relative())
         file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();

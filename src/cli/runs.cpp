@@ -147,7 +147,9 @@ Json json_of(const RunRow& row) {
 std::vector<std::string> cells_of(const RunRow& row, bool exact) {
   const auto number = [](const std::optional<double>& x) { return x ? format_fixed(*x, 4) : "-"; };
   std::vector<std::string> keys;
-  for (const auto& [key, value] : row.config) keys.push_back(key + "=" + value.dump());
+  for (const auto& [key, value] : row.config)
+    if (exact || !(value.is_null() || value.empty() || value == ""))
+      keys.push_back(key + "=" + value.dump());
   return {row.name,
           std::to_string(row.step),
           row.state,

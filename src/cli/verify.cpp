@@ -40,6 +40,8 @@ constexpr const char* kVerifyNotes =
     "run, whole, checkpoints and files (each a list of name, whole and, if it is not, wrong),\n"
     "resume (the checkpoint that heed resume would take, or null).";
 
+constexpr const char* kLinks[] = {"last", "best"};
+
 struct Part {
   std::string name;      // "step-00001000", "best", "metrics.jsonl"
   std::string wrong;     // a sentence on one line; "": it is whole
@@ -202,7 +204,7 @@ Verification verify(const std::string& run) {
   for (const std::string& name : names_in(checkpoints))
     if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
       add_checkpoint(v, checkpoints / name);
-  for (const char* link : {"last", "best"})
+  for (const char* link : kLinks)
     if (v.resumable || path_exists(checkpoints / link))
       add(v.files, link, [&] { check_link(v, run, link); });
   add(v.files, kConfigFile, [&] { check_config(run, v); });
@@ -243,10 +245,14 @@ Exit run_verify(CommandLine& line) {
   line.json() ? print_line(result) : print(text);
   if (whole) return Exit::ok;
   flush_output();
-  throw damaged.empty() ? Error(Exit::store, "cannot be read: " + joined(unread) + ".",
-                                "the reason is beside each name")
-                        : Error(Exit::store, "damaged: " + joined(damaged) + ".",
-                                "a copy of it; or --checkpoint with one that is whole");
+  if (damaged.empty())
+    throw Error(Exit::store, "cannot be read: " + joined(unread) + ".",
+                "the reason is beside each name");
+  const bool links = std::ranges::all_of(
+      damaged, [](const std::string& name) { return std::ranges::count(kLinks, name) > 0; });
+  throw Error(Exit::store, "damaged: " + joined(damaged) + ".",
+              links ? fmt::format("heed resume {}, which makes the links again", shell_word(run))
+                    : "a copy of it; or --checkpoint with one that is whole");
 }
 
 }  // namespace heed

@@ -14,7 +14,10 @@ std::vector<Field> fields(DataConfig& c) {
        kAny, kMoved},
       {"source", &c.source, "source sentences, one per line (with `target`)", kAny, kMoved},
       {"target", &c.target, "target sentences, in the order of `source`", kAny, kMoved},
-      {"pairs", &c.pairs, "pairs, one per line: source, tab, target", kAny, kMoved},
+      {"pairs", &c.pairs,
+       "pairs, one per line: source, tab, target; pairs with an empty side are left out and "
+       "counted",
+       kAny, kMoved},
       {"valid", &c.valid, "held-out text, like `train`", kAny, kMoved},
       {"valid_source", &c.valid_source, "held-out source sentences", kAny, kMoved},
       {"valid_target", &c.valid_target, "held-out target sentences", kAny, kMoved},

@@ -53,6 +53,17 @@ void check_data(const DataConfig& d) {
 // The objective must fit the halves of the model and the data.
 void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   const std::string& name = c.objective.type;
+  const bool pairs = objective.pairs();
+  const char* gives = pairs                  ? "train is text"
+                      : c.data.pairs.empty() ? "source gives pairs"
+                                             : "pairs gives pairs";
+  require(c.data.has_pairs() == pairs,
+          fmt::format("objective.type {} learns from {}, but data.{}.", name,
+                      pairs ? "pairs" : "text", gives),
+          fmt::format("objective.type {}, or {}", objectives_on(!pairs),
+                      pairs ? "pairs in data.pairs (TSV; heed init FILE.tsv makes a config) or in "
+                              "data.source and data.target"
+                            : "text in data.train"));
   const auto layers = [&](const char* key, int found, bool wanted) {
     require((found > 0) == wanted, fmt::format("objective.type {} needs {} {}; found {}.", name,
                                                key, wanted ? "of at least 1" : "0", found));
@@ -65,15 +76,6 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
                       "has at most {}.",
                       name, objective.specials.size(), kMostSpecials),
           "a smaller objective.source_length");
-  const bool pairs = objective.pairs();
-  const char* found = pairs                  ? "train is text"
-                      : c.data.pairs.empty() ? "source gives pairs"
-                                             : "pairs gives pairs";
-  require(c.data.has_pairs() == pairs,
-          fmt::format("objective.type {} learns from {}, but data.{}.", name,
-                      pairs ? "pairs" : "text", found),
-          fmt::format("objective.type {}{}", objectives_on(!pairs),
-                      pairs ? "" : ", or text in data.train"));
   require(c.tokenizer.shared || pairs,
           "tokenizer.shared false needs pairs: text has one vocabulary.");
   require(c.tokenizer.shared || c.tokenizer.file.empty(),

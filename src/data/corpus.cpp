@@ -162,10 +162,16 @@ std::string first_bytes(const std::string& path) {
   return bytes;
 }
 
-std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options) {
-  std::uint64_t size = 0;
-  scan_text(paths, options, [&](std::string_view s) { size += s.size(); });
-  return size;
+std::string markup_in_words(const std::string& path) {
+  const std::string bytes = first_bytes(path);
+  std::string_view text = bytes;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const std::string markup = markup_of(text);
+  if (markup.empty()) return "";
+  return fmt::format(
+      "{} looks like {}, which is learnt as it stands, with its marks and names; to "
+      "learn the text in it, extract that to a file of its own",
+      shown_path(path), markup);
 }
 
 void scan_text(std::span<const std::string> paths, const ReadOptions& options,
@@ -199,8 +205,9 @@ void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& w
         fmt::format("{} not UTF-8 and read as U+FFFD; the first: {}",
                     counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad));
   if (carriage_returns > 0)
-    notes.push_back(fmt::format("the text has {} (\\r), which stay as they are",
-                                counted(n(carriage_returns), "carriage return")));
+    notes.push_back(
+        fmt::format("the text has {} (\\r), which stay as they are (tr -d '\\r' drops them)",
+                    counted(n(carriage_returns), "carriage return")));
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {

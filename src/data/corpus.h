@@ -52,8 +52,8 @@ std::vector<std::string> text_files(const std::vector<std::string>& paths);
 // The beginning of a file: at most a megabyte, unpacked; "" if it is empty. Errors as scan_text().
 std::string first_bytes(const std::string& path);
 
-// How many bytes scan_text() yields; reads the files.
-std::uint64_t text_size(std::span<const std::string> paths, const ReadOptions& options);
+// Says that a file is a table, or text with marks; "" if it is plain text. Errors as scan_text().
+std::string markup_in_words(const std::string& path);
 
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
 // cut after a newline if it has one, else before a space, else between characters (that normalise
@@ -76,15 +76,21 @@ struct Pairs {
   std::size_t size() const { return source.size(); }
   std::vector<std::string> files;
   std::vector<std::string_view> source, target;
+  std::vector<std::size_t> lines;  // of each pair in its file, from 1
+  std::size_t empty = 0;           // pairs left out, because a side has no word
+  std::string first_empty;         // "a.tsv:12"
+
+  // Says so; "" if there are none.
+  std::string empty_in_words() const;
 };
 
 // Pairs as written (read without options), as a model reads them.
 Pairs as_read(const Pairs& written, const ReadOptions& options);
 
-// Errors: as above; different numbers of lines (gives both), an empty line.
+// Errors: as above; different numbers of lines (gives both).
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
                     const ReadOptions& options);
-// One pair a line: source, one tab, target. Errors: as above; not exactly one tab, an empty side.
+// One pair a line: source, one tab, target. Errors: as above; not exactly one tab.
 Pairs read_tsv(const std::string& path, const ReadOptions& options);
 
 // How many of n pairs are for training if the last `valid_fraction` is held out: floor(n * (1-f)).

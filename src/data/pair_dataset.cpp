@@ -1,4 +1,4 @@
-
+// Pairs as ids, one stream a side; declared in dataset.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,12 +22,12 @@ Split encode_pairs(std::span<const std::string_view> source,
   const std::size_t limit = c.data.max_length;
   const auto objective = make_objective(c);
   for (std::size_t i = 0; i < source.size(); ++i) {
-    Encoder(tokenizers.source()).take(source[i], s, s.source);
+    TextToIds(tokenizers.source()).take(source[i], s, s.source);
     const std::uint64_t of_source = s.unknown.count;
-    Encoder encoder(*tokenizers.target);
-    encoder.take(target[i], s, s.target);
-    s.lossy = s.lossy || s.unknown.count > of_source || !encoder.exact();
-    encoder.say_difference(s);
+    TextToIds to_ids(*tokenizers.target);
+    to_ids.take(target[i], s, s.target);
+    s.lossy = s.lossy || s.unknown.count > of_source || !to_ids.exact();
+    to_ids.say_difference(s);
     const std::size_t longest =
         std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
     if (!drop_long)
@@ -92,7 +92,11 @@ Pairs read_pairs(const RunConfig& c, const std::string& folder, bool valid = fal
 
 Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   Dataset d;
+  const auto say = [&](const Pairs& pairs) {
+    if (pairs.empty > 0) d.warnings.push_back(pairs.empty_in_words());
+  };
   const Pairs all = read_pairs(c, folder);
+  say(all);
   d.hash.data = hash_of(all);
   const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
   const std::span<const std::string_view> source(all.source), target(all.target);
@@ -112,11 +116,13 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     const DataConfig& files = c.data;
     d.valid.source_file = files.valid_pairs.empty() ? files.valid_source : files.valid_pairs;
     d.valid.target_file = files.valid_pairs.empty() ? files.valid_target : files.valid_pairs;
+    d.valid.lines = valid.lines;
+    say(valid);
   } else if (n < all.size()) {
     d.valid = encode_pairs(source.subspan(n), target.subspan(n), c, tokenizers, false);
     d.valid.source_file = c.data.pairs.empty() ? c.data.source : c.data.pairs;
     d.valid.target_file = c.data.pairs.empty() ? c.data.target : c.data.pairs;
-    d.valid.first_line = n + 1;
+    d.valid.lines.assign(all.lines.begin() + static_cast<std::ptrdiff_t>(n), all.lines.end());
   }
   if (d.train.sentences() == 0)
     throw Error(
@@ -130,7 +136,9 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 }
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers) {
-  return encode_pairs(pairs.source, pairs.target, c, tokenizers, false);
+  Split split = encode_pairs(pairs.source, pairs.target, c, tokenizers, false);
+  if (pairs.empty > 0) split.warnings.push_back(pairs.empty_in_words());
+  return split;
 }
 
 Pairs read_held_out_pairs(const RunConfig& c, const std::string& folder) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
 #include "text/utf8.h"
@@ -17,9 +18,15 @@ bool is_blank(std::string_view line) {
   return split_words(line).empty();
 }
 
-Error line_error(const std::string& path, std::size_t index, const std::string& what,
-                 const std::string& hint = "") {
-  return Error(Exit::data, fmt::format("{}:{}: {}", path, index + 1, what), hint);
+void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_view source,
+         std::string_view target) {
+  if (is_blank(source) || is_blank(target)) {
+    if (pairs.empty++ == 0) pairs.first_empty = fmt::format("{}:{}", path, line);
+    return;
+  }
+  pairs.source.push_back(source);
+  pairs.target.push_back(target);
+  pairs.lines.push_back(line);
 }
 
 std::string read_one(const std::string& path, const ReadOptions& options) {
@@ -28,8 +35,17 @@ std::string read_one(const std::string& path, const ReadOptions& options) {
 
 }  // namespace
 
+std::string Pairs::empty_in_words() const {
+  if (empty == 0) return "";
+  return fmt::format("left out {} with an empty side, the first: {}",
+                     counted(std::to_string(empty), "pair"), first_empty);
+}
+
 Pairs as_read(const Pairs& written, const ReadOptions& options) {
   Pairs read;
+  read.lines = written.lines;
+  read.empty = written.empty;
+  read.first_empty = written.first_empty;
   read.files.resize(2);
   for (const bool target : {false, true}) {
     std::string& file = read.files[target];
@@ -53,21 +69,15 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
   Pairs pairs;
   for (const std::string& path : {source_path, target_path})
     pairs.files.push_back(read_one(path, options));
-  pairs.source = lines_of(pairs.files[0]);
-  pairs.target = lines_of(pairs.files[1]);
-  if (pairs.source.size() != pairs.target.size())
+  const auto source = lines_of(pairs.files[0]), target = lines_of(pairs.files[1]);
+  if (source.size() != target.size())
     throw Error(Exit::data,
                 fmt::format("{} has {} lines, {} has {} lines; expected one target line for every "
                             "source line.",
-                            source_path, pairs.source.size(), target_path, pairs.target.size()),
+                            source_path, source.size(), target_path, target.size()),
                 "compare the files with: wc -l, paste");
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const bool source_blank = is_blank(pairs.source[i]);
-    if (!source_blank && !is_blank(pairs.target[i])) continue;
-    throw line_error(source_blank ? source_path : target_path, i,
-                     "the line is empty; expected a sentence on every line of both files.",
-                     "remove the pair from both files");
-  }
+  for (std::size_t i = 0; i < source.size(); ++i)
+    add(pairs, is_blank(source[i]) ? source_path : target_path, i + 1, source[i], target[i]);
   return pairs;
 }
 
@@ -76,22 +86,18 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
   pairs.files.push_back(read_one(path, options));
   const auto lines = lines_of(pairs.files[0]);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const auto tabs = std::count(lines[i].begin(), lines[i].end(), '\t');
-    if (tabs == 0 && is_blank(lines[i]))
-      throw line_error(path, i, "the line is empty; expected source, tab, target.",
-                       "remove the line");
-    if (tabs != 1)
-      throw line_error(
-          path, i,
-          fmt::format("found {} tabs; expected exactly one, between source and target.", tabs));
-    const std::size_t tab = lines[i].find('\t');
-    pairs.source.push_back(lines[i].substr(0, tab));
-    pairs.target.push_back(lines[i].substr(tab + 1));
-    const bool source_blank = is_blank(pairs.source[i]);
-    if (source_blank || is_blank(pairs.target[i]))
-      throw line_error(path, i,
-                       fmt::format("the {} is empty; expected a sentence on both sides of the tab.",
-                                   source_blank ? "source" : "target"));
+    const std::string_view line = lines[i];
+    const auto tabs = std::ranges::count(line, '\t');
+    if (tabs != 1 && !is_blank(line))
+      throw Error(
+          Exit::data,
+          fmt::format("{}:{}: found {} tabs; expected exactly one, between source and target.",
+                      path, i + 1, tabs),
+          tabs == 0 ? "for two files of parallel lines, data.source and data.target"
+                    : fmt::format("the two columns that you need: cut -f1,2 {} > two-columns.tsv",
+                                  shell_word(path)));
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    add(pairs, path, i + 1, line.substr(0, tab), line.substr(std::min(tab + 1, line.size())));
   }
   return pairs;
 }

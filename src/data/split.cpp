@@ -33,7 +33,7 @@ std::string Split::longest_in_words() const {
       file = of_source ? &source_file : &target_file;
     }
   }
-  return fmt::format("{}:{}, {} tokens", *file, first_line + at, most);
+  return fmt::format("{}:{}, {} tokens", *file, lines[at], most);
 }
 
 std::int64_t Split::longest(Side side) const {
@@ -43,14 +43,14 @@ std::int64_t Split::longest(Side side) const {
   return static_cast<std::int64_t>(most);
 }
 
-void Encoder::say_difference(Split& split) const {
+void TextToIds::say_difference(Split& split) const {
   if (difference_.empty() || split.lossy_said) return;
   split.lossy_said = true;
   split.notes.push_back("the tokens do not give back the text exactly: " + difference_ +
                         "; so there may be no bits per byte");
 }
 
-void Encoder::take(std::string_view part, Split& split, Ids& ids) {
+void TextToIds::take(std::string_view part, Split& split, Ids& ids) {
   // Every byte and every known character has an id of its own.
   const bool loses =
       tokenizer_.type() != TokenizerConfig::byte && tokenizer_.type() != TokenizerConfig::char_;

@@ -47,7 +47,8 @@ class Ids {
 
 enum class Side { source, target };
 
-// Text is one stream, `target`; pairs are two, with the place of each sentence.
+// Text is one stream, `target`, whichever half of the model will read it; pairs are two, with the
+// place of each sentence.
 struct Split {
   Split() = default;
   Split(int source_vocab, int target_vocab) : source(source_vocab), target(target_vocab) {}
@@ -60,7 +61,7 @@ struct Split {
   bool lossy_said = false;                   // in the notes
   std::vector<std::string> notes, warnings;  // on the text, for the log
   std::string source_file, target_file;      // held-out pairs: where they are written,
-  std::size_t first_line = 1;                // from this line on
+  std::vector<std::size_t> lines;            // and on which lines
 
   bool pairs() const { return !target_begin.empty(); }
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
@@ -71,11 +72,11 @@ struct Split {
 };
 
 // Encodes a text, part after part, and notices where its tokens do not give it back.
-class Encoder {
+class TextToIds {
  public:
   // `mid_text`: it begins in the middle of a line, perhaps with the space before a word. (So it
   // does after <unk>.)
-  explicit Encoder(const Tokenizer& tokenizer, bool mid_text = false)
+  explicit TextToIds(const Tokenizer& tokenizer, bool mid_text = false)
       : tokenizer_(tokenizer), mid_text_(mid_text) {}
 
   // Appends the part's ids to `ids`, one of the split's sides, and counts what became <unk>.

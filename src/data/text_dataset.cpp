@@ -1,4 +1,4 @@
-
+// A text as ids: cut into the part for training and the part held out; declared in dataset.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -141,21 +141,21 @@ bool has_replacements(std::string_view text) {
 Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
                  const Tokenizers& tokenizers, Sha256& hash) {
   Split s(1, tokenizers.target->size());
-  Encoder encoder(*tokenizers.target);
+  TextToIds to_ids(*tokenizers.target);
   TextNotes notes;
   ReadOptions options = read_options(c);
   options.notes = &notes;
   bool replaced = false;
   scan_text(paths, options, [&](std::string_view text) {
     hash.update(text);
-    encoder.take(text, s, s.target);
+    to_ids.take(text, s, s.target);
     s.target_bytes += text.size();
     replaced = replaced || has_replacements(text);
   });
-  s.lossy = c.data.changes_text() || s.unknown.count > 0 || !encoder.exact() ||
+  s.lossy = c.data.changes_text() || s.unknown.count > 0 || !to_ids.exact() ||
             (replaced && notes.bad_bytes > 0);
   notes.say(s.notes, s.warnings);
-  encoder.say_difference(s);
+  to_ids.say_difference(s);
   return s;
 }
 
@@ -166,6 +166,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   TextNotes notes;
   const Cuts cuts = cuts_of(c, paths, notes);
   Dataset d;
+  if (const std::string markup = markup_in_words(paths.front()); !markup.empty())
+    d.warnings.push_back(markup);
   if (!tokenizers.target) {
     TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);
     std::uint64_t bytes = 0;
@@ -186,8 +188,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.train = Split(vocab, vocab);
   d.valid = Split(vocab, vocab);
   if (has_an_id_per_character(c)) d.train.target.reserve(std::min(cuts.training, cuts.characters));
-  Encoder train(*tokenizers.target);
-  std::optional<Encoder> valid;
+  TextToIds training_ids(*tokenizers.target);
+  std::optional<TextToIds> held_out_ids;
   char before = '\n';     // the part held out
   bool replaced[2] = {};  // in the part held out; in that for training
   Sha256 hash;
@@ -197,21 +199,21 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     if (part == Part::left_out) return;
     const bool training = part == Part::training;
     Split& split = training ? d.train : d.valid;
-    if (!training && !valid) valid.emplace(*tokenizers.target, before != '\n');
-    (training ? train : *valid).take(s, split, split.target);
+    if (!training && !held_out_ids) held_out_ids.emplace(*tokenizers.target, before != '\n');
+    (training ? training_ids : *held_out_ids).take(s, split, split.target);
     split.target_bytes += s.size();
     replaced[training] = replaced[training] || has_replacements(s);
   });
   d.hash.data = hash.hex();
   for (const bool training : {false, true}) {
     Split& s = training ? d.train : d.valid;
-    const bool exact = training ? train.exact() : !valid || valid->exact();
+    const bool exact = training ? training_ids.exact() : !held_out_ids || held_out_ids->exact();
     s.lossy = c.data.changes_text() || s.unknown.count > 0 || !exact ||
               (replaced[training] && notes.bad_bytes > 0);
   }
   notes.say(d.train.notes, d.train.warnings);
-  train.say_difference(d.train);
-  if (valid && !d.train.lossy_said) valid->say_difference(d.valid);
+  training_ids.say_difference(d.train);
+  if (held_out_ids && !d.train.lossy_said) held_out_ids->say_difference(d.valid);
   if (c.data.has_valid_files()) {
     Sha256 of_valid;
     d.valid = read_whole(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers, of_valid);

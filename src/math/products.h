@@ -3,6 +3,9 @@
 //
 //   Products      training and scoring: OpenBLAS, and packed operands for the heads of attention
 //   RowProducts   decoding: the result of a row depends neither on other rows nor on the threads
+//
+// step/gradients owns the one that training uses, IncrementalDecoder that of decoding; other passes
+// use blas_products().
 #pragma once
 
 #include <cstddef>

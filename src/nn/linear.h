@@ -1,8 +1,7 @@
 // y = x Wᵀ + b on rows: the only matrix products with weights.
 //
 // A Linear may cover several weights that are adjacent in the flat array (q, k and v of an
-// attention), so that one product computes them all; slice() gives part of them. Packed or
-// lower-precision copies of the weights would belong here, behind forward and backward.
+// attention), so that one product computes them all; slice() gives part of them.
 #pragma once
 
 #include <string>

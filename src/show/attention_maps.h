@@ -1,4 +1,6 @@
-// The attention weights of one forward pass, and the contributions of the keys.
+// The attention weights of one forward pass, and the contributions of the keys: what heed attend
+// prints and its page shows, and what a film's frames keep (show/film.h), which are the report's
+// maps.
 //
 // Weights are those of training's forward pass without dropout: row q of a head sums to 1, and
 // masked positions are exactly 0. A weight alone does not say how much a token contributes, since

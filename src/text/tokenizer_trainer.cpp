@@ -96,7 +96,7 @@ void need_two(std::size_t kept, std::size_t found, const std::string& what) {
   if (kept >= 2) return;
   throw Error(
       Exit::data,
-      fmt::format("the training text has {}; there is nothing to learn.",
+      fmt::format("the training text has {} besides line ends; there is nothing to learn.",
                   counted(std::to_string(kept), "distinct " + what)),
       kept < found ? "a lower tokenizer.min_frequency" : "more text, with different " + what + "s");
 }

@@ -1,5 +1,11 @@
 // heed train: reads config and data, makes the run folder, and trains. In two halves, between which
-// training on the user's own text (train/text_start) plans how long it takes.
+// training on the user's own text (train/text_start) plans how long it takes. Continuing a run and
+// branching from one are train/resume. The way to the first step:
+//
+//   train_run, or train_on_text (text_start)
+//     prepare_start > prepare_run (prepared_run)    config and data: the model, the ids
+//     begin_run > train_to_the_end (training_run)   the run folder, the listeners
+//       Trainer::run                                the steps
 #pragma once
 
 #include <memory>

@@ -128,7 +128,9 @@ Suggestion suggest(const OwnText& text) {
         text.facts.first_bad);
   } else if (text.pairs || bytes >= kFewBytes) {
     s.tokenizer = TokenizerConfig::bpe;
-    s.tokens = "pieces of words, because there is enough text to learn them from";
+    s.tokens = bytes < kFewBytes
+                   ? "pieces of words, shared by both sides"
+                   : "pieces of words, because there is enough text to learn them from";
     s.vocab_size = pieces_for(text.facts);
   } else {
     s.tokens = "single characters, because the text is too short to learn pieces of words from";

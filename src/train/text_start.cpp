@@ -11,7 +11,6 @@
 
 #include "base/format.h"
 #include "base/signals.h"
-#include "base/text_kind.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
 #include "store/layout.h"
@@ -136,11 +135,6 @@ RunResult train_on_text(TextRequest request, Log& log) {
       request, own_tokenizer && given.values.tokenizer.type == TokenizerConfig::byte, log);
   if (const std::string& first = text.files.front(); first.ends_with(".tsv"))
     log.info("it is read as text; for pairs to translate: heed init " + shell_word(first));
-  else if (const std::string markup = markup_of(first_bytes(first)); !markup.empty())
-    log.warn(
-        fmt::format("{} looks like {}, which is learnt as it stands, with its marks and names; "
-                    "to learn the text in it, extract that to a file of its own",
-                    text.name, markup));
   for (std::string& file : text.files) file = absolute_path(file);
   Suggestion suggestion = suggest(text);
   if (own_tokenizer) suggestion.tokenizer = given.values.tokenizer.type;

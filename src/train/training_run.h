@@ -1,4 +1,4 @@
-// What starting a run (train/start) and continuing one (train/resume) share: the request, the
+// What starting a run (train/start) and continuing or branching one (train/resume) share: the request, the
 // training once everything is prepared, and the result.
 #pragma once
 

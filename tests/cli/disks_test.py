@@ -100,12 +100,25 @@ class Disks(RunsTest):
                         change(copy / "checkpoints" / link.name)
                 for which, result in expected.items():
                     self.assertEqual(self.json("evaluate", copy, *which), result)
-                r = self.check("verify", copy, status=STORE, words="damaged: last, best")
+                r = self.check("verify", copy, status=STORE, words=["damaged: last, best", "try: heed resume "])
                 self.assertIn("heed resume makes the link again", r.out)
-                self.resume(kind, "--more", 5, words=[] if kind == "missing" else "was not a link")
+                self.resume(kind, words=["nothing to do", *([] if kind == "missing" else ["was not a link", "may be deleted"])])
                 for link in links:
                     self.assertTrue((copy / "checkpoints" / link.name).is_symlink())
                 self.check("verify", copy)
+                self.resume(kind, "--more", 5)
+
+    def test_a_run_that_is_removed_while_it_trains(self):
+        p = self.spawn("train", self.config(train__max_steps=10**6, train__save_every=10), "--run", "gone")
+        while not (self.folder / "gone/checkpoints/last").exists():
+            time.sleep(0.01)
+        (self.folder / "gone").rename(self.folder / "going")
+        shutil.rmtree(self.folder / "going", ignore_errors=True)
+        while p.poll() is None:
+            shutil.rmtree(self.folder / "going", ignore_errors=True)
+            time.sleep(0.05)
+        self.assertEqual(p.returncode, STORE)
+        self.assertIn("was removed while the run trained", p.stderr.read())
 
     def test_a_run_that_is_renamed_while_it_trains_is_followed(self):
         config = self.config(train__max_steps=2000, train__save_every=10, train__keep_last=2, train__log_every=100)

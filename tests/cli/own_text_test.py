@@ -193,7 +193,7 @@ class OwnText(RunsTest):
             (["hollow"], DATA, ["hollow", "folder without files"]),
             (["nothing.txt"], DATA, ["nothing.txt: no such file", "try: the path of a text"]),
             (["mien.txt"], DATA, ["no such file", "try: mine.txt"]),
-            (["one.txt"], DATA, ["1 distinct character;", "try: more text"]),
+            (["one.txt"], DATA, ["1 distinct character besides line ends;", "try: more text"]),
             (["quikstart.txt"], DATA, ["no such file", "quickstart"]),
             ([str(config)[:-5]], DATA, ["no such file", "c.json"]),
             (["quikstart"], USAGE, ["quickstart", "reverse"]),

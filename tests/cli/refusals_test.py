@@ -45,12 +45,32 @@ class Refusals(RunsTest):
 
     def test_tables_and_markup_are_named(self):
         tiny = ["--minutes", 0.01, "--set", "train.max_steps=2"]
-        for kind, content in (("CSV", "id,name\n1,a\n2,b\n" * 40), ("JSON lines", '{"a": "text"}\n{"a": "more"}\n' * 40),
-                              ("HTML", "<!DOCTYPE html>\n<p>text</p>\n" * 40), ("RTF", "{\\rtf1 text}\n" * 40), ("", "a, b,\nand c.\n" * 40)):
-            with self.subTest(kind):
-                (self.folder / "x").write_text(content)
-                r = self.check("train", "x", "--run", "r" + kind.split()[0] if kind else "plain", *tiny)
+        for kind, content in (("CSV", "id,name\n1,a\n2,b\n"), ("CSV", "id;text\n1;A river, wide.\n"),
+                              ("CSV", 'id,text\n1,"A river, wide and deep."\n2,"A mill."\n'),
+                              ("JSON lines", '{"a": "text"}\n{"a": "more"}\n'), ("JSON", '[\n  {"a": "text"}\n]\n'),
+                              ("HTML", "<!DOCTYPE html>\n<p>text</p>\n"), ("HTML or XML", "<div>\n<p>text</p>\n"),
+                              ("RTF", "{\\rtf1 text}\n"), ("LaTeX", "\\documentclass{book}\ntext\n"),
+                              ("", "a, b,\nand c.\n"), ("", "a,\nb,\nc,\n"), ("", '"A, b," he said.\nNo, c.\n')):
+            with self.subTest(kind=kind, content=content):
+                (self.folder / "x").write_text(content * 40)
+                r = self.check("init", "x", "--output", "-")
                 self.assertEqual(f"x looks like {kind}, " in r.err, bool(kind), r.err)
+        (self.folder / "x").write_text("<!DOCTYPE html>\n<p>text</p>\n" * 40)
+        self.check("train", "x", *tiny, words="x looks like HTML, ")
+
+    def test_pairs(self):
+        """Empty pairs are left out and counted; init refuses what training would refuse; pairs named as text are told apart."""
+        (self.folder / "p.tsv").write_text("a b\tc\n\n\tx\n" + "a\tb c\nb\ta\n" * 40)
+        self.check("init", "p.tsv", words=["left out 2 pairs", "p.tsv:2"])
+        self.check("train", "p.json", "--stop-at", 1, words=["left out 2 pairs", "p.tsv:2"])
+        (self.folder / "three.tsv").write_text("a\tb\tc\n" * 40)
+        self.check("init", "three.tsv", status=DATA, words=["found 2 tabs", "try: ", "cut -f1,2 three.tsv"])
+        self.check("train", "p.tsv", "--run", "other", "--set", "objective.type=seq2seq", status=USAGE, words=["seq2seq learns from pairs", "data.pairs"])
+
+    def test_a_held_out_text_that_is_the_training_text(self):
+        (self.folder / "same.txt").write_text("the river and the mill and the stone\n" * 40)
+        self.train(self.config("same", **SMALL, data={"train": "same.txt", "valid": "same.txt"}), "same", "--stop-at", 1,
+                   words="the held-out data is the training data")
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ TEST_F(Corpus, PackedTextsAreReadAsWhatTheyHold) {
   const std::string plain = file("plain", whole);
   for (const std::string& packed : {gzip(whole), xz(whole)}) {
     const std::string path = file("packed", packed);
-    EXPECT_EQ(text_size(std::array{path, plain}, {}), 2 * whole.size());
+    EXPECT_TRUE(text({path, plain}) == whole + whole);
     std::vector<std::string> parts, expected;  // cut at the same places, too
     scan_text(std::array{path}, {}, [&](std::string_view s) { parts.emplace_back(s); });
     scan_text(std::array{plain}, {}, [&](std::string_view s) { expected.emplace_back(s); });
@@ -139,7 +139,6 @@ TEST_F(Corpus, NormalisationDoesNotDependOnWhereTheTextIsCut) {
         const std::string path = file("a", shift + whole);
         const std::string expected = normalize(shift + whole + "\n", form);
         EXPECT_TRUE(text({path}, {.normalize = form}) == expected);
-        EXPECT_EQ(text_size(std::array{path}, {.normalize = form}), expected.size());
       }
   EXPECT_EQ(text({file("A", "E\u0301")}, {.lowercase = true, .normalize = Normalize::nfc}),
             "\u00E9\n");
@@ -240,10 +239,6 @@ TEST_F(Corpus, ParallelLinesThatDoNotFit) {
   const std::string two = file("two", "a\nb\n"), three = file("three", "a\nb\nc\n");
   expect_data_error([&] { read_parallel(two, three, {}); }, "/two has 2 lines, ");
   expect_data_error([&] { read_parallel(two, three, {}); }, "/three has 3 lines");
-  expect_data_error([&] { read_parallel(two, file("gap", "a\n \r\n"), {}); },
-                    "/gap:2: the line is empty");
-  expect_data_error([&] { read_parallel(file("gap2", "\nb\n"), two, {}); },
-                    "/gap2:1: the line is empty");
   expect_data_error([&] { read_parallel(two, file("latin", "a\n\xFC\n"), {}); },
                     "/latin:2: not valid UTF-8");
 }
@@ -254,9 +249,18 @@ TEST_F(Corpus, Tsv) {
   EXPECT_THAT(pairs.target, ElementsAre("c", "e f"));
   expect_data_error([&] { read_tsv(file("q", "a\tb\nc\n"), {}); }, "/q:2: found 0 tabs");
   expect_data_error([&] { read_tsv(file("q", "a\tb\tc\n"), {}); }, "/q:1: found 2 tabs");
-  expect_data_error([&] { read_tsv(file("q", "a\tb\n\nc\td\n"), {}); }, "/q:2: the line is empty");
-  expect_data_error([&] { read_tsv(file("q", "a\tb\n\tc\n"), {}); }, "/q:2: the source is empty");
-  expect_data_error([&] { read_tsv(file("q", "a\t \n"), {}); }, "/q:1: the target is empty");
+}
+
+TEST_F(Corpus, EmptyPairsAreLeftOutAndCounted) {
+  const Pairs tsv = read_tsv(file("q", "a\tb\n\n\tx\nc\td\nx\t \n \t\n"), {});
+  EXPECT_THAT(tsv.source, ElementsAre("a", "c"));
+  EXPECT_THAT(tsv.target, ElementsAre("b", "d"));
+  EXPECT_THAT(tsv.lines, ElementsAre(1, 4));
+  EXPECT_THAT(tsv.empty_in_words(), AllOf(HasSubstr("4 pairs"), EndsWith("/q:2")));
+  const Pairs two = read_parallel(file("s", "a\n \r\nc\n"), file("t", "b\nx\n\n"), {});
+  EXPECT_THAT(two.source, ElementsAre("a"));
+  EXPECT_THAT(two.empty_in_words(), AllOf(HasSubstr("2 pairs"), EndsWith("/s:2")));
+  EXPECT_EQ(read_tsv(file("whole", "a\tb\n"), {}).empty_in_words(), "");
 }
 
 TEST_F(Corpus, LinesMayBeEmpty) {
