@@ -16,7 +16,9 @@
 namespace heed {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 // More than fits into one block of reading.
