@@ -72,7 +72,6 @@ class BadTexts(RunsTest):
         f = self.folder
         cases = [
             ("one\ntwo\n", "eins\n", ["2", "1", "lines"]),
-            ("one\n\nthree\n", "eins\nzwei\ndrei\n", ["source:2", "empty"]),
             ("", "", ["empty"]),
             ("one\nf\xfcr\n", "eins\nzwei\n", ["source:2", "UTF-8"]),
             ("one\n", "eins\n", ["valid_fraction"]),
