@@ -47,7 +47,9 @@ CommandLine::CommandLine(const Command& command, std::vector<std::string> args)
 
 CLI::Option* CommandLine::add_file(const std::string& name, std::string& path,
                                    const std::string& text, const std::string& type) {
-  return app_.add_option(name, path, text)->type_name(type);
+  return app_.add_option(name, path, text)->type_name(type)->check([](const std::string& given) {
+    return given.empty() ? "expected a path, found an empty text" : "";
+  });
 }
 
 CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,

@@ -53,11 +53,11 @@ Exit run_init(CommandLine& line) {
     text.minutes = request.minutes;
   } else {
     text = read_own_text(request, false, log);
-    text.pairs = text.files.size() == 1 && request.texts[0].ends_with(".tsv") && like->count() == 0;
-    const std::string& first = text.files[0];
+    text.pairs = text.files.size() == 1 && is_tsv(request.texts[0]) && like->count() == 0;
     if (const std::string remark =
-            text.pairs ? read_tsv(first, {.any_bytes = text.facts.too_many_bad}).empty_in_words()
-                       : markup_in_words(first);
+            text.pairs
+                ? read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).empty_in_words()
+                : markup_in_words(text.files);
         !remark.empty())
       log.warn(remark);
     for (std::string& file : text.files) {  // relative to the config's folder

@@ -29,9 +29,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kRunsNotes =
     "One line for each run in DIR, newest first. state: running, finished (at train.max_steps,\n"
-    "max_epochs or by train.patience), stopped, diverged, or damaged, if its config or "
-    "checkpoints\n"
-    "cannot be read. loss: of the best checkpoint (nats per token). At the end of the line stand "
+    "max_epochs or by train.patience), stopped, diverged, or damaged, if its config or a "
+    "state.json\n"
+    "cannot be read (heed verify looks at the rest). loss: of the best checkpoint (nats per "
+    "token). At the end of the line stand "
     "the\n"
     "config's keys in which the runs differ. --json keys, an object per run: name, step, state,\n"
     "best_step, loss, bits_per_byte (null if unknown), bytes, date, keys.";
@@ -84,7 +85,8 @@ RunRow row_of(const fs::path& run) {
     const std::vector<State> states = states_of(run);
     if (!states.empty()) row.step = states.back().step;
     if (!states.empty() && is_finished(config.train, states.back())) row.state = "finished";
-    if (const auto best = best_checkpoint(run)) {
+    if (states.size() != list_steps(run).size()) row.state = "damaged";
+    if (const auto best = std::ranges::min_element(states, is_better); best != states.end()) {
       row.best_step = best->step;
       if (std::isfinite(best->valid_loss)) row.loss = best->valid_loss;
     }

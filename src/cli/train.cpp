@@ -156,12 +156,8 @@ Exit run_train(CommandLine& line) {
       ->type_name("PATH")
       ->default_str("")
       ->required();
-  line.app()
-      .add_option("--run", request.train.run.folder,
-                  "run folder (default: runs/<name of config or text>)")
-      ->check([](const std::string& folder) {
-        return folder.empty() ? "expected a folder, found an empty text" : "";
-      });
+  line.add_file("--run", request.train.run.folder,
+                "run folder (default: runs/<name of config or text>)");
   const CLI::Option* like = line.add_like(request.like);
   const CLI::Option* minutes = line.add_minutes(request.minutes);
   line.add_run(request.train.init_from,

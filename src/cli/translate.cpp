@@ -57,15 +57,6 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, bool
     print(fmt::format("{} ||| {} ||| {:.6f}\n", number, to_valid_utf8(t.text), t.score));
 }
 
-// White space, or nothing that is seen.
-bool is_blank(std::string_view text) {
-  bool blank = true;
-  each_code_point(text, [&](CodePoint c, std::size_t) {
-    blank = blank && (is_space(c.value) || c.value == 0x200B || c.value == 0xFEFF);
-  });
-  return blank;
-}
-
 // Error (data) if the model cannot read so long a source, one on each of so many threads.
 void check_source(const OpenModel& m, std::size_t tokens, std::size_t threads,
                   const std::string& name) {

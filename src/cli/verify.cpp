@@ -248,10 +248,12 @@ Exit run_verify(CommandLine& line) {
   if (damaged.empty())
     throw Error(Exit::store, "cannot be read: " + joined(unread) + ".",
                 "the reason is beside each name");
-  const bool links = std::ranges::all_of(
-      damaged, [](const std::string& name) { return std::ranges::count(kLinks, name) > 0; });
+  const bool links = unread.empty() && std::ranges::all_of(damaged, [](const std::string& name) {
+                       return std::ranges::count(kLinks, name) > 0;
+                     });
   throw Error(Exit::store, "damaged: " + joined(damaged) + ".",
-              links ? fmt::format("heed resume {}, which makes the links again", shell_word(run))
+              links ? fmt::format("heed resume {}, which makes the links again and continues",
+                                  shell_word(run))
                     : "a copy of it; or --checkpoint with one that is whole");
 }
 

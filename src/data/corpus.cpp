@@ -162,16 +162,18 @@ std::string first_bytes(const std::string& path) {
   return bytes;
 }
 
-std::string markup_in_words(const std::string& path) {
-  const std::string bytes = first_bytes(path);
-  std::string_view text = bytes;
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  const std::string markup = markup_of(text);
-  if (markup.empty()) return "";
-  return fmt::format(
-      "{} looks like {}, which is learnt as it stands, with its marks and names; to "
-      "learn the text in it, extract that to a file of its own",
-      shown_path(path), markup);
+std::string markup_in_words(std::span<const std::string> paths) {
+  for (const std::string& path : paths) {
+    const std::string bytes = first_bytes(path);
+    std::string_view text = bytes;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    if (const std::string markup = markup_of(text); !markup.empty())
+      return fmt::format(
+          "{} looks like {}, which is learnt as it stands, with its marks and names; to learn the "
+          "text in it, extract that to a file of its own",
+          shown_path(path), markup);
+  }
+  return "";
 }
 
 void scan_text(std::span<const std::string> paths, const ReadOptions& options,
@@ -205,9 +207,9 @@ void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& w
         fmt::format("{} not UTF-8 and read as U+FFFD; the first: {}",
                     counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad));
   if (carriage_returns > 0)
-    notes.push_back(
-        fmt::format("the text has {} (\\r), which stay as they are (tr -d '\\r' drops them)",
-                    counted(n(carriage_returns), "carriage return")));
+    notes.push_back(fmt::format(
+        "the text has {} (\\r), which stay as they are (sed 's/\\r$//' drops those at line ends)",
+        counted(n(carriage_returns), "carriage return")));
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {

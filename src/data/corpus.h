@@ -52,8 +52,9 @@ std::vector<std::string> text_files(const std::vector<std::string>& paths);
 // The beginning of a file: at most a megabyte, unpacked; "" if it is empty. Errors as scan_text().
 std::string first_bytes(const std::string& path);
 
-// Says that a file is a table, or text with marks; "" if it is plain text. Errors as scan_text().
-std::string markup_in_words(const std::string& path);
+// Says that one of the files is a table, or text with marks; "" if all are plain text. Errors as
+// scan_text().
+std::string markup_in_words(std::span<const std::string> paths);
 
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
 // cut after a newline if it has one, else before a space, else between characters (that normalise

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/nearest.h"
 #include "base/stored_input.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
@@ -47,6 +48,11 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
   }
   if (found.files.empty()) throw_no_text(paths.front(), kEmptyKind);
   return found;
+}
+
+bool is_tsv(const std::string& path) {
+  const std::string name = lower_case(path);
+  return name.ends_with(".tsv") || name.ends_with(".tsv.gz") || name.ends_with(".tsv.xz");
 }
 
 void check_writable(const std::string& path) {

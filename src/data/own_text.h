@@ -19,6 +19,9 @@ struct FoundTexts {
 // text, or a folder without any.
 FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes);
 
+// Is it a table of pairs (source, tab, target) by its name, perhaps packed?
+bool is_tsv(const std::string& path);
+
 // Error (usage) if a config cannot write this path, because it is not UTF-8.
 void check_writable(const std::string& path);
 

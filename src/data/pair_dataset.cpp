@@ -13,26 +13,27 @@
 namespace heed {
 namespace {
 
-Split encode_pairs(std::span<const std::string_view> source,
-                   std::span<const std::string_view> target, const RunConfig& c,
+// The pairs [begin, end).
+Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const RunConfig& c,
                    const Tokenizers& tokenizers, bool drop_long) {
   Split s(tokenizers.source().size(), tokenizers.target->size());
   s.lossy = c.data.changes_text();
   s.source_begin = s.target_begin = {0};
   const std::size_t limit = c.data.max_length;
   const auto objective = make_objective(c);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    TextToIds(tokenizers.source()).take(source[i], s, s.source);
+  for (std::size_t i = begin; i < end; ++i) {
+    TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
     const std::uint64_t of_source = s.unknown.count;
     TextToIds to_ids(*tokenizers.target);
-    to_ids.take(target[i], s, s.target);
+    to_ids.take(pairs.target[i], s, s.target);
     s.lossy = s.lossy || s.unknown.count > of_source || !to_ids.exact();
     to_ids.say_difference(s);
     const std::size_t longest =
         std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
     if (!drop_long)
-      (void)objective->fit(Side::target, longest + 1,
-                           fmt::format("pair {} of the held-out or given data", i + 1));
+      (void)objective->fit(
+          Side::target, longest + 1,
+          fmt::format("the pair on line {} of the held-out or given data", pairs.lines[i]));
     if (drop_long && longest > limit) {
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());
@@ -41,7 +42,8 @@ Split encode_pairs(std::span<const std::string_view> source,
     }
     s.source_begin.push_back(s.source.size());
     s.target_begin.push_back(s.target.size());
-    s.target_bytes += target[i].size() + 1;
+    s.target_bytes += pairs.target[i].size() + 1;
+    if (!drop_long) s.lines.push_back(pairs.lines[i]);
   }
   return s;
 }
@@ -92,14 +94,12 @@ Pairs read_pairs(const RunConfig& c, const std::string& folder, bool valid = fal
 
 Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   Dataset d;
-  const auto say = [&](const Pairs& pairs) {
-    if (pairs.empty > 0) d.warnings.push_back(pairs.empty_in_words());
+  const auto say = [](const Pairs& pairs, Split& split) {
+    if (pairs.empty > 0) split.warnings.push_back(pairs.empty_in_words());
   };
   const Pairs all = read_pairs(c, folder);
-  say(all);
   d.hash.data = hash_of(all);
   const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
-  const std::span<const std::string_view> source(all.source), target(all.target);
   if (n == 0)
     throw Error(Exit::data, fmt::format("no pair is left for training: {} in all, "
                                         "data.valid_fraction holds out the rest.",
@@ -107,22 +107,22 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const auto limit = static_cast<std::size_t>(c.data.limit);
   const std::size_t used = limit > 0 ? std::min(limit, n) : n;
   if (!tokenizers.target)
-    train_pair_tokenizers(c, source.first(used), target.first(used), tokenizers, d.notes);
-  d.train = encode_pairs(source.first(used), target.first(used), c, tokenizers, true);
-  if (c.data.has_valid_files()) {
+    train_pair_tokenizers(c, std::span(all.source).first(used), std::span(all.target).first(used),
+                          tokenizers, d.notes);
+  d.train = encode_pairs(all, 0, used, c, tokenizers, true);
+  say(all, d.train);
+  const DataConfig& files = c.data;
+  if (files.has_valid_files()) {
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
-    d.valid = encode_pairs(valid.source, valid.target, c, tokenizers, false);
-    const DataConfig& files = c.data;
+    d.valid = encode_pairs(valid, 0, valid.size(), c, tokenizers, false);
+    say(valid, d.valid);
     d.valid.source_file = files.valid_pairs.empty() ? files.valid_source : files.valid_pairs;
     d.valid.target_file = files.valid_pairs.empty() ? files.valid_target : files.valid_pairs;
-    d.valid.lines = valid.lines;
-    say(valid);
   } else if (n < all.size()) {
-    d.valid = encode_pairs(source.subspan(n), target.subspan(n), c, tokenizers, false);
-    d.valid.source_file = c.data.pairs.empty() ? c.data.source : c.data.pairs;
-    d.valid.target_file = c.data.pairs.empty() ? c.data.target : c.data.pairs;
-    d.valid.lines.assign(all.lines.begin() + static_cast<std::ptrdiff_t>(n), all.lines.end());
+    d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false);
+    d.valid.source_file = files.pairs.empty() ? files.source : files.pairs;
+    d.valid.target_file = files.pairs.empty() ? files.target : files.pairs;
   }
   if (d.train.sentences() == 0)
     throw Error(
@@ -136,7 +136,7 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 }
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers) {
-  Split split = encode_pairs(pairs.source, pairs.target, c, tokenizers, false);
+  Split split = encode_pairs(pairs, 0, pairs.size(), c, tokenizers, false);
   if (pairs.empty > 0) split.warnings.push_back(pairs.empty_in_words());
   return split;
 }
@@ -146,6 +146,7 @@ Pairs read_held_out_pairs(const RunConfig& c, const std::string& folder) {
   Pairs pairs = read_pairs(c, folder);
   const auto n = static_cast<std::ptrdiff_t>(split_pairs(pairs.size(), c.data.valid_fraction));
   for (auto* side : {&pairs.source, &pairs.target}) side->erase(side->begin(), side->begin() + n);
+  pairs.lines.erase(pairs.lines.begin(), pairs.lines.begin() + n);
   return pairs;
 }
 

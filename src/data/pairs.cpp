@@ -14,10 +14,6 @@
 namespace heed {
 namespace {
 
-bool is_blank(std::string_view line) {
-  return split_words(line).empty();
-}
-
 void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_view source,
          std::string_view target) {
   if (is_blank(source) || is_blank(target)) {
@@ -27,6 +23,13 @@ void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_vi
   pairs.source.push_back(source);
   pairs.target.push_back(target);
   pairs.lines.push_back(line);
+}
+
+// Error unless there is a pair.
+Pairs checked(Pairs pairs, const std::string& path) {
+  if (pairs.size() > 0) return pairs;
+  throw Error(Exit::data, fmt::format("{}: no pair has words on both sides; {}.", path,
+                                      pairs.empty_in_words()));
 }
 
 std::string read_one(const std::string& path, const ReadOptions& options) {
@@ -78,7 +81,7 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
                 "compare the files with: wc -l, paste");
   for (std::size_t i = 0; i < source.size(); ++i)
     add(pairs, is_blank(source[i]) ? source_path : target_path, i + 1, source[i], target[i]);
-  return pairs;
+  return checked(std::move(pairs), source_path);
 }
 
 Pairs read_tsv(const std::string& path, const ReadOptions& options) {
@@ -94,12 +97,12 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
           fmt::format("{}:{}: found {} tabs; expected exactly one, between source and target.",
                       path, i + 1, tabs),
           tabs == 0 ? "for two files of parallel lines, data.source and data.target"
-                    : fmt::format("the two columns that you need: cut -f1,2 {} > two-columns.tsv",
-                                  shell_word(path)));
+                    : "of a table with more columns only two (cut -f1,2); a space for a tab in a "
+                      "sentence");
     const std::size_t tab = std::min(line.find('\t'), line.size());
     add(pairs, path, i + 1, line.substr(0, tab), line.substr(std::min(tab + 1, line.size())));
   }
-  return pairs;
+  return checked(std::move(pairs), path);
 }
 
 std::size_t split_pairs(std::size_t n, double valid_fraction) {

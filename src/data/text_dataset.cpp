@@ -166,7 +166,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   TextNotes notes;
   const Cuts cuts = cuts_of(c, paths, notes);
   Dataset d;
-  if (const std::string markup = markup_in_words(paths.front()); !markup.empty())
+  if (const std::string markup = markup_in_words(paths); !markup.empty())
     d.warnings.push_back(markup);
   if (!tokenizers.target) {
     TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);

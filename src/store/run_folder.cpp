@@ -60,6 +60,14 @@ fs::path follow_link(const fs::path& link) {
   return link.parent_path() / target;
 }
 
+// The names in a folder; none if it is no folder, or cannot be listed.
+std::vector<std::string> readable_names(const fs::path& folder) try {
+  std::error_code none;
+  return fs::is_directory(folder, none) ? names_in(folder) : std::vector<std::string>{};
+} catch (const Error&) {
+  return {};
+}
+
 // What to try for a run that is not there: the nearest of the runs beside it and in runs/, or all.
 std::string other_runs(const fs::path& run) {
   constexpr std::size_t kMost = 10;
@@ -78,12 +86,16 @@ std::string other_runs(const fs::path& run) {
 std::string other_program(const fs::path& path) {
   constexpr std::string_view kEndings[] = {".pt",  ".pth",  ".ckpt", ".bin",
                                            ".npz", ".onnx", ".gguf"};
-  std::vector<std::string> names = {path.filename().string()};
-  std::error_code none;
-  if (fs::is_directory(path, none)) names = names_in(path);
-  for (const std::string& name : names)
-    for (const std::string_view ending : kEndings)
-      if (name.ends_with(ending)) return name;
+  const auto of_another = [&](const std::string& name, bool in_folder) {
+    return std::ranges::any_of(kEndings, [&](std::string_view ending) {
+      // (train.bin may be data.)
+      return name.ends_with(ending) &&
+             (!in_folder || ending != ".bin" || name.find("model") != name.npos);
+    });
+  };
+  if (const std::string name = path.filename(); of_another(name, false)) return name;
+  for (const std::string& name : readable_names(path))
+    if (of_another(name, true)) return name;
   return "";
 }
 
@@ -100,9 +112,9 @@ fs::path checkpoints_of(const fs::path& run) {
     throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), other_runs(run));
   }
   std::error_code error;
-  const std::string other = other_program(run);
-  if (!other.empty() && !fs::is_directory(run / kCheckpoints, error))
-    refuse_other_program(run, other);
+  if (!fs::is_directory(run / kCheckpoints, error))
+    if (const std::string other = other_program(run); !other.empty())
+      refuse_other_program(run, other);
   if (fs::is_regular_file(run, error))
     throw Error(Exit::store, fmt::format("{} is a file, expected a run folder", quoted_path(run)),
                 is_checkpoint(folder_of(run))
@@ -142,8 +154,7 @@ fs::path canonical_folder(const fs::path& folder) {
 
 std::vector<std::string> names_of_runs(const fs::path& folder) {
   std::error_code none;
-  if (!fs::is_directory(folder, none)) return {};
-  std::vector<std::string> names = names_in(folder);
+  std::vector<std::string> names = readable_names(folder);
   std::erase_if(names, [&](const std::string& name) {
     return name.starts_with('.') || !fs::is_directory(folder / name / kCheckpoints, none);
   });

@@ -12,7 +12,7 @@ namespace heed {
 std::string step_folder_name(std::int64_t step);  // "step-00001000"
 
 // The names in a folder that are runs, as far as their checkpoints/ shows it; none if it is no
-// folder.
+// folder or cannot be listed.
 std::vector<std::string> names_of_runs(const std::filesystem::path& folder);
 
 // Steps that have a folder, ascending. Not checked for damage.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/folders.h"
 #include "store/layout.h"
 
 namespace heed {
@@ -31,7 +32,11 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
   refuse_link_or_pipe(path);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0) throw_file_error("lock", path, errno);
-  if (repeat_if_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return fd;
+  for (int left = 5;; --left) {
+    if (repeat_if_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return fd;
+    if (errno != EWOULDBLOCK || left == 0) break;
+    ::usleep(10'000);  // is_locked() holds it for a moment
+  }
   const int error = errno;
   const std::string who = holder(fd);
   ::close(fd);
@@ -78,6 +83,12 @@ fs::path RunLock::folder() const {
   std::error_code error;
   const fs::path lock = fs::read_symlink(fmt::format("/proc/self/fd/{}", fd_), error);
   return !error && is_same_file(fd_, lock) ? lock.parent_path() : fs::path();
+}
+
+bool RunLock::lost(const fs::path& run) const {
+  if (!folder().empty()) return false;
+  const fs::path lock = run / kLockFile;
+  return !path_exists(run) || (path_exists(lock) && !is_same_file(fd_, lock));
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

@@ -20,6 +20,8 @@ class RunLock {
 
   // Where the locked folder is now: it may have been renamed. "" if it was removed.
   std::filesystem::path folder() const;
+  // Was the folder removed, or is another one in its place, with a lock of its own?
+  bool lost(const std::filesystem::path& run) const;
 
  private:
   int fd_ = -1;

@@ -169,12 +169,15 @@ void RunWriter::free_links() {
     if (!path_exists(path) || fs::is_symlink(fs::symlink_status(path, none))) continue;
     const fs::path aside = free_name(path);
     rename_path(path, aside, *calls_);
-    notes_.push_back(fmt::format("{} was not a link: it is {} now, and may be deleted",
-                                 quoted_path(path), quoted_path(aside)));
+    notes_.push_back(
+        fmt::format("{} was not a link: it is {} now", quoted_path(path), quoted_path(aside)));
   }
 }
 
 bool RunWriter::follow_folder() {
+  if (lock_.lost(run_))
+    throw Error(Exit::store, fmt::format("the run folder {} was removed while the run trained.",
+                                         quoted_path(run_)));
   const fs::path now = lock_.folder();
   std::error_code none;
   if (now.empty() || fs::equivalent(now, run_, none)) return false;
@@ -203,9 +206,6 @@ void RunWriter::save(const CheckpointContents& contents, int keep_last) {
     states_[contents.state.step] = contents.state;
     finish_save(contents.state.step, keep_last);
   } catch (const Error&) {
-    if (!path_exists(run_) && lock_.folder().empty())
-      throw Error(Exit::store, fmt::format("the run folder {} was removed while the run trained.",
-                                           quoted_path(run_)));
     if (!follow_folder()) throw;
     save(contents, keep_last);  // it was renamed in between
   }

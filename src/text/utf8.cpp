@@ -78,6 +78,14 @@ bool is_space(char32_t c) {
          c == 0x205F || c == 0x3000;
 }
 
+bool is_blank(std::string_view text) {
+  bool blank = true;
+  each_code_point(text, [&](CodePoint c, std::size_t) {
+    blank = blank && (is_space(c.value) || c.value == 0x200B || c.value == 0xFEFF);
+  });
+  return blank;
+}
+
 std::vector<std::string_view> split_words(std::string_view text) {
   return parts_between(text, is_space);
 }

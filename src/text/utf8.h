@@ -34,6 +34,8 @@ std::vector<std::string_view> parts_between(std::string_view text, Separates&& s
 
 // Whitespace as defined by Python's str.split, which sacreBLEU uses to split words.
 bool is_space(char32_t code_point);
+// Such whitespace, or nothing that is seen.
+bool is_blank(std::string_view text);
 // The parts between runs of such whitespace.
 std::vector<std::string_view> split_words(std::string_view text);
 // \n or \r\n ends a line; the last line may lack it. Views into the text.

@@ -1,5 +1,5 @@
-// How much memory training will take, predicted before it starts. A layer that saves one more matrix
-// for backward adds it to its row in memory.cpp (block_row).
+// How much memory training will take, predicted before it starts. A layer that saves one more
+// matrix for backward adds it to its row in memory.cpp (block_row).
 #pragma once
 
 #include <algorithm>

@@ -38,7 +38,7 @@ double id_bytes(const Split& split) {
 
 constexpr std::int64_t kMostCounted = 10'000'000;  // steps, where the schedule needs their number
 constexpr std::int64_t kQuicklyCounted = 100'000;  // where only the words do
-constexpr std::int64_t kLookedAt = 100;            // where their number is known
+constexpr std::int64_t kLookedAt = 1000;           // where their number is known
 
 bool needs_end(const RunConfig& config) {
   return decays(config.optimizer) && config.optimizer.decay_steps == 0;

@@ -12,7 +12,6 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "base/utf8.h"
-#include "data/corpus.h"
 #include "store/layout.h"
 #include "train/speed.h"
 
@@ -133,7 +132,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
   if (piped) request.texts = {input->path()};
   OwnText text = read_own_text(
       request, own_tokenizer && given.values.tokenizer.type == TokenizerConfig::byte, log);
-  if (const std::string& first = text.files.front(); first.ends_with(".tsv"))
+  if (const std::string& first = text.files.front(); is_tsv(first))
     log.info("it is read as text; for pairs to translate: heed init " + shell_word(first));
   for (std::string& file : text.files) file = absolute_path(file);
   Suggestion suggestion = suggest(text);

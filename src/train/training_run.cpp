@@ -45,13 +45,13 @@ void say_start(Log& log, const PreparedRun& run) {
                        format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   const auto objective = make_objective(c);
-  const int context = objective->traits().longest_target;
+  const int context = std::max(objective->longest(Side::source), objective->longest(Side::target));
   if (c.model.positions == Positions::learned && !data.train.pairs() &&
-      static_cast<std::size_t>(context) > data.train.target.size())
+      static_cast<std::size_t>(context) > data.train.target.size() + 1)  // and <s>
     log.warn(
-        fmt::format("objective.target_length is {}, and the training text has {}: the positions "
-                    "beyond it are never trained",
-                    n(context), counted(n(data.train.target.size()), "token")));
+        fmt::format("the model reads up to {} tokens, and the training text has {}: the "
+                    "positions beyond it are never trained",
+                    n(context), n(data.train.target.size())));
   if (const std::string doubts = Validation{run, *objective}.doubts(); !doubts.empty())
     log.warn(doubts);
 }

@@ -1,5 +1,5 @@
-// What starting a run (train/start) and continuing or branching one (train/resume) share: the request, the
-// training once everything is prepared, and the result.
+// What starting a run (train/start) and continuing or branching one (train/resume) share: the
+// request, the training once everything is prepared, and the result.
 #pragma once
 
 #include <functional>

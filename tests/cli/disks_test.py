@@ -102,7 +102,7 @@ class Disks(RunsTest):
                     self.assertEqual(self.json("evaluate", copy, *which), result)
                 r = self.check("verify", copy, status=STORE, words=["damaged: last, best", "try: heed resume "])
                 self.assertIn("heed resume makes the link again", r.out)
-                self.resume(kind, words=["nothing to do", *([] if kind == "missing" else ["was not a link", "may be deleted"])])
+                self.resume(kind, words=["nothing to do", *([] if kind == "missing" else ["was not a link"])])
                 for link in links:
                     self.assertTrue((copy / "checkpoints" / link.name).is_symlink())
                 self.check("verify", copy)
@@ -119,6 +119,21 @@ class Disks(RunsTest):
             time.sleep(0.05)
         self.assertEqual(p.returncode, STORE)
         self.assertIn("was removed while the run trained", p.stderr.read())
+
+    def test_a_run_in_the_place_of_one_that_was_removed_is_left_alone(self):
+        config = self.config(train__max_steps=10**6, train__save_every=10**5, train__keep_last=1)
+        p = self.spawn("train", config, "--run", "run")
+        while not (self.folder / "run/checkpoints").exists():
+            time.sleep(0.01)
+        while (self.folder / "run").exists():  # into which it writes
+            shutil.rmtree(self.folder / "run", ignore_errors=True)
+        self.train(self.config("second", train__save_every=5, train__keep_last=0))
+        before = self.snapshot("run")
+        p.terminate()
+        _, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, STORE, err)
+        self.assertIn("was removed while the run trained", err)
+        self.assertEqual(self.snapshot("run"), before)
 
     def test_a_run_that_is_renamed_while_it_trains_is_followed(self):
         config = self.config(train__max_steps=2000, train__save_every=10, train__keep_last=2, train__log_every=100)

@@ -17,9 +17,10 @@ class Refusals(RunsTest):
                 self.check("neighbors", "run", *words, status=status, words=said)
 
     def test_stops(self):
-        plain = self.out("sample", "run", "the", "--temperature", 0, "--max-tokens", 40)
-        stopped = self.out("sample", "run", "the", "--temperature", 0, "--max-tokens", 40, "--stop", "\\n")
+        hot = ["sample", "run", "the", "--temperature", 2, "--max-tokens", 60]
+        plain, stopped = self.out(*hot), self.out(*hot, "--stop", "\\n")
         self.assertEqual(stopped.rstrip("\n"), plain.split("\n")[0])
+        self.assertLess(len(stopped), len(plain))
         for run in self.RUNS:
             self.check("sample", run, "the", "--stop", "\u00e9", status=USAGE, words=["never matches", "U+00E9"])
 
@@ -27,7 +28,8 @@ class Refusals(RunsTest):
         self.check("resume", self.folder / "run", "--more", 3, "--set", "train.max_steps=300", status=USAGE,
                    words="--more and --set train.max_steps both")
         self.check("sample", "run", "the", "--seed", 1, "--seed", 2, status=USAGE, words="--seed is given more than once")
-        self.check("train", self.config(), "--run", "", status=USAGE, words="expected a folder")
+        self.check("train", self.config(), "--run", "", status=USAGE, words="expected a path")
+        self.check("train", self.config(), "--init-from", "", status=USAGE, words="expected a path")
 
     def test_models_of_other_programs(self):
         for name, files in (("hf", ["pytorch_model.bin", "config.json"]), ("new", ["model.safetensors", "generation_config.json"])):
@@ -48,29 +50,44 @@ class Refusals(RunsTest):
         for kind, content in (("CSV", "id,name\n1,a\n2,b\n"), ("CSV", "id;text\n1;A river, wide.\n"),
                               ("CSV", 'id,text\n1,"A river, wide and deep."\n2,"A mill."\n'),
                               ("JSON lines", '{"a": "text"}\n{"a": "more"}\n'), ("JSON", '[\n  {"a": "text"}\n]\n'),
-                              ("HTML", "<!DOCTYPE html>\n<p>text</p>\n"), ("HTML or XML", "<div>\n<p>text</p>\n"),
+                              ("JSON", '[{"a":"x"},{"a":"y"}]'), ("subtitles", "1\n00:00:01,000 --> 00:00:02,000\nThe river.\n\n"),
+                              ("", "<User1> hello </3\n"), ("HTML", "<!-- a -->\n<html>\n"),
+                              ("HTML", "<!DOCTYPE html>\n<p>text</p>\n"), ("HTML or XML", "<div>\n<p>text</p>\n</div>\n"),
                               ("RTF", "{\\rtf1 text}\n"), ("LaTeX", "\\documentclass{book}\ntext\n"),
                               ("", "a, b,\nand c.\n"), ("", "a,\nb,\nc,\n"), ("", '"A, b," he said.\nNo, c.\n')):
             with self.subTest(kind=kind, content=content):
                 (self.folder / "x").write_text(content * 40)
                 r = self.check("init", "x", "--output", "-")
-                self.assertEqual(f"x looks like {kind}, " in r.err, bool(kind), r.err)
+                self.assertEqual("x looks like" in r.err, bool(kind), r.err)
+                self.assertIn(f"x looks like {kind}, " if kind else "", r.err)
         (self.folder / "x").write_text("<!DOCTYPE html>\n<p>text</p>\n" * 40)
-        self.check("train", "x", *tiny, words="x looks like HTML, ")
+        (self.folder / "plain.txt").write_text("the river and the mill\n" * 40)
+        self.check("train", "plain.txt", "x", *tiny, words="x looks like HTML, ")
 
     def test_pairs(self):
         """Empty pairs are left out and counted; init refuses what training would refuse; pairs named as text are told apart."""
         (self.folder / "p.tsv").write_text("a b\tc\n\n\tx\n" + "a\tb c\nb\ta\n" * 40)
         self.check("init", "p.tsv", words=["left out 2 pairs", "p.tsv:2"])
         self.check("train", "p.json", "--stop-at", 1, words=["left out 2 pairs", "p.tsv:2"])
+        (self.folder / "none.tsv").write_text("\n\tx\n")
+        self.check("init", "none.tsv", status=DATA, words=["no pair has words on both sides", "left out 2 pairs"])
+        (self.folder / "long.tsv").write_text("\n\na\t" + "b " * 800 + "\n")
+        self.train(self.config("v", **SMALL, family="seq2seq", model__positions="learned",
+                               data={"pairs": "p.tsv", "valid_pairs": "long.tsv"}), "v",
+                   status=DATA, words="the pair on line 3 of")
+        self.train(self.config("e", **SMALL, family="seq2seq", data={"pairs": "p.tsv", "valid_pairs": "none.tsv"}), "e",
+                   status=DATA, words="no pair has words on both sides")
         (self.folder / "three.tsv").write_text("a\tb\tc\n" * 40)
-        self.check("init", "three.tsv", status=DATA, words=["found 2 tabs", "try: ", "cut -f1,2 three.tsv"])
+        self.check("init", "three.tsv", status=DATA, words=["found 2 tabs", "try: ", "cut -f1,2"])
         self.check("train", "p.tsv", "--run", "other", "--set", "objective.type=seq2seq", status=USAGE, words=["seq2seq learns from pairs", "data.pairs"])
 
     def test_a_held_out_text_that_is_the_training_text(self):
         (self.folder / "same.txt").write_text("the river and the mill and the stone\n" * 40)
         self.train(self.config("same", **SMALL, data={"train": "same.txt", "valid": "same.txt"}), "same", "--stop-at", 1,
-                   words="the held-out data is the training data")
+                   words="held-out data is training data too")
+        (self.folder / "more.txt").write_text("the tree\n" * 40)
+        self.train(self.config("both", **SMALL, data={"train": ["more.txt", "same.txt"], "valid": "same.txt"}), "both", "--stop-at", 1,
+                   words="held-out data is training data too")
 
 
 if __name__ == "__main__":

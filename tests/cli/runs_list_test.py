@@ -1,6 +1,7 @@
 """heed runs: which runs there are, in which state, and what they differ in; near names where a run is missing."""
 import json
 import shutil
+import time
 import unittest
 
 from runs import SMALL, RunsTest
@@ -43,14 +44,16 @@ class ListOfRuns(RunsTest):
         self.train(self.config("s", **SMALL), "runs/stopped", "--stop-at", 5)
         shutil.copytree(self.folder / "runs/first", self.folder / "runs/damaged", symlinks=True)
         (self.folder / "runs/damaged/config.json").write_text("{")
+        shutil.copytree(self.folder / "runs/first", self.folder / "runs/unread", symlinks=True)
+        next((self.folder / "runs/unread/checkpoints").glob("step-*/state.json")).write_text("x")
         self.train(self.config("d", **SMALL, optimizer={"learning_rate": 1e6, "clip_norm": 0}), "runs/diverged", status=5)
         p = self.spawn("train", self.config("long", **{**SMALL, "train__max_steps": 10**6}), "--run", "runs/running")
-        while not (self.folder / "runs/running/checkpoints").exists():
-            pass
+        while p.poll() is None and not (self.folder / "runs/running/checkpoints").exists():
+            time.sleep(0.01)
         states = {name: row["state"] for name, row in self.rows().items()}
         p.terminate()
         p.communicate()
-        self.assertEqual(states, {"first": "finished", "second": "finished", "stopped": "stopped", "damaged": "damaged",
+        self.assertEqual(states, {"first": "finished", "second": "finished", "stopped": "stopped", "damaged": "damaged", "unread": "damaged",
                                   "diverged": "diverged", "running": "running"})
 
     def test_a_run_that_is_not_there_comes_with_those_that_are(self):
