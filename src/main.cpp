@@ -67,7 +67,10 @@ heed::Exit run(const std::vector<std::string>& args) {
   } catch (const heed::Error& e) {
     return report(e.exit(), e.what());
   } catch (const std::bad_alloc&) {
-    return report(Exit::memory, "not enough memory.");
+    const heed::Error error(Exit::memory, "not enough memory.",
+                            "more of it (ulimit -v and -d limit it too), a smaller model or "
+                            "train.micro_batch_tokens, shorter texts, or fewer --threads");
+    return report(error.exit(), error.what());
   } catch (const std::filesystem::filesystem_error& e) {
     const std::string what = "cannot look at \"" + e.path1().string() + "\": " + e.code().message();
     return report(Exit::store, what.c_str());

@@ -95,7 +95,7 @@ void require_memory(double bytes, const std::string& what) {
   throw Error(Exit::memory,
               what + " does not fit into memory: it needs " + mib(bytes) + " more, and " +
                   mib(available) + " are available.",
-              "less of it, or a machine or control group with more memory");
+              "less of it, or more memory: of the machine, its control group or ulimit -v");
 }
 
 double cgroup_cores(const fs::path& root) {

@@ -26,6 +26,7 @@ constexpr const char* kUtf32 = "text in UTF-32";
 constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
     {"\xFF\xFE\0\0"sv, kUtf32}, {"\0\0\xFE\xFF"sv, kUtf32},
     {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
+    {"BZh", "packed by bzip2"}, {"\x28\xB5\x2F\xFD", "packed by zstd"},
     {"%PDF-", "a PDF"},         {"\x89PNG", "a PNG picture"},
     {"\xFF\xD8\xFF", "a JPEG"}, {"PK\x03\x04", "a zip archive, as .docx, .odt and .epub are"},
 };
@@ -84,6 +85,8 @@ std::string other_kind(std::string_view first) {
   if (first.empty()) return kEmptyKind;
   for (const auto& [bytes, kind] : kBeginnings)
     if (first.starts_with(bytes)) return kind;
+  if (first.substr(std::min<std::size_t>(257, first.size())).starts_with("ustar"))
+    return "a tar archive";
   if (first.find('\0') != std::string_view::npos)
     return "binary data or UTF-16, with bytes of value 0";
   std::size_t invalid = 0;
@@ -120,14 +123,16 @@ std::string markup_of(std::string_view first) {
 }
 
 void throw_no_text(const std::string& name, const std::string& kind, bool is_file) {
-  throw Error(Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
-              kind == kUtf16 || kind == kUtf32
-                  ? fmt::format("iconv -f {} -t UTF-8 {}", kind.substr(kind.find("UTF")),
-                                is_file ? shell_word(name) + " > utf8.txt" : "FILE")
-              : kind == kEmptyKind ? "a file with text in it"
-                                   : "its text as plain text (pdftotext, a word processor, iconv "
-                                     "-f ENCODING -t UTF-8); heed train --set tokenizer.type=byte "
-                                     "takes any bytes");
+  throw Error(
+      Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
+      kind == kUtf16 || kind == kUtf32
+          ? fmt::format("iconv -f {} -t UTF-8 {}", kind.substr(kind.find("UTF")),
+                        is_file && name != "standard input" ? shell_word(name) + " > utf8.txt"
+                                                            : "FILE > utf8.txt")
+      : kind == kEmptyKind ? "a file with text in it"
+                           : "its text as plain text (unpacked, pdftotext, a word processor, iconv "
+                             "-f ENCODING -t UTF-8); heed train --set tokenizer.type=byte "
+                             "takes any bytes");
 }
 
 }  // namespace heed

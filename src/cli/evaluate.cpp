@@ -192,8 +192,8 @@ void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, 
     exact += cased(hypotheses.back()) == cased(references[hypotheses.size() - 1]);
   }
   if (cut > 0)
-    m.log.warn(fmt::format("{} of {} translations did not end within {} (--max-length)", cut,
-                           hypotheses.size(), counted(std::to_string(o.beam.max_length), "token")));
+    m.log.warn(fmt::format("{} of {} translations did not end within {}", cut, hypotheses.size(),
+                           limit_in_words(o.beam.max_length, m.config.model)));
   const Bleu bleu = corpus_bleu(hypotheses, references, {o.tokenize, lowercase});
   const Chrf chrf = corpus_chrf(hypotheses, references, lowercase);
   result["bleu"] = bleu.score;

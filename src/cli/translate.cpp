@@ -141,8 +141,8 @@ Exit run_translate(CommandLine& line) {
       if (!found[i].empty() && !found[i].front().ended) cut.push_back(read[i].name);
     }
     if (!cut.empty())
-      m.log.warn(fmt::format("the translation did not end within {} (--max-length): {}",
-                             counted(std::to_string(beam.max_length), "token"), first_names(cut)));
+      m.log.warn(fmt::format("the translation did not end within {}: {}",
+                             limit_in_words(beam.max_length, m.config.model), first_names(cut)));
     return texts.take_unknown();
   };
   const Exit exit = answer_texts(

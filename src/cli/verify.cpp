@@ -57,6 +57,14 @@ struct Verification {
   bool has_text = false;   // of heed train -
 };
 
+bool all_whole(const std::vector<Part>& parts) {
+  return std::ranges::all_of(parts, [](const Part& p) { return p.wrong.empty(); });
+}
+
+void require_there(const fs::path& run, const char* file) {
+  if (!path_exists(run / file)) throw Error(Exit::store, "it is missing");
+}
+
 template <class Check>
 void add(std::vector<Part>& parts, const std::string& name, Check check) {
   parts.push_back({name, ""});
@@ -157,7 +165,7 @@ void check_lines(const std::string& run, const char* file,
 }
 
 void check_metrics(const std::string& run) {
-  if (!path_exists(fs::path(run) / kMetrics)) throw Error(Exit::store, "it is missing");
+  require_there(run, kMetrics);
   check_lines(run, kMetrics, [](Json&) { return true; });
 }
 
@@ -182,6 +190,7 @@ void check_config(const std::string& run, const Verification& v) {
 }
 
 void check_origin(const std::string& run, Verification& v) {
+  require_there(run, kOriginFile);
   const Origin origin = read_origin(run);
   const fs::path first = fs::path(run) / kCheckpoints / step_folder_name(0);
   std::error_code none;
@@ -208,8 +217,7 @@ Verification verify(const std::string& run) {
     if (v.resumable || path_exists(checkpoints / link))
       add(v.files, link, [&] { check_link(v, run, link); });
   add(v.files, kConfigFile, [&] { check_config(run, v); });
-  if (path_exists(fs::path(run) / kOriginFile))
-    add(v.files, kOriginFile, [&] { check_origin(run, v); });
+  add(v.files, kOriginFile, [&] { check_origin(run, v); });
   if (v.has_text) add(v.files, kRunText, [&] { check_text(run, v); });
   add(v.files, kMetrics, [&] { check_metrics(run); });
   if (path_exists(fs::path(run) / kFilm)) add(v.files, kFilm, [&] { check_film(run); });
@@ -254,7 +262,9 @@ Exit run_verify(CommandLine& line) {
   throw Error(Exit::store, "damaged: " + joined(damaged) + ".",
               links ? fmt::format("heed resume {}, which makes the links again and continues",
                                   shell_word(run))
-                    : "a copy of it; or --checkpoint with one that is whole");
+              : v.resume.empty() || !all_whole(v.checkpoints)
+                  ? "a copy of it; or --checkpoint with one that is whole"
+                  : "a copy of it; the checkpoints are whole, and heed resume uses " + v.resume);
 }
 
 }  // namespace heed

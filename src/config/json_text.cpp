@@ -45,7 +45,8 @@ JsonText read_json_file(const std::string& path) {
   const std::string text = read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage);
   const std::string kind = other_kind(text);
   if (!kind.empty() && kind != kEmptyKind)
-    throw Error(Exit::usage, path + ": this is " + kind + "; expected JSON in UTF-8.");
+    throw Error(Exit::usage, path + ": this is " + kind + "; expected JSON in UTF-8.",
+                "as UTF-8: iconv -f UTF-16 -t UTF-8, if it is a config");
   return parse_json(text, path);
 }
 

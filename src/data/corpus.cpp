@@ -94,7 +94,7 @@ class TextFile {
         fmt::format("{}:{}: not valid UTF-8 at byte {} of the line (offset {} in the file): found "
                     "0x{:02X}.",
                     name_, lines_ + 1, in_line_ + 1, in_file_, byte),
-        "convert the file to UTF-8 (iconv -t UTF-8), or use tokenizer.type \"byte\"");
+        "the file as UTF-8 (iconv -f LATIN1 -t UTF-8, if it is Latin-1), or tokenizer.type byte");
     if (options_.notes == nullptr) throw error;
     if (options_.notes->bad_bytes++ == 0) options_.notes->first_bad = error.text();
     if (bad_++ == 0) first_bad_ = std::move(error);
@@ -203,9 +203,10 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
 void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const {
   const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
   if (bad_bytes > 0)
-    warnings.push_back(
-        fmt::format("{} not UTF-8 and read as U+FFFD; the first: {}",
-                    counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad));
+    warnings.push_back(fmt::format(
+        "{} not UTF-8 and read as U+FFFD; the first: {} (iconv -f CP1252 -t UTF-8 keeps "
+        "the letters of a Western text)",
+        counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad));
   if (carriage_returns > 0)
     notes.push_back(fmt::format(
         "the text has {} (\\r), which stay as they are (sed 's/\\r$//' drops those at line ends)",

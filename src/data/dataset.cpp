@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/sha256.h"
 #include "data/objective.h"
@@ -53,6 +55,14 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   };
   say(d.train, "training data");
   say(d.valid, "validation data");
+  const Split& scored = c.data.has_validation() ? d.valid : d.train;
+  if (scored.lossy && !d.train.lossy_said && !d.valid.lossy_said &&
+      make_objective(c)->traits().bits_per_byte)
+    d.notes.push_back(fmt::format("no bits per byte, because {}",
+                                  c.data.changes_text()
+                                      ? "data.lowercase or data.normalize changes the text"
+                                  : scored.unknown.count > 0 ? "there are unknown tokens"
+                                                             : "bytes were replaced"));
   const auto& trained_on = c.data.train.paths;
   if (d.hash.valid == d.hash.data ||
       std::ranges::find_first_of(c.data.valid.paths, trained_on) != c.data.valid.paths.end())

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/sha256.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
@@ -37,7 +38,7 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
     if (drop_long && longest > limit) {
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());
-      ++s.dropped;
+      if (s.dropped++ == 0) s.first_dropped = pairs.lines[i];
       continue;
     }
     s.source_begin.push_back(s.source.size());
@@ -130,8 +131,11 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
         fmt::format("every pair is longer than data.max_length {} tokens.", c.data.max_length),
         fmt::format("--set data.max_length={}", 2 * c.data.max_length));
   if (d.train.dropped > 0)
-    d.notes.push_back(fmt::format("dropped {} pairs longer than data.max_length {} tokens",
-                                  d.train.dropped, c.data.max_length));
+    (100 * d.train.dropped < used ? d.notes : d.warnings)
+        .push_back(fmt::format("left out {} of {} longer than data.max_length {} tokens, the first "
+                               "on line {}",
+                               d.train.dropped, counted(std::to_string(used), "pair"),
+                               c.data.max_length, d.train.first_dropped));
   return d;
 }
 

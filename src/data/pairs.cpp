@@ -40,8 +40,8 @@ std::string read_one(const std::string& path, const ReadOptions& options) {
 
 std::string Pairs::empty_in_words() const {
   if (empty == 0) return "";
-  return fmt::format("left out {} with an empty side, the first: {}",
-                     counted(std::to_string(empty), "pair"), first_empty);
+  return fmt::format("left out {} of {} with an empty side, the first: {}", empty,
+                     counted(std::to_string(size() + empty), "pair"), first_empty);
 }
 
 Pairs as_read(const Pairs& written, const ReadOptions& options) {
@@ -96,7 +96,8 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
           Exit::data,
           fmt::format("{}:{}: found {} tabs; expected exactly one, between source and target.",
                       path, i + 1, tabs),
-          tabs == 0 ? "for two files of parallel lines, data.source and data.target"
+          tabs == 0 ? (i == 0 ? "for two files of parallel lines, data.source and data.target"
+                              : "a tab between the two sides on this line")
                     : "of a table with more columns only two (cut -f1,2); a space for a tab in a "
                       "sentence");
     const std::size_t tab = std::min(line.find('\t'), line.size());

@@ -1,14 +1,18 @@
 #include "evaluate/translation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <cassert>
+#include <functional>
 #include <span>
 #include <vector>
+
+#include "base/format.h"
 #include "decode/best_tokens.h"
 #include "decode/incremental_decoder.h"
 #include "nn/transformer.h"
 #include "text/tokenizer.h"
-
-#include <algorithm>
-#include <functional>
 
 namespace heed {
 namespace {
@@ -91,6 +95,12 @@ int translation_limit(std::int64_t longest_target) {
   const std::int64_t longest = std::min<std::int64_t>(longest_target, kMaxTranslation);
   return static_cast<int>(
       std::clamp<std::int64_t>(longest + (longest + 3) / 4, 1, kMaxTranslation));
+}
+
+std::string limit_in_words(int max_length, const ModelConfig& config) {
+  const int most = most_positions(config);
+  return fmt::format("{} ({})", counted(std::to_string(std::min(max_length, most)), "token"),
+                     max_length < most ? "--max-length" : "the model has no more positions");
 }
 
 std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool& pool,

@@ -60,8 +60,8 @@ void map_buffers(int threads) {
     if (room == MAP_FAILED)
       throw Error(Exit::memory,
                   "not enough memory: OpenBLAS needs 128 MiB of address space for each of " +
-                      std::to_string(threads) + " threads, but there is room for only " +
-                      std::to_string(i) + ".",
+                      std::to_string(threads) + " threads, but there is room for " +
+                      (i == 0 ? "none." : "only " + std::to_string(i) + "."),
                   kMoreRoom);
     ::munmap(room, kBuffer);
     buffers.push_back(blas_memory_alloc(0));

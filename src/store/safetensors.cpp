@@ -104,8 +104,9 @@ std::vector<TensorEntry> list_safetensors(InputFile& file) {
   file.read_exactly(std::as_writable_bytes(std::span(&length, 1)));
   const std::uint64_t rest = file.size() - sizeof length;
   if (length > rest || length > kMaxSafetensorsHeader)
-    throw Error(Exit::store, fmt::format("{}: a header of {} bytes, expected at most {}", name,
-                                         length, std::min(rest, kMaxSafetensorsHeader)));
+    throw Error(Exit::store, fmt::format("{}: a header of {} bytes, expected at most {}{}", name,
+                                         length, std::min(rest, kMaxSafetensorsHeader),
+                                         length > rest ? "; it is cut short" : ""));
   std::string header(length, '\0');
   file.read_exactly(std::as_writable_bytes(std::span(header)));
   return parse_safetensors_header(header, rest - length, name);

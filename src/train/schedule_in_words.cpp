@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/format.h"
 #include "step/schedule.h"
 
 namespace heed {
@@ -17,8 +18,9 @@ std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {
     return fmt::format("rises until it {} {:g} at step {} (optimizer.warmup_steps is {})",
                        stable ? "meets the fall to" : "drops to", c.min_learning_rate,
                        decayed_at(c), c.warmup_steps);
-  std::string text =
-      c.warmup_steps > 0 ? fmt::format("rises over {} steps", c.warmup_steps) : "begins";
+  std::string text = c.warmup_steps > 0
+                         ? "rises over " + counted(std::to_string(c.warmup_steps), "step")
+                         : "begins";
   if (!kind.factor)
     text += fmt::format(" {} {:g}", c.warmup_steps > 0 ? "to" : "at", c.learning_rate);
   if (!decays(c)) return text + ", " + kind.after_warmup;

@@ -43,6 +43,12 @@ class Limits(RunsTest):
             self.assertEqual(r.status, MEMORY, r.err)
             self.assertIn("each of 9 threads", r.err)
 
+    def test_a_model_too_large_for_the_limit_ends_with_advice(self):
+        config = self.config("large", model={"d_model": 512, "n_heads": 8, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6})
+        r = self.limited("-v 600000", "train", config, "--run", "large", "--threads", 1)
+        self.assertEqual(r.status, MEMORY, r.err)
+        self.assertIn("not enough memory.\n  try: ", r.err)
+
     def test_commands_without_products_need_hardly_any_addresses(self):
         r = self.limited("-v 300000", "--version")
         self.assertEqual(r.status, 0, r.err)

@@ -67,10 +67,10 @@ class Refusals(RunsTest):
     def test_pairs(self):
         """Empty pairs are left out and counted; init refuses what training would refuse; pairs named as text are told apart."""
         (self.folder / "p.tsv").write_text("a b\tc\n\n\tx\n" + "a\tb c\nb\ta\n" * 40)
-        self.check("init", "p.tsv", words=["left out 2 pairs", "p.tsv:2"])
-        self.check("train", "p.json", "--stop-at", 1, words=["left out 2 pairs", "p.tsv:2"])
+        self.check("init", "p.tsv", words=["left out 2 of 83 pairs", "p.tsv:2"])
+        self.check("train", "p.json", "--stop-at", 1, words=["left out 2 of 83 pairs", "p.tsv:2"])
         (self.folder / "none.tsv").write_text("\n\tx\n")
-        self.check("init", "none.tsv", status=DATA, words=["no pair has words on both sides", "left out 2 pairs"])
+        self.check("init", "none.tsv", status=DATA, words=["no pair has words on both sides", "left out 2 of 2 pairs"])
         (self.folder / "long.tsv").write_text("\n\na\t" + "b " * 800 + "\n")
         self.train(self.config("v", **SMALL, family="seq2seq", model__positions="learned",
                                data={"pairs": "p.tsv", "valid_pairs": "long.tsv"}), "v",

@@ -258,10 +258,10 @@ TEST_F(Corpus, EmptyPairsAreLeftOutAndCounted) {
   EXPECT_THAT(tsv.source, ElementsAre("a", "c"));
   EXPECT_THAT(tsv.target, ElementsAre("b", "d"));
   EXPECT_THAT(tsv.lines, ElementsAre(1, 4));
-  EXPECT_THAT(tsv.empty_in_words(), AllOf(HasSubstr("4 pairs"), EndsWith("/q:2")));
+  EXPECT_THAT(tsv.empty_in_words(), AllOf(HasSubstr("4 of 6 pairs"), EndsWith("/q:2")));
   const Pairs two = read_parallel(file("s", "a\n \r\nc\n"), file("t", "b\nx\n\n"), {});
   EXPECT_THAT(two.source, ElementsAre("a"));
-  EXPECT_THAT(two.empty_in_words(), AllOf(HasSubstr("2 pairs"), EndsWith("/s:2")));
+  EXPECT_THAT(two.empty_in_words(), AllOf(HasSubstr("2 of 3 pairs"), EndsWith("/s:2")));
   EXPECT_EQ(read_tsv(file("whole", "a\tb\n"), {}).empty_in_words(), "");
 }
 
