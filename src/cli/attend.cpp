@@ -17,6 +17,7 @@
 #include "show/attention_summary.h"
 #include "show/generate.h"
 #include "show/heat_map.h"
+#include "show/pull.h"
 
 namespace heed {
 namespace {
@@ -27,7 +28,7 @@ struct AttendOptions {
   std::optional<int> max_tokens;
   HeadChoice heads;  // to draw
   std::size_t limit = Lines{}.limit;
-  bool json = false, contributions = false;
+  bool json = false, contributions = false, pull = false;
 
   bool draws() const { return !json && html.empty(); }
 };
@@ -44,7 +45,13 @@ constexpr const char* kAttendNotes =
     "cross that the model has, as [layer][head][query][key]. The bytes of a token are its range\n"
     "[begin, end) in the text as the model reads it (normalised, in lower case); <s> and </s>\n"
     "have an empty range, and a target that the model writes has no bytes. In a file, unknown\n"
-    "tokens are read as <unk>. scripts/gold.py scores heads from these objects.";
+    "tokens are read as <unk>. scripts/gold.py scores heads from these objects.\n"
+    "\n"
+    "--pull shows how the loss of the text would move each score: above 0, the next step would\n"
+    "raise the weight. The loss is that of training, summed, without dropout and smoothing: of\n"
+    "the text; of --target, which models of pairs need; or of the words of --target for the\n"
+    "[MASK]s of the text. --json adds pull (encoder, decoder, cross) and label_ids, one a row of\n"
+    "the decoder, or else of the encoder; -1: none.";
 
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
@@ -62,6 +69,8 @@ void add_options(CommandLine& line, AttendOptions& r) {
   app.add_option("--head", r.heads.head, "only this head, from 0")->check(in_range(0));
   app.add_flag("--contributions", r.contributions,
                "with --json: also the length of the vector each head takes from each token");
+  app.add_flag("--pull", r.pull,
+               "also how the loss would move each score, in nats per unit of score");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
   app.add_option("--limit", r.limit, "read only this many lines of --file")
       ->default_str("all")
@@ -141,11 +150,15 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
     bytes.resize(ids.size(), {read.text.size(), read.text.size()});
     return read.ids();
   };
+  const auto labelled = [&](const std::string& words = "") {
+    if (r.pull) input.read.labels = labels_of(t, input.read, words);
+    return input;
+  };
   if (!t.model.has_encoder()) {  // one text, wherever it was given
     add(Side::target, given.text + given.target.value_or(""), given.name);
-    return input;
+    return labelled();
   }
-  if (!t.model.has_decoder() && given.target)
+  if (!t.model.has_decoder() && given.target && !r.pull)
     throw Error(Exit::usage, "--target: this model has no decoder; its text is TEXT.");
   const bool target_alone = given.text.empty() && given.target && !is_line;
   if (target_alone && objective.traits().scored_given != Given::maybe_source)
@@ -157,11 +170,14 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
     prompt = add(Side::source, given.text, given.name);
   if (input.read.source.empty())
     throw Error(Exit::data, given.name + " is empty; expected a text.");
+  if (!t.model.has_decoder())
+    return labelled(texts.normalized(Side::target, given.target.value_or(""), "--target"));
+  if (!given.target && r.pull) return {asked_of(t, prompt)};
   if (given.target)
     add(Side::target, *given.target, "the target of " + given.name);
-  else if (t.model.has_decoder())
+  else
     write_target(r, t, std::move(prompt), input);
-  return input;
+  return labelled();
 }
 
 HeatMapStyle terminal_style() {
@@ -192,15 +208,26 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   tokens.source_bytes = input.source_bytes;
   tokens.target_bytes = input.target_bytes;
   Workspace workspace;
-  const MapsAndNext pass =
+  MapsAndNext pass =
       maps_and_next(t.model, t.values, input.read, workspace, r.html.empty() ? 0 : kNextTokens);
+  if (r.pull) {
+    ParamVec<double> values(t.values.size());
+    std::copy_n(t.values.data(), values.size(), values.data());
+    add_pull(t.model, values, input.read, workspace, pass.maps);
+  }
   if (!r.html.empty()) write_page(r, t, input.read, tokens, pass, log);
-  if (r.json) print(text_of(attention_json(input.read, tokens, pass.maps, r.contributions)) + "\n");
+  if (r.json) {
+    std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
+    if (r.pull)
+      line.replace(line.size() - 1, 1, "," + pull_json(pass.maps, input.read.labels).substr(1));
+    print(line + "\n");
+  }
   if (!r.draws()) return;
   if (!input.written.empty())
     print("the model writes (--target for another):\n  " + input.written + "\n\n");
   print_coloured(r.heads.any() ? draw_heads(r.heads, tokens, pass.maps, terminal_style())
                                : attention_summary(tokens, pass.maps, terminal_style()));
+  if (r.pull) print_coloured(draw_pull(r.heads, tokens, pass.maps, terminal_style()));
 }
 
 }  // namespace

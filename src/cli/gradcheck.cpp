@@ -36,21 +36,31 @@ ModelConfig shrunk(const ModelConfig& c) {
   return small;
 }
 
+constexpr int kExamples = 3;
+
+Example random_example(const Transformer& model, std::uint64_t seed, int i) {
+  const auto tokens = [&](std::uint64_t what, int n) {
+    std::vector<int> ids(n);
+    for (int j = 0; j < n; ++j)
+      ids[j] = static_cast<int>(noise_key(seed, Purpose::probe, what, i, j) % kVocab);
+    return ids;
+  };
+  const int n = 2 + i, m = 4 - i;
+  const bool encoder = model.has_encoder(), decoder = model.has_decoder();
+  return {tokens(0, encoder ? n : 0), tokens(1, decoder ? m : 0), tokens(2, decoder ? m : n)};
+}
+
 Batch random_batch(const Transformer& model, std::uint64_t seed, bool dropout) {
   Batch batch;
-  for (int i = 0; i < 3; ++i) {
-    const auto tokens = [&](std::uint64_t what, int n) {
-      std::vector<int> ids(n);
-      for (int j = 0; j < n; ++j)
-        ids[j] = static_cast<int>(noise_key(seed, Purpose::probe, what, i, j) % kVocab);
-      return ids;
-    };
-    const int n = 2 + i, m = 4 - i;
-    const bool encoder = model.has_encoder(), decoder = model.has_decoder();
-    batch.add(tokens(0, encoder ? n : 0), tokens(1, decoder ? m : 0), tokens(2, decoder ? m : n),
-              dropout ? noise_key(seed, Purpose::dropout, 1, i) : 0);
+  for (int i = 0; i < kExamples; ++i) {
+    const Example e = random_example(model, seed, i);
+    batch.add(e.source, e.target, e.labels, dropout ? noise_key(seed, Purpose::dropout, 1, i) : 0);
   }
   return batch;
+}
+
+bool near_corner(const Transformer& model, const ParamVec<double>& values, const Batch& batch) {
+  return smallest_relu_input(model, values, batch) < 10 * kGradientStep;
 }
 
 }  // namespace
@@ -69,7 +79,8 @@ Exit run_gradcheck(CommandLine& line) {
 
   // Random values without special cases (zero biases, unit gains), and no relu input near 0.
   ParamVec<double> values(model.table.size());
-  Batch batch;
+  Batch batch, undropped;  // the pull is that of a text without dropout
+  std::uint64_t seed = 0;
   int draw = 0;
   do {
     if (draw == kDraws)
@@ -78,15 +89,18 @@ Exit run_gradcheck(CommandLine& line) {
                               "differences cannot check a gradient.",
                               path, kDraws),
                   "--set model.activation=gelu, or a smaller model.dropout");
-    const std::uint64_t seed = config.seed + draw++;
+    seed = config.seed + draw++;
     batch = random_batch(model, seed, has_dropout(small));
+    undropped = random_batch(model, seed, false);
     initialize(model.table, seed + 1, values);
     for (std::size_t i = 0; i < values.size(); ++i)
       values.data()[i] += 0.2 * (uniform01(noise_key(seed + 1, Purpose::probe), i) - 0.5);
-  } while (smallest_relu_input(model, values, batch) < 10 * kGradientStep);
+  } while (near_corner(model, values, batch) || near_corner(model, values, undropped));
 
-  const std::vector<TensorCheck> checks =
+  std::vector<TensorCheck> checks =
       check_gradients(model, values, batch, config.objective.label_smoothing);
+  for (const TensorCheck& check : check_pull(model, values, random_example(model, seed, 1)))
+    checks.push_back(check);
   const bool ok = std::ranges::all_of(checks, &TensorCheck::ok);
   if (line.json()) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();

@@ -138,13 +138,12 @@ void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
                        AttentionSaved<T>& saved) const {
   const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
   saved.weights = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
-  for_saved_heads(
-      *this, rows, key_rows, saved,
-      [&](const AttentionHead<T>& head, int i, int h, auto of_query, auto) {
-        pass.products->attend(head, of_query(saved.context), pass.workspace);
-        if (pass.observer)
-          pass.observer->on_weights({kind, layer, h, i, head.p.col_range(0, head.k.rows), head.v});
-      });
+  for_saved_heads(*this, rows, key_rows, saved,
+                  [&](const AttentionHead<T>& head, int i, int h, auto of_query, auto) {
+                    pass.products->attend(head, of_query(saved.context), pass.workspace);
+                    if (pass.observer)
+                      pass.observer->on_head(seen(head, i, h), of_query(saved.context));
+                  });
 }
 
 // dcontext = dy W_o;  dQ_h, dK_h, dV_h from dcontext_h (attention_head.h), back through rotation
@@ -168,7 +167,9 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   const Mat<T> dq_heads = q_norm ? pass.zeros(dq.rows, dq.cols) : dq;
   const Mat<T> dk_heads = k_norm ? pass.zeros(dk.rows, dk.cols) : dk;
   for_saved_heads(*this, rows, key_rows, saved,
-                  [&](const AttentionHead<T>& head, int, int, auto of_query, auto of_key) {
+                  [&](const AttentionHead<T>& head, int i, int h, auto of_query, auto of_key) {
+                    if (pass.observer)
+                      pass.observer->on_head_gradient(seen(head, i, h), of_query(dcontext));
                     const HeadGradients<T> to{of_query(dq_heads), of_key(dk_heads), of_key(dv)};
                     pass.products->attend_backward(head, of_query(dcontext), to, pass.workspace);
                   });

@@ -39,20 +39,6 @@ inline bool has_cross_attention(AttentionKind self_kind, const ModelConfig& conf
   return self_kind == AttentionKind::decoder_self && config.encoder_layers > 0;
 }
 
-// Receives the weights of every (layer, head, sequence) of a forward pass, except in decoding.
-template <class T>
-class AttentionObserver {
- public:
-  virtual ~AttentionObserver() = default;
-  struct Seen {
-    AttentionKind kind;
-    int layer, head, sequence;
-    Mat<const T> weights;  // [queries, keys], before dropout
-    Mat<const T> values;   // [keys, d_head]
-  };
-  virtual void on_weights(const Seen& seen) = 0;
-};
-
 // The inputs of attention besides x, and the gradient of the memory.
 template <class T>
 struct AttentionInput {
@@ -115,6 +101,11 @@ struct Attention {
   bool cross() const { return kind == AttentionKind::cross; }
   Linear query() const { return in.slice(0, d_model); }
   Linear key_value() const { return in.slice(d_model, 2 * d_kv()); }
+  // What an observer sees of a head.
+  template <class T>
+  typename Observer<T>::Head seen(const AttentionHead<T>& head, int sequence, int h) const {
+    return {kind, layer, h, sequence, head.p.col_range(0, head.k.rows), head.v};
+  }
   // Rotary positions: rotates queries and keys, forward (+1) or back (-1).
   template <class T>
   void rotate_both(Mat<T> q, Mat<T> k, const AttentionInput<T>& input, T direction) const;

@@ -31,7 +31,10 @@ Mat<T> Block::forward(Pass<T>& pass, Mat<T> x, const AttentionInput<T>& input,
     });
   if (feed_forward)
     x = feed_forward_residual->forward(pass, x, rows, saved.feed_forward_residual, [&](In<T> h) {
-      return feed_forward->forward(pass, h, rows, saved.feed_forward);
+      const Mat<T> y = feed_forward->forward(pass, h, rows, saved.feed_forward);
+      if (pass.observer)
+        pass.observer->on_feed_forward(self_attention.kind, self_attention.layer, y);
+      return y;
     });
   return x;
 }

@@ -4,13 +4,11 @@
 
 #include "math/products.h"
 #include "math/workspace.h"
+#include "nn/observer.h"
 #include "nn/packed.h"
 #include "nn/param.h"
 
 namespace heed {
-
-template <class T>
-class AttentionObserver;
 
 template <class T>
 struct Pass {
@@ -19,7 +17,7 @@ struct Pass {
   ParamVec<T>* gradients = nullptr;  // needed by backward
   bool forward_only = false;         // no backward will follow: all blocks reuse the same memory
   const Products<T>* products = &blas_products<T>();
-  AttentionObserver<T>* observer = nullptr;  // sees every attention weight, if set
+  Observer<T>* observer = nullptr;  // sees heads, feed-forward networks and layers, if set
 
   Mat<const T> operator[](Param p) const { return values[p]; }
   Mat<T> gradient(Param p) const { return (*gradients)[p]; }

@@ -32,6 +32,8 @@ Mat<T> Stack::forward(Pass<T>& pass, Mat<T> x, AttentionInput<T> input,
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Workspace::Mark mark = pass.workspace.mark();
     const Mat<T> y = blocks[i].forward(pass, x, input, saved.blocks[i]);
+    if (pass.observer)
+      pass.observer->on_layer(blocks[i].self_attention.kind, static_cast<int>(i), x, y);
     if (pass.forward_only) {
       copy_rows(y, x);
       pass.workspace.rewind(mark);

@@ -17,12 +17,12 @@ const Attention& attention_of(const Transformer& model, AttentionKind kind, int 
   return kind == AttentionKind::decoder_self ? block.self_attention : *block.cross_attention;
 }
 
-class Recorder : public AttentionObserver<float> {
+class Recorder : public Observer<float> {
  public:
   Recorder(const Transformer& model, const ParamVec<float>& values, AttentionMaps& maps)
       : model_(model), values_(values), maps_(maps) {}
 
-  void on_weights(const Seen& seen) override {
+  void on_head(const Head& seen, Mat<float>) override {
     AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
     const Mat<float> to = map.head(seen.layer, seen.head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
@@ -77,6 +77,14 @@ Mat<const float> AttentionMap::head(int layer, int h) const {
 
 double AttentionMap::contribution(int layer, int h, int query, int key) const {
   return static_cast<double>(head(layer, h)(query, key)) * lengths[number(layer, h) * keys + key];
+}
+
+Mat<double> AttentionMap::pulls(int layer, int head) {
+  return {pull.data() + number(layer, head) * queries * keys, queries, keys};
+}
+
+Mat<const double> AttentionMap::pulls(int layer, int h) const {
+  return const_cast<AttentionMap*>(this)->pulls(layer, h);
 }
 
 AttentionMaps empty_maps(const Transformer& model, const Example& input) {

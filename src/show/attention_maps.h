@@ -33,6 +33,7 @@ struct AttentionMap {
   int layers = 0, heads = 0, queries = 0, keys = 0;
   std::vector<float> weights;  // [layer][head][query][key]
   std::vector<float> lengths;  // [layer][head][key] || v_h(k) W_o,hᵀ ||
+  std::vector<double> pull{};  // [layer][head][query][key] (show/pull.h); empty: not asked for
 
   bool empty() const { return layers == 0; }
   // Of all heads, layer by layer.
@@ -42,6 +43,8 @@ struct AttentionMap {
   Mat<float> head(int layer, int head);
   Mat<const float> head(int layer, int head) const;
   double contribution(int layer, int head, int query, int key) const;
+  Mat<double> pulls(int layer, int head);
+  Mat<const double> pulls(int layer, int head) const;
 };
 
 using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind

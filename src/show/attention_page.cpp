@@ -11,24 +11,32 @@
 namespace heed {
 namespace {
 
-template <class Item>
-ShortJson list(int n, Item&& item) {
-  ShortJson items = ShortJson::array();
+template <class Json, class Item>
+Json list(int n, Item&& item) {
+  Json items = Json::array();
   for (int i = 0; i < n; ++i) items.push_back(item(i));
   return items;
 }
 
-// [layer][head][query][key]
-template <class Number>
-ShortJson nested(const AttentionMap& map, Number&& number) {
-  return list(map.layers, [&](int layer) {
-    return list(map.heads, [&](int head) {
-      return list(map.queries, [&](int q) {
-        return list(map.keys, [&](int k) { return number(layer, head, q, k); });
+// number(map, layer, head, query, key) of each kind, as "PREFIX_KIND": [layer][head][query][key].
+template <class Json, class Number>
+void add_maps(Json& json, const AttentionMaps& maps, const std::string& prefix, Number&& number) {
+  for (const AttentionKind kind : kAttentionKinds)
+    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
+      json[prefix + attention_name(kind)] = list<Json>(map.layers, [&](int layer) {
+        return list<Json>(map.heads, [&](int head) {
+          return list<Json>(map.queries, [&](int q) {
+            return list<Json>(map.keys, [&](int k) {
+              return static_cast<Json::number_float_t>(number(map, layer, head, q, k));
+            });
+          });
+        });
       });
-    });
-  });
 }
+
+constexpr auto kPull = [](const AttentionMap& map, int layer, int head, int q, int k) {
+  return map.pulls(layer, head)(q, k);
+};
 
 // [[{"token", "p"}] per decoder row]
 ShortJson json_of(const NextTokens& next, const Tokenizer& target) {
@@ -54,17 +62,18 @@ ShortJson attention_json(const Example& input, const InputTokens& tokens, const 
   json["target_ids"] = input.target;
   json["target_tokens"] = tokens.target;
   if (!tokens.target_bytes.empty()) json["target_bytes"] = tokens.target_bytes;
-  const auto add = [&](const char* prefix, auto number) {
-    for (const AttentionKind kind : kAttentionKinds)
-      if (const AttentionMap& map = map_of(maps, kind); !map.empty())
-        json[fmt::format("{}{}", prefix, attention_name(kind))] =
-            nested(map, [&](auto... at) { return static_cast<float>(number(map, at...)); });
-  };
-  add("", [](const AttentionMap& map, int layer, int head, int q, int k) {
+  add_maps(json, maps, "", [](const AttentionMap& map, int layer, int head, int q, int k) {
     return map.head(layer, head)(q, k);
   });
-  if (contributions) add("contribution_", std::mem_fn(&AttentionMap::contribution));
+  if (contributions)
+    add_maps(json, maps, "contribution_", std::mem_fn(&AttentionMap::contribution));
   return json;
+}
+
+std::string pull_json(const AttentionMaps& maps, const TokenIds& labels) {
+  nlohmann::ordered_json json{{"pull", {}}, {"label_ids", labels}};
+  add_maps(json["pull"], maps, "", kPull);
+  return json.dump();
 }
 
 std::string attention_page(const AttentionPage& page, const Example& input,
@@ -75,7 +84,7 @@ std::string attention_page(const AttentionPage& page, const Example& input,
   ShortJson lengths = ShortJson::object();
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(pass.maps, kind);
-    bytes += kWeightBytes * static_cast<double>(map.weights.size());
+    bytes += kWeightBytes * static_cast<double>(map.weights.size() + map.pull.size());
     if (!map.empty()) lengths[attention_name(kind)] = map.lengths;
   }
   if (bytes > kMostPageBytes)
@@ -84,6 +93,7 @@ std::string attention_page(const AttentionPage& page, const Example& input,
                             format_bytes(bytes), format_bytes(kMostPageBytes)),
                 "a shorter text; --json has no limit");
   ShortJson data = attention_json(input, tokens, pass.maps, false);
+  if (!map_of(pass.maps, page.kind).pull.empty()) add_maps(data["pull"], pass.maps, "", kPull);
   data["lengths"] = lengths;
   data["about"] = page.about;
   data["source"] = tokens.source_text;

@@ -17,6 +17,9 @@ namespace heed {
 ShortJson attention_json(const Example& input, const InputTokens& tokens, const AttentionMaps& maps,
                          bool contributions);
 
+// {"pull": {"encoder", "decoder", "cross"}, "label_ids"}: the same layout, with every digit.
+std::string pull_json(const AttentionMaps& maps, const TokenIds& labels);
+
 struct AttentionPage {
   std::string about;   // names the model, in one line
   AttentionKind kind;  // shown first, like layer and head

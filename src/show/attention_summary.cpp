@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "text/piece_model.h"
@@ -11,10 +12,6 @@ namespace heed {
 namespace {
 
 constexpr int kShownTokens = 16;  // rows and keys of a map
-
-std::string name_of_head(AttentionKind kind, int layer, int head) {
-  return fmt::format("{}, layer {}, head {}", attention_name(kind), layer, head);
-}
 
 // "cross, layer 1, head 0:  85 %; last row:  91 % on ▁crow"
 std::string line_of_head(const std::string& name, double sharp, Mat<const float> weights,
@@ -29,13 +26,19 @@ std::string line_of_head(const std::string& name, double sharp, Mat<const float>
 std::vector<int> strongest_keys(Mat<const float> rows) {
   std::vector<float> largest(rows.cols);
   for (int q = 0; q < rows.rows; ++q)
-    for (int k = 0; k < rows.cols; ++k) largest[k] = std::max(largest[k], rows(q, k));
+    for (int k = 0; k < rows.cols; ++k) largest[k] = std::max(largest[k], std::abs(rows(q, k)));
   std::vector<int> keys(rows.cols);
   std::iota(keys.begin(), keys.end(), 0);
   std::ranges::stable_sort(keys, [&](int a, int b) { return largest[a] > largest[b]; });
   keys.resize(std::min(rows.cols, kShownTokens));
   std::ranges::sort(keys);
   return keys;
+}
+
+}  // namespace
+
+std::string name_of_head(AttentionKind kind, int layer, int head) {
+  return fmt::format("{}, layer {}, head {}", attention_name(kind), layer, head);
 }
 
 std::string draw_part(Mat<const float> map, const std::vector<std::string>& queries,
@@ -56,8 +59,6 @@ std::string draw_part(Mat<const float> map, const std::vector<std::string>& quer
                        map.rows, shown, map.cols);
   return out;
 }
-
-}  // namespace
 
 std::string attention_summary(const InputTokens& tokens, const AttentionMaps& maps,
                               const HeatMapStyle& style) {
@@ -87,10 +88,9 @@ std::string draw_heads(const HeadChoice& choice, const InputTokens& tokens,
   std::string out = heat_map_legend(style);
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
-    if (!choice.kind.empty() && choice.kind != attention_name(kind)) continue;
     for (int layer = 0; layer < map.layers; ++layer)
       for (int head = 0; head < map.heads; ++head) {
-        if (layer != choice.layer.value_or(layer) || head != choice.head.value_or(head)) continue;
+        if (!choice.takes(kind, layer, head)) continue;
         out += "\n" + name_of_head(kind, layer, head) + "\n" +
                draw_heat_map(map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind),
                              style);

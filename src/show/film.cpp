@@ -10,6 +10,7 @@
 #include "evaluate/scorer.h"
 #include "show/fill.h"
 #include "show/generate.h"
+#include "show/pull.h"
 
 namespace heed {
 namespace {
@@ -152,7 +153,7 @@ double Film::cost() const {
 Frame Film::frame(const Shot& shot) const {
   const ModelView m{*objective_, tokenizers_, model_, shot.values};
   Workspace workspace;
-  const AttentionMaps maps = attention_maps(model_, m.values, question_.read, workspace);
+  AttentionMaps maps = attention_maps(model_, m.values, question_.read, workspace);
   Json line{
       {"kind", "frame"},
       {"step", shot.step},
@@ -166,6 +167,10 @@ Frame Film::frame(const Shot& shot) const {
     const TokenIds ids = written(m, i);
     if (i == 0) frame.sample = sample(ids);
     line["written"].push_back(shown_answer(ids));
+  }
+  if (!line["weights"].empty() && std::isfinite(line["probe_loss"].get<double>())) {
+    add_pull(model_, m.values, question_.read, workspace, maps);
+    line["pull"] = packed_pull(maps);
   }
   line.update(json_of(Learning{shot.matrices, entropy_of(maps)}));
   frame.line = text_of(line);
@@ -255,6 +260,22 @@ std::vector<std::string> packed_weights(const AttentionMaps& maps) {
   return kinds;
 }
 
+Json packed_pull(const AttentionMaps& maps) {
+  Json kinds = Json::array();
+  for (const AttentionMap& map : maps) {
+    if (map.empty()) continue;
+    double largest = 0;
+    for (const double x : map.pull) largest = std::max(largest, std::abs(x));
+    std::vector<unsigned char> bytes;
+    for (const double x : map.pull) {
+      const double root = largest > 0 ? std::sqrt(std::abs(x) / largest) : 0;
+      bytes.push_back(static_cast<unsigned char>(128 + std::lround(std::copysign(127 * root, x))));
+    }
+    kinds.push_back({{"largest", static_cast<float>(largest)}, {"map", base64(bytes)}});
+  }
+  return kinds;
+}
+
 bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost) {
   if (step <= film.last) return false;
   const double frames = static_cast<double>(film.frames), now = static_cast<double>(step);
@@ -264,12 +285,20 @@ bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double 
 }
 
 bool is_whole(const Json& frame, const Json& probe) try {
-  std::vector<std::size_t> sizes;
-  for (const std::string& kind : frame.at("weights").get<Texts>()) {
-    if (!is_base64(kind)) return false;
-    sizes.push_back(kind.size());
+  const auto fits = [&](const Texts& maps) {
+    std::vector<std::size_t> sizes;
+    for (const std::string& map : maps) {
+      if (!is_base64(map)) return false;
+      sizes.push_back(map.size());
+    }
+    return sizes.empty() || sizes == sizes_of(probe);
+  };
+  Texts pulls;
+  for (const Json& kind : frame.value("pull", Json::array())) {
+    if (!kind.at("largest").is_number()) return false;
+    pulls.push_back(kind.at("map").get<std::string>());
   }
-  return (sizes.empty() || sizes == sizes_of(probe)) &&
+  return fits(frame.at("weights").get<Texts>()) && fits(pulls) &&
          frame.at("written").get<Texts>().size() == probe.at("prompts").get<Texts>().size() &&
          probe.at("expected").get<Texts>().size() == probe.at("prompts").get<Texts>().size();
 } catch (const Json::exception&) {

@@ -8,8 +8,9 @@
 //    "train_loss", "valid_loss"   of the step, of its validation; null: not measured
 //    "probe_loss"                 of the piece that is shown, in nats per token
 //    "weights": [BASE64, ...]     packed_weights(), for each of the kinds
-//    "written": [TEXT, ...]       what the model writes, for each prompt
-//    "matrices", "entropy"}       show/learning_record.h
+//    "pull": [{"largest", "map": BASE64}, ...]     packed_pull(), the same; where the piece is
+//    scored "written": [TEXT, ...]       what the model writes, for each prompt "matrices",
+//    "entropy"}       show/learning_record.h
 //
 // The config alone decides how long the piece and the texts are, so that a frame is neither large
 // nor slow. The frames of a model of more than some 1,400 heads carry no maps. Texts
@@ -34,6 +35,10 @@ namespace heed {
 // For each kind that the model has, [layer][head][query][key] in base64: a byte b for each weight
 // (b / 255)^2, so that small ones can be told apart. web/maps.js unpacks them.
 std::vector<std::string> packed_weights(const AttentionMaps& maps);
+
+// The pull of the piece's loss (show/pull.h), in the same order: a byte b for each stands for
+// largest (b - 128) |b - 128| / 127^2 nats per unit of score.
+nlohmann::ordered_json packed_pull(const AttentionMaps& maps);
 
 // What a frame is made of.
 struct Shot {

@@ -1,14 +1,32 @@
 #include "show/gradient_check.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
 
 #include "show/central_difference.h"
+#include "show/pull.h"
 
 namespace heed {
 namespace {
+
+// Adds `step` to one score S_ij of the first sequence. With s = P_ij (e^step - 1):
+// o_i becomes (o_i + s v_j) / (1 + s)
+struct MovedScore : Observer<double> {
+  AttentionKind kind{};
+  int layer = 0, head = 0, i = 0, j = 0;
+  double step = 0;
+
+  void on_head(const Head& h, Mat<double> output) override {
+    if (h.kind != kind || h.layer != layer || h.head != head) return;
+    const double s = h.weights(i, j) * std::expm1(step);
+    for (int c = 0; c < output.cols; ++c)
+      output(i, c) = (output(i, c) + s * h.values(j, c)) / (1 + s);
+  }
+};
 
 double mean_loss(const Transformer& model, const ParamVec<double>& values, const Batch& batch,
                  double smoothing, Workspace& workspace) {
@@ -18,6 +36,23 @@ double mean_loss(const Transformer& model, const ParamVec<double>& values, const
   const Mat<double> hidden = model.forward(pass, batch, saved);
   const LossSums sums = loss(pass, model.output, hidden, batch.labels, smoothing);
   return sums.objective / static_cast<double>(sums.tokens);
+}
+
+// Entries of a tensor, spread evenly: its gradient g against numeric(i).
+template <class Numeric>
+TensorCheck compared(const std::string& name, std::span<const double> g, std::size_t entries,
+                     double floor, Numeric&& numeric) {
+  TensorCheck check{name, entries};
+  for (std::size_t k = 0; k < entries; ++k) {
+    const std::size_t i = k * g.size() / entries;
+    const double slope = numeric(i), error = gradient_error(g[i], slope, floor);
+    if (error <= check.worst) continue;  // NaN is worse
+    check.worst = error;
+    check.worst_entry = i;
+    check.analytic = g[i];
+    check.numeric = slope;
+  }
+  return check;
 }
 
 }  // namespace
@@ -43,20 +78,48 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
     const std::span<const double> g(gradients.data() + info.param.offset, size);
     double* v = moved.data() + info.param.offset;
     const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
-    const double floor = gradient_floor(g, largest, noise);
-    TensorCheck check{info.name, n};
-    for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t i = k * size / n;
-      const double numeric = central_difference(v[i], objective);
-      const double error = gradient_error(g[i], numeric, floor);
-      if (!(error <= check.worst)) {
-        check.worst = error;
-        check.worst_entry = i;
-        check.analytic = g[i];
-        check.numeric = numeric;
-      }
+    checks.push_back(compared(info.name, g, n, gradient_floor(g, largest, noise),
+                              [&](std::size_t i) { return central_difference(v[i], objective); }));
+  }
+  return checks;
+}
+
+std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<double>& values,
+                                    const Example& example) {
+  Workspace workspace;
+  AttentionMaps maps = empty_maps(model, example);
+  add_pull(model, values, example, workspace, maps);
+  Batch batch;
+  batch.add(example.source, example.target, example.labels);
+  MovedScore moved;
+  const auto objective = [&] {
+    WorkspaceScope scope(workspace);
+    Pass<double> pass{.values = values, .workspace = workspace, .observer = &moved};
+    TransformerSaved<double> saved;
+    const Mat<double> hidden = model.forward(pass, batch, saved);
+    return -loss(pass, model.output, hidden, batch.labels).nll;
+  };
+  const double noise = rounding_noise(objective());
+  double largest = 0;
+  for (const AttentionMap& map : maps) largest = std::max(largest, largest_of(map.pull));
+  std::vector<TensorCheck> checks;
+  for (const AttentionKind kind : kAttentionKinds) {
+    const AttentionMap& map = map_of(maps, kind);
+    const std::size_t size = map.pull.size() / std::max(1, map.layers);
+    for (int layer = 0; layer < map.layers; ++layer) {
+      const std::span pull(map.pull.data() + layer * size, size);
+      const auto slope = [&](std::size_t at) {
+        const int row = static_cast<int>(at) / map.keys;
+        moved.kind = kind;
+        moved.layer = layer;
+        moved.head = row / map.queries;
+        moved.i = row % map.queries;
+        moved.j = static_cast<int>(at) % map.keys;
+        return central_difference(moved.step, objective);
+      };
+      checks.push_back(compared(fmt::format("pull of {}, layer {}", attention_name(kind), layer),
+                                pull, size, gradient_floor(pull, largest, noise), slope));
     }
-    checks.push_back(check);
   }
   return checks;
 }

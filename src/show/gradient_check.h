@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/objective.h"
 #include "nn/transformer.h"
 #include "show/central_difference.h"
 
@@ -27,6 +28,11 @@ struct TensorCheck {
 std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVec<double>& values,
                                          const Batch& batch, double smoothing,
                                          std::size_t entries_per_tensor = 0);
+
+// The same for the pull (show/pull.h) of each layer's heads, for one example with labels: each
+// score of the forward pass is moved.
+std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<double>& values,
+                                    const Example& example);
 
 // The smallest |u| that any relu reads; infinity for smooth activations.
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "text/piece_model.h"
@@ -18,6 +19,8 @@ constexpr std::string_view kShades = " .:-=+*#%@";
 // From dark blue over teal to yellow, getting lighter, in the xterm palette.
 constexpr std::array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
 constexpr std::size_t kFirstLight = 5;  // black letters from here on
+// From black to red for what is below 0, to green for what is above.
+constexpr std::array kBelow = {16, 52, 88, 124, 160, 196}, kAbove = {16, 22, 28, 34, 40, 46};
 
 int column_count(std::string_view text) {
   int columns = 0;
@@ -69,6 +72,15 @@ std::string coloured(std::size_t step, const std::string& text) {
                      step >= kFirstLight ? 16 : 231, text);
 }
 
+std::string signed_cell(float share, int width, bool colour) {
+  const int tenths = std::clamp(static_cast<int>(std::lround(10 * share)), -9, 9);
+  const std::string text =
+      fmt::format("{:>{}} ", tenths == 0 ? "." : fmt::format("{}", tenths), width - 1);
+  if (!colour) return text;
+  const int shade = (tenths < 0 ? kBelow : kAbove)[(std::abs(tenths) + 1) / 2];
+  return fmt::format("\x1b[48;5;{};38;5;231m{}\x1b[0m", shade, text);
+}
+
 std::string cell(float weight, int width, bool colour) {
   if (!colour) return std::string(width - 1, kShades[step_of(weight, kShades.size())]) + " ";
   const int percent = static_cast<int>(100.0f * weight + 0.5f);
@@ -81,7 +93,9 @@ std::string cell(float weight, int width, bool colour) {
 std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
                           std::span<const std::string> keys, const HeatMapStyle& style) {
   const int label = std::clamp(longest(queries), 1, 10);
-  const int width = std::clamp(longest(keys) + 1, 2, 6);             // of a cell, with one space
+  const bool has_signs = style.largest != 0;
+  const int width =
+      std::clamp(longest(keys) + 1, has_signs ? 3 : 2, 6);           // of a cell, with one space
   const int in_block = std::max(1, (kColumns - label - 1) / width);  // keys
   std::string out;
   for (int begin = 0; begin < weights.cols; begin += in_block) {
@@ -91,7 +105,8 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
     out += "\n";
     for (int q = 0; q < weights.rows; ++q) {
       out += fitted(queries[q], label) + " ";
-      for (int k = begin; k < end; ++k) out += cell(weights(q, k), width, style.colour);
+      for (int k = begin; k < end; ++k)
+        out += (has_signs ? signed_cell : cell)(weights(q, k), width, style.colour);
       out += "\n";
     }
     if (end < weights.cols) out += "\n";
@@ -100,6 +115,9 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
 }
 
 std::string heat_map_legend(const HeatMapStyle& style) {
+  if (style.largest != 0)
+    return fmt::format("tenths of {:.2g}: above 0 the weight should grow, below 0 shrink\n",
+                       style.largest);
   std::string scale;
   if (style.colour)
     for (std::size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");

@@ -10,6 +10,8 @@ namespace heed {
 
 struct HeatMapStyle {
   bool colour = false;  // 256 colours and percentages, else shades " .:-=+*#%@"
+  // Not 0: the numbers have signs and are shares of this one, drawn in tenths, -9 to 9.
+  double largest = 0;
 };
 
 // At most 60 columns wide: keys that do not fit go into further blocks. Long tokens are cut and end

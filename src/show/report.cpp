@@ -98,6 +98,7 @@ ShortJson data_of(const Report& r) {
                     {"train_loss", loss_of(frame, "train_loss", r.curves.train)},
                     {"probe_loss", loss_of<TrainEvent>(frame, "probe_loss", {})},
                     {"weights", ShortJson(frame["weights"])},
+                    {"pull", ShortJson(frame.value("pull", Json::array()))},
                     {"written", ShortJson(frame["written"])}});
   data["run"] = r.run;
   data["last_step"] = r.last_step;
@@ -172,7 +173,8 @@ std::string report_page(const Report& r) {
 std::string report_json(const Report& r) {
   ShortJson data = data_of(r);
   data.erase("kinds");
-  for (ShortJson& frame : data["frames"]) frame.erase("weights");
+  for (ShortJson& frame : data["frames"])
+    for (const char* maps : {"weights", "pull"}) frame.erase(maps);
   return text_of(data) + "\n";
 }
 

@@ -22,7 +22,7 @@ class ReportTest(ReportsTest):
         for key in ("kinds", "bits"):
             data.pop(key, None)
         for frame in data["frames"]:
-            del frame["weights"]
+            del frame["weights"], frame["pull"]
         data["run"] = "run"
         self.assertEqual(shown, data)
         self.assertEqual(self.steps_of(shown), [0, 1, 2, 4, 8, 10, 16, 20])

@@ -147,9 +147,9 @@ TEST(AttentionPositions, CanBeTakenFromOneKind) {
 }
 
 // A probe sees every head of every sequence, as it is used: rows sum to 1, masked cells are 0.
-class Recorder : public AttentionObserver<double> {
+class Recorder : public Observer<double> {
  public:
-  void on_weights(const Seen& seen) override {
+  void on_head(const Head& seen, Mat<double> output) override {
     ++heads;
     if (seen.kind == AttentionKind::cross) ++cross_heads;
     EXPECT_LT(seen.layer, 2);
@@ -164,11 +164,12 @@ class Recorder : public AttentionObserver<double> {
       EXPECT_NEAR(sum, 1, 1e-12);
     }
     EXPECT_EQ(seen.values.rows, seen.weights.cols);
+    EXPECT_EQ(output.rows, seen.weights.rows);
   }
   int heads = 0, cross_heads = 0;
 };
 
-TEST(AttentionObserver, SeesEveryHeadOfEverySequence) {
+TEST(Observer, SeesEveryHeadOfEverySequence) {
   const Transformer model(test::tiny_config(test::Family::encoder_decoder), 7, 7);
   const ParamVec<double> values = test::lively_values<double>(model, 1);
   Recorder recorder;

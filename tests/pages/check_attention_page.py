@@ -123,6 +123,31 @@ def check_lines(browser, page):
     check(browser.value("cut('😀'.repeat(20)) === '😀'.repeat(13) + '…'"), "a letter is cut in half")
 
 
+def check_pull(browser, page):
+    """The third view is the pull, in shares of the head's strongest; without --pull there is none."""
+    browser.open(page, 1440)
+    check(browser.value("document.querySelectorAll('#views input').length") == 3, "a view without --pull")
+    check(browser.value("document.getElementById('pulled').hidden"), "the pull is explained without --pull")
+    pulled = made["folder"] / "pulled.html"
+    attend = [made["heed"], "attend", made["folder"] / "run", TEXT, "--target", TEXT, "--pull"]
+    subprocess.run([*attend, "--html", pulled], check=True)
+    maps = json.loads(subprocess.run([*attend, "--json"], check=True, capture_output=True).stdout)["pull"]["cross"]
+    for width in (360, 1440):
+        browser.open(pulled, width)
+        browser.value("document.querySelectorAll('#views input')[2].click()")
+        check(browser.value("document.documentElement.scrollWidth") <= width, "the pull scrolls sideways")
+        check(not browser.errors, f"{browser.errors}")
+    layer, head = browser.value("[at.layer, at.head]")
+    strongest = max(abs(x) for row in maps[layer][head] for x in row)
+    shares = [x / strongest for row in maps[layer][head] for x in row]
+    cells = browser.value("[...document.querySelectorAll('#map td')].map((e) => Number(e.textContent.replace('−', '-')))")
+    check(len(cells) == len(shares) and all(abs(c - 100 * x) <= 0.6 for c, x in zip(cells, shares)), f"cells are {cells}")
+    check("nats per unit of score" in browser.value("document.querySelector('#map caption').textContent"), "no caption")
+    check("The loss pulls it to" in browser.value(SUMMARY), "the pull is not said in words")
+    words = words_of(saved(browser, made["folder"] / "saved", "#save button"))
+    check(words[0].endswith(", pull"), f"the saved map says {words}")
+
+
 def check_patterns(browser, page):
     """Crafted heads are described in words."""
     browser.open(page, 1440)
@@ -187,5 +212,5 @@ def check_large(browser, _):
 
 
 if __name__ == "__main__":
-    check_page("attention", make_page, check_keyboard, check_opening, check_lines, check_patterns, check_unpacking,
+    check_page("attention", make_page, check_keyboard, check_opening, check_lines, check_pull, check_patterns, check_unpacking,
                check_large)

@@ -57,18 +57,18 @@ function saveLines() {
 }
 
 // The chosen head as a file: its map, with a percentage in each cell.
-function saveMap({ colour, row }) {
-  const size = 26, [columns, rows] = sides(), [from, to] = [variable("--page"), variable(colour)];
+function saveMap({ name, colour, against, row }) {
+  const size = 26, [columns, rows] = sides(), from = variable("--page");
   const text = (x, y, words, more) => graphic("text", { x, y, "font-family": "ui-monospace, monospace", "font-size": 13,
     fill: `rgb(${variable("--text")})`, ...more }, words);
   const [left, top] = [rows, columns].map((side) => 12 + widest(side));
   const cells = queries().flatMap((_, q) => row(q).slice(0, visible(q)).flatMap((w, k) => {
-    const fill = mixed(from, to, w), x = left + k * size, y = top + q * size;
+    const fill = mixed(from, variable(w < 0 ? against : colour), Math.abs(w)), x = left + k * size, y = top + q * size;
     return [graphic("rect", { x, y, width: size - 1, height: size - 1, fill: `rgb(${fill})` }),
-      ...(w < 0.005 ? [] : [text(x + size / 2, y + 17, (100 * w).toFixed(0),
+      ...(Math.abs(w) < 0.005 ? [] : [text(x + size / 2, y + 17, (100 * w).toFixed(0),
         { "text-anchor": "middle", "font-size": 11, fill: inkOn(fill) })])];
   }));
-  saveSvg(headName(), left + size * keys().length, top + size * queries().length, ...cells,
+  saveSvg(headName() + (against ? ", " + name.toLowerCase() : ""), left + size * keys().length, top + size * queries().length, ...cells,
     ...rows.map((label, q) => text(left - 8, top + q * size + 17, label, { "text-anchor": "end" })),
     ...columns.map((label, k) =>
       text(0, 0, label, { transform: `translate(${left + k * size + 17} ${top - 8}) rotate(-90)` })));

@@ -41,6 +41,23 @@ function headWeights(layer, head) {
   return (known[place] = packed ? Float32Array.from(bytesOf(packed, place * size, size), (b) => (b / 255) ** 2)
     : Float32Array.from(data[kind().name][layer][head].flat()));
 }
+// The pull of the chosen head as shares of its strongest, and that, in nats per unit of score. A frame
+// has a byte for each, the root of its share: 128 is 0.
+const hasPull = () => Boolean(data.pull || frame().pull?.length);
+function pullOfHead() {
+  const head = at.layer * kind().heads + at.head, known = ((frame().pulls ??= {})[at.kind] ??= {});
+  if (known[head]) return known[head];
+  const all = frame().pull?.[at.kind], size = queries().length * keys().length, root = (b) => (b - 128) / 127;
+  const pull = all ? Array.from(bytesOf(all.map, head * size, size), (b) => all.largest * root(b) * Math.abs(root(b)))
+    : hasPull() ? data.pull[kind().name][at.layer][at.head].flat() : Array(size).fill(0);
+  const strongest = pull.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  return (known[head] = { shares: pull.map((x) => (strongest > 0 ? x / strongest : 0)), strongest });
+}
+const pullView = {
+  name: "Pull", colour: "--weight", against: "--share",
+  row: (query) => pullOfHead().shares.slice(query * keys().length, (query + 1) * keys().length),
+  of: () => `in percent of the strongest, ${short(pullOfHead().strongest)} nats per unit of score`,
+};
 // The head with the highest mean over rows of the row's largest weight. Rows with one key do not count.
 function sharpestHead() {
   const n = keys().length, best = { layer: 0, head: 0 };
@@ -105,16 +122,17 @@ function markChosen() {
   });
 }
 
-// Fills the table with row(query) for each query, as percentages on a shade of the colour. The
-// tokens that a row of a decoder cannot see share one cell.
-function drawMap({ name, colour, row }, after) {
-  const shades = shadesOf(colour).map((rgb) => `background: rgb(${rgb}); color: ${inkOn(rgb)}`);
+// Fills the table with row(query) for each query, as percentages on a shade of the colour, or of
+// another below 0. The tokens that a row of a decoder cannot see share one cell.
+function drawMap({ name, colour, against, row, of = () => "in percent of each row" }, after) {
+  const styles = (c) => shadesOf(c).map((rgb) => `background: rgb(${rgb}); color: ${inkOn(rgb)}`);
+  const shades = styles(colour), below = against && styles(against);
   const cell = (x) => {
-    const e = element("td", {}, x >= 0.005 ? (100 * x).toFixed(0) : "");
-    e.style.cssText = shades[Math.round(100 * x)];
+    const size = Math.abs(x), e = element("td", {}, size >= 0.005 ? (100 * x).toFixed(0).replace("-", "−") : "");
+    e.style.cssText = (x < 0 ? below : shades)[Math.round(100 * size)];
     return e;
   };
-  $("map").replaceChildren(element("caption", {}, `${name} in percent of each row${after}`),
+  $("map").replaceChildren(element("caption", {}, `${name} ${of()}${after}`),
     ...rowsOf(["", ...keys().map(shown)], []));
   $("map").tBodies[0].append(...queries().map((_, q) =>
     element("tr", {}, element("th", { scope: "row" }, rowLabel(q)), ...row(q).slice(0, visible(q)).map(cell),
@@ -154,6 +172,7 @@ function radios(place, name, labels, chosen, use) {
 
 function startMaps(draw, pageMaps) {
   [drawChosen, maps] = [draw, pageMaps];
+  $("pulled").hidden = !maps.includes(pullView);
   radios($("views"), "view", [...maps.map((map) => map.name), "Lines between words"], 0, (view) => {
     at.view = view;
     drawChosen();

@@ -137,7 +137,8 @@ function drawMaps() {
   }
   startFilm();
   Object.assign(at, sharpestHead());
-  startMaps(drawFrame, [{ name: "Weights", colour: "--weight", row: weights }]);
+  const views = [{ name: "Weights", colour: "--weight", row: weights }];
+  startMaps(drawFrame, data.frames.some((f) => f.pull.length > 0) ? [...views, pullView] : views);
 }
 
 // The learning record: charts of each group of matrices and of the entropy of each layer.

@@ -1,0 +1,153 @@
+#include "show/pull.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "text/piece_model.h"
+
+namespace heed {
+namespace {
+
+template <class T>
+class PullRecorder : public Observer<T> {
+ public:
+  explicit PullRecorder(AttentionMaps& maps) : maps_(maps) {}
+
+  // With x_j = g . (v_j - v_top), where top has the largest weight, g . (v_j - o) = x_j - sum P x.
+  // Nothing cancels then where one weight is almost 1.
+  void on_head_gradient(const typename Observer<T>::Head& h, Mat<const T> gradient) override {
+    const Mat<double> to = maps_[static_cast<std::size_t>(h.kind)].pulls(h.layer, h.head);
+    std::vector<double> x(to.cols);
+    for (int i = 0; i < to.rows; ++i) {
+      const T *p = h.weights.row(i), *g = gradient.row(i);
+      const T* top = h.values.row(static_cast<int>(std::max_element(p, p + to.cols) - p));
+      double mean = 0;
+      for (int j = 0; j < to.cols; ++j) {
+        const T* v = h.values.row(j);
+        x[j] = 0;
+        for (int c = 0; c < h.values.cols; ++c) x[j] += g[c] * (static_cast<double>(v[c]) - top[c]);
+        mean += p[j] * x[j];
+      }
+      for (int j = 0; j < to.cols; ++j) to(i, j) = p[j] > 0 ? p[j] * (mean - x[j]) : 0;
+    }
+  }
+
+ private:
+  AttentionMaps& maps_;
+};
+
+// A word as the one token that it would be in a text.
+int token_of(const std::string& word, const Tokenizer& tokenizer) {
+  for (const std::string& text : {" " + word, word})
+    if (const TokenIds ids = tokenizer.encode(text); ids.size() == 1 && ids[0] != Tokenizer::kUnk)
+      return ids[0];
+  throw Error(Exit::usage, fmt::format("--target: \"{}\" is not one token of this model.", word),
+              "heed tokenize shows what is");
+}
+
+}  // namespace
+
+template <class T>
+void add_pull(const Transformer& model, const ParamVec<T>& values, const Example& read,
+              Workspace& workspace, AttentionMaps& maps) {
+  for (AttentionMap& map : maps) map.pull.assign(map.weights.size(), 0);
+  Batch batch;
+  batch.add(read.source, read.target, read.labels);
+  PullRecorder<T> recorder(maps);
+  ParamVec<T> gradients(values.size());
+  Pass<T> pass{
+      .values = values, .workspace = workspace, .gradients = &gradients, .observer = &recorder};
+  TransformerSaved<T> saved;
+  train_micro_batch(model, pass, batch, {}, saved);
+}
+
+template void add_pull(const Transformer&, const ParamVec<float>&, const Example&, Workspace&,
+                       AttentionMaps&);
+template void add_pull(const Transformer&, const ParamVec<double>&, const Example&, Workspace&,
+                       AttentionMaps&);
+
+Example asked_of(const ModelView& m, const TokenIds& text) {
+  const bool masked = std::ranges::any_of(text, [&](int id) { return m.objective.is_mask(id); });
+  if (m.objective.traits().pairs() || masked)
+    throw Error(Exit::usage,
+                "--pull needs --target: what the model writes itself would only confirm it.");
+  const int vocab = m.tokenizers.target->size();
+  Split split(vocab, vocab);
+  for (const int id : text) split.target.push_back(id);
+  const ExampleList examples = m.objective.evaluation(split);
+  if (examples.count != 1)
+    throw Error(Exit::usage,
+                fmt::format("--pull: the model learns a text of {} tokens in {} parts.",
+                            text.size(), examples.count),
+                "a shorter text, or its end as --target");
+  Example read;
+  examples.get(0, read);
+  return read;
+}
+
+TokenIds labels_of(const ModelView& m, const Example& read, const std::string& words) {
+  if (m.model.has_decoder()) {
+    TokenIds labels(read.target.begin() + 1, read.target.end());
+    labels.push_back(m.objective.continues() ? -1 : Tokenizer::kEos);
+    return labels;
+  }
+  TokenIds labels(read.source.size(), -1), answers;
+  const auto masks =
+      std::ranges::count_if(read.source, [&](int id) { return m.objective.is_mask(id); });
+  if (masks == 0)
+    throw Error(Exit::usage,
+                "--pull: the text has no [MASK], and each token in turn would be another text.",
+                "the text with a [MASK], and its word as --target");
+  const Tokenizer& tokenizer = *m.tokenizers.target;
+  std::istringstream split(words);
+  std::vector<std::string> given;
+  for (std::string word; split >> word;) given.push_back(word);
+  if (std::ssize(given) == masks)
+    for (const std::string& word : given) answers.push_back(token_of(word, tokenizer));
+  else
+    answers = tokenizer.encode(words);
+  if (std::ssize(answers) != masks)
+    throw Error(Exit::usage,
+                fmt::format("--target has {} words, the text has {} [MASK].", given.size(), masks));
+  auto next = answers.begin();
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (m.objective.is_mask(read.source[i])) labels[i] = *next++;
+  return labels;
+}
+
+std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
+                      const AttentionMaps& maps, HeatMapStyle style) {
+  std::string out =
+      "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
+  std::string drawn;
+  double most = -1;
+  for (const AttentionKind kind : kAttentionKinds)
+    for (int layer = 0; layer < map_of(maps, kind).layers; ++layer)
+      for (int head = 0; head < map_of(maps, kind).heads; ++head) {
+        if (!choice.takes(kind, layer, head)) continue;
+        const Mat<const double> pulls = map_of(maps, kind).pulls(layer, head);
+        const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
+        const auto at = static_cast<int>(std::max_element(begin, end) - begin);
+        out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name_of_head(kind, layer, head),
+                           begin[at], with_space_marks(queries_of(tokens, kind)[at / pulls.cols]),
+                           with_space_marks(keys_of(tokens, kind)[at % pulls.cols]));
+        style.largest = std::max(begin[at], -*std::min_element(begin, end));
+        if (!choice.any() && style.largest <= most) continue;
+        most = style.largest;
+        std::vector<float> shares;
+        for (const double* x = begin; x < end; ++x)
+          shares.push_back(static_cast<float>(most > 0 ? *x / most : 0));
+        const Mat<const float> map{shares.data(), pulls.rows, pulls.cols};
+        if (!choice.any()) drawn.clear();
+        drawn += "\n" + name_of_head(kind, layer, head) + "\n" + heat_map_legend(style) +
+                 (choice.any()
+                      ? draw_heat_map(map, queries_of(tokens, kind), keys_of(tokens, kind), style)
+                      : draw_part(map, queries_of(tokens, kind), keys_of(tokens, kind), style));
+      }
+  return out + drawn;
+}
+
+}  // namespace heed

@@ -1,0 +1,39 @@
+// The pull of attention: which way, and how strongly, the loss L of a text would move each score.
+//
+// With S the scores (after the scale), P = softmax(S), o = P V and g = dL/do, backward gives
+//
+//   pull_ij = -dL/dS_ij = -P_ij g_i . (v_j - o_i)          nats per unit of score
+//
+// To first order a step of training raises query i's weight on key j if and only if v_j would lower
+// the loss more than the present mixture o_i does. A row's pulls add up to 0. L is the unsmoothed
+// loss, summed over the labels of the text, without dropout. Uniform attention has no scores to
+// move: there the formula says how they would be pulled.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "show/attention_maps.h"
+#include "show/attention_summary.h"
+#include "store/trained_model.h"
+
+namespace heed {
+
+// Fills in the pulls of the maps of `read`, which has labels, by the backward pass of training.
+template <class T>
+void add_pull(const Transformer& model, const ParamVec<T>& values, const Example& read,
+              Workspace& workspace, AttentionMaps& maps);
+
+// A text alone, as its objective asks for it. Error (usage) where it says too little: pairs, and
+// texts with [MASK] of a model with a decoder.
+Example asked_of(const ModelView& m, const TokenIds& text);
+// The labels of what the model reads, each side framed: the token after each one of the decoder; or
+// the words that belong in the [MASK]s of an encoder's text. Error (usage) if they do not fit.
+TokenIds labels_of(const ModelView& m, const Example& read, const std::string& words);
+
+// For a terminal: the strongest pull of each chosen head, and the maps of the chosen heads or of
+// the one that is pulled most.
+std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
+                      const AttentionMaps& maps, HeatMapStyle style);
+
+}  // namespace heed

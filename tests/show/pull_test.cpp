@@ -1,0 +1,100 @@
+// The pull of every score against central differences of the loss, in double.
+#include "show/pull.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nn/models.h"
+#include "show/gradient_check.h"
+
+namespace heed {
+namespace {
+
+struct PullCase {
+  std::string name;
+  test::Family family;
+  test::Change change;
+};
+
+void PrintTo(const PullCase& c, std::ostream* out) {
+  *out << c.name;
+}
+
+std::vector<PullCase> pull_cases() {
+  std::vector<PullCase> cases;
+  auto variants = test::block_variants();
+  variants["plain"] = test::no_change;
+  variants["post"] = [](ModelConfig& c) { c.norm = NormPlacement::post; };
+  variants["rotary"] = [](ModelConfig& c) { c.positions = Positions::rotary; };
+  variants["uniform"] = [](ModelConfig& c) {
+    c.attention.encoder_self.uniform = c.attention.decoder_self.uniform =
+        c.attention.cross.uniform = true;
+  };
+  for (const auto& [family, name] : {std::pair{test::Family::encoder_decoder, "encdec_"},
+                                     {test::Family::decoder_only, "decoder_"},
+                                     {test::Family::encoder_only, "encoder_"}})
+    for (const auto& [variant, change] : variants)
+      cases.push_back({name + variant, family, change});
+  return cases;
+}
+
+// With rows that are not scored, as those of masked models and of a text's last token.
+Example some_example(const Transformer& model) {
+  Example e;
+  if (model.has_encoder()) e.source = {4, 7, 2, 9, 4};
+  if (model.has_decoder()) e.target = {1, 5, 10, 3};
+  e.labels = model.has_decoder() ? TokenIds{5, 10, 3, -1} : TokenIds{-1, 3, -1, 8, -1};
+  return e;
+}
+
+class Pull : public testing::TestWithParam<PullCase> {
+ protected:
+  ModelConfig config() const {
+    ModelConfig config = test::tiny_config(GetParam().family);
+    config.activation = Activation::gelu;
+    GetParam().change(config);
+    return config;
+  }
+};
+
+TEST_P(Pull, EqualsCentralDifferencesOfTheLossByTheScores) {
+  const Transformer model(config(), 11, 11);
+  const ParamVec<double> values = test::lively_values<double>(model, 3);
+  const Example example = some_example(model);
+  std::size_t entries = 0;
+  for (const TensorCheck& c : check_pull(model, values, example)) {
+    EXPECT_LE(c.worst, kGradientTolerance)
+        << c.name << "[" << c.worst_entry << "]: " << c.analytic << ", numeric " << c.numeric;
+    entries += c.entries;
+  }
+  const std::size_t s = example.source.size(), t = example.target.size();
+  EXPECT_EQ(entries, 2 * model.config.n_heads * (s * s + t * t + s * t));
+}
+
+TEST_P(Pull, OfARowAddsUpToZero) {
+  const Transformer model(config(), 11, 11);
+  ParamVec<double> values = test::lively_values<double>(model, 3);
+  const Example example = some_example(model);
+  for (const double sharper : {1.0, 8.0}) {  // the second has weights of almost 1
+    for (std::size_t i = 0; i < values.size(); ++i) values.data()[i] *= sharper;
+    AttentionMaps maps = empty_maps(model, example);
+    Workspace workspace;
+    add_pull(model, values, example, workspace, maps);
+    for (const AttentionMap& map : maps)
+      for (auto row = map.pull.begin(); row != map.pull.end(); row += map.keys) {
+        double sum = 0, largest = 0;
+        for (auto x = row; x != row + map.keys; ++x) {
+          sum += *x;
+          largest = std::max(largest, std::abs(*x));
+        }
+        EXPECT_LE(std::abs(sum), 1e-12 * largest);
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Pull, testing::ValuesIn(pull_cases()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace heed
