@@ -140,6 +140,7 @@ CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
 }
 
 // In cli/<name>.cpp.
+Exit run_ablate(CommandLine& line);
 Exit run_bench_command(CommandLine& line);
 Exit run_gradcheck(CommandLine& line);
 Exit run_runs(CommandLine& line);

@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
     {"average", "average the weights of several checkpoints", run_average},
     {"bench", "measure how fast training is on this machine", run_bench_command},
     {"attend", "show where each head of each layer looks", run_attend},
+    {"ablate", "measure what each head, layer and kind of attention is worth", run_ablate},
     {"neighbors", "list the tokens nearest to words in the embedding", run_neighbors},
     {"report", "write one page about a run", run_report},
     {"runs", "list the runs in a folder and what they differ in", run_runs},

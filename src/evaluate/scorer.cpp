@@ -12,6 +12,7 @@ namespace {
 struct Worker {
   Workspace workspace;
   TransformerSaved<float> saved;
+  Observer<float>* observer = nullptr;
   Batch batch;
   Example example;
   std::vector<double> log_probs;  // [rows] of the last batch
@@ -25,7 +26,8 @@ struct Worker {
       batch.add(example.source, example.target, example.labels);
     }
     WorkspaceScope scope(workspace);
-    Pass<float> pass{.values = values, .workspace = workspace, .forward_only = true};
+    Pass<float> pass{
+        .values = values, .workspace = workspace, .forward_only = true, .observer = observer};
     const Mat<float> hidden = model.forward(pass, batch, saved);
     log_probs.resize(batch.labels.size());
     return loss(pass, model.output, hidden, batch.labels, 0.0,
@@ -65,7 +67,8 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
 
 std::vector<std::vector<double>> label_log_probs(const Transformer& model,
                                                  const ParamVec<float>& values,
-                                                 const std::vector<Example>& examples, Pool& pool) {
+                                                 const std::vector<Example>& examples, Pool& pool,
+                                                 Observer<float>* observer) {
   std::vector<std::size_t> chunks;  // where each begins, then the end of the last
   int tokens = 0;
   for (std::size_t i = 0; i < examples.size(); ++i) {
@@ -82,6 +85,7 @@ std::vector<std::vector<double>> label_log_probs(const Transformer& model,
   std::vector<Worker> workers(pool.threads());
   pool.run(static_cast<int>(chunks.size()) - 1, [&](int chunk, int worker) {
     Worker& w = workers[worker];
+    w.observer = observer;
     require_finite(w.score(model, values, list, chunks[chunk], chunks[chunk + 1]));
     auto at = w.log_probs.begin();
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i)

@@ -34,9 +34,10 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const std::function<bool()>& stop = nullptr);
 
 // For each example, log p(label) in nats for each scored label. Error (diverged) if the logits are
-// not finite.
+// not finite. All threads of the pool share the observer.
 std::vector<std::vector<double>> label_log_probs(const Transformer& model,
                                                  const ParamVec<float>& values,
-                                                 const std::vector<Example>& examples, Pool& pool);
+                                                 const std::vector<Example>& examples, Pool& pool,
+                                                 Observer<float>* observer = nullptr);
 
 }  // namespace heed

@@ -5,7 +5,7 @@ import unittest
 from runs import SMALL, RunsTest
 
 COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill", "inspect", "tokenize", "gradcheck",
-            "average", "bench", "attend", "neighbors", "report", "verify", "config")
+            "average", "bench", "attend", "ablate", "neighbors", "report", "verify", "config")
 
 
 class Options(RunsTest):

@@ -1,0 +1,181 @@
+#include "show/ablation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/noise.h"
+#include "evaluate/scorer.h"
+
+namespace heed {
+namespace {
+
+constexpr int kResamples = 1000;
+constexpr std::size_t kFewest = 10;  // sequences: resamples of fewer say little about others
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// A part's mean output, and whether it is taken away.
+struct Place {
+  std::vector<double> mean;
+  double rows = 0;
+  bool removed = false;
+};
+
+auto place_of(const ModelPart& p) {
+  return std::tuple(p.sort, p.kind, p.layer, p.head);
+}
+using Places = std::map<decltype(place_of({})), Place>;
+
+// Records the means of all parts, for one thread; or puts them in place of the removed ones, for
+// any number of threads.
+class Parts : public Observer<float> {
+ public:
+  Parts(Places& places, bool records) : places_(places), records_(records) {}
+
+  void on_head(const Head& h, Mat<float> o) override {
+    visit({Sort::head, h.kind, h.layer, h.head}, {}, o);
+  }
+  void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
+    visit({Sort::feed_forward, stack, layer}, {}, y);
+  }
+  void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
+    visit({Sort::layer, stack, layer}, x, y);
+  }
+
+ private:
+  // y is x (0 if it is empty) and what the part adds.
+  void visit(const ModelPart& part, Mat<const float> x, Mat<float> y) {
+    Place& place = places_.at(place_of(part));
+    if (records_) place.mean.resize(y.cols);
+    if (!records_ && !place.removed) return;
+    for (int r = 0; r < y.rows; ++r)
+      for (int c = 0; c < y.cols; ++c) {
+        const float from = x.empty() ? 0 : x(r, c);
+        if (records_)
+          place.mean[c] += y(r, c) - from;
+        else
+          y(r, c) = from + static_cast<float>(place.mean.empty() ? 0 : place.mean[c] / place.rows);
+      }
+    if (records_) place.rows += y.rows;
+  }
+
+  Places& places_;
+  bool records_;
+};
+
+using Losses = std::vector<double>;  // -log p of the labels of each example
+
+double sum_of(const Losses& x) {
+  return std::accumulate(x.begin(), x.end(), 0.0);
+}
+
+// The 95 % interval of sum(x) / sum(tokens) over resampled sequences, the same for every x.
+std::pair<double, double> interval(const Losses& x, const Losses& tokens, std::uint64_t seed) {
+  const std::size_t n = x.size();
+  if (n < kFewest) return {kNone, kNone};
+  std::vector<double> means;
+  for (int i = 0; i < kResamples; ++i) {
+    double sum = 0, count = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto chosen = static_cast<std::size_t>(
+          uniform01(noise_key(seed, Purpose::sample, i), k) * static_cast<double>(n));
+      sum += x[chosen];
+      count += tokens[chosen];
+    }
+    means.push_back(sum / count);
+  }
+  std::ranges::sort(means);
+  return {means[kResamples / 40], means[kResamples - 1 - kResamples / 40]};
+}
+
+bool siblings(const ModelPart& a, const ModelPart& b) {
+  return a.sort == b.sort && (a.kind == b.kind || a.sort == Sort::attention);
+}
+
+}  // namespace
+
+const char* sort_name(Sort sort) {
+  constexpr const char* kNames[] = {"attention", "layer", "feed_forward", "head"};
+  return kNames[static_cast<std::size_t>(sort)];
+}
+
+std::string ModelPart::name() const {
+  const char* of = attention_name(kind);
+  if (sort == Sort::attention) return fmt::format("{}, all heads", of);
+  if (sort == Sort::head) return fmt::format("{}, layer {}, head {}", of, layer, head);
+  return fmt::format("{}, layer {}{}", of, layer,
+                     sort == Sort::feed_forward ? ", feed-forward" : "");
+}
+
+std::vector<ModelPart> parts_of(const Transformer& model) {
+  std::vector<ModelPart> parts;
+  for (const Stack* stack : {&model.encoder, &model.decoder})
+    for (const Block& block : stack->blocks) {
+      const AttentionKind kind = block.self_attention.kind;
+      const int layer = block.self_attention.layer;
+      parts.push_back({Sort::layer, kind, layer});
+      if (block.feed_forward) parts.push_back({Sort::feed_forward, kind, layer});
+      for (int h = 0; h < block.self_attention.n_heads; ++h) {
+        parts.push_back({Sort::head, kind, layer, h});
+        if (block.cross_attention) parts.push_back({Sort::head, AttentionKind::cross, layer, h});
+      }
+      if (layer > 0) continue;
+      parts.push_back({Sort::attention, kind});
+      if (block.cross_attention) parts.push_back({Sort::attention, AttentionKind::cross});
+    }
+  std::ranges::sort(parts, {}, place_of);
+  return parts;
+}
+
+Ablation ablate(const Transformer& model, const ParamVec<float>& values,
+                const std::vector<Example>& examples, Pool& pool, const AblationOptions& options) {
+  Places places;
+  const std::vector<ModelPart> parts = parts_of(model);
+  for (const ModelPart& part : parts) places[place_of(part)];
+  Ablation out;
+  const auto losses = [&](Pool& with, Observer<float>* observer) {
+    ++out.passes;
+    Losses sums;
+    for (const auto& log_probs : label_log_probs(model, values, examples, with, observer))
+      sums.push_back(-sum_of(log_probs));
+    return sums;
+  };
+  Parts records(places, true), removes(places, false);
+  Pool alone(1);
+  const Losses whole = options.zero ? losses(pool, nullptr) : losses(alone, &records);
+  Losses tokens;
+  for (const Example& e : examples)
+    tokens.push_back(
+        static_cast<double>(std::ranges::count_if(e.labels, [](int x) { return x >= 0; })));
+  out.sequences = std::ssize(examples);
+  out.tokens = std::llround(sum_of(tokens));
+  out.loss = sum_of(whole) / sum_of(tokens);
+
+  // Of each example, without the parts that `gone` names. A kind of attention is all of its heads.
+  const auto differences = [&](auto&& gone) {
+    for (const ModelPart& part : parts)
+      places.at(place_of(part)).removed =
+          gone(part) || (part.sort == Sort::head && gone({Sort::attention, part.kind}));
+    Losses d = losses(pool, &removes);
+    std::ranges::transform(d, whole, d.begin(), std::minus());
+    return d;
+  };
+  for (const ModelPart& part : parts) {
+    const auto is_part = [&](const ModelPart& p) { return place_of(p) == place_of(part); };
+    const auto is_other = [&](const ModelPart& p) { return siblings(p, part) && !is_part(p); };
+    const Losses d = differences(is_part);
+    const auto [low, high] = interval(d, tokens, options.seed);
+    const bool others = std::ranges::any_of(parts, is_other);
+    const double rest = others ? sum_of(differences(is_other)) / sum_of(tokens) : kNone;
+    out.parts.push_back({part, sum_of(d) / sum_of(tokens), low, high, rest});
+  }
+  std::ranges::stable_sort(out.parts, std::greater(), &PartLoss::difference);
+  return out;
+}
+
+}  // namespace heed
