@@ -4,6 +4,7 @@
     scripts/pictures.py [--heed PROGRAM] [--out FOLDER] [--keep FOLDER]
 
     learning.svg               where the model that reverses lines looks, from its first step to its last
+    pull.svg                   where its loss pulls that head, beside where it looks
     terminal.svg               commands from the quickstart, in the colours of a terminal
     report-{light,dark}.png    the quickstart's report: its first curves and its texts, as a browser shows them
 
@@ -30,6 +31,7 @@ sys.path.insert(0, str(ROOT / "tests" / "pages"))
 from browser import Browser, find_chromium  # noqa: E402
 
 STEPS = (1, 50, 100, 150, 1000)  # of learning.svg
+PULLED = (10, 20, 50, 100, 400)  # of pull.svg
 LINE = "3 17 9 12 5"
 WIDTH = 1060  # of the report
 # The colours of heed's own pages.
@@ -42,6 +44,9 @@ STYLE = """
   text { fill: var(--text); font: 13px ui-monospace, Menlo, Consolas, monospace; }
   .muted { fill: var(--muted); } .words { font: 14px system-ui, sans-serif; }
   .title { font: 600 15px system-ui, sans-serif; } .middle { text-anchor: middle; } .end { text-anchor: end; }
+"""
+PULL_STYLE = STYLE + """
+  .less { fill: #9a4700; } @media (prefers-color-scheme: dark) { .less { fill: #f2a65a; } }
 """
 TERMINAL_STYLE = """
   text { fill: #e6e9ee; font: 14px ui-monospace, Menlo, Consolas, monospace; }
@@ -100,6 +105,41 @@ def learning(heed, run):
         body.append(text(x + size / 2, top + 180, f"{right:.0f} % right", "words muted middle"))
     words = f"Attention maps at steps {', '.join(map(str, STEPS))}: a diagonal appears."
     return svg(width, top + 191, words, STYLE, body)
+
+
+def pull(heed, run):
+    """The weights and, below, the pull of the head that looks most at the token to write after the last step of PULLED."""
+    source, target = LINE.split(), LINE.split()[::-1]
+    n = len(source)
+    frames = [heed.json("attend", run, "--checkpoint", f"step-{step}", LINE, "--target", " ".join(target), "--pull")
+              for step in PULLED]
+    last = frames[-1]["cross"][0]
+    head = max(range(len(last)), key=lambda h: sum(last[h][i][n - 1 - i] for i in range(n)))
+    side, gap, left, top = 20, 22, 90, 92
+    size = (n + 1) * side
+    width = left + len(PULLED) * size + (len(PULLED) - 1) * gap + 18
+    body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{top + 2 * size + 76}" rx="10"/>',
+            text(18, 30, "The loss knows where to look before attention does", "title"),
+            text(18, 52, f"A model learns to write “{LINE}” backwards. Above: where a head looks. Below: where the loss "
+                 "pulls it,", "words muted"),
+            text(18, 71, "blue to more weight, brown to less, in shares of the strongest.", "words muted")]
+    for frame, (step, maps) in enumerate(zip(PULLED, frames)):
+        x = left + frame * (size + gap)
+        for row, (name, cells) in enumerate((("looks", maps["cross"][0][head]), ("pull", maps["pull"]["cross"][0][head]))):
+            y = top + 22 + row * (size + 16)
+            body += [text(x + (i + 0.5) * side, top + 14, token, "middle muted") for i, token in enumerate([*source, "⏎"])
+                     if row == 0]
+            if frame == 0:
+                body += [text(left - 10, y + 15 + i * side, token, "end muted") for i, token in enumerate([*target, "⏎"])]
+                body.append(text(18, y + 75, name, "words muted"))
+            most = 1 if row == 0 else max(abs(p) for line in cells for p in line)
+            body += [f'<rect class="{"cell" if p > 0 else "less"}" x="{x + k * side}" y="{y + i * side}" width="{side}" '
+                     f'height="{side}" fill-opacity="{abs(p) / most:.2f}"/>'
+                     for i, line in enumerate(cells) for k, p in enumerate(line) if abs(p) / most >= 0.005]
+            body.append(f'<rect class="frame" x="{x}" y="{y}" width="{size}" height="{size}" rx="3"/>')
+        body.append(text(x + size / 2, top + 2 * size + 62, f"step {step}", "title middle"))
+    return svg(width, top + 2 * size + 77, f"Weights and pull of a head at steps {', '.join(map(str, PULLED))}: the pull shows "
+               "the diagonal first.", PULL_STYLE, body)
 
 
 def in_a_terminal(command):
@@ -233,9 +273,10 @@ def main():
         folder = options.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         os.chdir(folder)  # so that the pictures show the same run names as a reader's
-        train(heed, "reverse", "--stop-at", 1, "--set", "train.save_every=50")
+        train(heed, "reverse", "--stop-at", 1, "--set", "train.save_every=10")
         train(heed, "quickstart")
         (out / "learning.svg").write_text(learning(heed, "runs/reverse"))
+        (out / "pull.svg").write_text(pull(heed, "runs/reverse"))
         (out / "terminal.svg").write_text(terminal(heed, [
             ["heed", "neighbors", "runs/quickstart", "king", "-", "man", "+", "woman", "--top-k", "3"],
             ["heed", "attend", "runs/reverse", LINE, "--kind", "cross", "--head", "0"]]))
