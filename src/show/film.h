@@ -8,9 +8,9 @@
 //    "train_loss", "valid_loss"   of the step, of its validation; null: not measured
 //    "probe_loss"                 of the piece that is shown, in nats per token
 //    "weights": [BASE64, ...]     packed_weights(), for each of the kinds
-//    "pull": [{"largest", "map": BASE64}, ...]     packed_pull(), the same; where the piece is
-//    scored "written": [TEXT, ...]       what the model writes, for each prompt "matrices",
-//    "entropy"}       show/learning_record.h
+//    "pull": [{"largest", "map": BASE64}, ...]   packed_pull(), the same
+//    "written": [TEXT, ...]       what the model writes, for each prompt
+//    "matrices", "entropy"}       show/learning_record.h
 //
 // The config alone decides how long the piece and the texts are, so that a frame is neither large
 // nor slow. The frames of a model of more than some 1,400 heads carry no maps. Texts
