@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that heed needs and that are missing. This is the only list of them.
-#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine]     (default: build)
+#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine] [mpi]     (default: build)
 # build: for the program. tests: for its tests. checks: for what .ci/run does beyond the tests. fuzz: clang with libFuzzer.
-# machine: for scripts/fresh_machine.sh.
+# machine: for scripts/fresh_machine.sh. mpi: for training on several machines (build heed again after it).
 # Needs root or sudo only if something is missing. Asks no questions.
 set -euo pipefail
 
@@ -19,6 +19,7 @@ test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
 check_packages=(clang-format git)
 fuzz_packages=(clang libclang-rt-dev)
 machine_packages=(debootstrap)
+mpi_packages=(openmpi-bin libopenmpi-dev)
 
 wanted=()
 for group in "${@:-build}"; do
@@ -28,7 +29,8 @@ for group in "${@:-build}"; do
     checks) wanted+=("${check_packages[@]}") ;;
     fuzz) wanted+=("${fuzz_packages[@]}") ;;
     machine) wanted+=("${machine_packages[@]}") ;;
-    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz, machine)" >&2; exit 2 ;;
+    mpi) wanted+=("${mpi_packages[@]}") ;;
+    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz, machine, mpi)" >&2; exit 2 ;;
   esac
 done
 

@@ -8,16 +8,22 @@
 #include <csignal>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "base/error.h"
+#include "base/input_file.h"
+#include "base/launcher.h"
 #include "base/pool.h"
+#include "base/sha256.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
+#include "step/exchange.h"
+#include "train/ranks.h"
 
 namespace {
 
@@ -53,36 +59,57 @@ void keep_standard_streams() {
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR);
 }
 
-heed::Exit report(heed::Exit exit, const char* what) {
-  heed::print_error(what);
+// Of several ranks one that fails ends all.
+heed::Exit report(heed::Exit exit, const std::string& what, heed::Exchange& exchange) {
+  heed::print_error((exchange.where() + what).c_str());
+  exchange.abort(exit);
   return exit;
+}
+
+// What this heed is: only equal ones train together.
+std::string identity(const std::vector<std::string>& args) {
+  heed::InputFile program("/proc/self/exe");
+  std::string words;
+  for (const std::string& arg : args) words += arg + '\0';
+  return "program " + heed::sha256_of(program).substr(0, 12) + ", " + heed::blas_core_type() +
+         ", arguments " + heed::sha256(words).substr(0, 12);
 }
 
 heed::Exit run(const std::vector<std::string>& args) {
   using heed::Exit;
+  auto exchange = std::make_unique<heed::Exchange>();  // one process
   try {
-    const Exit exit = heed::run_command(args);
-    heed::flush_output();
+    if (const int ranks = heed::launched_ranks(); ranks != 0 && ranks != 1)
+      exchange = heed::open_exchange(ranks, identity(args));
+    Exit exit = Exit::ok;
+    if (exchange->rank() == 0) {
+      exit = heed::run_command(args, *exchange);
+      heed::flush_output();
+      heed::dismiss(*exchange);
+    } else {
+      heed::follow(*exchange);
+    }
+    exchange->finish();
     return exit;
   } catch (const heed::Error& e) {
-    return report(e.exit(), e.what());
+    return report(e.exit(), e.what(), *exchange);
   } catch (const std::bad_alloc&) {
     const heed::Error error(Exit::memory, "not enough memory.",
                             "more of it (ulimit -v and -d limit it too), a smaller model or "
                             "train.micro_batch_tokens, shorter texts, or fewer --threads");
-    return report(error.exit(), error.what());
+    return report(error.exit(), error.what(), *exchange);
   } catch (const std::filesystem::filesystem_error& e) {
     const std::string what = "cannot look at \"" + e.path1().string() + "\": " + e.code().message();
-    return report(Exit::store, what.c_str());
+    return report(Exit::store, what, *exchange);
   } catch (const std::system_error& e) {
     if (e.code() != std::errc::resource_unavailable_try_again)
-      return report(Exit::internal, e.what());
+      return report(Exit::internal, e.what(), *exchange);
     // A library's thread: SentencePiece trains with one.
     const heed::Error error(Exit::memory, std::string("cannot start a thread: ") + e.what(),
                             heed::kMoreThreads);
-    return report(error.exit(), error.what());
+    return report(error.exit(), error.what(), *exchange);
   } catch (const std::exception& e) {
-    return report(Exit::internal, e.what());
+    return report(Exit::internal, e.what(), *exchange);
   }
 }
 

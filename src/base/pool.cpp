@@ -43,9 +43,9 @@ int available_cores() {
   return std::max(1, static_cast<int>(std::min<double>(cores, std::ceil(cgroup_cores()))));
 }
 
-Pool::Pool(int threads) {
+Pool::Pool(int threads, int cores) {
   // With more threads than cores, spinning would take time from working threads.
-  spin_ = threads <= available_cores();
+  spin_ = threads <= cores;
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   } catch (const std::system_error& e) {

@@ -20,10 +20,15 @@ namespace heed {
 inline constexpr const char* kMoreThreads =
     "fewer --threads, or more room for them: ulimit -u, ulimit -v, pids.max of the control group";
 
+// The number of cores that this process may use, at least 1: those of its affinity mask, limited by
+// the quota of its control group.
+int available_cores();
+
 class Pool {
  public:
-  // threads >= 1, including the caller. Error (memory) if the system cannot start them.
-  explicit Pool(int threads);
+  // threads >= 1, including the caller. `cores`: of this process. Error (memory) if the system
+  // cannot start them.
+  explicit Pool(int threads, int cores = available_cores());
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -60,9 +65,5 @@ class Pool {
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
 };
-
-// The number of cores that this process may use, at least 1: those of its affinity mask, limited by
-// the quota of its control group.
-int available_cores();
 
 }  // namespace heed

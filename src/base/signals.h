@@ -1,5 +1,6 @@
 // SIGINT, SIGTERM and SIGHUP ask a run to stop: after the first one the run finishes its step and
-// saves; a second one ends the process at once.
+// saves; a second one ends the process at once. So does SIGUSR1 under a launcher, which forwards
+// it.
 #pragma once
 
 #include "base/error.h"
@@ -12,7 +13,7 @@ void watch_signals();
 // The signal received, or 0.
 int stop_signal();
 
-// 130 for SIGINT, 143 for SIGTERM and SIGHUP.
+// 130 for SIGINT, 143 for the others.
 Exit exit_of_signal(int signal);
 
 }  // namespace heed

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
+#include "train/ranks.h"
 #include "train/speed.h"
 
 namespace heed {
@@ -26,7 +27,31 @@ constexpr const char* kBenchNotes =
     "dropout; waiting: for other threads, and the rest.\n"
     "--json keys: tokens_per_second, steps_per_second, gflop_per_step, gflops, sgemm_gflops,\n"
     "utilisation (gflops / sgemm_gflops), peak_rss_mib, steps, threads, training_seconds (of all\n"
-    "steps of the config without validation; null without train.max_steps), breakdown (shares).";
+    "steps of the config without validation; null without train.max_steps), breakdown (shares).\n"
+    "Under mpirun also ranks, bytes_per_step (that all ranks send), bytes_by_formula,\n"
+    "exchange_share (of a step of the first rank, mostly waiting) and predicted: tokens/s of N\n"
+    "machines like this rank's at gbit_per_second, with 50 us for each of a step's 4 exchanges.";
+
+// A step of `ranks` machines, from what one rank computes in a step here: each runs the largest
+// share of the shards, sends and receives (ranks - 1) / ranks of its gradient and of the weights.
+double predicted_seconds(const PreparedRun& run, const Speed& speed, int ranks, double gbits) {
+  const auto rounds = [&](int n) { return (run.config.train.shards + n - 1) / n; };
+  const double compute =
+      (speed.step_seconds - speed.exchange_seconds) * rounds(ranks) / rounds(run.exchange->ranks());
+  const double bytes = 8.0 * static_cast<double>(run.model.table.size()) * (ranks - 1) / ranks;
+  return compute + 4 * 50e-6 + bytes * 8 / (gbits * 1e9);
+}
+
+Json predictions(const PreparedRun& run, const Speed& speed) {
+  Json all = Json::array();
+  const double tokens = speed.tokens_per_second * speed.step_seconds;
+  for (int ranks = 2; ranks <= run.config.train.shards; ranks *= 2)
+    for (const double gbits : {1.0, 10.0, 100.0})
+      all.push_back({{"machines", ranks},
+                     {"gbit_per_second", gbits},
+                     {"tokens_per_second", tokens / predicted_seconds(run, speed, ranks, gbits)}});
+  return all;
+}
 
 }  // namespace
 
@@ -43,7 +68,8 @@ Exit run_bench_command(CommandLine& line) {
   path = config_path(path);
   const RunConfig config = load_config(path, sets);
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
-  const PreparedRun run = prepare_run(config, folder, {}, line.threads());
+  const PreparedRun run = prepare_run(config, folder, {}, line.threads(), line.exchange());
+  lead(run, Task::measure);
   const Speed speed = measure_speed(run, [&](std::int64_t measured, double seconds) {
     return steps > 0 ? measured >= steps : measured >= 5 && seconds >= 6;
   });
@@ -59,17 +85,25 @@ Exit run_bench_command(CommandLine& line) {
   const double total = std::accumulate(ns.begin(), ns.end(), 0.0);
   for (std::size_t i = 0; i < ns.size(); ++i)
     breakdown[kWorkNames[i]] = static_cast<double>(ns[i]) / total;
-  const Json r{{"tokens_per_second", speed.tokens_per_second},
-               {"steps_per_second", 1 / speed.step_seconds},
-               {"gflop_per_step", speed.flops * 1e-9},
-               {"gflops", reached},
-               {"sgemm_gflops", peak},
-               {"utilisation", reached / peak},
-               {"peak_rss_mib", static_cast<double>(usage.ru_maxrss) / 1024.0},
-               {"steps", speed.steps},
-               {"threads", threads},
-               {"training_seconds", all_steps > 0 ? Json(training_seconds) : Json()},
-               {"breakdown", breakdown}};
+  Json r{{"tokens_per_second", speed.tokens_per_second},
+         {"steps_per_second", 1 / speed.step_seconds},
+         {"gflop_per_step", speed.flops * 1e-9},
+         {"gflops", reached},
+         {"sgemm_gflops", peak},
+         {"utilisation", reached / peak},
+         {"peak_rss_mib", static_cast<double>(usage.ru_maxrss) / 1024.0},
+         {"steps", speed.steps},
+         {"threads", threads},
+         {"training_seconds", all_steps > 0 ? Json(training_seconds) : Json()},
+         {"breakdown", breakdown}};
+  const int ranks = line.exchange().ranks();
+  if (ranks > 1) {
+    r["ranks"] = ranks;
+    r["bytes_per_step"] = speed.bytes_sent;
+    r["bytes_by_formula"] = speed.step_bytes;
+    r["exchange_share"] = speed.exchange_seconds / speed.step_seconds;
+    r["predicted"] = predictions(run, speed);
+  }
   if (line.json()) {
     print_line(r);
     return Exit::ok;
@@ -88,6 +122,15 @@ Exit run_bench_command(CommandLine& line) {
                       counted(std::to_string(threads), "thread")));
   for (const auto& [work, share] : breakdown.items())
     print(fmt::format("  {:22}{:.1f} %\n", work, 100 * share.get<double>()));
+  if (ranks == 1) return Exit::ok;
+  print(
+      fmt::format("{} ranks: {:.0f} bytes a step (by the formula {:.0f}), {:.1f} % of it exchange "
+                  "and waiting\n",
+                  ranks, speed.bytes_sent, speed.step_bytes, 100 * number("exchange_share")));
+  for (const Json& p : r["predicted"])
+    print(fmt::format("  {:4} machines at {:3} Gbit/s: about {} tokens/s\n",
+                      p["machines"].get<int>(), p["gbit_per_second"].get<double>(),
+                      format_rate(p["tokens_per_second"].get<double>())));
   return Exit::ok;
 }
 

@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "step/exchange.h"
 
 namespace heed {
 
@@ -36,6 +37,7 @@ struct Command {
   const char* name;
   const char* summary;  // one line, no full stop
   Exit (*run)(CommandLine& line);
+  bool on_ranks = false;  // several ranks may do it together
 };
 
 // The text a command works on, and its other side.
@@ -48,7 +50,8 @@ struct TextArguments {
 
 class CommandLine {
  public:
-  CommandLine(const Command& command, std::vector<std::string> args);
+  CommandLine(const Command& command, std::vector<std::string> args,
+              Exchange& exchange = one_process());
 
   CLI::App& app() { return app_; }  // for options that only one command has
 
@@ -91,6 +94,7 @@ class CommandLine {
   const std::string& run() const { return run_; }  // of add_model()
   const std::string& checkpoint() const { return checkpoint_; }
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
+  Exchange& exchange() { return exchange_; }
 
   // The command line, for origin.json: "heed train a.json --set 'data.train=a b'"
   std::string as_typed() const;
@@ -105,6 +109,7 @@ class CommandLine {
 
   std::string name_;
   std::vector<std::string> args_;
+  Exchange& exchange_;
   bool quiet_ = false, json_ = false;
   std::string run_, checkpoint_;
   int threads_ = 0;
@@ -115,8 +120,8 @@ class CommandLine {
 
 std::span<const Command> commands();  // in the order of the help
 
-// Runs the command that args (without the program's name) begin with.
-Exit run_command(const std::vector<std::string>& args);
+// Runs the command that args (without the program's name) begin with, on the first rank.
+Exit run_command(const std::vector<std::string>& args, Exchange& exchange = one_process());
 
 // Checks that an option is a number from `low` to `high`, or at least `low`; the message says
 // what was expected.

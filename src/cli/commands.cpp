@@ -12,9 +12,9 @@ namespace heed {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"train", "train a model on a text, or from a config, in a new run folder", run_train},
+    {"train", "train a model on a text, or from a config, in a new run folder", run_train, true},
     {"init", "write a commented config for a text", run_init},
-    {"resume", "continue a run exactly where it stopped", run_resume},
+    {"resume", "continue a run exactly where it stopped", run_resume, true},
     {"evaluate", "measure loss, perplexity, accuracy and BLEU", run_evaluate},
     {"sample", "continue a text", run_sample},
     {"translate", "translate lines", run_translate},
@@ -24,7 +24,7 @@ constexpr Command kCommands[] = {
     {"tokenize", "show how lines are split into tokens", run_tokenize},
     {"gradcheck", "check every gradient against finite differences", run_gradcheck},
     {"average", "average the weights of several checkpoints", run_average},
-    {"bench", "measure how fast training is on this machine", run_bench_command},
+    {"bench", "measure how fast training is on this machine", run_bench_command, true},
     {"attend", "show where each head of each layer looks", run_attend},
     {"ablate", "measure what each head, layer and kind of attention is worth", run_ablate},
     {"neighbors", "list the tokens nearest to words in the embedding", run_neighbors},
@@ -49,7 +49,7 @@ std::span<const Command> commands() {
   return kCommands;
 }
 
-Exit run_command(const std::vector<std::string>& args) {
+Exit run_command(const std::vector<std::string>& args, Exchange& exchange) {
   const std::string name = args.empty() ? "--help" : args.front();
   if (name == "help" && args.size() > 1) return run_command({args[1], "--help"});
   if (name == "--help" || name == "-h" || name == "help") {
@@ -66,7 +66,12 @@ Exit run_command(const std::vector<std::string>& args) {
   for (const Command& command : kCommands) {
     names.push_back(command.name);
     if (name != command.name) continue;
-    CommandLine line(command, {args.begin() + 1, args.end()});
+    if (exchange.ranks() > 1 && !command.on_ranks)
+      throw Error(Exit::usage,
+                  fmt::format("heed {} works alone, and a launcher started {} of it.", name,
+                              exchange.ranks()),
+                  "it without mpirun; train, resume and bench work together");
+    CommandLine line(command, {args.begin() + 1, args.end()}, exchange);
     return command.run(line);
   }
   const std::string typed = name.substr(0, name.rfind(".py"));

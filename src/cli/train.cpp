@@ -111,6 +111,7 @@ bool parse_shared(CommandLine& line, RunRequest& request) {
   request.command = line.as_typed();
   if (!line.parse()) return false;
   request.threads = line.threads();
+  request.exchange = &line.exchange();
   return true;
 }
 

@@ -64,7 +64,8 @@ std::string resolve_path(const std::string& folder, const std::string& written) 
 std::string dump_config(const RunConfig& c, DumpFor use) {
   RunConfig copy = c;
   nlohmann::ordered_json json = dump_fields(fields(copy));
-  if (use == DumpFor::checkpoint) json["train"].erase("threads");
+  if (use == DumpFor::checkpoint)
+    for (const char* key : kOfThisProcess) json["train"].erase(key);
   return json.dump(2) + "\n";
 }
 

@@ -57,8 +57,11 @@ RunConfig resolve(RunConfig c, const std::set<std::string>& given);
 // Resolves a path written in a config; `folder` is the config file's.
 std::string resolve_path(const std::string& folder, const std::string& written);
 
+// Keys of the section train that change nothing in what is trained.
+inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout"};
+
 // The effective config: every key, strings as written, one final newline. A checkpoint's has no
-// train.threads, because its bytes must not depend on it.
+// kOfThisProcess, because its bytes must not depend on them.
 enum class DumpFor { run, checkpoint };
 std::string dump_config(const RunConfig& c, DumpFor use = DumpFor::run);
 

@@ -30,6 +30,11 @@ class Ids {
     for (std::size_t i = begin; i < end; ++i) to.push_back((*this)[i]);
   }
   void truncate(std::size_t n) { wide_ ? long_.resize(n) : short_.resize(n); }
+  // Calls see() with the vector that holds them.
+  template <class See>
+  void visit(See&& see) {
+    wide_ ? see(long_) : see(short_);
+  }
   // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
   // Error (memory) if all of them would not fit.
   void reserve(std::size_t n);

@@ -38,7 +38,8 @@ struct Worker {
 }  // namespace
 
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
-                    const ExampleList& examples, Pool& pool, const std::function<bool()>& stop) {
+                    const ExampleList& examples, Pool& pool, const std::function<bool()>& stop,
+                    Exchange& exchange) {
   // Chunks have a fixed number of examples and are summed in order, so the result is always the
   // same.
   Example first;
@@ -51,16 +52,23 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
   std::vector<LossSums> sums((examples.count + chunk - 1) / chunk);
   std::atomic<bool> stopped{false};
   std::vector<Worker> workers(pool.threads());
-  pool.run(static_cast<int>(sums.size()), [&](int task, int worker) {
+  const Parts parts = equal_parts(sums.size(), exchange.ranks());
+  const std::size_t from = parts[exchange.rank()];
+  pool.run(static_cast<int>(parts[exchange.rank() + 1] - from), [&](int task, int worker) {
     if (stopped || (stop && stop())) {
       stopped = true;
       return;
     }
-    sums[task] = workers[worker].score(model, values, examples, task * chunk,
-                                       std::min(examples.count, (task + 1) * chunk));
+    if (worker == 0) exchange.busy();
+    const auto at = static_cast<std::int64_t>(from) + task;
+    sums[at] = workers[worker].score(model, values, examples, at * chunk,
+                                     std::min(examples.count, (at + 1) * chunk));
   });
+  std::vector<char> stops(exchange.ranks(), stopped);  // of all ranks
+  exchange.gather(stops.data(), equal_parts(stops.size(), exchange.ranks()));
+  exchange.gather(sums.data(), parts);
   Evaluation total;
-  if (!stopped)
+  if (std::ranges::count(stops, char{true}) == 0)
     for (const LossSums& s : sums) total.sums += s;
   return total;
 }

@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "data/objective.h"
 #include "nn/transformer.h"
+#include "step/exchange.h"
 
 namespace heed {
 
@@ -28,10 +29,12 @@ struct Evaluation {
   }
 };
 
-// `stop`, if given, is called between chunks; a stopped evaluation has 0 tokens.
+// `stop`, if given, is called between chunks; a stopped evaluation has 0 tokens. Each rank scores
+// its share, and all get the sum.
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const ExampleList& examples, Pool& pool,
-                    const std::function<bool()>& stop = nullptr);
+                    const std::function<bool()>& stop = nullptr,
+                    Exchange& exchange = one_process());
 
 // For each example, log p(label) in nats for each scored label. Error (diverged) if the logits are
 // not finite. All threads of the pool share the observer.

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <numbers>
 
@@ -29,10 +28,11 @@ Param ParamTable::add_vector(const std::string& name, int n, Initializer::Kind k
 
 template <class T>
 ParamVec<T>::ParamVec(std::size_t size) : size_(size) {
-  const std::size_t bytes = (size * sizeof(T) + 63) / 64 * 64 + 64;
-  data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
-  if (!data_) throw std::bad_alloc();
-  std::memset(data_.get(), 0, size * sizeof(T));
+  void* whole = std::calloc(size * sizeof(T) + 192, 1);
+  if (whole == nullptr) throw std::bad_alloc();
+  const auto address = (reinterpret_cast<std::uintptr_t>(whole) + sizeof whole + 63) / 64 * 64;
+  reinterpret_cast<void**>(address)[-1] = whole;
+  data_.reset(reinterpret_cast<T*>(address));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,7 +56,8 @@ class ParamTable {
   std::size_t size_ = 0;
 };
 
-// One flat array for all tensors of a table, 64-byte aligned, initially zero. Owns its memory.
+// One flat array for all tensors of a table, 64-byte aligned, initially zero. Owns its memory, of
+// which what has never been written costs nothing: a rank's moments are those of its slice.
 template <class T>
 class ParamVec {
  public:
@@ -69,7 +71,10 @@ class ParamVec {
   Mat<const T> operator[](Param p) const { return {data() + p.offset, p.rows, p.cols}; }
 
  private:
-  std::unique_ptr<T[], Free> data_;
+  struct FreeWhole {  // calloc's address stands before the first number
+    void operator()(T* data) const { std::free(reinterpret_cast<void**>(data)[-1]); }
+  };
+  std::unique_ptr<T[], FreeWhole> data_;
   std::size_t size_ = 0;
 };
 

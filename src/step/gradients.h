@@ -3,16 +3,18 @@
 // the norm are summed in a fixed tree (step/tree_sum.h). The bytes that come out depend on the
 // shards, never on the threads.
 //
-// This is one process. Several would each run an aligned group of shards and exchange the groups'
-// sums inside reduce(), before the norm, and the losses and label counts inside run().
+// Of several ranks (step/exchange.h) each runs its share of the shards, and has the sum of its
+// slice of the weights.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/pool.h"
 #include "nn/transformer.h"
+#include "step/slices.h"
 #include "step/weight_blocks.h"
 
 namespace heed {
@@ -27,15 +29,22 @@ struct StepBatch {
 
 class Gradients {
  public:
-  Gradients(const Transformer& model, int shards, Pool& pool);
+  // No slices: one process.
+  Gradients(const Transformer& model, int shards, Pool& pool, Exchange& exchange = one_process(),
+            const Slices& slices = {});
 
   // Loss of the step, its gradient left in the shards. `meanwhile`, if given, runs beside the
-  // shards on whichever thread is free first.
+  // shards on whichever thread is free first. `wishes`: bits that the ranks tell each other.
   LossSums run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
-               const std::function<void()>& meanwhile = {});
+               const std::function<void()>& meanwhile = {}, int wishes = 0);
+  int wishes() const { return wishes_; }  // of all ranks, together
 
-  // Sums the shards into sum() and clears the others. Returns the L2 norm of the sum.
+  // Sums the shards of all ranks into sum(), this rank's slice of it, and clears the rest. Returns
+  // the L2 norm of the whole sum.
   double reduce();
+  // The bytes that all ranks together send in a step, with an update: every partial sum to the
+  // slice's owner, the slice's weights to all; and, little, the losses and squares.
+  std::uint64_t step_bytes() const;
   ParamVec<float>& sum() { return shards_.front(); }
 
  private:
@@ -44,12 +53,28 @@ class Gradients {
     TransformerSaved<float> saved;
   };
 
+  struct ShardResult {
+    LossSums loss;
+    int wishes;  // of its rank
+  };
+  void add(int to, int from, std::size_t begin, std::size_t end);
+  void exchange_partial_sums();
+
   const Transformer* model_;
   Pool* pool_;
+  Exchange* exchange_;
+  Slices slices_;
   Products<float> products_;
-  std::vector<ParamVec<float>> shards_;
+  Parts parts_;                          // of the shards
+  int first_;                            // shard of this rank
+  std::vector<ParamVec<float>> shards_;  // of this rank
   std::vector<Worker> workers_;
-  std::vector<LossSums> losses_;  // of each shard
+  std::vector<ShardResult> results_;  // of all shards
+  std::vector<LossSums> losses_;      // theirs
+  int wishes_ = 0;
+  std::vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
+  std::vector<int> roots_;                     // shards that end up with a rank's partial sums
+  std::vector<std::vector<float>> received_;   // [shard], of others: this slice of their sums
   std::vector<WeightBlock> blocks_;
   std::vector<double> squares_;  // of each block, for the norm
 };

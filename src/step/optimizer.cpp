@@ -28,10 +28,14 @@ std::size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& 
 }
 
 template <class T>
-Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config)
+Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config, std::size_t begin,
+                        std::size_t end)
     : table_(table), config_(config), blocks_(weight_blocks(table)) {
-  for (const ParamInfo& info : table.infos())
-    if (rule_of(config, info).workspace) matrices_.push_back(&info);
+  blocks_.resize(std::min(end, blocks_.size()));
+  blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(begin));
+  for (const WeightBlock& block : blocks_)
+    if (block.begin == block.tensor->param.offset && rule_of(config, *block.tensor).workspace)
+      matrices_.push_back(block.tensor);
   std::ranges::stable_sort(matrices_, std::greater(),
                            [](const ParamInfo* info) { return info->param.size(); });
   for (int i = 0; i < moments_kept(table, config); ++i) moments_[i] = ParamVec<T>(table.size());

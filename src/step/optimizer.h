@@ -5,6 +5,7 @@
 //   e <- ema_decay e + (1 - ema_decay) w      the averaged values, if there are any
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ std::size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& 
 template <class T>
 class Optimizer {
  public:
-  // The table must outlive it.
-  Optimizer(const ParamTable& table, const OptimizerConfig& config);
+  // The table must outlive it. Moves blocks [begin, end) of the list.
+  Optimizer(const ParamTable& table, const OptimizerConfig& config, std::size_t begin = 0,
+            std::size_t end = std::string::npos);
 
   // Moves the values and leaves the gradients at zero. `averaged`, if given, follows the new
   // values.
@@ -41,6 +43,8 @@ class Optimizer {
     T* values;
   };
   std::vector<Moment> moments();
+  // The same as whole arrays, which may have no numbers.
+  std::span<ParamVec<T>> moment_arrays() { return moments_; }
 
  private:
   const ParamTable& table_;

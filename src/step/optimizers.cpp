@@ -81,6 +81,13 @@ std::size_t muon_workspace(Param p) {
   return 2 * shorter * (shorter + longer);
 }
 
+// Its operations (newton_schulz.h); about a hundred take as long as a number of adam's.
+double muon_products(Param p) {
+  const double s = std::min(p.rows, p.cols), l = std::max(p.rows, p.cols);
+  const double steps = l <= 2 * s ? 15 * l * s * s + 5 * s * s * s : 3 * l * s * s + 29 * s * s * s;
+  return static_cast<double>(p.size()) + steps / 100;
+}
+
 int only_rule(const OptimizerConfig&, const ParamInfo&) {
   return 0;
 }
@@ -104,7 +111,8 @@ std::vector<OptimizerKind>& optimizer_table() {
        {{{"muon.m."},
          {muon_momentum<float>, muon_momentum<double>},
          {muon_matrix<float>, muon_matrix<double>},
-         muon_workspace},
+         muon_workspace,
+         muon_products},
         kAdam},
        [](const OptimizerConfig&, const ParamInfo& info) {
          const bool matrix_of_a_layer =

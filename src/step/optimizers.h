@@ -60,6 +60,8 @@ struct UpdateRule {
   // If not null: called for the whole matrix after move() has been called for all its parts.
   std::tuple<MoveMatrix<float>, MoveMatrix<double>> move_matrix = {};
   std::size_t (*workspace)(Param) = nullptr;  // the numbers that move_matrix takes, at most
+  double (*products)(Param) =
+      nullptr;  // the time of move_matrix, as if in numbers that move() moves
 };
 
 struct OptimizerKind {

@@ -1,6 +1,7 @@
 #include "step/stepper.h"
 
 #include <cmath>
+#include <utility>
 
 #include "step/schedule.h"
 
@@ -10,12 +11,16 @@ int kept_arrays(const ParamTable& table, const StepOptions& options) {
   return 1 + moments_kept(table, options.optimizer) + (options.ema_decay > 0 ? 1 : 0);
 }
 
-Stepper::Stepper(const Transformer& model, const StepOptions& options, Pool& pool)
+Stepper::Stepper(const Transformer& model, const StepOptions& options, Pool& pool,
+                 Exchange& exchange)
     : model_(model),
       options_(options),
       pool_(pool),
-      gradients_(model, options.shards, pool),
-      optimizer_(model.table, options.optimizer),
+      exchange_(exchange),
+      slices_(cut_slices(model.table, options.optimizer, exchange.ranks())),
+      gradients_(model, options.shards, pool, exchange, slices_),
+      optimizer_(model.table, options.optimizer, slices_.blocks[exchange.rank()],
+                 slices_.blocks[exchange.rank() + 1]),
       values_(model.table.size()) {
   initialize(model.table, options.seed, values_);
   if (options.ema_decay == 0) return;
@@ -29,11 +34,12 @@ void Stepper::start_from(const ParamVec<float>& values) {
 }
 
 StepResult Stepper::gradient(std::int64_t step, const StepBatch& batch,
-                             const std::function<void()>& meanwhile) {
+                             const std::function<void()>& meanwhile, int wishes) {
   StepResult result;
   result.step = step;
   result.tokens = batch.tokens;
-  result.sums = gradients_.run(values_, batch, options_.label_smoothing, meanwhile);
+  result.sums = gradients_.run(values_, batch, options_.label_smoothing, meanwhile, wishes);
+  result.wishes = gradients_.wishes();
   result.gradient_norm = gradients_.reduce();
   result.rate = learning_rate(options_.optimizer, model_.config.d_model, step);
   // Its square is finite, too: second moments stay so.
@@ -52,6 +58,35 @@ void Stepper::update(const StepResult& result) {
                       // An average of few values follows quickly.
                       .ema_decay = std::min(options_.ema_decay, t / (9.0 + t))};
   optimizer_.step(pool_, update, values_, gradients_.sum(), averaged_ ? &*averaged_ : nullptr);
+  exchange_.gather(values_.data(), slices_.numbers);
+  spread_ = exchange_.ranks() > 1;
+  if (std::exchange(gathered_gradient_, false))  // the optimizer has cleared its own slice
+    std::fill(gradients_.sum().data(), gradients_.sum().data() + values_.size(), 0.0f);
+}
+
+void Stepper::share() {
+  const auto all = [&](ParamVec<float>& x) {
+    exchange_.broadcast(x.data(), x.size() * sizeof(float));
+  };
+  all(values_);
+  if (averaged_) all(*averaged_);
+  for (ParamVec<float>& moments : optimizer_.moment_arrays()) all(moments);
+}
+
+void Stepper::gather_gradient() {
+  exchange_.gather(gradients_.sum().data(), slices_.numbers, Exchange::To::first);
+  gathered_gradient_ = exchange_.ranks() > 1;
+}
+
+void Stepper::gather_used_values(Exchange::To to) {
+  if (averaged_) exchange_.gather(averaged_->data(), slices_.numbers, to);
+}
+
+void Stepper::gather_for_save() {
+  if (!std::exchange(spread_, false)) return;
+  gather_used_values(Exchange::To::first);
+  for (ParamVec<float>& moments : optimizer_.moment_arrays())
+    if (moments.size() > 0) exchange_.gather(moments.data(), slices_.numbers, Exchange::To::first);
 }
 
 }  // namespace heed

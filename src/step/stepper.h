@@ -4,7 +4,9 @@
 //   g = gradient(step, batch)     the loss, its gradient in sum(), the norm
 //   update(g)                     clipping, the optimizer, the averaged weights
 //
-// Between the two, the gradient and the weights that it belongs to can be looked at.
+// Between the two, the gradient and the weights that it belongs to can be looked at. Of several
+// ranks (step/exchange.h) each has the weights, but only its slice of the other arrays, until they
+// are gathered; all ranks must ask for that.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +34,7 @@ struct StepResult {
   double gradient_norm = 0, rate = 0;
   std::int64_t tokens = 0;  // source + target
   bool finite = true;       // false: it must not be used for an update
+  int wishes = 0;           // of all ranks
 
   // Nats per token.
   double loss() const { return sums.nll / std::max<double>(1, static_cast<double>(sums.tokens)); }
@@ -39,12 +42,20 @@ struct StepResult {
 
 class Stepper {
  public:
-  // The model and the pool must outlive the stepper. Values start from the seed.
-  Stepper(const Transformer& model, const StepOptions& options, Pool& pool);
+  // The model, the pool and the exchange must outlive the stepper. Values start from the seed.
+  Stepper(const Transformer& model, const StepOptions& options, Pool& pool,
+          Exchange& exchange = one_process());
 
+  // `wishes`: bits that the ranks tell each other.
   StepResult gradient(std::int64_t step, const StepBatch& batch,
-                      const std::function<void()>& meanwhile = {});
+                      const std::function<void()>& meanwhile = {}, int wishes = 0);
   void update(const StepResult& result);
+
+  // The first rank's numbers become those of all.
+  void share();
+  void gather_gradient();                    // the first rank gets the whole sum()
+  void gather_used_values(Exchange::To to);  // all get them, or the first rank does
+  void gather_for_save();                    // the first rank gets them and the moments
 
   ParamVec<float>& values() { return values_; }
   // What validation, samples and exported models use: the averaged values, if there are any, else
@@ -58,10 +69,14 @@ class Stepper {
   const Transformer& model_;
   StepOptions options_;
   Pool& pool_;
+  Exchange& exchange_;
+  Slices slices_;
   Gradients gradients_;
   Optimizer<float> optimizer_;
   ParamVec<float> values_;
   std::optional<ParamVec<float>> averaged_;
+  bool gathered_gradient_ = false;  // sum() has more than this rank's slice
+  bool spread_ = false;             // no rank has all that a save needs
 };
 
 }  // namespace heed

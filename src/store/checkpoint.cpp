@@ -50,8 +50,10 @@ void write_files(const fs::path& folder, const CheckpointContents& contents, Sys
     file.finish();
     assert(!state_file.files.contains(name));
     state_file.files[name] = sha256(bytes);
+    contents.after_file();
   };
   state_file.files[kModelFile] = write_safetensors(folder / kModelFile, contents.model, calls);
+  contents.after_file();
   if (!contents.exported)
     state_file.files[kTrainingFile] =
         write_safetensors(folder / kTrainingFile, contents.training, calls);

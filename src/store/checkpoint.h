@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct CheckpointContents {
   std::string config;                // text of config.json
   std::vector<NamedBytes> tokenizers;
   State state;
+  std::function<void()> after_file = [] {};  // called after each is written
 };
 
 // Writes parent/name: a temporary sibling (".tmp-NAME"), every file synced, then renamed into

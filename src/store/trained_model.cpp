@@ -1,7 +1,6 @@
 #include "store/trained_model.h"
 
 #include "base/error.h"
-#include "base/pool.h"
 #include "store/initial_weights.h"
 #include "store/layout.h"
 #include "store/open_checkpoint.h"
@@ -54,9 +53,9 @@ std::string data_folder(const TrainedModel& model) {
   return folder.empty() ? read_origin(model.folder.string()).folder : folder;
 }
 
-int thread_count(int asked, const RunConfig& config) {
+int thread_count(int asked, const RunConfig& config, int cores) {
   const int n = asked > 0 ? asked : config.train.threads;
-  return n > 0 ? n : available_cores();
+  return n > 0 ? n : cores;
 }
 
 }  // namespace heed

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/pool.h"
 #include "data/objective.h"
 #include "nn/transformer.h"
 #include "store/checkpoint.h"
@@ -45,7 +46,7 @@ std::string data_folder(const TrainedModel& model);
 // It was valid when written, so an Error in it now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);
 
-// Threads to work with: `asked`, else train.threads, else all cores.
-int thread_count(int asked, const RunConfig& config);
+// Threads to work with: `asked`, else train.threads, else as many as `cores`.
+int thread_count(int asked, const RunConfig& config, int cores = available_cores());
 
 }  // namespace heed

@@ -40,10 +40,13 @@ class FilmListener : public Listener {
     if (is_frame(length_, 0, false, 0) && m.state.step == 0) add({0, m.used, measured(m)});
   }
 
+  bool looks_at(std::int64_t step, bool validates) override {
+    return on_ && is_frame(length_, step, validates, film_.cost());
+  }
+
   void before_update(const PendingUpdate& u) override {
     validates_ = u.validates;
-    if (on_ && is_frame(length_, u.step, u.validates, film_.cost()))
-      record_.before_update(u.values, u.gradients);
+    if (looks_at(u.step, u.validates)) record_.before_update(u.values, u.gradients);
   }
 
   void stepped(const Moment& m) override {

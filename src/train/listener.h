@@ -38,6 +38,9 @@ class Listener {
  public:
   virtual ~Listener() = default;
   virtual void began(const Moment&) {}
+  // Will it look at this step's gradient, and at the weights used after it? Only then the first of
+  // several ranks has them all.
+  virtual bool looks_at(std::int64_t /*step*/, bool /*validates*/) { return false; }
   virtual void before_update(const PendingUpdate&) {}
   virtual void stepped(const Moment&) {}
   virtual void logged(const TrainEvent&) {}  // every log_every steps

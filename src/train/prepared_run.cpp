@@ -83,25 +83,45 @@ void plan_steps(PreparedRun& run) {
 }
 
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
-                        int asked_threads) {
+                        int threads, Exchange& exchange) {
+  if (exchange.ranks() > config.train.shards)
+    throw Error(Exit::usage,
+                fmt::format("{} ranks are more than train.shards, which is {}.", exchange.ranks(),
+                            config.train.shards),
+                "fewer ranks; or, in a new run, --set train.shards=N, which changes its results");
   Dataset data = load_dataset(config, folder, tokenizers);
+  return prepare_run(config, std::move(data), std::move(tokenizers), threads, exchange);
+}
+
+PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokenizers,
+                        int asked_threads, Exchange& exchange) {
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
-  const int threads = thread_count(asked_threads, config);
+  const int cores = std::max(1, available_cores() / exchange.neighbours());
+  const int threads = thread_count(asked_threads, config, cores);
   const Split& valid = data.valid;
   const int longest = longest_example(config, data.train);
   const double ids = id_bytes(data.train) + id_bytes(valid);
   const auto held_out =
       static_cast<double>(std::max(valid.longest(Side::source), valid.longest(Side::target)));
-  MemoryPlan memory = predict_memory(model, config, threads, longest, ids, held_out);
+  RunConfig own = config;  // of several ranks, with room for the others' partial sums
+  if (exchange.ranks() > 1) own.train.shards = config.train.shards / exchange.ranks() + 2;
+  MemoryPlan memory = predict_memory(model, own, threads, longest, ids, held_out);
   const bool by_held_out =
-      memory.scoring > predict_memory(model, config, threads, longest, ids).scoring;
+      memory.scoring > predict_memory(model, own, threads, longest, ids).scoring;
   check_memory(memory, by_held_out ? valid.longest_in_words() : "");
   if (config.data.has_validation())
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_blas(threads);
 
-  PreparedRun run{config, std::move(tokenizers),          std::move(data), std::move(model), memory,
-                  {},     std::make_unique<Pool>(threads)};
+  PreparedRun run{config,
+                  std::move(tokenizers),
+                  std::move(data),
+                  std::move(model),
+                  memory,
+                  {},
+                  std::make_unique<Pool>(threads, cores),
+                  asked_threads,
+                  &exchange};
   plan_steps(run);
   return run;
 }

@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
+#include "step/exchange.h"
 #include "train/memory.h"
 
 namespace heed {
@@ -28,6 +29,8 @@ struct PreparedRun {
   MemoryPlan memory;
   Plan plan;
   std::unique_ptr<Pool> pool;  // the threads to train with
+  int threads = 0;             // asked for on the command line; 0: none
+  Exchange* exchange = &one_process();
 };
 
 // Makes the plan anew, after the config's number of steps has changed.
@@ -38,6 +41,9 @@ void plan_steps(PreparedRun& run);
 // plan's end and there is none; Error (memory) if the training cannot fit, or if threads do not
 // start.
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
-                        int threads);
+                        int threads, Exchange& exchange = one_process());
+// The same with data that has been read, and of which the tokenizers are.
+PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokenizers, int threads,
+                        Exchange& exchange);
 
 }  // namespace heed

@@ -88,7 +88,9 @@ RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, L
 std::vector<std::string> allowed_changes(const StoredRun& run, const ResumeRequest& request) {
   std::vector<std::string> changes;
   for (const KeyChange& change : changed_keys(run.trained, run.config)) {
-    if (change.key == "train.threads") continue;
+    if (std::ranges::any_of(kOfThisProcess,
+                            [&](std::string key) { return change.key == "train." + key; }))
+      continue;
     const std::string text = in_words(change);
     const bool of_schedule = change.on_resume == OnResume::branch;
     if (change.on_resume == OnResume::refused || (of_schedule && request.branch.empty()))
@@ -191,12 +193,13 @@ StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
 }
 
 // Error (data) if the data is not that of the steps done.
-PreparedRun prepare_stored_run(const StoredRun& run, int threads, Log& log) {
+PreparedRun prepare_stored_run(const StoredRun& run, const RunRequest& request, Log& log) {
   for (const std::string& change : run.changes) log.info("changed: " + change);
   Tokenizers tokenizers;
   if (run.checkpoint)
     tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
-  PreparedRun prepared = prepare_run(run.config, run.origin.folder, std::move(tokenizers), threads);
+  PreparedRun prepared = prepare_run(run.config, run.origin.folder, std::move(tokenizers),
+                                     request.threads, *request.exchange);
   refuse_other_data(prepared.data, run.checkpoint, run.origin);
   if (run.checkpoint) refuse_cursor_beyond_data(prepared, *run.checkpoint);
   watch_signals();
@@ -274,7 +277,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", planned));
   if (!ended.empty()) config.optimizer.min_learning_rate > 0 ? log.info(ended) : log.warn(ended);
 
-  const PreparedRun prepared = prepare_stored_run(stored, request.run.threads, log);
+  const PreparedRun prepared = prepare_stored_run(stored, request.run, log);
   check_room(prepared, request.run.folder);
   return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
@@ -408,7 +411,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
 
   Origin origin = stem.origin;
   const std::string core_type = origin.core_type;
-  const PreparedRun prepared = prepare_stored_run(stem, request.run.threads, log);
+  const PreparedRun prepared = prepare_stored_run(stem, request.run, log);
   check_steps_done(stem, prepared.config);
   std::error_code ignored;
   fs::path text;

@@ -35,22 +35,26 @@ double flops_of(const Transformer& model, const StepBatch& batch) {
 Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t, double)>& enough) {
   constexpr int kWarmUp = 2;
+  Exchange& exchange = *run.exchange;
   const auto objective = make_objective(run.config);
   BatchFeed feed(*objective, run.data.train, run.config);
-  Stepper stepper(run.model, step_options(run.config), *run.pool);
+  Stepper stepper(run.model, step_options(run.config), *run.pool, exchange);
   Cursor cursor;
   std::int64_t taken = 0;  // steps
   Speed speed;
   std::vector<double> seconds, tokens, flops;  // of each step; the last two per second
+  std::vector<double> sent(exchange.ranks());  // bytes of each rank
+  double& own_sent = sent[exchange.rank()];
   const double begin = seconds_now();
   for (int step = 1 - kWarmUp;; ++step) {
     if (step == 1) {
       for (std::vector<double>* x : {&seconds, &tokens, &flops}) x->clear();
-      speed.flops = 0;
+      speed.flops = speed.exchange_seconds = own_sent = 0;
       for (auto& ns : work_ns) ns = 0;
       profiling = true;
     }
-    const double from = seconds_now();
+    const double from = seconds_now(), waited = exchange.waited();
+    const std::uint64_t sent_before = exchange.sent();
     const StepBatch& batch = feed.batch(taken + 1, cursor);
     const StepResult result = stepper.gradient(taken + 1, batch, [&feed] { feed.fill_next(); });
     if (result.finite) {
@@ -59,11 +63,15 @@ Speed measure_speed(const PreparedRun& run,
       ++taken;
     }
     seconds.push_back(seconds_now() - from);
+    speed.exchange_seconds += exchange.waited() - waited;
+    own_sent += static_cast<double>(exchange.sent() - sent_before);
     const double work = flops_of(run.model, batch);
     tokens.push_back(static_cast<double>(result.tokens) / seconds.back());
     flops.push_back(work / seconds.back());
     speed.flops += work;
-    if (!result.finite || enough(step, seconds_now() - begin)) break;
+    bool end = !result.finite || enough(step, seconds_now() - begin);
+    exchange.share(end);
+    if (end) break;
   }
   profiling = false;
   speed.steps = static_cast<std::int64_t>(seconds.size());
@@ -71,6 +79,11 @@ Speed measure_speed(const PreparedRun& run,
   speed.tokens_per_second = median(tokens);
   speed.flops_per_second = median(flops);
   speed.flops /= static_cast<double>(speed.steps);
+  speed.exchange_seconds /= static_cast<double>(speed.steps);
+  exchange.gather(sent.data(), equal_parts(sent.size(), exchange.ranks()));
+  speed.bytes_sent =
+      std::accumulate(sent.begin(), sent.end(), 0.0) / static_cast<double>(speed.steps);
+  speed.step_bytes = static_cast<double>(stepper.gradients().step_bytes());
   speed.epochs_per_step = epochs_at(*objective, run.data.train, cursor) /
                           static_cast<double>(std::max<std::int64_t>(1, taken));
   double rest = 0;  // in nanoseconds

@@ -54,7 +54,8 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
     changes = other_function(trained, config);
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
   }
-  PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.run.threads);
+  PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.run.threads,
+                                     *request.run.exchange);
   if (initial || !config.tokenizer.file.empty())
     refuse_foreign_vocabulary(prepared.data, initial ? "--init-from " + request.init_from
                                                      : "tokenizer.file " + config.tokenizer.file);

@@ -13,6 +13,7 @@
 #include "base/signals.h"
 #include "base/utf8.h"
 #include "store/layout.h"
+#include "train/ranks.h"
 #include "train/speed.h"
 
 namespace heed {
@@ -155,6 +156,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
   say_model(log, text, start.prepared);
 
   const double limit = kMeasured * 60 * request.minutes;
+  lead(start.prepared, Task::measure);
   const Speed speed = measure_speed(start.prepared, [&](std::int64_t steps, double seconds) {
     return steps >= kMeasuredSteps || seconds > limit || stop_signal() != 0;
   });

@@ -26,13 +26,14 @@ bool predicts_any(const ExampleList& examples) {
 
 Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
     : prepared_(prepared),
+      exchange_(*prepared.exchange),
       run_(run),
       objective_(make_objective(prepared.config)),
       feed_(*objective_, prepared.data.train, prepared.config),
-      stepper_(prepared.model, step_options(prepared.config), *prepared.pool) {
+      stepper_(prepared.model, step_options(prepared.config), *prepared.pool, *prepared.exchange) {
   if (prepared.config.data.has_validation() &&
       predicts_any(objective_->evaluation(prepared.data.valid)))
-    validation_.emplace(prepared, *objective_);
+    validation_.emplace(prepared, *objective_, exchange_);
   state_.seed = prepared.config.seed;
   state_.data_hash = prepared.data.hash.all();
   state_.longest_source = prepared.data.train.longest(Side::source);
@@ -51,19 +52,37 @@ void Trainer::restore(const Checkpoint& checkpoint) {
   validated_ = saved_ = state_.step;
 }
 
+// Every rank begins where the first one stands.
+void Trainer::begin_together() {
+  if (exchange_.ranks() == 1) return;
+  std::string state = format_state({state_, false, {}});
+  exchange_.share(state);
+  state_ = parse_state(state, "the first rank's state").state;
+  exchange_.share(validated_);
+  exchange_.share(saved_);
+  stepper_.share();
+}
+
+int Trainer::wishes() const {
+  const double minutes = prepared_.config.train.max_minutes;
+  const bool late = minutes > 0 && seconds_now() - started_ >= 60 * minutes;
+  return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0);
+}
+
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
   const TrainConfig& t = prepared_.config.train;
   if (t.max_steps > 0 && state_.step >= t.max_steps) return Stop::finished;
   if (t.max_epochs > 0 && state_.cursor.epoch >= t.max_epochs) return Stop::finished;
   if (t.patience > 0 && state_.stalled >= t.patience) return Stop::early;
   if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
-  if (stop_signal() != 0) return Stop::signal;
-  if (t.max_minutes > 0 && seconds_now() - started_ >= 60 * t.max_minutes) return Stop::time;
+  if ((agreed() & kStop) != 0) return Stop::signal;
+  if ((agreed() & kTimeIsUp) != 0) return Stop::time;
   return std::nullopt;
 }
 
 Stop Trainer::run(std::int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
+  begin_together();
   tell(&Listener::began, moment());
   if (prepared_.config.data.has_validation() && !validation_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
@@ -81,7 +100,8 @@ Stop Trainer::run(std::int64_t stop_at) {
     }
     const bool best = is_due(t.eval_every, span) && validate(true);
     stop = reason_to_stop(stop_at);
-    const bool lost = run_ && run_->take_lost_line();
+    lost_line_ = run_ && run_->take_lost_line();
+    const bool lost = (agreed() & kSave) != 0;
     if ((best || lost || is_due(t.save_every, span)) && !stop) save();
   }
   return finish(*stop);
@@ -90,19 +110,25 @@ Stop Trainer::run(std::int64_t stop_at) {
 StepSpan Trainer::step() {
   const double begin = seconds_now();
   StepSpan span{state_.step + 1, state_.cursor, {}};
-  last_ =
-      stepper_.gradient(span.step, feed_.batch(span.step, span.before), [&] { feed_.fill_next(); });
+  const StepBatch& batch = feed_.batch(span.step, span.before);
+  span.after = feed_.after();
+  const bool validates = validation_ && is_due(prepared_.config.train.eval_every, span);
+  const bool looks = std::ranges::any_of(
+      listeners_, [&](const auto& listener) { return listener->looks_at(span.step, validates); });
+  last_ = stepper_.gradient(
+      span.step, batch, [&] { feed_.fill_next(); }, wishes() | (looks ? kLook : 0));
+  const bool looked_at = (last_.wishes & kLook) != 0;
+  if (looked_at || !last_.finite) stepper_.gather_gradient();
   if (!last_.finite)
     diverged(
         span.step,
         not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
                    std::isfinite(last_.sums.objective) ? "the gradient norm (too large for a float)"
                                                        : "the loss"));
-  span.after = feed_.after();
   tell(&Listener::before_update,
-       PendingUpdate{span.step, validation_ && is_due(prepared_.config.train.eval_every, span),
-                     stepper_.values(), stepper_.gradients().sum()});
+       PendingUpdate{span.step, validates, stepper_.values(), stepper_.gradients().sum()});
   stepper_.update(last_);
+  if (looked_at) stepper_.gather_used_values(Exchange::To::first);
   state_.step = span.step;
   state_.cursor = span.after;
   state_.tokens_seen += last_.tokens;
@@ -137,10 +163,12 @@ bool Trainer::validate(bool on_grid) {
   if (!validation_) return false;
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
+  stepper_.gather_used_values(Exchange::To::all);
   std::optional<ValidEvent> line;
   try {
     line = validation_->measure(state_.step, stepper_.used_values(), signalled);
   } catch (const std::bad_alloc&) {
+    if (exchange_.ranks() > 1) throw;  // the others cannot save
     state_.validation_due = on_grid;
     save();
     const Split& valid = prepared_.data.valid;
@@ -153,6 +181,7 @@ bool Trainer::validate(bool on_grid) {
   }
   if (!line) {
     state_.validation_due = on_grid;
+    last_.wishes |= kStop;  // of whichever rank
     return false;
   }
   if (!std::isfinite(line->loss))
@@ -167,7 +196,11 @@ bool Trainer::validate(bool on_grid) {
 }
 
 void Trainer::save() {
-  if (!run_) return;
+  stepper_.gather_for_save();
+  if (!run_) {
+    saved_ = state_.step;
+    return;
+  }
   const ExampleList examples = objective_->evaluation(prepared_.data.train);
   const auto check = [&](const ParamVec<float>& values) {
     const std::string fault = checkpoint_defect(prepared_.model, values, examples, *prepared_.pool);
@@ -179,7 +212,8 @@ void Trainer::save() {
               .training = views_of(training_slots()),
               .config = dump_config(prepared_.config, DumpFor::checkpoint),
               .tokenizers = prepared_.tokenizers.files(),
-              .state = state_},
+              .state = state_,
+              .after_file = [&] { exchange_.busy(); }},
              prepared_.config.train.keep_last);
   saved_ = state_.step;
   for (const std::string& note : run_->take_notes()) tell(&Listener::remarked, note);
@@ -198,6 +232,7 @@ Stop Trainer::finish(Stop stop) {
 }
 
 void Trainer::diverged(std::int64_t step, const std::string& what) const {
+  if (!run_) exchange_.wait_for_end();  // all ranks know, and the first says it
   throw Diverged(divergence_text(step, what, last_), step, saved_);
 }
 

@@ -48,6 +48,12 @@ class Trainer {
   const ParamVec<float>& values() { return stepper_.values(); }
 
  private:
+  // Bits of what one rank may want, and all then do.
+  enum Wish { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8 };
+  int wishes() const;
+  // What ranks agree on comes with the last step.
+  int agreed() const { return exchange_.ranks() > 1 ? last_.wishes : wishes(); }
+  void begin_together();
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   StepSpan step();
   void log_line();
@@ -63,10 +69,14 @@ class Trainer {
   }
   template <class... Parameters, class... Arguments>
   void tell(void (Listener::*what)(Parameters...), const Arguments&... about) {
-    for (const auto& listener : listeners_) (listener.get()->*what)(about...);
+    for (const auto& listener : listeners_) {
+      (listener.get()->*what)(about...);
+      exchange_.busy();
+    }
   }
 
   const PreparedRun& prepared_;
+  Exchange& exchange_;
   RunWriter* run_;
   std::unique_ptr<const Objective> objective_;
   std::optional<Validation> validation_;
@@ -76,6 +86,7 @@ class Trainer {
   State state_;
 
   std::int64_t validated_ = -1, saved_ = -1;  // last steps
+  bool lost_line_ = false;                    // since the last step
   StepResult last_;
   // Speed, for people only: wall time never enters the state.
   double started_ = 0;                          // when run() began

@@ -10,6 +10,7 @@
 #include "store/best.h"
 #include "store/origin.h"
 #include "train/divergence.h"
+#include "train/ranks.h"
 #include "train/schedule_in_words.h"
 
 namespace heed {
@@ -74,6 +75,7 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
   log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
+  lead(prepared, Task::train, request.stop_at);
   Trainer trainer(prepared, &run);
   try {
     set_up(trainer);

@@ -24,6 +24,7 @@ struct RunRequest {
   int threads = 0;                // 0: as in the config
   std::int64_t stop_at = 0;       // 0: no limit
   double begin = seconds_now();   // of the command
+  Exchange* exchange = &one_process();
 };
 
 struct RunResult {

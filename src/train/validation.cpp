@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/format.h"
 #include "decode/beam.h"
@@ -14,6 +16,8 @@
 
 namespace heed {
 namespace {
+
+constexpr std::size_t kBetweenSigns = 1000;  // of life that ranks give each other, in sentences
 
 // The held-out part's targets, and its sources if they are asked for.
 std::vector<std::string> references(const PreparedRun& run, const Objective& objective,
@@ -32,7 +36,8 @@ std::vector<std::string> references(const PreparedRun& run, const Objective& obj
 
 // Of greedy translations of the held-out part.
 double score_translations(const TranslationMetric& metric, const PreparedRun& run,
-                          const Objective& objective, const ParamVec<float>& values) {
+                          const Objective& objective, const ParamVec<float>& values,
+                          Exchange& exchange) {
   const Tokenizer& target = *run.tokenizers.target;
   std::vector<TokenIds> sources;
   const std::vector<std::string> expected = references(run, objective, &sources);
@@ -40,9 +45,18 @@ double score_translations(const TranslationMetric& metric, const PreparedRun& ru
   options.beam_size = 1;
   options.max_length = translation_limit(run.data.train.longest(Side::target));
   options.banned = objective.never_written(target);
-  std::vector<std::string> hypotheses;
-  for (const auto& found : beam_search(run.model, values, *run.pool, sources, options))
-    hypotheses.push_back(found.empty() ? "" : target.decode(found.front().ids));
+  // Each rank translates its share.
+  const Parts parts = equal_parts(sources.size(), exchange.ranks());
+  const std::size_t first = parts[exchange.rank()], end = parts[exchange.rank() + 1];
+  std::vector<std::string> hypotheses(sources.size());
+  for (std::size_t at = first; at < end;) {
+    exchange.busy();
+    const std::size_t n = exchange.ranks() > 1 ? std::min(end - at, kBetweenSigns) : end - at;
+    const std::span few(sources.data() + at, n);
+    for (const auto& found : beam_search(run.model, values, *run.pool, few, options))
+      hypotheses[at++] = found.empty() ? "" : target.decode(found.front().ids);
+  }
+  exchange.gather(hypotheses, parts);
   return metric.score(hypotheses, expected);
 }
 
@@ -51,7 +65,8 @@ double score_translations(const TranslationMetric& metric, const PreparedRun& ru
 std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<float>& values,
                                               const std::function<bool()>& stop) const {
   const Split& split = run.data.valid;
-  const Evaluation e = evaluate(run.model, values, objective.evaluation(split), *run.pool, stop);
+  const Evaluation e =
+      evaluate(run.model, values, objective.evaluation(split), *run.pool, stop, exchange);
   if (e.sums.tokens == 0) return std::nullopt;
   ValidEvent line{.step = step,
                   .loss = e.loss(),
@@ -62,7 +77,7 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
   const TranslationMetric* metric = translation_metric(run.config.train.select_by);
   if (metric != nullptr && std::isfinite(e.loss())) {
     line.metric_name = metric->name;
-    line.metric = score_translations(*metric, run, objective, values);
+    line.metric = score_translations(*metric, run, objective, values, exchange);
   }
   return line;
 }

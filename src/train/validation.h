@@ -14,6 +14,7 @@ namespace heed {
 struct Validation {
   const PreparedRun& run;
   const Objective& objective;
+  Exchange& exchange = one_process();
 
   // Loss, and the metric that the config selects by. Nothing if `stop` ended it early.
   std::optional<ValidEvent> measure(std::int64_t step, const ParamVec<float>& values,

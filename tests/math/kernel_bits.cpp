@@ -32,6 +32,7 @@
 #include "nn/param.cpp"
 #include "nn/stack.cpp"
 #include "nn/transformer.cpp"
+#include "step/exchange.cpp"
 #include "step/gradients.cpp"
 #include "step/newton_schulz.cpp"
 #include "step/optimizer.cpp"

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Experiments with several ranks (docs/past-one-machine.md has what they gave). Needs heed with MPI, and mpirun.
+
+    scripts/ranks.py table [HEED]              30 runs, pairwise over ranks, threads, shards and kinds of training, half of
+                                               them stopped and resumed with other ranks: the bytes of one process?
+    scripts/ranks.py kills [HEED] [--n 30]     a random rank is killed at a random moment, and other ranks resume
+    scripts/ranks.py speed [HEED] CONFIG...    two ranks of one thread against one process of two threads, in pairs
+    scripts/ranks.py wire  [HEED] [CONFIG]     two network namespaces, 1 Gbit/s (as root): the same bytes? the time predicted?
+"""
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+       "OMPI_MCA_hwloc_base_binding_policy": "none"}
+OBJECTIVES = ["causal_lm", "masked_lm", "prefix_lm", "span_corruption", "seq2seq"]
+AXES = {"ranks": [1, 2, 3, 4, 8], "threads": [1, 2], "shards": [4, 6, 8], "objective": OBJECTIVES, "ema": [0, 0.9],
+        "optimizer": ["adamw", "muon"], "resumed": [False, True]}
+
+
+def command(heed, ranks, *args):
+    return (["mpirun", "-np", str(ranks)] if ranks > 1 else []) + [heed, *map(str, args), "--quiet"]
+
+
+def run(heed, ranks, *args, cwd, status=0):
+    done = subprocess.run(command(heed, ranks, *args), cwd=cwd, env=ENV, capture_output=True, text=True, timeout=300)
+    if done.returncode != status:
+        sys.exit(f"{ranks} ranks, {args}: exit code {done.returncode}, expected {status}\n{done.stderr}")
+    return done.stdout
+
+
+def write_config(folder, objective="causal_lm", shards=8, ema=0, optimizer="muon", steps=12, **train):
+    words = "the old miller walked to a river and saw that high water was near his mill".split()
+    pick = random.Random(1)
+    lines = [" ".join(pick.choice(words) for _ in range(2 + i % 7)) for i in range(300)]
+    (folder / "a.txt").write_text("\n".join(lines) + "\n")
+    (folder / "b.txt").write_text("\n".join(line[::-1] for line in lines) + "\n")
+    layers = {"causal_lm": (0, 2), "masked_lm": (2, 0)}.get(objective, (1, 1))
+    pairs = objective == "seq2seq"
+    config = {
+        "data": {"source": "a.txt", "target": "b.txt"} if pairs else {"train": "a.txt"},
+        "tokenizer": {"type": "word" if pairs else "char"},
+        "model": {"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": layers[0], "decoder_layers": layers[1],
+                  "dropout": 0.1},
+        "objective": {"type": objective, **({} if pairs else {"source_length": 16, "target_length": 16})},
+        "optimizer": {"type": optimizer, "learning_rate": 0.01},
+        "train": {"batch_tokens": 300, "shards": shards, "ema_decay": ema, "max_steps": steps, "eval_every": 5,
+                  "save_every": 4, "keep_last": 0, **train}}
+    config["data"]["valid_fraction"] = 0.1
+    if objective in ("causal_lm", "masked_lm"):
+        config["objective"].pop("source_length" if objective == "causal_lm" else "target_length")
+    (folder / "c.json").write_text(json.dumps(config))
+
+
+def last_checkpoint(run_folder):
+    return {p.name: p.read_bytes() for p in (run_folder / "checkpoints" / "last").iterdir()}
+
+
+def pairwise(rows):
+    """Rows in which every pair of values of two axes occurs together, as far as there is room."""
+    names, pick = list(AXES), random.Random(35)
+    wanted = {(a, x, b, y) for a, b in itertools.combinations(names, 2) for x in AXES[a] for y in AXES[b]
+              if not ({a, b} == {"ranks", "shards"} and (x if a == "ranks" else y) > (y if a == "ranks" else x))}
+    table = []
+    while wanted and len(table) < rows:
+        tries = [{n: pick.choice(AXES[n]) for n in names} for _ in range(600)]
+        tries = [t for t in tries if t["ranks"] <= t["shards"]]
+        covers = lambda t: {(a, t[a], b, t[b]) for a, b in itertools.combinations(names, 2)} & wanted
+        best = max(tries, key=lambda t: len(covers(t)))
+        wanted -= covers(best)
+        table.append(best)
+    return table, len(wanted)
+
+
+def table(heed, options):
+    rows, left = pairwise(options.n)
+    print(f"{len(rows)} runs; {left} pairs of values do not occur")
+    bad = 0
+    for number, row in enumerate(rows):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            write_config(folder, row["objective"], row["shards"], row["ema"], row["optimizer"])
+            run(heed, 1, "train", "c.json", "--run", "one", "--threads", 1, cwd=folder)
+            others = [n for n in AXES["ranks"] if n <= row["shards"] and n != row["ranks"]]
+            threads = ("--threads", row["threads"])
+            if row["resumed"]:
+                run(heed, row["ranks"], "train", "c.json", "--run", "many", "--stop-at", 3, *threads, cwd=folder)
+                run(heed, others[number % len(others)], "resume", "many", "--stop-at", 7, cwd=folder)
+                run(heed, row["ranks"], "resume", "many", *threads, cwd=folder)
+            else:
+                run(heed, row["ranks"], "train", "c.json", "--run", "many", *threads, cwd=folder)
+            same = last_checkpoint(folder / "one") == last_checkpoint(folder / "many")
+            bad += not same
+            print("same" if same else "DIFFERENT", *row.values(), flush=True)
+    return bad
+
+
+def kills(heed, options):
+    pick = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_config(folder, ema=0.9, steps=10**6, save_every=10, eval_every=25, keep_last=1)
+        done, slowest = 0, 0.0
+        for number in range(options.n):
+            ranks = pick.choice([n for n in (2, 3, 4) if number == 0 or n != ranks])
+            log = folder / "run" / "train.log"
+            size = log.stat().st_size if log.exists() else 0
+            args = ("resume", "run") if (folder / "run" / "config.json").exists() else ("train", "c.json", "--run", "run")
+            p = subprocess.Popen(command(heed, ranks, *args), cwd=folder, env=ENV, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+            # From when it trains: mpirun itself (Open MPI 4.1.4) may hang if a rank dies while it starts.
+            while p.poll() is None and not (log.exists() and log.stat().st_size > size):
+                time.sleep(0.05)
+            time.sleep(pick.uniform(0, options.seconds))
+            pids = subprocess.run(["ps", "-o", "pid=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout.split()
+            if pids:
+                os.kill(int(pick.choice(pids)), signal.SIGKILL)
+            else:
+                p.kill()
+            begin = time.time()
+            p.wait(timeout=30)
+            slowest = max(slowest, time.time() - begin)
+            done += 1
+        step = int(os.readlink(folder / "run" / "checkpoints" / "last")[5:])
+        run(heed, 3, "resume", "run", "--stop-at", step + 5, cwd=folder)
+        run(heed, 1, "train", "c.json", "--run", "one", "--stop-at", step + 5, cwd=folder)
+        same = last_checkpoint(folder / "one") == last_checkpoint(folder / "run")
+        print(f"{done} kills; the slowest end took {slowest:.1f} s; at step {step + 5} the bytes are "
+              f"{'the same' if same else 'DIFFERENT'}")
+        return not same
+
+
+def bench(heed, ranks, config, *args):
+    out = subprocess.run([*(["mpirun", "-np", str(ranks)] if ranks > 1 else []), heed, "bench", config, "--json", *args],
+                         env=ENV, capture_output=True, text=True, check=True).stdout
+    return json.loads(out)
+
+
+def speed(heed, options):
+    for config in options.configs:
+        ratios = []
+        for _ in range(options.n):
+            one = bench(heed, 1, config, "--threads", "2", "--steps", "6")
+            two = bench(heed, 2, config, "--threads", "1", "--steps", "6")
+            ratios.append(two["tokens_per_second"] / one["tokens_per_second"])
+            print(f"{config}: {one['tokens_per_second']:.0f} tokens/s on 2 threads, "
+                  f"{two['tokens_per_second']:.0f} on 2 ranks ({100 * two['exchange_share']:.1f} % exchange)", flush=True)
+        print(f"{config}: ratio {statistics.median(ratios):.3f}, median of {len(ratios)} pairs "
+              f"({min(ratios):.3f} to {max(ratios):.3f})")
+    return 0
+
+
+def wire(heed, options):
+    def ip(*args):
+        return subprocess.run(["ip", *args], capture_output=True).returncode == 0
+
+    names = ["heedrank0", "heedrank1"]
+    try:
+        if not all(ip("netns", "add", n) for n in names) or not ip("link", "add", "heedv0", "type", "veth", "peer", "name",
+                                                                     "heedv1"):
+            print("not run: network namespaces are not allowed here")
+            return 0
+        for i, n in enumerate(names):
+            inside = ["netns", "exec", n]
+            ip("link", "set", f"heedv{i}", "netns", n)
+            for args in (["ip", "addr", "add", f"10.35.0.{i + 1}/24", "dev", f"heedv{i}"], ["ip", "link", "set", "lo", "up"],
+                         ["ip", "link", "set", f"heedv{i}", "up"],
+                         ["tc", "qdisc", "add", "dev", f"heedv{i}", "root", "tbf", "rate", "1gbit", "burst", "256kb",
+                          "latency", "50ms"]):
+                ip(*inside, *args)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            agent = folder / "agent"
+            agent.write_text("#!/bin/sh\nshift  # the host: there is one other\nexec ip netns exec heedrank1 "
+                             "unshare --uts sh -c \"hostname heedrank1; $*\"\n")
+            agent.chmod(0o755)
+            launch = ["ip", "netns", "exec", names[0], "mpirun", "-np", "2", "--host", "10.35.0.1:1,10.35.0.2:1", "--mca",
+                      "plm_rsh_agent", str(agent), "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "10.35.0.0/24",
+                      "--mca", "oob_tcp_if_include", "10.35.0.0/24", "--mca", "pml", "ob1"]
+            write_config(folder)
+            run(heed, 1, "train", "c.json", "--run", "one", cwd=folder)
+            done = subprocess.run([*launch, heed, "train", str(folder / "c.json"), "--run", str(folder / "two"), "--quiet"],
+                                  cwd=folder, env=ENV, capture_output=True, text=True, timeout=120)
+            if done.returncode:
+                sys.exit(done.stderr)
+            same = last_checkpoint(folder / "one") == last_checkpoint(folder / "two")
+            print("two namespaces:", "the same bytes" if same else "DIFFERENT bytes")
+            for config in options.configs:
+                measured, predicted = [], []
+                for _ in range(options.n):
+                    out = json.loads(subprocess.run(
+                        [*launch, heed, "bench", os.path.abspath(config), "--threads", "1", "--json", "--steps", "5"],
+                        env=ENV, capture_output=True, text=True, check=True).stdout)
+                    measured.append(out["tokens_per_second"])
+                    predicted.append(next(p["tokens_per_second"] for p in out["predicted"]
+                                          if p["machines"] == 2 and p["gbit_per_second"] == 1))
+                    print(f"{config}: {measured[-1]:.0f} tokens/s, predicted {predicted[-1]:.0f}", flush=True)
+                print(f"{config}: time per step {statistics.median(p / m for p, m in zip(predicted, measured)):.2f} of the "
+                      "predicted one (median)")
+            return not same
+    finally:
+        for n in names:
+            ip("netns", "del", n)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["table", "kills", "speed", "wire"])
+    parser.add_argument("heed", nargs="?", default=str(ROOT / "build" / "heed"))
+    parser.add_argument("configs", nargs="*")
+    parser.add_argument("--n", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=3, help="the latest kill")
+    options = parser.parse_args()
+    options.n = options.n or {"table": 30, "kills": 30}.get(options.what, 10)
+    work = {"table": table, "kills": kills, "speed": speed, "wire": wire}[options.what]
+    return 1 if work(str(pathlib.Path(options.heed).resolve()), options) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

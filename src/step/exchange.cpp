@@ -1,0 +1,63 @@
+#include "step/exchange.h"
+
+#include <cstring>
+#include <numeric>
+
+namespace heed {
+
+Parts equal_parts(std::size_t n, int ranks) {
+  Parts parts;
+  for (int r = 0; r <= ranks; ++r) parts.push_back(n * r / ranks);
+  return parts;
+}
+
+void Exchange::wait_for_end() {
+  char nothing = 0;
+  if (rank_ > 0) swap({}, {{0, &nothing, 1}});
+}
+
+// Along a binomial tree: after the round of d, the first 2d ranks have it.
+void Exchange::broadcast(void* bytes, std::size_t size) {
+  for (int d = 1; d < ranks_; d *= 2) {
+    if (rank_ < d && rank_ + d < ranks_) swap({{rank_ + d, bytes, size}}, {});
+    if (rank_ >= d && rank_ < 2 * d) swap({}, {{rank_ - d, bytes, size}});
+  }
+}
+
+void Exchange::gather(std::vector<std::string>& texts, const Parts& parts) {
+  std::string own;  // with the size before each
+  std::size_t size = 0;
+  for (std::size_t i = parts[rank_]; i < parts[rank_ + 1]; ++i) {
+    size = texts[i].size();
+    own.append(reinterpret_cast<const char*>(&size), sizeof size) += texts[i];
+  }
+  Parts places(ranks_ + 1);
+  places[rank_ + 1] = own.size();
+  gather(places.data() + 1, equal_parts(ranks_, ranks_));
+  std::partial_sum(places.begin(), places.end(), places.begin());
+  std::string all(places.back(), '\0');
+  own.copy(all.data() + places[rank_], own.size());
+  gather(all.data(), places);
+  const char* at = all.data();
+  for (std::string& text : texts) {
+    std::memcpy(&size, at, sizeof size);
+    text.assign(at + sizeof size, size);
+    at += sizeof size + size;
+  }
+}
+
+void Exchange::gather_bytes(char* all, std::size_t size, const Parts& parts, To to) {
+  if (ranks_ == 1) return;
+  const auto part = [&](int rank, int of) {
+    return Message{rank, all + parts[of] * size, (parts[of + 1] - parts[of]) * size};
+  };
+  std::vector<Message> sends, receives;
+  for (int r = 0; r < ranks_; ++r) {
+    if (r == rank_) continue;
+    if (to == To::all || r == 0) sends.push_back(part(r, rank_));
+    if (to == To::all || rank_ == 0) receives.push_back(part(r, r));
+  }
+  swap(sends, receives);
+}
+
+}  // namespace heed

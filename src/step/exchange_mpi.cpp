@@ -1,0 +1,182 @@
+// The ranks of an MPI launcher. MPI moves bytes, in pieces that it can count and that show that a
+// slow link is alive; every wait has a clock.
+#ifdef HEED_MPI
+#include <mpi.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/clock.h"
+#endif
+
+#include "step/exchange.h"
+
+namespace heed {
+
+#ifdef HEED_MPI
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{16} << 20;  // bytes of one MPI message
+constexpr int kData = 1, kBusy = 2;                    // tags
+constexpr double kSpin = 2e-3;                         // seconds of a wait without pauses
+constexpr useconds_t kPause = 100;
+
+class MpiExchange : public Exchange {
+ public:
+  MpiExchange() {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    places_.resize(ranks_);
+    Place& own = places_[rank_];
+    ::gethostname(own.host.data(), own.host.size() - 1);
+    ::sched_getaffinity(0, sizeof own.cores, &own.cores);
+    gather(places_.data(), equal_parts(ranks_, ranks_));
+    neighbours_ = static_cast<int>(std::ranges::count_if(places_, [&](const Place& other) {
+      cpu_set_t both;
+      CPU_AND(&both, &own.cores, &other.cores);
+      return other.host == own.host && CPU_COUNT(&both) > 0;
+    }));
+  }
+
+  void swap(const std::vector<Message>& sends, const std::vector<Message>& receives) override {
+    const double begin = seconds_now();
+    requests_.clear();
+    from_.clear();
+    const auto post = [&](const Message& m, auto operation) {
+      for (std::size_t at = 0; at < m.size; at += kPiece) {
+        requests_.emplace_back();
+        from_.push_back(m.rank);
+        check(operation(static_cast<char*>(m.bytes) + at,
+                        static_cast<int>(std::min(kPiece, m.size - at)), MPI_BYTE, m.rank, kData,
+                        MPI_COMM_WORLD, &requests_.back()));
+      }
+    };
+    for (const Message& m : receives) post(m, MPI_Irecv);
+    for (const Message& m : sends) {
+      post(m, MPI_Isend);
+      sent_ += m.size;
+    }
+    wait();
+    waited_ += seconds_now() - begin;
+  }
+
+  void busy() override {
+    if (seconds_now() - said_busy_ < 1) return;
+    said_busy_ = seconds_now();
+    for (int r = 0; r < ranks_; ++r) {
+      if (r == rank_) continue;
+      MPI_Request request;
+      check(MPI_Isend(nullptr, 0, MPI_BYTE, r, kBusy, MPI_COMM_WORLD, &request));
+      check(MPI_Request_free(&request));
+    }
+  }
+
+  void finish() override {
+    std::vector<char> all(ranks_);
+    gather(all.data(), equal_parts(ranks_, ranks_));
+    hear_busy();
+    MPI_Finalize();
+  }
+
+  void abort(Exit exit) override { MPI_Abort(MPI_COMM_WORLD, static_cast<int>(exit)); }
+  std::string where() const override { return name_of(rank_) + ": "; }
+
+ private:
+  struct Place {
+    std::array<char, 65> host{};
+    cpu_set_t cores;
+  };
+
+  std::string name_of(int rank) const {
+    return "rank " + std::to_string(rank) + " on " + places_[rank].host.data();
+  }
+
+  static void check(int result) {
+    if (result == MPI_SUCCESS) return;
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(result, text.data(), &length);
+    throw Error(Exit::memory, std::string("another rank cannot be reached: ") + text.data());
+  }
+
+  // Takes the messages of ranks that say that they are busy.
+  bool hear_busy() {
+    for (bool heard = false;; heard = true) {
+      int found = 0;
+      MPI_Status status;
+      check(MPI_Iprobe(MPI_ANY_SOURCE, kBusy, MPI_COMM_WORLD, &found, &status));
+      if (found == 0) return heard;
+      check(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kBusy, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE));
+    }
+  }
+
+  void wait() {
+    const int n = static_cast<int>(requests_.size());
+    done_.resize(n);
+    double last = seconds_now(), silent = 0;
+    const double begin = last;
+    for (int left = n; left > 0;) {
+      int some = 0;
+      check(MPI_Testsome(n, requests_.data(), &some, done_.data(), MPI_STATUSES_IGNORE));
+      const double now = seconds_now();
+      // Not more than a second at a time: this process may have been stopped itself.
+      silent = some > 0 || hear_busy() ? 0 : silent + std::min(now - last, 1.0);
+      last = now;
+      left -= some;
+      if (timeout > 0 && silent > timeout) {
+        const auto missing = std::ranges::find_if(
+            requests_, [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
+        throw Error(Exit::memory,
+                    "no message from " + name_of(from_[missing - requests_.begin()]) + " for " +
+                        std::to_string(static_cast<int>(timeout)) + " s (train.rank_timeout).",
+                    "heed resume, which continues from the last checkpoint");
+      }
+      if (left > 0 && now - begin < kSpin)
+        ::sched_yield();
+      else if (left > 0)
+        ::usleep(kPause);
+    }
+  }
+
+  std::vector<Place> places_;  // of all ranks
+  std::vector<MPI_Request> requests_;
+  std::vector<int> from_, done_;  // the rank of each; which are done
+  double said_busy_ = 0;
+};
+
+}  // namespace
+#endif
+
+std::unique_ptr<Exchange> open_exchange([[maybe_unused]] int launched,
+                                        [[maybe_unused]] const std::string& identity) {
+#ifndef HEED_MPI
+  throw Error(Exit::usage, "a launcher started several ranks, and this heed was built without MPI.",
+              "scripts/install_dependencies.sh mpi, and build again (cmake -DHEED_MPI=ON)");
+#else
+  auto exchange = std::make_unique<MpiExchange>();
+  if (launched > 0 && exchange->ranks() != launched)
+    throw Error(Exit::usage,
+                "the launcher started " + std::to_string(launched) + " ranks, and MPI sees " +
+                    std::to_string(exchange->ranks()) + ": they are of different kinds of MPI.",
+                "the mpirun of the MPI that heed was built with");
+  std::string first = identity;
+  exchange->share(first);
+  if (first != identity)
+    throw Error(Exit::usage,
+                exchange->where() +
+                    "this heed is not that of the first rank, or has other arguments "
+                    "or another kind of processor: " +
+                    identity + "; expected " + first,
+                "the same build and command on every machine");
+  return exchange;
+#endif
+}
+
+}  // namespace heed

@@ -1,0 +1,142 @@
+"""Ranks under mpirun write the bytes of one process, stop and fail as one."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from determinism_test import KINDS
+from runs import HEED, Result, RunsTest
+
+MPIRUN = shutil.which("mpirun")
+ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+       "OMPI_MCA_hwloc_base_binding_policy": "none", "ASAN_OPTIONS": "detect_leaks=0"}
+
+
+def launched(ranks, *args):
+    return [MPIRUN, "-np", str(ranks), HEED, *map(str, args)]
+
+
+@unittest.skipUnless(MPIRUN, "there is no mpirun here")
+class Ranks(RunsTest):
+    def setUp(self):
+        super().setUp()
+        r = subprocess.run(launched(2, "--version"), capture_output=True, text=True, env=ENV)
+        if "built without MPI" in r.stderr:
+            self.skipTest("heed was built without MPI")
+
+    def ranks(self, n, *args, status=0, words=()):
+        done = subprocess.run(launched(n, *args), capture_output=True, text=True, cwd=self.folder, env=ENV, timeout=120)
+        self.assertEqual(done.returncode, status, done.stderr)
+        for word in [words] if isinstance(words, str) else words:
+            self.assertIn(word, done.stderr)
+        return Result(done)
+
+    def start(self, n, *args):
+        p = subprocess.Popen(launched(n, *args), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             cwd=self.folder, env=ENV)
+        self.addCleanup(lambda: (p.kill(), p.communicate()) if p.poll() is None else None)
+        return p
+
+    def processes(self, p):
+        """The ranks that a launcher has started, when the run has begun to train."""
+        log = self.folder / "run" / "train.log"
+        for _ in range(600):
+            if log.exists() and "step" in log.read_text():
+                break
+            time.sleep(0.05)
+        out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
+        return [int(pid) for pid in out.split()]
+
+    def test_any_number_of_ranks_gives_the_same_bytes(self):
+        for kind in ("prefix_lm", "masked_lm", "muon", "epochs"):
+            config = self.config(**KINDS[kind], train__rank_timeout=60)
+            self.train(config, kind)
+            for n in (2, 3):
+                run = f"{kind}{n}"
+                self.ranks(n, "train", config, "--run", run, "--threads", 4 - n)
+                for step in self.steps(kind):
+                    self.same_checkpoint(kind, run, step)
+                strip = lambda name: [{k: v for k, v in e.items() if k not in ("seconds", "tokens_per_second")}
+                                      for e in self.metrics(name) if e["kind"] != "event"]
+                self.assertEqual(strip(kind), strip(run))
+                self.assertEqual((self.folder / kind / "film.jsonl").read_text(),
+                                 (self.folder / run / "film.jsonl").read_text())
+
+    def test_translations_are_shared_out(self):
+        config = self.config(family="seq2seq", train__select_by="bleu", train__ema_decay=0.9)
+        self.train(config, "one")
+        self.ranks(3, "train", config, "--run", "three")
+        self.same_checkpoint("one", "three", 20)
+
+    def test_any_number_of_ranks_resumes(self):
+        config = self.config(**KINDS["muon"], train__keep_last=0)
+        self.train(config, "whole")
+        self.ranks(3, "train", config, "--run", "parts", "--stop-at", 7)
+        self.ranks(2, "resume", "parts", "--stop-at", 12)
+        self.resume("parts", "--stop-at", 15)
+        self.ranks(4, "resume", "parts")
+        for step in (10, 20):
+            self.same_checkpoint("whole", "parts", step)
+
+    def test_what_ranks_cannot_do_is_said(self):
+        config = self.config()
+        self.ranks(5, "train", config, "--run", "run", status=2, words="5 ranks are more than train.shards, which is 4")
+        self.ranks(2, "config", config, status=2, words="heed config works alone")
+        other = subprocess.run([*launched(1, "train", config), ":", "-np", "1", HEED, "train", config, "--threads", "1"],
+                               capture_output=True, text=True, cwd=self.folder, env=ENV, timeout=60)
+        self.assertEqual(other.returncode, 2, other.stderr)
+        self.assertIn("has other arguments", other.stderr)
+        r = self.ranks(2, "train", "nothing.json", status=2)
+        self.assertEqual(r.err.count("heed: error:"), 1, r.err)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_a_divergence_is_said_once(self):
+        config = self.config(optimizer__learning_rate=1e5, optimizer__clip_norm=0)
+        r = self.ranks(2, "train", config, "--run", "run", status=5, words="training diverged")
+        self.assertEqual(r.err.count("heed: error:"), 1, r.err)
+
+    def test_bench_measures_all_ranks(self):
+        config = self.config()
+        out = self.ranks(2, "bench", config, "--steps", 3, "--json").out
+        self.assertIn('"ranks":2', out)
+
+    def endless(self):
+        return self.config(train__max_steps=10**6, train__save_every=200, train__eval_every=0, train__rank_timeout=6,
+                           train__keep_last=1)
+
+    def test_a_signal_to_the_launcher_or_to_any_rank_saves(self):
+        for name in ("SIGUSR1 to mpirun", "SIGTERM to a rank"):
+            with self.subTest(name):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                p = self.start(2, "train", self.endless(), "--run", "run")
+                ranks = self.processes(p)
+                if "mpirun" in name:
+                    p.send_signal(signal.SIGUSR1)
+                else:
+                    os.kill(ranks[-1], signal.SIGTERM)
+                _, err = p.communicate(timeout=60)
+                self.assertEqual(p.returncode, 143, err)
+                self.assertIn("stopped and saved", err)
+                step = self.link("last")
+                config = self.endless()
+                self.train(config, "whole", "--stop-at", step, "--force")
+                self.same_checkpoint("whole", "run", step)
+
+    def test_a_lost_rank_ends_the_job(self):
+        for sign in (signal.SIGKILL, signal.SIGSTOP):
+            with self.subTest(sign.name):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                p = self.start(3, "train", self.endless(), "--run", "run")
+                os.kill(self.processes(p)[-1], sign)
+                _, err = p.communicate(timeout=10 if sign == signal.SIGKILL else 40)
+                self.assertNotEqual(p.returncode, 0)
+                if sign == signal.SIGSTOP:
+                    self.assertIn("no message from rank 2", err)
+                self.check("verify", "run")
+
+
+if __name__ == "__main__":
+    unittest.main()
