@@ -33,9 +33,9 @@ using Places = std::map<decltype(place_of({})), Place>;
 
 // Records the means of all parts, for one thread; or puts them in place of the removed ones, for
 // any number of threads.
-class Parts : public Observer<float> {
+class PartObserver : public Observer<float> {
  public:
-  Parts(Places& places, bool records) : places_(places), records_(records) {}
+  PartObserver(Places& places, bool records) : places_(places), records_(records) {}
 
   void on_head(const Head& h, Mat<float> o) override {
     visit({Sort::head, h.kind, h.layer, h.head}, {}, o);
@@ -145,7 +145,7 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
       sums.push_back(-sum_of(log_probs));
     return sums;
   };
-  Parts records(places, true), removes(places, false);
+  PartObserver records(places, true), removes(places, false);
   Pool alone(1);
   const Losses whole = options.zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
