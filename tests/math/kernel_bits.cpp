@@ -41,7 +41,10 @@
 namespace heed {
 
 // A pool of one thread, without what the real one is linked with.
-Pool::Pool(int) {}
+int available_cores() {
+  return 1;
+}
+Pool::Pool(int, int) {}
 Pool::~Pool() {}
 void Pool::run_tasks(int tasks, Function function, void* context) {
   for (int i = 0; i < tasks; ++i) function(context, i, 0);
