@@ -114,7 +114,9 @@ TEST_F(AblationTest, TheLargestIsFirstWithinItsInterval) {
   for (std::size_t i = 0; i < a.parts.size(); ++i) {
     EXPECT_LE(a.parts[i].low, a.parts[i].difference);
     EXPECT_GE(a.parts[i].high, a.parts[i].difference);
-    if (i > 0) EXPECT_LE(a.parts[i].difference, a.parts[i - 1].difference);
+    if (i > 0) {
+      EXPECT_LE(a.parts[i].difference, a.parts[i - 1].difference);
+    }
   }
   Pool three(3);
   const Ablation b = ablate(model_, values_, texts_, three, {});
