@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "data/batcher.h"
+#include "data/batch_feed.h"
 #include "data/splits.h"
 #include "step/stepper.h"
 
@@ -181,8 +181,9 @@ TEST(Slices, AreWholeTensorsWhereMuonMovesThem) {
     for (const std::size_t b : slices.blocks) {
       if (b == blocks.size()) continue;
       const ParamInfo& info = *blocks[b].tensor;
-      if (rule_of(config.optimizer, info).products)
+      if (rule_of(config.optimizer, info).products) {
         EXPECT_EQ(blocks[b].begin, info.param.offset) << info.name;
+      }
     }
   }
 }
