@@ -215,8 +215,6 @@ Exit run_resume(CommandLine& line) {
       .add_flag("--force", request.run.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs(branch);
   if (!parse_shared(line, request.run)) return Exit::ok;
-  if (branch->count() > 0 && request.branch.empty())
-    throw Error(Exit::usage, "--branch is empty; expected the folder of a new run.");
   Log log({.quiet = line.quiet()});
   const RunResult result = resume_run(request, log);
   return finish(result, line.json(), result.reason != "already_done" && is_of_own_text(result.run),

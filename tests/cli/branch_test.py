@@ -166,7 +166,7 @@ class Branch(RunsTest):
             r = subprocess.run([HEED, "resume", ".", "--branch", inside, "--max-steps", "20"], capture_output=True,
                                text=True, cwd=self.folder / "stem")
             self.assertEqual((r.returncode, "overlap" in r.stderr), (2, True), r.stderr)
-        self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, words="--branch is empty")
+        self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, words="--branch: expected a path")
         self.check("resume", "stem", "--force", status=2, words="--branch")
         self.assertEqual(self.traces(), before)
         self.branch("--max-steps", 20, "--force")

@@ -237,7 +237,7 @@ def check_keyboard(browser, page):
     go_to(browser, "kinds", 60)
     changes(browser, "ArrowUp", pattern, "the arrow key doesn't choose another attention")
     go_to(browser, "views", 60)
-    changes(browser, "ArrowRight", "document.querySelectorAll('#lines line').length", "the arrow key doesn't show lines")
+    changes(browser, "ArrowLeft", "document.querySelectorAll('#lines line').length", "the arrow key doesn't show lines")
     go_to(browser, "learning", 60)
     changes(browser, "Enter", "document.querySelectorAll('#learning details[open]').length", "a summary doesn't open")
 
