@@ -16,6 +16,7 @@
 #include "show/attention_page.h"
 #include "show/attention_summary.h"
 #include "show/generate.h"
+#include "show/head_names.h"
 #include "show/heat_map.h"
 #include "show/pull.h"
 
@@ -28,7 +29,7 @@ struct AttendOptions {
   std::optional<int> max_tokens;
   HeadChoice heads;  // to draw
   std::size_t limit = Lines{}.limit;
-  bool json = false, contributions = false, pull = false;
+  bool json = false, contributions = false, pull = false, names = false;
 
   bool draws() const { return !json && html.empty(); }
 };
@@ -51,7 +52,11 @@ constexpr const char* kAttendNotes =
     "raise the weight. The loss is that of training, summed, without dropout and smoothing: of\n"
     "the text; of --target, which models of pairs need; or of the words of --target for the\n"
     "[MASK]s of the text. --json adds pull (encoder, decoder, cross) and label_ids, one a row of\n"
-    "the decoder, or else of the encoder; -1: none.";
+    "the decoder, or else of the encoder; -1: none.\n"
+    "\n"
+    "--names: what a head does over held-out text far more than untrained, and than if the tokens\n"
+    "were shuffled. --json adds named_at (a step, or null) and head_names (kind, layer, head,\n"
+    "name, score, untrained, shuffled).";
 
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
@@ -71,6 +76,8 @@ void add_options(CommandLine& line, AttendOptions& r) {
                "with --json: also the length of the vector each head takes from each token");
   app.add_flag("--pull", r.pull,
                "also how the loss would move each score, in nats per unit of score");
+  app.add_flag("--names", r.names,
+               "also the names that heads have over held-out text, as training recorded them");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
   app.add_option("--limit", r.limit, "read only this many lines of --file")
       ->default_str("all")
@@ -218,8 +225,11 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   if (!r.html.empty()) write_page(r, t, input.read, tokens, pass, log);
   if (r.json) {
     std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
-    if (r.pull)
-      line.replace(line.size() - 1, 1, "," + pull_json(pass.maps, input.read.labels).substr(1));
+    const auto add = [&](const std::string& object) {
+      line.replace(line.size() - 1, 1, "," + object.substr(1));
+    };
+    if (r.pull) add(pull_json(pass.maps, input.read.labels));
+    if (r.names) add(recorded_names(t).dump());
     print(line + "\n");
   }
   if (!r.draws()) return;
@@ -228,6 +238,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   print_coloured(r.heads.any() ? draw_heads(r.heads, tokens, pass.maps, terminal_style())
                                : attention_summary(tokens, pass.maps, terminal_style()));
   if (r.pull) print_coloured(draw_pull(r.heads, tokens, pass.maps, terminal_style()));
+  if (r.names) print("\n" + in_words(recorded_names(t)));
 }
 
 }  // namespace

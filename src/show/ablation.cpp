@@ -74,8 +74,14 @@ double sum_of(const Losses& x) {
   return std::accumulate(x.begin(), x.end(), 0.0);
 }
 
-// The 95 % interval of sum(x) / sum(tokens) over resampled sequences, the same for every x.
-std::pair<double, double> interval(const Losses& x, const Losses& tokens, std::uint64_t seed) {
+bool siblings(const ModelPart& a, const ModelPart& b) {
+  return a.sort == b.sort && (a.kind == b.kind || a.sort == Sort::attention);
+}
+
+}  // namespace
+
+std::pair<double, double> interval(const std::vector<double>& x, const std::vector<double>& counts,
+                                   std::uint64_t seed) {
   const std::size_t n = x.size();
   if (n < kFewest) return {kNone, kNone};
   std::vector<double> means;
@@ -85,19 +91,13 @@ std::pair<double, double> interval(const Losses& x, const Losses& tokens, std::u
       const auto chosen = static_cast<std::size_t>(
           uniform01(noise_key(seed, Purpose::sample, i), k) * static_cast<double>(n));
       sum += x[chosen];
-      count += tokens[chosen];
+      count += counts[chosen];
     }
     means.push_back(sum / count);
   }
   std::ranges::sort(means);
   return {means[kResamples / 40], means[kResamples - 1 - kResamples / 40]};
 }
-
-bool siblings(const ModelPart& a, const ModelPart& b) {
-  return a.sort == b.sort && (a.kind == b.kind || a.sort == Sort::attention);
-}
-
-}  // namespace
 
 const char* sort_name(Sort sort) {
   constexpr const char* kNames[] = {"attention", "layer", "feed_forward", "head"};

@@ -33,11 +33,15 @@ std::vector<ModelPart> parts_of(const Transformer& model);
 
 struct PartLoss {
   ModelPart part;
-  // Of the loss, in nats per token, without the part and with it; and the ends of its 95 % interval
-  // (1000 bootstrap resamples of sequences, Efron 1979), NaN with fewer than ten sequences.
+  // Of the loss, in nats per token, without the part and with it; and the ends of its interval.
   double difference = 0, low = 0, high = 0;
   double all_but_this;  // the same with all others of its sort and kind taken away; NaN: no others
 };
+
+// The 95 % interval of sum(x) / sum(counts) over 1000 bootstrap resamples of their indices (Efron
+// 1979), the same for every x; NaN for fewer than ten.
+std::pair<double, double> interval(const std::vector<double>& x, const std::vector<double>& counts,
+                                   std::uint64_t seed);
 
 struct AblationOptions {
   bool zero = false;       // take away by 0, not by the mean

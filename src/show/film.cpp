@@ -11,6 +11,7 @@
 #include "show/fill.h"
 #include "show/generate.h"
 #include "show/pull.h"
+#include "store/run_folder.h"
 
 namespace heed {
 namespace {
@@ -30,6 +31,7 @@ constexpr int kWrittenCost = 8;
 // One thread makes a frame, and as many as there are shards make a step. How many the machine has
 // must not matter, so this many are assumed, as in a laptop.
 constexpr int kThreads = 4;
+constexpr double kNamingCost = 700;  // of naming heads: at most 2,000 tokens, read only
 constexpr double kRecordCost = 0.3;  // of measuring the matrices, in steps
 constexpr std::int64_t kFreeFrames = 16;
 constexpr double kShare = 0.02;   // of the steps
@@ -122,14 +124,20 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
       threads_(std::min(config.train.shards, kThreads)),
       written_(std::clamp(batch_tokens_ / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
       with_maps_(frame_weights(config.model, kFewestTokens) <= kMostFrameWeights),
-      objective_(make_objective(config)) {
-  const Split& split = shown_split(config, data);
-  if (objective_->evaluation(split).count == 0) return;
+      objective_(make_objective(config)),
+      split_(shown_split(config, data)) {
+  if (objective_->evaluation(split_).count == 0) return;
   const int n = tokens_shown(config.model);
-  question_ = objective_->question(split, n, written_);
+  question_ = objective_->question(split_, n, written_);
   Example& read = question_.read;
   for (TokenIds* ids : {&read.source, &read.target, &read.labels})
     ids->resize(std::min<std::size_t>(ids->size(), n));
+}
+
+void Film::began_with(const ParamVec<float>& initial) {
+  if (!with_maps_ || empty()) return;
+  heads_.emplace(model_, tokenizers_, *objective_, split_);
+  untrained_ = heads_->score(initial);
 }
 
 std::string Film::probe() const {
@@ -144,7 +152,7 @@ std::string Film::probe() const {
 }
 
 double Film::cost() const {
-  double tokens = 2.0 * question_.read.tokens();
+  double tokens = 2.0 * question_.read.tokens() + (with_maps_ ? kNamingCost : 0);
   for (std::size_t i = 0; i < question_.prompts.size(); ++i)
     tokens += static_cast<double>(question_.prompts[i].size()) + kWrittenCost * most_written(i);
   return kRecordCost + threads_ * tokens / batch_tokens_;
@@ -172,6 +180,7 @@ Frame Film::frame(const Shot& shot) const {
     add_pull(model_, m.values, question_.read, workspace, maps);
     line["pull"] = packed_pull(maps);
   }
+  if (heads_) line["heads"] = json_of(heads_->names(heads_->score(m.values), untrained_));
   line.update(json_of(Learning{shot.matrices, entropy_of(maps)}));
   frame.line = text_of(line);
   return frame;
@@ -316,6 +325,15 @@ FilmFile read_film(const std::filesystem::path& run, std::int64_t step) {
   };
   for_each_event(run, add, kFilm);
   return film.frames.empty() ? FilmFile{} : film;
+}
+
+Json recorded_names(const TrainedModel& model) {
+  const FilmFile film = read_film(run_of_checkpoint(model.folder), model.state.step);
+  Json out{{"named_at", nullptr}, {"head_names", Json::array()}};
+  for (const Json& frame : film.frames)
+    if (frame.contains("heads"))
+      out = {{"named_at", frame["step"]}, {"head_names", frame["heads"]}};
+  return out;
 }
 
 Json json_of(const LearningStep& record) {

@@ -10,6 +10,7 @@
 //    "weights": [BASE64, ...]     packed_weights(), for each of the kinds
 //    "pull": [{"largest", "map": BASE64}, ...]   packed_pull(), the same
 //    "written": [TEXT, ...]       what the model writes, for each prompt
+//    "heads": [...],              show/head_names.h, over held-out text
 //    "matrices", "entropy"}       show/learning_record.h
 //
 // The config alone decides how long the piece and the texts are, so that a frame is neither large
@@ -21,11 +22,13 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/dataset.h"
 #include "data/objective.h"
+#include "show/head_names.h"
 #include "show/learning_record.h"
 #include "store/run_events.h"
 #include "store/trained_model.h"
@@ -60,6 +63,8 @@ class Film {
   Film(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
        const Dataset& data);
 
+  // The weights that the run began with: from now on frames name heads.
+  void began_with(const ParamVec<float>& initial);
   bool empty() const { return question_.read.tokens() == 0; }  // no example to show: no film
   std::string probe() const;                                   // the first line of film.jsonl
   double cost() const;  // of a frame, at most, in steps of training
@@ -81,6 +86,9 @@ class Film {
   const bool with_maps_;
   std::unique_ptr<const Objective> objective_;
   Question question_;
+  const Split& split_;
+  std::optional<HeadProbe> heads_;
+  HeadScores untrained_;
 };
 
 // The frames so far.

@@ -24,19 +24,20 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // Adds the newest checkpoint's frame, which the run's film lacks, or has without its maps.
-void add_last_frame(TrainedModel& last, std::vector<MatrixLearning> matrices, Report& report) {
+void add_last_frame(TrainedModel& last, const ParamVec<float>& initial, Report& report) {
   const Dataset data = load_dataset(last.config, data_folder(last), last.tokenizers);
   if (data.hash.all() != last.state.data_hash)
     report.notes.push_back("The data has changed since the run was trained.");
-  const Film filming(last.config, last.model, last.tokenizers, data);
+  Film filming(last.config, last.model, last.tokenizers, data);
   if (filming.empty()) return;
   Json probe = Json::parse(filming.probe());
   FilmFile& film = report.film;
   if (!film.frames.empty() && film.probe != probe) return;
   film.probe = std::move(probe);
+  filming.began_with(initial);
   Shot shot{.step = last.state.step,
             .values = last.values,
-            .matrices = std::move(matrices),
+            .matrices = record_of(last.model.table, last.values, initial),
             .all_maps = true};
   if (film.last_step() == last.state.step) {
     if (auto known = learning_of(film.frames.back())) shot.matrices = std::move(known->matrices);
@@ -99,6 +100,7 @@ ShortJson data_of(const Report& r) {
                     {"probe_loss", loss_of<TrainEvent>(frame, "probe_loss", {})},
                     {"weights", ShortJson(frame["weights"])},
                     {"pull", ShortJson(frame.value("pull", Json::array()))},
+                    {"heads", ShortJson(frame.value("heads", Json::array()))},
                     {"written", ShortJson(frame["written"])}});
   data["run"] = r.run;
   data["last_step"] = r.last_step;
@@ -152,7 +154,7 @@ Report make_report(const std::string& run) {
   try {
     // A whole film needs no data.
     if (report.film.last_step() < report.last_step || report.film.frames.back()["weights"].empty())
-      add_last_frame(last, record_of(last.model.table, last.values, initial), report);
+      add_last_frame(last, initial, report);
   } catch (const Error& e) {
     if (e.exit() != Exit::data) throw;
     report.notes.push_back(fmt::format("{}, because the data cannot be read: {}",

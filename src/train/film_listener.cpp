@@ -87,9 +87,13 @@ class FilmListener : public Listener {
 
   // For the cosines to them.
   void first_weights(const Moment& m) {
-    if (m.state.step == 0) return record_.began_with(m.values);
+    const auto began_with = [&](const ParamVec<float>& initial) {
+      record_.began_with(initial);
+      film_.began_with(initial);
+    };
+    if (m.state.step == 0) return began_with(m.values);
     try {
-      record_.began_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
+      began_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
     } catch (const Error& e) {
       if (e.exit() != Exit::store) throw;
       log_.warn(fmt::format(
@@ -120,7 +124,7 @@ class FilmListener : public Listener {
   const PreparedRun& prepared_;
   RunWriter& run_;
   Log& log_;
-  const Film film_;
+  Film film_;
   LearningRecord record_;
   FilmLength length_;
   bool on_ = false, validates_ = false;

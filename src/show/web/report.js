@@ -119,7 +119,22 @@ function drawSamples() {
 
 // Maps through training.
 
+// "decoder self-attention, layer 1, head 2: induction since step 300 (...)" for each head with a name.
+function namedHeads() {
+  const named = (f, h) => f.heads.find((x) => ["kind", "layer", "head", "name"].every((key) => x[key] === h[key]));
+  return frame().heads.map((h) => {
+    let first = at.frame;
+    while (first > 0 && named(data.frames[first - 1], h)) --first;
+    return element("li", {}, `${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name} since ` +
+      `${stepName(data.frames[first].step)} (${h.score.toFixed(2)} of the weight; untrained ${h.untrained.toFixed(2)}, in ` +
+      `shuffled text ${h.shuffled.toFixed(2)})`);
+  });
+}
+
 function drawFrame() {
+  $("named").hidden = frame().heads.length === 0;
+  $("named-heads").replaceChildren(...namedHeads());
+
   const words = frameInWords();
   $("step").value = at.frame;
   $("step-name").textContent = words;

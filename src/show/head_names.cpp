@@ -1,0 +1,236 @@
+#include "show/head_names.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/noise.h"
+#include "show/ablation.h"
+
+namespace heed {
+namespace {
+
+constexpr std::int64_t kTexts = 12, kRandomTexts = 10, kAlignedTexts = 200;
+constexpr int kLongest = 64;  // tokens read of a text, on each side
+constexpr double kLeastScore = 0.3, kMargin = 0.1;
+
+// What a pattern sees: the tokens of both sides, and what is known of them.
+struct Sight {
+  const TokenIds &queries, &keys;
+  const std::vector<bool>& punctuation;  // by id
+  const std::vector<int>& aligned;
+
+  bool earlier_copy(int i, int j) const { return j < i && keys[j] == queries[i]; }
+};
+
+struct NamedPattern {
+  const char* name;
+  bool cross, random;  // of cross-attention, else of self-attention; on random tokens
+  bool (*points)(const Sight&, int i, int j);
+};
+constexpr NamedPattern kPatterns[] = {
+    {"previous token", false, false, [](const Sight&, int i, int j) { return j == i - 1; }},
+    {"same token", false, false, [](const Sight&, int i, int j) { return j == i; }},
+    {"first token", false, false, [](const Sight&, int, int j) { return j == 0; }},
+    {"duplicate", false, false, [](const Sight& s, int i, int j) { return s.earlier_copy(i, j); }},
+    {"punctuation", false, false,
+     [](const Sight& s, int, int j) { return bool{s.punctuation[s.keys[j]]}; }},
+    {"induction", false, true,
+     [](const Sight& s, int i, int j) { return j > 0 && s.earlier_copy(i, j - 1); }},
+    {"alignment", true, false, [](const Sight& s, int i, int j) { return j == s.aligned[i]; }}};
+
+// t(label | source token) of IBM's model 1, by five steps of EM (Brown et al. 1993).
+std::map<std::pair<int, int>, double> translations(const std::vector<Example>& pairs) {
+  std::map<std::pair<int, int>, double> t;
+  for (int step = 0; step < 6; ++step) {
+    std::map<std::pair<int, int>, double> counts;
+    std::map<int, double> totals;
+    for (const Example& e : pairs)
+      for (const int label : e.labels) {
+        double sum = 0;
+        for (const int s : e.source) sum += step == 0 ? 1 : t[{s, label}];
+        for (const int s : e.source) {
+          const double share = (step == 0 ? 1 : t[{s, label}]) / sum;
+          counts[{s, label}] += share;
+          totals[s] += share;
+        }
+      }
+    for (auto& [pair, count] : counts) t[pair] = count / totals[pair.first];
+  }
+  return t;
+}
+
+bool is_punctuation(std::string piece) {
+  if (piece.size() > 1 && piece[0] == ' ') piece.erase(0, 1);
+  return !piece.empty() &&
+         std::ranges::all_of(piece, [](unsigned char c) { return std::ispunct(c) != 0; });
+}
+
+double sum_of_all(const std::vector<double>& x) {
+  return std::accumulate(x.begin(), x.end(), 0.0);
+}
+
+}  // namespace
+
+nlohmann::ordered_json json_of(const std::vector<HeadName>& names) {
+  auto json = nlohmann::ordered_json::array();
+  for (const HeadName& n : names)
+    json.push_back({{"kind", attention_name(n.kind)},
+                    {"layer", n.layer},
+                    {"head", n.head},
+                    {"name", n.name},
+                    {"score", static_cast<float>(n.score)},
+                    {"untrained", static_cast<float>(n.untrained)},
+                    {"shuffled", static_cast<float>(n.shuffled)}});
+  return json;
+}
+
+std::string in_words(const nlohmann::ordered_json& recorded) {
+  if (recorded["named_at"].is_null()) return "the run has no record of its heads' names\n";
+  std::string out =
+      fmt::format("over held-out text, at step {} (weight; untrained; with the tokens shuffled):\n",
+                  recorded["named_at"].get<std::int64_t>());
+  for (const auto& head : recorded["head_names"])
+    out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n",
+                       head["kind"].get<std::string>(), head["layer"].get<int>(),
+                       head["head"].get<int>(), head["name"].get<std::string>(),
+                       head["score"].get<double>(), head["untrained"].get<double>(),
+                       head["shuffled"].get<double>());
+  return recorded["head_names"].empty() ? out + "no head has a name\n" : out;
+}
+
+HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
+                     const Objective& objective, const Split& held_out)
+    : model_(model) {
+  const Tokenizer& tokenizer = *tokenizers.target;
+  for (int id = 0; id < std::max(tokenizer.size(), tokenizers.source().size()); ++id)
+    punctuation_.push_back(id >= tokenizer.first_ordinary_id() && id < tokenizer.size() &&
+                           is_punctuation(tokenizer.piece(id)));
+  const ExampleList all = objective.evaluation(held_out);
+  std::vector<Example> pairs(std::min(all.count, kAlignedTexts));
+  for (std::size_t i = 0; i < pairs.size(); ++i) all.get(static_cast<std::int64_t>(i), pairs[i]);
+  std::map<std::pair<int, int>, double> t;
+  if (objective.traits().pairs()) t = translations(pairs);
+  for (std::int64_t i = 0; i < std::min(all.count, kTexts); ++i) {
+    Text text{pairs[i], false, {}};
+    for (TokenIds* ids : {&text.read.source, &text.read.target, &text.read.labels})
+      ids->resize(std::min<std::size_t>(ids->size(), kLongest));
+    for (const int label : text.read.labels) {
+      const auto likelier = [&](int a, int b) { return t[{a, label}] < t[{b, label}]; };
+      const TokenIds& source = text.read.source;
+      text.aligned.push_back(
+          t.empty()
+              ? -1
+              : static_cast<int>(std::ranges::max_element(source, likelier) - source.begin()));
+    }
+    texts_.push_back(std::move(text));
+  }
+  for (int i = 0; i < kRandomTexts; ++i) {
+    const auto repeated = [&](Side side, int vocab) {
+      const int longest = std::min(objective.longest(side), kLongest) - 1;
+      const int n = std::min(6 + i, longest / 2);
+      TokenIds ids;
+      for (int j = 0; j < 2 * n; ++j) {
+        const int first = tokenizer.first_ordinary_id();
+        ids.push_back(first + static_cast<int>(permuted(noise_key(i, Purpose::probe), vocab - first,
+                                                        j % n % (vocab - first))));
+      }
+      return objective.framed(side, ids);
+    };
+    Example e;
+    if (model.has_encoder()) e.source = repeated(Side::source, model.source_vocab);
+    if (model.has_decoder()) e.target = repeated(Side::target, model.target_vocab);
+    texts_.push_back({e, true, {}});
+  }
+}
+
+std::size_t HeadProbe::tokens() const {
+  std::size_t sum = 0;
+  for (const Text& text : texts_) sum += text.read.tokens();
+  return sum;
+}
+
+HeadScores HeadProbe::score(const ParamVec<float>& values) const {
+  HeadScores scores;
+  Workspace workspace;
+  for (std::size_t n = 0; n < texts_.size(); ++n) {
+    const Text& text = texts_[n];
+    const AttentionMaps maps = attention_maps(model_, values, text.read, workspace);
+    std::size_t at = 0;
+    for (const NamedPattern& pattern : kPatterns)
+      for (const AttentionKind kind : kAttentionKinds) {
+        const AttentionMap& map = map_of(maps, kind);
+        const std::size_t heads = static_cast<std::size_t>(map.layers) * map.heads;
+        scores.resize(std::max(scores.size(), at + heads));
+        const Sight sight{queries_of(text.read, kind), keys_of(text.read, kind), punctuation_,
+                          text.aligned};
+        const bool applies =
+            pattern.random == text.random && pattern.cross == (kind == AttentionKind::cross);
+        for (std::size_t h = 0; h < heads; ++h, ++at) {
+          double weight = 0, even = 0, rows = 0;
+          for (int i = 0; applies && i < map.queries; ++i) {
+            const int visible = kind == AttentionKind::decoder_self ? i + 1 : map.keys;
+            double on = 0;
+            int keys = 0;
+            for (int j = 0; j < visible; ++j) {
+              if (!pattern.points(sight, i, j)) continue;
+              ++keys;
+              on += map.weights[(h * map.queries + i) * map.keys + j];
+            }
+            if (keys == 0 || keys == visible) continue;
+            weight += on;
+            even += static_cast<double>(keys) / visible;
+            ++rows;
+          }
+          if (rows == 0) continue;
+          scores[at].weight.push_back(weight);
+          scores[at].even.push_back(even);
+          scores[at].rows.push_back(rows);
+        }
+      }
+  }
+  return scores;
+}
+
+std::vector<HeadName> HeadProbe::names(const HeadScores& trained,
+                                       const HeadScores& untrained) const {
+  std::vector<HeadName> names;
+  std::size_t at = 0;
+  const AttentionMaps shapes = empty_maps(model_, {});
+  for (const NamedPattern& pattern : kPatterns)
+    for (const AttentionKind kind : kAttentionKinds) {
+      const AttentionMap& map = map_of(shapes, kind);
+      for (int layer = 0; layer < map.layers; ++layer)
+        for (int head = 0; head < map.heads; ++head, ++at) {
+          const PatternScore &now = trained[at], &before = untrained[at];
+          const auto beats = [&](const std::vector<double>& control) {
+            std::vector<double> d(control.size());
+            std::ranges::transform(now.weight, control, d.begin(), std::minus());
+            return interval(d, now.rows, 0).first >= kMargin;  // false for NaN
+          };
+          const double rows = sum_of_all(now.rows), score = sum_of_all(now.weight) / rows;
+          if (!(score >= kLeastScore) || !beats(before.weight) || !beats(now.even)) continue;
+          const HeadName found{kind,
+                               layer,
+                               head,
+                               pattern.name,
+                               score,
+                               sum_of_all(before.weight) / rows,
+                               sum_of_all(now.even) / rows};
+          const auto known = std::ranges::find_if(names, [&](const HeadName& n) {
+            return n.kind == kind && n.layer == layer && n.head == head;
+          });
+          if (known == names.end())
+            names.push_back(found);
+          else if (found.score - found.shuffled > known->score - known->shuffled)
+            *known = found;
+        }
+    }
+  return names;
+}
+
+}  // namespace heed

@@ -1,0 +1,62 @@
+// What a head is for, in a word: a pattern that its weights follow over held-out text.
+//
+// A head's score for a pattern is its weight on the keys that the pattern points to, mean over the
+// rows that see such a key and another one. It has two controls: the same head with the weights
+// that the run began with, and a text whose tokens are shuffled, in which those keys may be
+// anywhere. A head gets the name of the pattern that beats the second by most, if its score is at
+// least 0.3, and both controls are beaten by 0.1 at the lower end of the 95 % interval
+// (show/ablation.h).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "show/attention_maps.h"
+#include "store/trained_model.h"
+
+namespace heed {
+
+struct HeadName {
+  AttentionKind kind;
+  int layer, head;
+  const char* name;  // "previous token", "same token", "first token", "duplicate", "punctuation",
+                     // "induction", "alignment"
+  double score, untrained, shuffled;
+};
+// [{"kind", "layer", "head", "name", "score", "untrained", "shuffled"}]
+nlohmann::ordered_json json_of(const std::vector<HeadName>& names);
+
+// Those that the run's film has for this checkpoint, or else for the last step before it:
+// {"named_at": step or null, "head_names": as above}. In show/film.cpp.
+nlohmann::ordered_json recorded_names(const TrainedModel& model);
+std::string in_words(const nlohmann::ordered_json& recorded);
+
+// Of one pattern and head, for each text: weight on its keys, that of even weights, and rows.
+struct PatternScore {
+  std::vector<double> weight, even, rows;
+};
+using HeadScores = std::vector<PatternScore>;  // [pattern][kind][layer][head]
+
+class HeadProbe {
+ public:
+  // The beginning of the split, and repeated random tokens for induction (Olsson et al. 2022).
+  // References must outlive it.
+  HeadProbe(const Transformer& model, const Tokenizers& tokenizers, const Objective& objective,
+            const Split& held_out);
+  std::size_t tokens() const;
+  HeadScores score(const ParamVec<float>& values) const;
+  std::vector<HeadName> names(const HeadScores& trained, const HeadScores& untrained) const;
+
+ private:
+  struct Text {
+    Example read;
+    bool random;
+    std::vector<int> aligned;  // for each row of cross-attention its key, or -1
+  };
+  const Transformer& model_;
+  std::vector<bool> punctuation_;  // by id
+  std::vector<Text> texts_;
+};
+
+}  // namespace heed
