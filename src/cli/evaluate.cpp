@@ -131,7 +131,7 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
   } else if (!o.files.empty()) {
     s.split = load_text(o.files, m.config, m.tokenizers);
   } else {
-    Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
+    Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
     s.changed = data.hash.all() != m.state.data_hash;
     if (s.changed) m.log.warn("the data files have changed since the run was trained");
     s.train = std::move(data.train);
@@ -152,7 +152,7 @@ Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   }
   try {
     if (!s.train) {
-      Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
+      Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
       s.changed = data.hash.all() != m.state.data_hash;
       s.train = std::move(data.train);
     }
@@ -178,7 +178,7 @@ RunConfig as_written(RunConfig config) {
 void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, OpenModel& m,
                           Json& result) {
   const bool lowercase = o.lowercase || m.config.data.lowercase;
-  if (!given) given = read_held_out_pairs(as_written(m.config), data_folder(m));
+  if (!given) given = read_held_out_pairs(as_written(config_of_data(m)), data_folder(m));
   std::vector<TokenIds> sources;
   for (const std::string_view line : given->source)
     sources.push_back(m.tokenizers.source().encode(as_read(line, read_options(m.config))));

@@ -20,6 +20,7 @@
 #include "store/run_events.h"
 #include "store/run_folder.h"
 #include "store/run_lock.h"
+#include "train/end.h"
 
 namespace heed {
 namespace {
@@ -69,12 +70,6 @@ std::map<std::string, Json> keys_of(const RunConfig& config) {
   return keys;
 }
 
-bool is_finished(const TrainConfig& t, const State& s) {
-  return (t.max_steps > 0 && s.step >= t.max_steps) ||
-         (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs) ||
-         (t.patience > 0 && s.stalled >= t.patience);
-}
-
 RunRow row_of(const fs::path& run) {
   RunRow row;
   row.name = run.filename();
@@ -84,7 +79,7 @@ RunRow row_of(const fs::path& run) {
     row.config = keys_of(config);
     const std::vector<State> states = states_of(run);
     if (!states.empty()) row.step = states.back().step;
-    if (!states.empty() && is_finished(config.train, states.back())) row.state = "finished";
+    if (!states.empty() && end_of(config.train, states.back()) != End::none) row.state = "finished";
     if (states.size() != list_steps(run).size()) row.state = "damaged";
     if (const auto best = std::ranges::min_element(states, is_better); best != states.end()) {
       row.best_step = best->step;
@@ -93,7 +88,8 @@ RunRow row_of(const fs::path& run) {
     bool diverged = false;
     for_each_event(run, [&](Json& line) {
       if (const auto event = event_from<RunEvent>(line)) diverged = event->event == "diverged";
-      if (const auto valid = event_from<ValidEvent>(line); valid && valid->step == row.best_step)
+      if (const auto valid = event_from<ValidEvent>(line);
+          valid && valid->step == row.best_step && valid->loss == row.loss)
         row.bits_per_byte = valid->bits_per_byte;
     });
     if (diverged) row.state = "diverged";

@@ -53,18 +53,14 @@ void log_lines(const std::string& text, Log& log) {
   const std::string ended = text + "\n";  // an empty text is a line too
   for (const std::string_view line : lines_of(ended)) log.info("  | " + printable(line));
 }
-// Did `heed train TEXT` start this run? Then its data paths are relative to its folder.
-bool is_of_own_text(const std::string& run) {
-  std::error_code none;
-  return std::filesystem::equivalent(read_origin(run).folder, run, none);
-}
 
 // Logs a sample, writes RUN/report.html, and names commands to try next. The run is already
 // complete, so an Error is only a warning.
 void show_first_results(const RunResult& result, Log& log) try {
   const std::string& run = result.run;
   const Report report = make_report(run);
-  const auto objective = make_objective(parse_config(report.config, run));
+  const RunConfig config = parse_config(report.config, run);
+  const auto objective = make_objective(config);
   const Use& use = objective->use();
   const bool fills = objective->fills();
   std::string prompt;
@@ -88,7 +84,7 @@ void show_first_results(const RunResult& result, Log& log) try {
   log.info("try next:");
   log.info(fmt::format("  heed {} {}, which asks for {}", use.command, name, use.takes));
   log.info(fmt::format("  heed attend {} {} --html attention.html", name, text));
-  log.info(result.reason == "finished"
+  log.info(result.reason == "finished" && can_go_on(config, result.state.step, run)
                ? fmt::format("  heed resume {} --more {}", name,
                              std::max<std::int64_t>(1, result.state.step / 2))
                : fmt::format("  heed evaluate {}", name));
@@ -161,8 +157,15 @@ Exit run_train(CommandLine& line) {
                 "run folder (default: runs/<name of config or text>)");
   const CLI::Option* like = line.add_like(request.like);
   const CLI::Option* minutes = line.add_minutes(request.minutes);
-  line.add_run(request.train.init_from,
-               "start at step 0 with the weights and tokenizer of this run", "--init-from");
+  auto* init_from =
+      line.add_run(request.train.init_from,
+                   "start at step 0 with the weights and tokenizer of this run; a text also takes "
+                   "its objective and model",
+                   "--init-from");
+  line.app()
+      .add_flag("--partial", request.train.partial,
+                "with --init-from: only the weights that fit, and the tokens that both know")
+      ->needs(init_from);
   line.app().add_flag("--force", request.train.run.force,
                       "rename an existing run folder to NAME.old-K");
   if (!parse_shared(line, request.train.run)) return Exit::ok;
@@ -171,6 +174,11 @@ Exit run_train(CommandLine& line) {
   const auto config = std::ranges::find_if(request.texts, names_config);
   if (config == request.texts.end()) {
     for (const std::string& text : request.texts) check_text(text);
+    if (like->count() > 0 && init_from->count() > 0 && !request.train.partial)
+      throw Error(Exit::usage,
+                  "--like chooses a new model; --init-from goes on with that of " +
+                      request.train.init_from + ".",
+                  "one of them; or --partial, which takes the weights that fit");
     return finish(train_on_text(request, log), line.json(), true, log);
   }
   request.train.config = config_path(*config);
@@ -201,8 +209,16 @@ Exit run_resume(CommandLine& line) {
   ResumeRequest request;
   line.add_run(request.run.folder, "run folder");
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
-  line.add_steps("--more", request.more, "train this many steps beyond the planned end")
-      ->excludes(max_steps);
+  auto* more =
+      line.add_steps("--more", request.more, "train this many steps beyond the planned end")
+          ->excludes(max_steps);
+  line.app()
+      .add_option("--minutes", request.minutes,
+                  "the same: as many steps as take so long at the speed so far")
+      ->default_str("")
+      ->check(in_range(1e-3, 1e6))
+      ->excludes(max_steps)
+      ->excludes(more);
   auto* branch =
       line.add_file("--branch", request.branch,
                     "leave RUN alone and continue its newest checkpoint in this new run, "
@@ -217,7 +233,7 @@ Exit run_resume(CommandLine& line) {
   if (!parse_shared(line, request.run)) return Exit::ok;
   Log log({.quiet = line.quiet()});
   const RunResult result = resume_run(request, log);
-  return finish(result, line.json(), result.reason != "already_done" && is_of_own_text(result.run),
+  return finish(result, line.json(), result.reason != "already_done" && is_of_a_text(result.run),
                 log);
 }
 

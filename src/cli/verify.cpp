@@ -127,7 +127,7 @@ void check_link(const Verification& v, const std::string& run, const std::string
           v.checkpoints, [&](const Part& p) { return p.name == found && p.wrong.empty(); });
       for (std::size_t n = steps.size(); n > 0 && n + 2 > steps.size(); --n) {
         const auto best = best_checkpoint(run, steps[n - 1]);
-        right |= found == step_folder_name(link == "last" || !best ? steps[n - 1] : best->step);
+        right |= found == (link == "last" || !best ? step_folder_name(steps[n - 1]) : best->folder);
       }
       if (right) return;
       throw Error(Exit::store, "it leads to " + found + ", which is not the " + link + " one");
@@ -182,10 +182,11 @@ void check_film(const std::string& run) {
 void check_config(const std::string& run, const Verification& v) {
   const RunConfig config = load_config((fs::path(run) / kConfigFile).string());
   if (v.resume.empty()) return;
-  // The first checkpoint of a branch is its stem's.
+  // The first checkpoint of a branch is its stem's; a run of a text may have got another end.
   for (const KeyChange& change : changed_keys(v.config, config))
     if (change.on_resume == OnResume::refused ||
-        (change.on_resume == OnResume::branch && read_origin(run).branched_from.empty()))
+        (change.on_resume == OnResume::branch && read_origin(run).branched_from.empty() &&
+         !is_of_a_text(run)))
       throw Error(Exit::store, fmt::format("it is not that of {}: {}", v.resume, in_words(change)));
 }
 
@@ -211,7 +212,8 @@ Verification verify(const std::string& run) {
     return v;
   }
   for (const std::string& name : names_in(checkpoints))
-    if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
+    if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix) ||
+        name.starts_with(kKeptPrefix))
       add_checkpoint(v, checkpoints / name);
   for (const char* link : kLinks)
     if (v.resumable || path_exists(checkpoints / link))

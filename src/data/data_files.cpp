@@ -24,7 +24,8 @@ std::string remedy(const std::string& key, const std::string& written, const fs:
       return "scripts/get_data.sh " + (*path.lexically_relative(folder).begin()).stem().string() +
              ", which downloads it; or " + set + "PATH";
   return "check the path; train and resume take another with " + set +
-         "PATH (from the folder of the config, or absolute; of a list: all of it)";
+         "PATH (from the folder of the config, or absolute; of a list: all of it), and after "
+         "heed resume all commands look there";
 }
 
 }  // namespace

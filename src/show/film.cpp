@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 
 #include "base/format.h"
 #include "base/utf8.h"
@@ -33,9 +34,8 @@ constexpr int kWrittenCost = 8;
 constexpr int kThreads = 4;
 constexpr double kNamingCost = 700;  // of naming heads: at most 2,000 tokens, read only
 constexpr double kRecordCost = 0.3;  // of measuring the matrices, in steps
-constexpr std::int64_t kFreeFrames = 16;
-constexpr double kShare = 0.02;   // of the steps
-constexpr double kSparser = 300;  // after n frames the next one is 1 + n / kSparser times as late
+constexpr double kFewestStretches = 8, kMostStretches = 24;
+constexpr double kShare = 0.02;  // of the steps
 
 int frame_weights(const ModelConfig& c, int tokens) {
   const int kinds = c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
@@ -109,6 +109,19 @@ bool same_shape(const Learning& a, const Learning& b) {
          std::ranges::equal(a.entropy, b.entropy, same_heads);
 }
 
+bool is_power_of_two(std::int64_t step) {  // or 0
+  return step == 0 || std::has_single_bit(static_cast<std::uint64_t>(step));
+}
+
+// The length of the stretches in which the first validation has a frame, at a step.
+std::int64_t stretch(std::int64_t step, double cost) {
+  const double now = static_cast<double>(step);
+  const double length =
+      std::max(now / kMostStretches, std::min(now / kFewestStretches, cost / kShare));
+  return static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::ceil(std::max(1.0, length)))));
+}
+
 // The split that the film shows.
 const Split& shown_split(const RunConfig& config, const Dataset& data) {
   return config.data.has_validation() ? data.valid : data.train;
@@ -170,6 +183,7 @@ Frame Film::frame(const Shot& shot) const {
       {"probe_loss", probe_loss(m)},
       {"weights", with_maps_ || shot.all_maps ? packed_weights(maps) : std::vector<std::string>()},
       {"written", Json::array()}};
+  if (shot.end) line["end"] = true;
   Frame frame;
   for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
     const TokenIds ids = written(m, i);
@@ -285,12 +299,24 @@ Json packed_pull(const AttentionMaps& maps) {
   return kinds;
 }
 
-bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost) {
-  if (step <= film.last) return false;
-  const double frames = static_cast<double>(film.frames), now = static_cast<double>(step);
-  if (film.frames >= kFreeFrames && (frames + 1) * cost > kShare * now) return false;
-  return step == 0 || std::has_single_bit(static_cast<std::uint64_t>(step)) ||
-         (validated && now >= static_cast<double>(film.last) * (1 + frames / kSparser));
+bool is_frame(const std::vector<FrameStep>& film, std::int64_t step, bool validated, double cost) {
+  if (!film.empty() && step <= film.back().step) return false;
+  if (is_power_of_two(step)) return true;
+  const auto before = std::find_if(film.rbegin(), film.rend(), std::mem_fn(&FrameStep::validated));
+  const std::int64_t length = stretch(step, cost);
+  return validated && (before == film.rend() || before->step / length < step / length);
+}
+
+std::set<std::int64_t> surplus(const std::vector<FrameStep>& film, double cost) {
+  std::set<std::int64_t> steps;
+  const std::int64_t length = stretch(film.back().step, cost);
+  std::int64_t last = -1;  // stretch with a validation
+  for (const FrameStep& frame : film) {
+    if (!frame.validated) continue;
+    if (frame.step / length == last && !is_power_of_two(frame.step)) steps.insert(frame.step);
+    last = frame.step / length;
+  }
+  return steps;
 }
 
 bool is_whole(const Json& frame, const Json& probe) try {

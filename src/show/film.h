@@ -13,6 +13,9 @@
 //    "heads": [...],              show/head_names.h, over held-out text
 //    "matrices", "entropy"}       show/learning_record.h
 //
+// A frame that only the end of a run has, at no step of is_frame(), has "end": true. A run that
+// goes on drops it.
+//
 // The config alone decides how long the piece and the texts are, so that a frame is neither large
 // nor slow. The frames of a model of more than some 1,400 heads carry no maps. Texts
 // are drawn with a fixed seed, and translations are the most probable ones. A reader ignores keys
@@ -23,6 +26,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +54,7 @@ struct Shot {
   std::vector<MatrixLearning> matrices = {};
   double train_loss = kNotMeasured, valid_loss = kNotMeasured;
   bool all_maps = false;  // those too that are too large for film.jsonl
+  bool end = false;       // only the end of the run has it
 };
 
 struct Frame {
@@ -91,17 +96,20 @@ class Film {
   HeadScores untrained_;
 };
 
-// The frames so far.
-struct FilmLength {
-  std::int64_t frames = 0, last = -1;  // step of the last one
+struct FrameStep {
+  std::int64_t step = 0;
+  bool validated = false;
 };
 
-// Is there a frame at this step, after these? At 0, 1, 2, 4, 8, ... and at validations, though ever
-// more rarely: fewer than a hundred in millions of steps. None that would make the film take more
-// than 2 % of the time, except for the first 16 frames, which may take a larger share of a run of a
-// few hundred steps. The steps and the config alone decide, so stopping and resuming a run does not
-// change which frames its film has.
-bool is_frame(const FilmLength& film, std::int64_t step, bool validated, double cost);
+// Is there a frame at this step, after these? At 0, 1, 2, 4, 8, ..., and spread over the rest: at
+// the first validation in each stretch of equal length. The stretches are powers of two, and grow
+// with the step so that there are at most 24 of them; from 8 on only as many as would take 2 % of
+// the time. The steps and the config alone decide, so stopping, resuming and extending a run does
+// not change which frames its film has.
+bool is_frame(const std::vector<FrameStep>& film, std::int64_t step, bool validated, double cost);
+// The steps of frames that is_frame() would not make any more at the step of the last one, because
+// the stretches have grown.
+std::set<std::int64_t> surplus(const std::vector<FrameStep>& film, double cost);
 
 // Does a frame fit film.jsonl's probe: weights of the right sizes in base64, an answer to each
 // prompt?

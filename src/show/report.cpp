@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -25,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 // Adds the newest checkpoint's frame, which the run's film lacks, or has without its maps.
 void add_last_frame(TrainedModel& last, const ParamVec<float>& initial, Report& report) {
-  const Dataset data = load_dataset(last.config, data_folder(last), last.tokenizers);
+  const Dataset data = load_dataset(config_of_data(last), data_folder(last), last.tokenizers);
   if (data.hash.all() != last.state.data_hash)
     report.notes.push_back("The data has changed since the run was trained.");
   Film filming(last.config, last.model, last.tokenizers, data);
@@ -48,10 +49,14 @@ void add_last_frame(TrainedModel& last, const ParamVec<float>& initial, Report& 
 
 void read_metrics(Report& report) {
   for_each_event(report.folder, [&](const Json& line) {
-    if (line["step"] > report.last_step) return;
+    if (report.parameter_count > 0 && line["step"] > report.last_step) return;
     if (report.yardsticks.empty()) report.yardsticks = yardsticks_of_event(line);
     if (auto event = event_from<ValidEvent>(line)) report.curves.held_out.push_back(*event);
     if (auto event = event_from<TrainEvent>(line)) report.curves.train.push_back(*event);
+    const auto event = event_from<RunEvent>(line);
+    if (event && event->end) report.curves.ends.push_back(*event->end);
+    if (event && report.parameter_count == 0 && event->event != "start")
+      report.notes.push_back(event->text);  // why it ended
   });
 }
 
@@ -105,6 +110,10 @@ ShortJson data_of(const Report& r) {
   data["run"] = r.run;
   data["last_step"] = r.last_step;
   data["parameter_count"] = r.parameter_count;
+  data["best_loss"] = r.best.valid_loss;
+  data["ends"] = ShortJson::array();
+  for (const RunEvent::End& end : r.curves.ends)
+    data["ends"].push_back({{"step", end.step}, {"loss", end.loss}});
   data["best"] = {{"step", r.best.step}, {"by_metric", std::isfinite(r.best.valid_metric)}};
   data["notes"] = r.notes;
   data["prompts"] = list("prompts");
@@ -130,16 +139,33 @@ ShortJson data_of(const Report& r) {
   return data;
 }
 
+// Of a run that has not saved yet: it still trains, was killed, or diverged.
+Report report_of_log(Report report) {
+  report.config = dump_config(load_config((report.folder / kConfigFile).string()));
+  read_metrics(report);
+  report.film = read_film(report.folder, std::numeric_limits<std::int64_t>::max());
+  for (const auto& event : report.curves.train)
+    report.last_step = std::max(report.last_step, event.step);
+  report.last_step = std::max(report.last_step, report.film.last_step());
+  if (report.curves.train.empty() && report.film.frames.empty())
+    throw Error(Exit::store,
+                fmt::format("{} has neither a checkpoint nor a line of what it learnt yet.",
+                            quoted_path(report.folder)));
+  report.notes.push_back("The run has no checkpoint yet: this is what it has logged.");
+  return report;
+}
+
 }  // namespace
 
 Report make_report(const std::string& run) {
   const fs::path folder = is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
   NewestCheckpoint newest = newest_checkpoint(folder);
-  if (!newest.checkpoint)
-    throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(folder)));
   Report report;
   report.run = run;
   report.folder = folder;
+  if (!newest.checkpoint && newest.damaged.empty()) return report_of_log(std::move(report));
+  if (!newest.checkpoint)
+    throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(folder)));
   for (const DamagedCheckpoint& d : newest.damaged) report.notes.push_back("Skipped: " + d.reason);
   TrainedModel last = load_trained_model(*newest.checkpoint);
   last.run = folder.string();

@@ -24,12 +24,13 @@ struct Report {
   FilmFile film;                         // empty if there is none and the data cannot be read
   std::vector<ParameterRow> parameters;  // of the last step
   std::int64_t last_step = 0;
-  State best;  // of the best checkpoint
-  std::size_t parameter_count = 0;
-  std::vector<std::string> notes;  // what was left out, and why
+  State best;                       // of the best checkpoint
+  std::size_t parameter_count = 0;  // 0: not known without a checkpoint
+  std::vector<std::string> notes;   // what was left out, and why
 };
 
-// `run` is a run folder. Error (Exit::store) if it has no intact checkpoint.
+// `run` is a run folder; one that has not saved yet shows what it has logged. Error (Exit::store)
+// if it has only damaged checkpoints, or nothing to show.
 Report make_report(const std::string& run);
 
 std::string report_page(const Report& report);  // web/report.html

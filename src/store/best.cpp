@@ -1,8 +1,10 @@
 #include "store/best.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/folders.h"
 #include "base/input_file.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
@@ -21,11 +23,19 @@ bool is_better(const State& one, const State& other) {
                                             : one.step < other.step;
 }
 
-std::optional<State> state_of(const std::filesystem::path& run, std::int64_t step) try {
-  const std::filesystem::path file = run / kCheckpoints / step_folder_name(step) / kStateFile;
+namespace {
+
+std::optional<State> state_in(const std::filesystem::path& folder) try {
+  const std::filesystem::path file = folder / kStateFile;
   return parse_state(read_file(file, kMaxStateFile), file.string()).state;
 } catch (const Error&) {  // damaged, removed meanwhile, or not to be read now
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<State> state_of(const std::filesystem::path& run, std::int64_t step) {
+  return state_in(run / kCheckpoints / step_folder_name(step));
 }
 
 std::vector<State> states_of(const std::filesystem::path& run) {
@@ -36,10 +46,28 @@ std::vector<State> states_of(const std::filesystem::path& run) {
   return states;
 }
 
-std::optional<State> best_checkpoint(const std::filesystem::path& run, std::int64_t up_to) {
-  std::optional<State> best;
+std::optional<State> best_of(const std::vector<State>& states) {
+  const auto best = std::ranges::min_element(states, is_better);
+  return best == states.end() ? std::nullopt : std::optional(*best);
+}
+
+std::map<std::string, State> kept_states(const std::filesystem::path& run) {
+  std::map<std::string, State> kept;
+  for (const std::string& name : names_in(run / kCheckpoints))
+    if (name.starts_with(kKeptPrefix))
+      if (const auto state = state_in(run / kCheckpoints / name)) kept[name] = *state;
+  return kept;
+}
+
+std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& run,
+                                              std::int64_t up_to) {
+  std::optional<BestCheckpoint> best;
+  const auto consider = [&](const State& state, const std::string& folder) {
+    if (!best || is_better(state, *best)) best = BestCheckpoint{state, folder};
+  };
   for (const State& state : states_of(run))
-    if (state.step <= up_to && (!best || is_better(state, *best))) best = state;
+    if (state.step <= up_to) consider(state, step_folder_name(state.step));
+  for (const auto& [folder, state] : kept_states(run)) consider(state, folder);
   return best;
 }
 

@@ -1,12 +1,14 @@
 // Which checkpoint of a run is the best: of those present, the one with the best validation of its
 // own (ties: lower loss, then earlier); if none was validated, the last. The link `best` only
-// repeats this.
+// repeats this. What a run that went back to an earlier step has kept of its end counts as well.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "store/state.h"
@@ -22,8 +24,18 @@ std::optional<State> state_of(const std::filesystem::path& run, std::int64_t ste
 // their state.json shows it.
 std::vector<State> states_of(const std::filesystem::path& run);
 
-// The best of those up to a step; nothing if there are none.
-std::optional<State> best_checkpoint(const std::filesystem::path& run,
-                                     std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
+// The best of some; nothing of none.
+std::optional<State> best_of(const std::vector<State>& states);
+
+// What RunWriter::go_back() has kept, by the name of its folder; one at most, unless it was killed.
+std::map<std::string, State> kept_states(const std::filesystem::path& run);
+
+struct BestCheckpoint : State {
+  std::string folder;  // its name
+};
+// The best of those kept, and of those of steps up to one; nothing if there are none.
+std::optional<BestCheckpoint> best_checkpoint(
+    const std::filesystem::path& run,
+    std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace heed

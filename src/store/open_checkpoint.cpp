@@ -15,9 +15,10 @@ constexpr int kTries = 3;      // while another process saves and removes checkp
 constexpr int kMostGone = 50;  // checkpoints that are removed while they are read
 
 // One pass over a run, newest step first; nullopt if a step was removed meanwhile.
-std::optional<NewestCheckpoint> look_for_newest(const fs::path& run) {
+std::optional<NewestCheckpoint> look_for_newest(const fs::path& run, std::int64_t up_to) {
   NewestCheckpoint result;
-  const std::vector<std::int64_t> steps = list_steps(run);
+  std::vector<std::int64_t> steps = list_steps(run);
+  std::erase_if(steps, [&](std::int64_t step) { return step > up_to; });
   for (auto step = steps.rbegin(); step != steps.rend() && !result.checkpoint; ++step) {
     const fs::path folder = run / kCheckpoints / step_folder_name(*step);
     std::string reason;
@@ -79,11 +80,11 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
   }
 }
 
-NewestCheckpoint newest_checkpoint(const fs::path& run) {
+NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to) {
   std::optional<NewestCheckpoint> found;
   // A folder listed while its checkpoints are replaced may seem empty.
   for (int left = kTries; left > 0 && (!found || !found->checkpoint); --left)
-    found = look_for_newest(run);
+    found = look_for_newest(run, up_to);
   if (!found)
     throw Error(Exit::store,
                 fmt::format("the checkpoints of {} kept being replaced while they were read.",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct NewestCheckpoint {
   std::optional<Checkpoint> checkpoint;    // the newest whole step that can be resumed
   std::vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
 };
-NewestCheckpoint newest_checkpoint(const std::filesystem::path& run);
+// Of those of steps up to one.
+NewestCheckpoint newest_checkpoint(const std::filesystem::path& run,
+                                   std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace heed

@@ -11,6 +11,14 @@ namespace heed {
 
 using Json = nlohmann::ordered_json;
 
+static void to_json(Json& json, const RunEvent::End& end) {
+  json = {{"step", end.step}, {"loss", end.loss}};
+}
+static void from_json(const Json& json, RunEvent::End& end) {
+  json.at("step").get_to(end.step);
+  if (json.at("loss").is_number()) json.at("loss").get_to(end.loss);
+}
+
 namespace {
 
 // A film has at most a hundred frames of some 100 KB each (show/film.h).
@@ -48,6 +56,8 @@ void fields(E& e, const RunEvent*, Visit visit) {
   visit("event", e.event);
   visit("text", e.text);
   visit("core_type", e.core_type);
+  visit("from", e.from);
+  visit("end", e.end);
 }
 
 constexpr const char* kind_of(const TrainEvent*) {
@@ -68,6 +78,11 @@ bool has_type_of(const Json& x, std::int64_t) {
 }
 bool has_type_of(const Json& x, const std::string&) {
   return x.is_string();
+}
+
+bool has_type_of(const Json& x, const RunEvent::End&) {
+  return x.is_object() && has_type_of(x.value("step", Json()), std::int64_t{}) &&
+         (x.value("loss", Json()).is_number() || x.value("loss", Json(0)).is_null());
 }
 
 // The step of a metrics line, -1 if it has none; nullopt if the line is not a JSON object.
@@ -158,7 +173,8 @@ void for_each_event(const std::filesystem::path& run, const std::function<void(J
 }
 
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
-                      const char* file, std::int64_t step, SystemCalls& calls) {
+                      const char* file, const std::function<bool(std::int64_t step)>& keeps,
+                      SystemCalls& calls) {
   const std::filesystem::path temporary = to / (std::string(".tmp-") + file);
   MetricsCut cut;
   OutputFile kept(temporary, calls);
@@ -167,7 +183,7 @@ MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::
     const std::optional<std::int64_t> at = ended ? step_of(line) : std::nullopt;
     if (!at) {
       ++cut.damaged;
-    } else if (*at > step) {
+    } else if (!keeps(*at)) {
       ++cut.later;
     } else {
       ++cut.kept;

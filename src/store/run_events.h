@@ -39,11 +39,17 @@ struct ValidEvent {
   std::string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
 };
 
-// {"kind": "event", ...}: "start", "resume", "branch", "diverged".
+// {"kind": "event", ...}: "start", "resume", "branch", "extended", "diverged".
 struct RunEvent {
+  struct End {  // where a run was, before it went back for another end
+    std::int64_t step = 0;
+    double loss = kNotMeasured;  // of its validation
+  };
   std::int64_t step = 0;
   std::string event, text;
   std::optional<std::string> core_type = {};  // OpenBLAS's name of the processor
+  std::optional<std::int64_t> from = {};      // "extended": the step that it went back to,
+  std::optional<End> end = {};                // from this one
 };
 
 // A line, without its newline. NaN and infinity are written as null: JSON has neither.
@@ -78,9 +84,10 @@ struct MetricsCut {
   std::int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
 };
 
-// Copies `file` of the run `from` to the run `to`, without lines of steps after `step` and without
-// a torn last one. Both may be the same run; if not, `from` may be growing meanwhile.
+// Copies `file` of the run `from` to the run `to`, without lines of steps that are not to be kept
+// and without a torn last one. Both may be the same run; if not, `from` may be growing meanwhile.
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
-                      const char* file, std::int64_t step, SystemCalls& calls);
+                      const char* file, const std::function<bool(std::int64_t step)>& keeps,
+                      SystemCalls& calls);
 
 }  // namespace heed

@@ -48,7 +48,8 @@ fs::path follow_link(const fs::path& link) {
   const std::string target = fs::read_symlink(link, error).string();
   if (error) throw_file_error("read the link", link, error.value());
   const bool own = target.find('/') == std::string::npos &&
-                   (parse_step(target) || target.starts_with(kAveragePrefix)) &&
+                   (parse_step(target) || target.starts_with(kAveragePrefix) ||
+                    target.starts_with(kKeptPrefix)) &&
                    is_real_folder(link.parent_path() / target);
   if (!own) {
     throw Error(
@@ -185,8 +186,8 @@ std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string
   if (is_link(checkpoints / which)) return follow_link(checkpoints / which);
   const std::vector<std::int64_t> steps = list_steps(run);
   if (steps.empty()) return std::nullopt;
-  const std::optional<State> best = which == "best" ? best_checkpoint(run) : std::nullopt;
-  return checkpoints / step_folder_name(best ? best->step : steps.back());
+  const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
+  return checkpoints / (best ? best->folder : step_folder_name(steps.back()));
 }
 
 }  // namespace

@@ -153,6 +153,7 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   clean_up(writer.checkpoints(), calls);
   writer.free_links();
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
+  writer.kept_ = kept_states(run);
   writer.lines_.try_emplace(kMetrics, run / kMetrics, calls);
   return writer;
 }
@@ -222,31 +223,63 @@ void RunWriter::finish_save(std::int64_t step, int keep_last) {
 }
 
 std::optional<State> RunWriter::best() const {
-  const auto better = [](const auto& a, const auto& b) { return is_better(a.second, b.second); };
-  const auto found = std::ranges::min_element(states_, better);
-  return found == states_.end() ? std::nullopt : std::optional(found->second);
+  std::vector<State> all;
+  for (const auto& [step, state] : states_) all.push_back(state);
+  for (const auto& [name, state] : kept_) all.push_back(state);
+  return best_of(all);
+}
+
+std::string RunWriter::best_name() const {
+  const auto state = best();
+  if (!state) return "";
+  const auto is_best = [&](const State& s) { return !is_better(*state, s); };
+  for (const auto& [step, s] : states_)
+    if (is_best(s)) return step_folder_name(step);
+  return std::ranges::find_if(kept_, is_best, &std::pair<const std::string, State>::second)->first;
+}
+
+void RunWriter::go_back(std::int64_t step) {
+  const std::string best = best_name();
+  for (auto later = states_.end(); later != states_.upper_bound(step);) {
+    --later;
+    const std::string name = step_folder_name(later->first);
+    if (name == best) {
+      const std::string kept = std::string(kKeptPrefix) + name.substr(kStepPrefix.size());
+      remove_tree(checkpoints() / kept, *calls_);
+      rename_path(checkpoints() / name, checkpoints() / kept, *calls_);
+      kept_[kept] = later->second;
+    } else {
+      remove_checkpoint(name);
+    }
+    later = states_.erase(later);
+  }
+  sync_folder(checkpoints(), *calls_);
 }
 
 void RunWriter::set_links(std::int64_t step) {
-  const auto point = [&](const char* link, std::int64_t to) {
-    const std::string target = step_folder_name(to);
+  const auto point = [&](const char* link, const std::string& target) {
     std::error_code error;
     if (!fs::is_directory(checkpoints() / target, error)) return;
     if (fs::read_symlink(checkpoints() / link, error) == target) return;
     replace_symlink(checkpoints() / link, target, *calls_);
   };
-  point("last", step);
-  if (const auto found = best()) point("best", found->step);
+  point("last", step_folder_name(step));
+  if (const std::string name = best_name(); !name.empty()) point("best", name);
 }
 
 void RunWriter::prune(std::int64_t step, int keep_last) {
+  std::erase_if(kept_, [&, best = best_name()](const auto& entry) {
+    if (entry.first != best) remove_checkpoint(entry.first);
+    return entry.first != best;
+  });
   if (keep_last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
   // skipped; they are replaced when training gets there.
   // What could not be read may be whole.
   std::erase_if(steps, [&](std::int64_t other) {
-    return other == 0 || other > step || !(states_.contains(other) || state_of(run_, other));
+    return other == 0 || other == keeps_ || other > step ||
+           !(states_.contains(other) || state_of(run_, other));
   });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep_last)));
   std::error_code error;
@@ -256,21 +289,24 @@ void RunWriter::prune(std::int64_t step, int keep_last) {
     const std::string name = step_folder_name(old);
     if (name == best || name == last) continue;
     states_.erase(old);
-    // Renamed first, so that a kill leaves no half-removed checkpoint under its name.
-    const fs::path removed = checkpoints() / (std::string(kRemoving) + name);
-    remove_tree(removed, *calls_);
-    const fs::path folder = checkpoints() / name;
-    if (repeat_if_interrupted([&] { return calls_->rename(folder.c_str(), removed.c_str()); }) !=
-        0) {
-      if (errno != EXDEV) throw_file_error("rename", folder, errno);
-      // In a lower layer of an overlay. Without its state it is no checkpoint.
-      remove_tree(folder / kStateFile, *calls_);
-      remove_tree(folder, *calls_);
-      continue;
-    }
-    sync_folder(checkpoints(), *calls_);
-    remove_tree(removed, *calls_);
+    remove_checkpoint(name);
   }
+}
+
+// Renamed first, so that a kill leaves no half-removed checkpoint under its name.
+void RunWriter::remove_checkpoint(const std::string& name) {
+  const fs::path removed = checkpoints() / (std::string(kRemoving) + name);
+  remove_tree(removed, *calls_);
+  const fs::path folder = checkpoints() / name;
+  if (repeat_if_interrupted([&] { return calls_->rename(folder.c_str(), removed.c_str()); }) != 0) {
+    if (errno != EXDEV) throw_file_error("rename", folder, errno);
+    // In a lower layer of an overlay. Without its state it is no checkpoint.
+    remove_tree(folder / kStateFile, *calls_);
+    remove_tree(folder, *calls_);
+    return;
+  }
+  sync_folder(checkpoints(), *calls_);
+  remove_tree(removed, *calls_);
 }
 
 MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
@@ -278,7 +314,8 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
   for (const char* file : kLineFiles) {
     const bool of_create = lines_.erase(file) > 0;
     if (file == kMetrics || has_lines(from, file)) {
-      const MetricsCut cut = heed::copy_lines(from, run_, file, step, *calls_);
+      const MetricsCut cut = heed::copy_lines(
+          from, run_, file, [&](std::int64_t at) { return at <= step; }, *calls_);
       if (file == kMetrics) metrics = cut;
       lines_.try_emplace(file, run_ / file, *calls_);
     } else if (of_create) {
@@ -286,6 +323,18 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
     }
   }
   return metrics;
+}
+
+void RunWriter::drop_frames(const std::set<std::int64_t>& steps) {
+  if (!lines_.contains(kFilm) || !lines_.at(kFilm).in_place()) return;
+  try {
+    heed::copy_lines(
+        run_, run_, kFilm, [&](std::int64_t at) { return !steps.contains(at); }, *calls_);
+    lines_.erase(kFilm);
+    lines_.try_emplace(kFilm, run_ / kFilm, *calls_);
+  } catch (const Error& e) {
+    notes_.push_back(fmt::format("the film keeps more frames than it should: {}", e.what()));
+  }
 }
 
 void RunWriter::append(const char* file, std::string_view json_line) {

@@ -52,23 +52,32 @@ class RunWriter {
 
   void write_config(std::string_view json);  // config.json
 
+  // The step of a checkpoint that no save removes, though an earlier or later one of before does.
+  void keep(std::int64_t step) { keeps_ = step; }
+  std::int64_t keeps() const { return keeps_; }  // -1: none
+
   // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
-  // the `keep_last` newest (0: keeps all), those two, step 0, and what could not be read. Lines
-  // appended before are durable too. A run folder that was renamed is followed, and a file of lines
-  // that was moved or removed is begun again; both are noted. When it throws, the old or the new
-  // checkpoint is there whole.
+  // the `keep_last` newest (0: keeps all), those two, step 0, keeps(), and what could not be read.
+  // Lines appended before are durable too. A run folder that was renamed is followed, and a file of
+  // lines that was moved or removed is begun again; both are noted. When it throws, the old or the
+  // new checkpoint is there whole.
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
   // The end of a save: the links and the pruning. Resuming calls it too: a killed save may not have
   // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
   void finish_save(std::int64_t step, int keep_last);
+  // Takes the checkpoints after `step` away, so that training continues from there to another end.
+  // The best of the run, if it is one of them, stays as kept-N until a better one is saved.
+  void go_back(std::int64_t step);
 
   // metrics.jsonl and film.jsonl, to continue after `step`: drops every line of a later step and a
   // torn last one. A film that is missing or cannot be one is left as it is.
   MetricsCut cut_lines(std::int64_t step) { return copy_lines(run_, step); }
   // The same with those of another run, which is not changed.
   MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step);
+  // The same without the film's frames of these steps.
+  void drop_frames(const std::set<std::int64_t>& steps);
   // A line of kMetrics, or of kFilm while the run has one. One that cannot be written is lost,
   // which is noted once.
   void append(const char* file, std::string_view json_line);
@@ -82,6 +91,8 @@ class RunWriter {
   void keep_lines();
   void set_links(std::int64_t step);
   void prune(std::int64_t step, int keep_last);
+  void remove_checkpoint(const std::string& name);
+  std::string best_name() const;  // of its folder; "" without any
 
   std::filesystem::path run_;
   RunLock lock_;
@@ -91,6 +102,8 @@ class RunWriter {
   bool lost_line_ = false;
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present
   std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
+  std::map<std::string, State> kept_;        // of go_back(), by folder
+  std::int64_t keeps_ = -1;
 };
 
 }  // namespace heed

@@ -1,6 +1,7 @@
 #include "store/trained_model.h"
 
 #include "base/error.h"
+#include "base/folders.h"
 #include "store/initial_weights.h"
 #include "store/layout.h"
 #include "store/open_checkpoint.h"
@@ -51,6 +52,16 @@ TrainedModel load_trained_model(const std::string& run, const std::string& check
 std::string data_folder(const TrainedModel& model) {
   const std::string folder = read_origin(model.run).folder;
   return folder.empty() ? read_origin(model.folder.string()).folder : folder;
+}
+
+RunConfig config_of_data(const TrainedModel& model) {
+  RunConfig config = model.config;
+  const auto path = run_of_checkpoint(model.folder) / kConfigFile;
+  try {
+    if (path_exists(path)) config.data = load_config(path.string()).data;
+  } catch (const Error&) {  // damaged: the checkpoint's
+  }
+  return config;
 }
 
 int thread_count(int asked, const RunConfig& config, int cores) {

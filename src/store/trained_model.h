@@ -42,6 +42,9 @@ TrainedModel load_trained_model(const Checkpoint& checkpoint);  // an open one
 // Where the relative paths of the config's data start; "" if unknown. Error (Exit::store)
 // on a damaged origin.json.
 std::string data_folder(const TrainedModel& model);
+// The model's config with the data as RUN/config.json names it: the files may have moved since
+// (heed resume --set data.train=PATH).
+RunConfig config_of_data(const TrainedModel& model);
 
 // It was valid when written, so an Error in it now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);

@@ -6,7 +6,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <new>
+#include <set>
 
 #include "base/utf8.h"
 #include "show/film.h"
@@ -37,28 +39,42 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && has_lines(run_.path(), kFilm) && continues(m.state.step);
     if (!on_) return;
     first_weights(m);
-    if (is_frame(length_, 0, false, 0) && m.state.step == 0) add({0, m.used, measured(m)});
+    if (m.state.step == 0 && is_frame(frames_, 0, false, 0)) add({0, m.used, measured(m)});
   }
 
   bool looks_at(std::int64_t step, bool validates) override {
-    return on_ && is_frame(length_, step, validates, film_.cost());
+    return on_ &&
+           (step == prepared_.plan.steps || is_frame(frames_, step, validates, film_.cost()));
   }
 
   void before_update(const PendingUpdate& u) override {
     validates_ = u.validates;
+    valid_loss_ = kNotMeasured;
     if (looks_at(u.step, u.validates)) record_.before_update(u.values, u.gradients);
   }
 
   void stepped(const Moment& m) override {
-    if (!validates_ && on_ && is_frame(length_, m.state.step, false, film_.cost()))
+    if (!validates_ && on_ && is_frame(frames_, m.state.step, false, film_.cost()))
       add({m.state.step, m.used, measured(m), m.last.loss()});
   }
 
   void validated(const ValidEvent& line, const Moment& m) override {
+    valid_loss_ = line.loss;
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
-    if (!planned || !on_ || !is_frame(length_, line.step, true, film_.cost())) return;
+    if (!planned || !on_ || !is_frame(frames_, line.step, true, film_.cost())) return;
     const std::string sample = add({m.state.step, m.used, measured(m), kNotMeasured, line.loss});
     if (!sample.empty()) log_.info(sample_line(line.step, sample));
+  }
+
+  // The last step has a frame in any case, which a run that goes on drops.
+  void ended(Stop stop, const Moment& m) override {
+    const bool over = stop != Stop::asked && stop != Stop::signal;
+    if (!on_ || !over || frames_.empty() || frames_.back().step == m.state.step) return;
+    add({.step = m.state.step,
+         .values = m.used,
+         .matrices = measured(m),
+         .valid_loss = valid_loss_,
+         .end = true});
   }
 
  private:
@@ -67,16 +83,23 @@ class FilmListener : public Listener {
     const std::string probe = film_.probe();
     const auto known = nlohmann::ordered_json::parse(probe);
     bool begun = false, same = false;
+    std::set<std::int64_t> ends;
     const auto count = [&](const nlohmann::ordered_json& line) {
       if (!begun)
         same = std::ranges::all_of(known.items(), [&](const auto& x) {
           return line.value(x.key(), nlohmann::ordered_json()) == x.value();
         });
-      if (begun && line["kind"] == "frame")
-        length_ = {length_.frames + 1, line["step"].get<std::int64_t>()};
+      const auto at = line["step"].get<std::int64_t>();
+      if (begun && line["kind"] == "frame") {
+        if (line.value("end", nlohmann::ordered_json()) == true)
+          ends.insert(at);
+        else
+          frames_.push_back({at, line.value("valid_loss", nlohmann::ordered_json()).is_number()});
+      }
       begun = true;
     };
     for_each_event(run_.path(), count, kFilm);
+    if (same && !ends.empty()) run_.drop_frames(ends);
     if (!begun && step == 0) {
       run_.append(kFilm, probe);
       return true;
@@ -110,7 +133,11 @@ class FilmListener : public Listener {
   std::string add(const Shot& shot) try {
     const Frame frame = film_.frame(shot);
     run_.append(kFilm, frame.line);
-    length_ = {length_.frames + 1, shot.step};
+    frames_.push_back({shot.step, std::isfinite(shot.valid_loss)});
+    if (const auto too_many = surplus(frames_, film_.cost()); !too_many.empty() && !shot.end) {
+      run_.drop_frames(too_many);
+      std::erase_if(frames_, [&](const FrameStep& f) { return too_many.contains(f.step); });
+    }
     return frame.sample;
   } catch (const Error& e) {
     if (e.exit() != Exit::diverged) throw;
@@ -126,8 +153,9 @@ class FilmListener : public Listener {
   Log& log_;
   Film film_;
   LearningRecord record_;
-  FilmLength length_;
+  std::vector<FrameStep> frames_;
   bool on_ = false, validates_ = false;
+  double valid_loss_ = kNotMeasured;  // of the last step
 };
 
 }  // namespace

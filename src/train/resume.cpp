@@ -5,8 +5,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -20,6 +22,7 @@
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
+#include "train/end.h"
 
 namespace heed {
 namespace {
@@ -39,6 +42,7 @@ struct StoredRun {
   std::vector<std::string> changes;  // from `trained`, in words
   Origin origin;
   std::string nothing_to_do;  // why, and what would continue the run; or ""
+  std::optional<State> end;   // where the run was, if it goes back to `checkpoint` for a new end
 
   std::int64_t steps_done() const { return checkpoint ? checkpoint->state().step : 0; }
 };
@@ -64,36 +68,119 @@ void read_asked(StoredRun& run, Log& log) {
   }
 }
 
-// In a branch the schedule ends with the branch unless --set says where.
-RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, Log& log) {
-  std::vector<std::string> sets;
-  if ((request.more > 0 || request.max_steps > 0) &&
-      read_sets(request.run.sets).keys.contains("train.max_steps"))
+Tokenizers tokenizers_of(const StoredRun& run) {
+  return run.checkpoint ? Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder())
+                        : Tokenizers();
+}
+
+// The step at which the run was to end, 0 if it was not planned in steps.
+std::int64_t planned_end(const StoredRun& run) {
+  const TrainConfig& t = run.asked.train;
+  if (t.max_steps == 0 || t.max_epochs == 0) return t.max_steps;
+  return prepare_run(run.asked, read_origin(run.folder).folder, tokenizers_of(run), 1).plan.steps;
+}
+
+// The steps that take so long at the speed that the run has logged, the median.
+std::int64_t steps_in(double minutes, const StoredRun& run) {
+  std::vector<double> speeds;
+  for_each_event(run.folder, [&](const nlohmann::ordered_json& line) {
+    const auto event = event_from<TrainEvent>(line);
+    if (event && event->tokens_per_second > 0) speeds.push_back(event->tokens_per_second);
+  });
+  if (speeds.empty() || run.steps_done() == 0)
+    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
+                "--more N, in steps");
+  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
+  std::ranges::nth_element(speeds, middle);
+  const double tokens = static_cast<double>(run.checkpoint->state().tokens_seen);
+  const double steps = 60 * minutes * *middle / (tokens / static_cast<double>(run.steps_done()));
+  return std::max<std::int64_t>(1, std::llround(steps));
+}
+
+// The step that --max-steps, --more or --minutes asks for, else 0.
+std::int64_t new_end(const StoredRun& run, const ResumeRequest& request, Log& log) {
+  const char* option = request.max_steps > 0 ? "--max-steps"
+                       : request.more > 0    ? "--more"
+                       : request.minutes > 0 ? "--minutes"
+                                             : nullptr;
+  if (option == nullptr) return 0;
+  if (read_sets(request.run.sets).keys.contains("train.max_steps"))
     throw Error(Exit::usage,
-                fmt::format("{} and --set train.max_steps both say where the run ends.",
-                            request.more > 0 ? "--more" : "--max-steps"),
+                fmt::format("{} and --set train.max_steps both say where the run ends.", option),
                 "one of them");
-  if (!request.branch.empty()) sets.push_back("optimizer.decay_steps=null");
+  if (request.max_steps > 0) return request.max_steps;
+  const std::int64_t more = request.more > 0 ? request.more : steps_in(request.minutes, run);
+  const std::int64_t done = run.steps_done(), end = std::max(done, planned_end(run));
+  if (end > done) log.info(fmt::format("{} counts from the planned end, step {}", option, end));
+  if (request.minutes > 0)
+    log.info(fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
+  return end + more;
+}
+
+// An end in steps takes the place of one in epochs. `falls_there`: the schedule ends with it too,
+// as in a branch, unless --set says where.
+RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, std::int64_t end,
+                           bool falls_there) {
+  std::vector<std::string> sets;
+  if (falls_there) sets.push_back("optimizer.decay_steps=null");
+  if (end > 0 && request.branch.empty() && run.asked.train.max_epochs > 0)
+    sets.push_back("train.max_epochs=0");
   sets.insert(sets.end(), request.run.sets.begin(), request.run.sets.end());
-  if (request.max_steps > 0) sets.push_back(fmt::format("train.max_steps={}", request.max_steps));
-  if (request.more > 0) {
-    const std::int64_t done = run.steps_done(), end = std::max(done, run.asked.train.max_steps);
-    if (end > done) log.info(fmt::format("--more counts from the planned end, step {}", end));
-    sets.push_back(fmt::format("train.max_steps={}", end + request.more));
-  }
+  if (end > 0) sets.push_back(fmt::format("train.max_steps={}", end));
   return parse_config(run.text, run.name, sets);
+}
+
+// Does the rate stay until it falls at the end, wherever that is?
+bool falls_at_its_end(const RunConfig& config, const std::string& run) {
+  return full_rate_until(config.optimizer) > 0 && is_of_a_text(run);
+}
+
+// The first of the steps done that has another rate in one of two configs, else 0.
+std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::int64_t done) {
+  for (std::int64_t step = 1; step <= done; ++step)
+    if (learning_rate(was.optimizer, was.model.d_model, step) !=
+        learning_rate(is.optimizer, was.model.d_model, step))
+      return step;
+  return 0;
+}
+
+// A run of a text that is to end later: its rate falls at the new end, so if it has begun to fall,
+// the run goes back to before that. Without a checkpoint from there the schedule stays as it is.
+void move_the_fall(StoredRun& run, const ResumeRequest& request, std::int64_t end) {
+  const RunConfig& asked = run.asked;
+  const std::int64_t fall = full_rate_until(asked.optimizer), to = run.config.train.max_steps;
+  if (!run.checkpoint || to == asked.train.max_steps || to <= asked.optimizer.decay_steps ||
+      !falls_at_its_end(asked, run.folder))
+    return;
+  if (run.steps_done() > fall) {
+    std::optional<Checkpoint> before = newest_checkpoint(run.folder, fall).checkpoint;
+    if (!before || before->state().step == 0) return;
+    run.end = run.checkpoint->state();
+    run.checkpoint = std::move(before);
+    run.trained = checkpoint_config(*run.checkpoint);
+  }
+  run.config = continued_config(run, request, end, true);
 }
 
 // The keys that changed, in words. Error (usage) on changes that the steps already done forbid.
 std::vector<std::string> allowed_changes(const StoredRun& run, const ResumeRequest& request) {
   std::vector<std::string> changes;
+  const std::set<std::string> given = read_sets(request.run.sets).keys;
+  RunConfig same_rates = run.config;  // the highest and the lowest may change
+  same_rates.optimizer.learning_rate = run.trained.optimizer.learning_rate;
+  same_rates.optimizer.min_learning_rate = run.trained.optimizer.min_learning_rate;
+  const auto fits = [&](const std::string& key) {
+    return !request.branch.empty() ||
+           (!given.contains(key) && is_of_a_text(run.folder) &&
+            first_other_rate(run.trained, same_rates, run.steps_done()) == 0);
+  };
   for (const KeyChange& change : changed_keys(run.trained, run.config)) {
     if (std::ranges::any_of(kOfThisProcess,
                             [&](std::string key) { return change.key == "train." + key; }))
       continue;
     const std::string text = in_words(change);
     const bool of_schedule = change.on_resume == OnResume::branch;
-    if (change.on_resume == OnResume::refused || (of_schedule && request.branch.empty()))
+    if (change.on_resume == OnResume::refused || (of_schedule && !fits(change.key)))
       throw Error(Exit::usage,
                   fmt::format("a resumed run cannot change {}: the steps already done would have "
                               "been different.",
@@ -109,18 +196,22 @@ std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t sto
   const auto already = [&](const std::string& where, const char* what_continues) {
     return fmt::format("already {}; nothing to do; {}", where, what_continues);
   };
-  if (t.max_steps > 0 && s.step >= t.max_steps)
-    return already(
-        fmt::format("at step {}{}{}", s.step,
-                    s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps),
-        "--more N continues for N steps");
-  if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs)
-    return already(
-        fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch, t.max_epochs),
-        "--set train.max_epochs=N continues");
-  if (t.patience > 0 && s.stalled >= t.patience)
-    return already(fmt::format("stopped early at step {}", s.step),
-                   "--set train.patience=N, greater or 0, continues");
+  switch (end_of(t, s)) {
+    case End::steps:
+      return already(
+          fmt::format("at step {}{}{}", s.step,
+                      s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps),
+          "--more N continues for N steps");
+    case End::epochs:
+      return already(fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch,
+                                 t.max_epochs),
+                     "--set train.max_epochs=N continues; or --more N, for N steps");
+    case End::patience:
+      return already(fmt::format("stopped early at step {}", s.step),
+                     "--set train.patience=N, greater or 0, continues");
+    case End::none:
+      break;
+  }
   if (stop_at > 0 && s.step >= stop_at)
     return already(fmt::format("at step {}, {} --stop-at {}", s.step,
                                s.step > stop_at ? "past" : "that of", stop_at),
@@ -156,6 +247,13 @@ void refuse_cursor_beyond_data(const PreparedRun& run, const Checkpoint& checkpo
       "restore a copy; or move this checkpoint's folder away to resume from the one before");
 }
 
+// Has --set named other files of the data? A run that has nothing to do remembers them too.
+bool names_other_files(const StoredRun& run) {
+  const auto changes = changed_keys(run.asked, run.config);
+  return std::ranges::any_of(changes,
+                             [](const KeyChange& c) { return c.key.starts_with("data."); });
+}
+
 // Warns of damaged checkpoints that it skips. Error (store) if only those are left, if the folder
 // holds no run, or nothing to branch from; Error (usage) on changes that the steps already done
 // forbid.
@@ -178,12 +276,14 @@ StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
   if (!run.checkpoint && !request.branch.empty())
     throw Error(Exit::store, quoted_path(request.run.folder) + " has no checkpoint yet.",
                 "wait until it saves (train.save_every)");
-  run.config = continued_config(run, request, log);
+  const std::int64_t end = new_end(run, request, log);
+  run.config = continued_config(run, request, end, !request.branch.empty());
+  if (request.branch.empty()) move_the_fall(run, request, end);
   run.changes = allowed_changes(run, request);
   if (run.checkpoint)
     run.nothing_to_do =
         nothing_to_do(run.config.train, run.checkpoint->state(), request.run.stop_at);
-  if (!run.nothing_to_do.empty()) return run;  // needs no data
+  if (!run.nothing_to_do.empty() && !names_other_files(run)) return run;  // needs no data
   run.origin = read_origin(folder);
   if (run.origin.folder.empty())
     log.warn(
@@ -195,10 +295,7 @@ StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
 // Error (data) if the data is not that of the steps done.
 PreparedRun prepare_stored_run(const StoredRun& run, const RunRequest& request, Log& log) {
   for (const std::string& change : run.changes) log.info("changed: " + change);
-  Tokenizers tokenizers;
-  if (run.checkpoint)
-    tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
-  PreparedRun prepared = prepare_run(run.config, run.origin.folder, std::move(tokenizers),
+  PreparedRun prepared = prepare_run(run.config, run.origin.folder, tokenizers_of(run),
                                      request.threads, *request.exchange);
   refuse_other_data(prepared.data, run.checkpoint, run.origin);
   if (run.checkpoint) refuse_cursor_beyond_data(prepared, *run.checkpoint);
@@ -237,14 +334,17 @@ void refuse_lost_weights(const RunWriter& run, const Origin& origin) {
       "train it again, with --force: " + origin.command);
 }
 
+constexpr const char* kRateOf0 =
+    "the schedule has ended: the learning rate is 0, so training would change nothing";
+constexpr const char* kLowestRate = "--set optimizer.min_learning_rate=1e-4";
+
 // What to say of the schedule before training goes on after `done` steps, or "". A schedule ends
 // where it was planned to, even if the run now ends later.
 std::string end_of_schedule(const RunConfig& config, std::int64_t planned, std::int64_t done,
                             const std::string& run) {
   const OptimizerConfig& o = config.optimizer;
   if (learning_rate(o, config.model.d_model, done + 1) == 0)
-    return "the schedule has ended: the learning rate is 0, so training would change nothing; add, "
-           "for example, --set optimizer.min_learning_rate=1e-4";
+    return fmt::format("{}; add, for example, {}", kRateOf0, kLowestRate);
   if (!decays(o) || config.train.max_steps <= std::max(planned, decayed_at(o))) return "";
   std::string text =
       fmt::format("the schedule ends before the run, at optimizer.{} {}",
@@ -260,13 +360,27 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const std::optional<Checkpoint>& checkpoint = stored.checkpoint;
   const std::int64_t done = stored.steps_done();
   const RunConfig& config = stored.config;
-  const std::string ended =
+  std::string ended =
       end_of_schedule(config, stored.asked.train.max_steps, done, request.run.folder);
   if (!stored.nothing_to_do.empty()) {
-    run.finish_save(done, config.train.keep_last);
-    say_cut(log, run.cut_lines(done), done);
+    if (can_go_on(config, done, request.run.folder)) ended.clear();
+  } else if (config.train.max_steps != stored.asked.train.max_steps &&
+             learning_rate(config.optimizer, config.model.d_model, done + 1) == 0) {
+    throw Error(Exit::usage, fmt::format("{}.", kRateOf0),
+                fmt::format("{}; or, for a rate that falls anew, heed train with --init-from {}, "
+                            "or (wsd) --branch DIR with a --checkpoint from before the fall",
+                            kLowestRate, shell_word(request.run.folder)));
+  }
+  if (!stored.nothing_to_do.empty()) {
+    const State& state = stored.end ? *stored.end : checkpoint->state();
+    keep_fall(run, stored.asked);
+    run.finish_save(state.step, config.train.keep_last);
+    say_cut(log, run.cut_lines(state.step), state.step);
     log.info(stored.nothing_to_do + (ended.empty() ? "" : "; " + ended));
-    return result_of(run, request.run, checkpoint->state(), "already_done");
+    if (names_other_files(stored)) {  // commands that read the data look there
+      run.write_config(dump_config(prepare_stored_run(stored, request.run, log).config));
+    }
+    return result_of(run, request.run, state, "already_done");
   }
   if (!checkpoint) {
     refuse_lost_weights(run, stored.origin);
@@ -282,10 +396,24 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
       trainer.restore(*checkpoint);
+      if (stored.end) run.go_back(done);
       run.finish_save(done, config.train.keep_last);
     }
     const MetricsCut cut = run.cut_lines(done);
     say_cut(log, cut, done);
+    if (stored.end) {
+      const std::string text = fmt::format(
+          "back from step {} to step {}, where the rate had not begun to fall; now it "
+          "falls to step {}",
+          stored.end->step, done, config.train.max_steps);
+      log.info(text);
+      run.append(kMetrics,
+                 line_of(RunEvent{.step = done,
+                                  .event = "extended",
+                                  .text = text,
+                                  .from = done,
+                                  .end = RunEvent::End{stored.end->step, stored.end->valid_loss}}));
+    }
     if (!checkpoint && cut.kept == 0)  // killed before it was written
       run.append(kMetrics,
                  line_of(RunEvent{0, "start", stored.origin.command, stored.origin.core_type}));
@@ -329,7 +457,9 @@ BranchPoint branch_point(const ResumeRequest& r, Log& log) {
     BranchPoint point{beginning_of(r), {}};
     if (!point.newest.checkpoint) return point;
     const State& state = point.newest.checkpoint->state();
-    const auto best = best_checkpoint(r.run.folder, state.step);
+    std::vector<State> steps = states_of(r.run.folder);
+    std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
+    const auto best = best_of(steps);
     State known = state;  // the best that training had seen
     known.step = state.best_step;
     known.valid_loss = state.best_loss;
@@ -381,10 +511,9 @@ void check_steps_done(const StoredRun& stem, const RunConfig& is) {
                        "reproduce such a run.",
                        was.optimizer.clip_norm, is.optimizer.clip_norm),
            fmt::format("--set optimizer.clip_norm={}", was.optimizer.clip_norm));
-  for (std::int64_t step = 1; step <= done; ++step) {
+  if (const std::int64_t step = first_other_rate(was, is, done); step > 0) {
     const double had = learning_rate(was.optimizer, was.model.d_model, step);
     const double has = learning_rate(is.optimizer, was.model.d_model, step);
-    if (had == has) continue;
     refuse(fmt::format("with its config step {} would have had the learning rate {:.4g} instead of "
                        "{:.4g}: no single config could reproduce such a run.",
                        step, has, had),
@@ -445,6 +574,11 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
 }
 
 }  // namespace
+
+bool can_go_on(const RunConfig& config, std::int64_t step, const std::string& run) {
+  return learning_rate(config.optimizer, config.model.d_model, step + 1) > 0 ||
+         falls_at_its_end(config, run);
+}
 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);

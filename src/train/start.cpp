@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -11,23 +12,40 @@
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/trained_model.h"
+#include "train/partial_weights.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 
-void refuse_misfit(const RunConfig& config, const RunConfig& other, const std::string& run) {
-  const auto differs = [&](const std::string& key) {
-    throw Error(Exit::usage,
-                fmt::format("--init-from {}: its {} differs from this config's.", run, key));
+// Error (usage) if the tokenizers, special tokens or tensors of two configs differ.
+void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokenizers& tokenizers,
+                   const std::string& run) {
+  const auto refuse = [&](const std::vector<std::string>& keys) {
+    RunConfig there = other, here = config;
+    there.model = without_training(there.model);
+    here.model = without_training(here.model);
+    std::vector<std::string> differ;
+    for (const KeyChange& change : changed_keys(there, here))
+      if (std::ranges::any_of(keys, [&](const auto& key) { return change.key.starts_with(key); }))
+        differ.push_back(
+            fmt::format("{} is {} there and {} here", change.key, change.before, change.after));
+    throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(differ, "; ")),
+                "--set with the values there; or --partial, which takes the weights that fit");
   };
-  if (other.tokenizer.type != config.tokenizer.type) differs("tokenizer.type");
-  if (other.tokenizer.punctuation != config.tokenizer.punctuation) differs("tokenizer.punctuation");
-  if (further_specials(other) != further_specials(config))
-    differs(other.objective.type != config.objective.type
-                ? "objective.type"
-                : "number of special tokens (from the lengths in objective)");
+  const TokenizerConfig &a = other.tokenizer, &b = config.tokenizer;
+  if (a.type != b.type || a.punctuation != b.punctuation)
+    refuse({"tokenizer.type", "tokenizer.punctuation"});
+  if (further_specials(other) != further_specials(config)) refuse({"objective."});
+  const auto tensors = [&](const RunConfig& c) {
+    return Transformer(c.model, tokenizers.source().size(), tokenizers.target->size())
+        .table.infos();
+  };
+  const auto same = [](const ParamInfo& x, const ParamInfo& y) {
+    return x.name == y.name && x.param.rows == y.param.rows && x.param.cols == y.param.cols;
+  };
+  if (!std::ranges::equal(tensors(other), tensors(config), same)) refuse({"model."});
 }
 
 // Keys of the model that fit the weights and yet change the function that they compute.
@@ -50,18 +68,28 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
   if (!request.init_from.empty()) {
     initial = open_checkpoint(request.init_from);
     const RunConfig trained = checkpoint_config(*initial);
-    refuse_misfit(config, trained, request.init_from);
-    changes = other_function(trained, config);
-    tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
+    if (!request.partial) {
+      tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
+      refuse_misfit(config, trained, tokenizers, request.init_from);
+      changes = other_function(trained, config);
+    }
   }
   PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.run.threads,
                                      *request.run.exchange);
-  if (initial || !config.tokenizer.file.empty())
-    refuse_foreign_vocabulary(prepared.data, initial ? "--init-from " + request.init_from
-                                                     : "tokenizer.file " + config.tokenizer.file);
+  const bool whole = initial && !request.partial;
+  if (whole || !config.tokenizer.file.empty())
+    refuse_foreign_vocabulary(prepared.data, whole ? "--init-from " + request.init_from
+                                                   : "tokenizer.file " + config.tokenizer.file);
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
-  if (initial) {
+  if (initial && request.partial) {
+    PartialWeights fit = partial_weights(load_trained_model(*initial), prepared.model,
+                                         prepared.tokenizers, config.seed);
+    prepared.data.notes.push_back(fmt::format("from {}: {}", request.init_from, fit.taken));
+    if (!fit.anew.empty()) prepared.data.notes.push_back("begins anew: " + fit.anew);
+    weights = std::move(fit.values);
+  }
+  if (whole) {
     prepared.data.notes.push_back(
         fmt::format("tokenizer from {}, {} ids; the other keys of tokenizer have no effect",
                     request.init_from, prepared.tokenizers.target->size()));

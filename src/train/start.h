@@ -20,6 +20,7 @@ struct TrainRequest {
   RunRequest run;         // `folder` empty: runs/<config name>
   std::string config;     // path
   std::string init_from;  // another run, or empty
+  bool partial = false;   // of its weights only those that fit (train/partial_weights.h)
 };
 
 // Everything is read and checked, and the threads run; nothing is written yet.

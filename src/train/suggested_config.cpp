@@ -181,10 +181,10 @@ std::string suggested_config(const OwnText& text, const Suggestion& s) {
   }},
   // {meaning}
   "objective": {{"type": {objective}}},
-  // The rate rises for warmup_steps, then falls to min_learning_rate at max_steps.{less}
+  // The rate rises for warmup_steps, then falls to min_learning_rate at max_steps{last}.{less}
   "optimizer": {{
     "type": "muon", "learning_rate": {rate:g}, "min_learning_rate": {low:g},
-    "betas": [0.9, 0.95], {decay}"schedule": "cosine", "warmup_steps": {warmup}
+    "betas": [0.9, 0.95], {decay}"schedule": "{schedule}", "warmup_steps": {warmup}
   }},
   // A step reads batch_tokens tokens; max_steps is a guess of what fits into {minutes} and helps.
   // patience: stop after so many validations without a new best.
@@ -204,6 +204,8 @@ std::string suggested_config(const OwnText& text, const Suggestion& s) {
       fmt::arg("n_heads", s.d_model / 32), fmt::arg("d_ff", 4 * s.d_model),
       fmt::arg("encoder", s.encoder_layers), fmt::arg("decoder", s.decoder_layers),
       fmt::arg("dropout", s.dropout), fmt::arg("meaning", family.meaning),
+      fmt::arg("schedule", text.pairs ? "cosine" : "wsd"),
+      fmt::arg("last", text.pairs ? "" : ", over the last\n  // decay_fraction (0.2) of the steps"),
       fmt::arg("objective", family.objective), fmt::arg("rate", s.learning_rate),
       fmt::arg("low", s.learning_rate / 20), fmt::arg("decay", decay),
       fmt::arg("less", decay.empty()

@@ -8,11 +8,14 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/format.h"
 #include "base/signals.h"
 #include "base/utf8.h"
 #include "store/layout.h"
+#include "store/open_checkpoint.h"
+#include "store/trained_model.h"
 #include "train/ranks.h"
 #include "train/speed.h"
 
@@ -25,19 +28,12 @@ constexpr double kUsed = 0.9;       // share of the time left that is planned fo
 constexpr int kMeasuredSteps = 20;  // of training, to measure its speed
 constexpr double kMeasured = 0.05;  // share of the minutes, at most, for steps and for a validation
 constexpr double kLittleText = 30e3;  // bytes
+constexpr double kGoingOn = 0.5;      // share of the rate, for a model that is trained already
 constexpr std::size_t kNamed = 4;     // files, at most
 
 // For the page, and the yardsticks, which are measured with the end of the text.
 double seconds_besides_training(const OwnText& text) {
   return 1 + 2e-6 * std::min(static_cast<double>(text.facts.bytes), 3e6);
-}
-
-// The number of steps at which an end that the user has set, other than max_steps, comes.
-double steps_to_other_ends(const TrainConfig& train, const Speed& speed) {
-  double steps = std::numeric_limits<double>::infinity();
-  if (train.max_epochs > 0) steps = train.max_epochs / speed.epochs_per_step;
-  if (train.max_minutes > 0) steps = std::min(steps, 60 * train.max_minutes / speed.step_seconds);
-  return steps;
 }
 
 std::string absolute_path(const std::string& path) {
@@ -69,16 +65,51 @@ std::string names_of(const std::vector<std::string>& files) {
   return listed(names);
 }
 
-void say_model(Log& log, const OwnText& text, const PreparedRun& run) {
+// The config with tokenizer, objective and model of the run that training begins with.
+std::string with_model_of(const RunConfig& run, const std::string& suggested) {
+  auto json = nlohmann::ordered_json::parse(suggested, nullptr, true, true);
+  const auto trained = nlohmann::ordered_json::parse(dump_config(run));
+  for (const char* section : {"tokenizer", "model", "objective"}) json[section] = trained[section];
+  json["tokenizer"].erase("file");
+  return json.dump();
+}
+
+// The config of --init-from. Error (usage) if it is not for texts, or if --set contradicts it.
+RunConfig config_of_first(const TextRequest& request) {
+  const std::string& run = request.train.init_from;
+  RunConfig first = checkpoint_config(open_checkpoint(run));
+  if (first.data.has_pairs())
+    throw Error(Exit::usage,
+                fmt::format("--init-from {}: it was trained on pairs, not on a text.", run),
+                "a config with data.pairs, or source and target");
+  const GivenKeys given = read_sets(request.train.run.sets);
+  for (const KeyChange& change : changed_keys(first, given.values))
+    for (const char* section : {"tokenizer.", "model.", "objective."})
+      if (given.keys.contains(change.key) && change.key.starts_with(section))
+        throw Error(Exit::usage,
+                    fmt::format("--init-from {}: {} is {} there and {} here.", run, change.key,
+                                change.before, change.after),
+                    "without this --set: the text takes tokenizer, objective and model of the run; "
+                    "or --partial, which takes the weights that fit");
+  return first;
+}
+
+// `first`: the run whose model it is, or "".
+void say_model(Log& log, const OwnText& text, const PreparedRun& run, const std::string& first) {
   const DataConfig& data = run.config.data;
   const auto bytes = static_cast<double>(text.facts.bytes);
   if (data.valid_fraction > 0)
     log.info(fmt::format("held out, to measure with: the last {:.3g} % of the text",
                          100 * data.valid_fraction));
-  log.info(fmt::format("model: {} with {} weights, a size for {} of text and {}{}", text.like,
-                       format_rate(static_cast<double>(run.model.table.size())),
-                       format_bytes(bytes), counted(fmt::format("{:g}", text.minutes), "minute"),
-                       text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
+  const std::string weights = format_rate(static_cast<double>(run.model.table.size()));
+  if (first.empty())
+    log.info(fmt::format("model: {} with {} weights, a size for {} of text and {}{}", text.like,
+                         weights, format_bytes(bytes),
+                         counted(fmt::format("{:g}", text.minutes), "minute"),
+                         text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
+  else
+    log.info(
+        fmt::format("tokenizer, objective and model: those of {}, {} weights", first, weights));
   if (bytes < kLittleText)
     log.info(
         data.has_validation()
@@ -124,6 +155,8 @@ RunResult train_on_text(TextRequest request, Log& log) {
   if (request.train.run.folder.empty())
     request.train.run.folder = (fs::path("runs") / name_of_text(request.texts.front())).string();
   const GivenKeys given = checked_sets(request.train.run.sets);
+  std::optional<RunConfig> before;  // goes on with its model
+  if (!request.train.init_from.empty() && !request.train.partial) before = config_of_first(request);
   RunWriter::require_free(request.train.run.folder, request.train.run.force);
 
   if (piped && ::isatty(STDIN_FILENO) != 0)
@@ -141,9 +174,11 @@ RunResult train_on_text(TextRequest request, Log& log) {
   // The decay is muon's, and would make the weights of another run forget what they learnt.
   const bool muon = !given.keys.contains("optimizer.type") || given.values.optimizer.type == "muon";
   if (!muon || !request.train.init_from.empty()) suggestion.weight_decay = 0;
+  if (before) suggestion.learning_rate *= kGoingOn;
   const auto config = [&] {
-    RunConfig c = parse_config(suggested_config(text, suggestion), "the config for " + text.name,
-                               request.train.run.sets);
+    const std::string suggested = suggested_config(text, suggestion);
+    RunConfig c = parse_config(before ? with_model_of(*before, suggested) : suggested,
+                               "the config for " + text.name, request.train.run.sets);
     for (std::string& path : c.data.valid.paths) path = absolute_path(path);
     if (!c.tokenizer.file.empty()) c.tokenizer.file = absolute_path(c.tokenizer.file);
     return c;
@@ -151,9 +186,9 @@ RunResult train_on_text(TextRequest request, Log& log) {
   // Paths in the config will start at the run folder.
   PreparedStart start = prepare_start(request.train, config(), ".");
   RunConfig& c = start.prepared.config;
-  if (request.train.init_from.empty() && c.tokenizer.file.empty() && !own_tokenizer)
+  if (!before && c.tokenizer.file.empty() && !own_tokenizer)
     log.info("tokens: " + suggestion.tokens);
-  say_model(log, text, start.prepared);
+  say_model(log, text, start.prepared, before ? request.train.init_from : "");
 
   const double limit = kMeasured * 60 * request.minutes;
   lead(start.prepared, Task::measure);
@@ -161,12 +196,15 @@ RunResult train_on_text(TextRequest request, Log& log) {
     return steps >= kMeasuredSteps || seconds > limit || stop_signal() != 0;
   });
   const double validations = (kValidations + 1) * measure_validation(start.prepared, speed, limit);
-  const double most = steps_to_other_ends(c.train, speed);
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  const double most =
+      c.train.max_minutes > 0 ? 60 * c.train.max_minutes / speed.step_seconds : kNoLimit;
   const double left = kUsed * (60 * request.minutes - (seconds_now() - request.train.run.begin)) -
                       seconds_besides_training(text) - validations;
   const bool planned = !given.keys.contains("train.max_steps");
-  suggestion.steps = planned ? steps_in_time(std::min(most, left / speed.step_seconds),
-                                             suggestion.passes / speed.epochs_per_step)
+  const bool epochs = planned && c.train.max_epochs > 0;  // they end it, if there is time for them
+  const double useful = epochs ? kNoLimit : suggestion.passes / speed.epochs_per_step;
+  suggestion.steps = planned ? steps_in_time(std::min(most, left / speed.step_seconds), useful)
                              : c.train.max_steps;
   if (piped) {
     text.files = {kRunText};
@@ -174,14 +212,25 @@ RunResult train_on_text(TextRequest request, Log& log) {
   }
   c = config();
   plan_steps(start.prepared);
-  const double steps = std::min(most, static_cast<double>(c.train.max_steps));
-  const double passes = steps * speed.epochs_per_step;
-  log.info(fmt::format("steps: {}, {:.3g} times through the text{}; done in about {}",
-                       format_count(std::llround(steps)), passes,
-                       !planned || steps >= most          ? ""
-                       : passes < 0.9 * suggestion.passes ? " (--minutes M for more)"
-                                                          : " (more steps would only memorise it)",
-                       format_duration(steps * speed.step_seconds + validations)));
+  const Plan& plan = start.prepared.plan;
+  const bool reached = epochs && plan.steps > 0 && plan.steps < c.train.max_steps;
+  if (reached) {  // the intervals are shares of the true end
+    suggestion.steps = plan.steps;
+    c = config();
+    c.train.max_steps = 0;
+    plan_steps(start.prepared);
+  }
+  const std::int64_t end = plan.steps > 0 ? plan.steps : c.train.max_steps;
+  const double steps = static_cast<double>(end), passes = steps * speed.epochs_per_step;
+  log.info(fmt::format(
+      "steps: {}, {:.3g} times through the text{}; done in about {}", format_count(end),
+      reached ? static_cast<double>(c.train.max_epochs) : passes,
+      epochs && !reached
+          ? fmt::format(" of train.max_epochs {} (--minutes M for more)", c.train.max_epochs)
+      : !planned || reached || steps >= most ? ""
+      : passes < 0.9 * suggestion.passes     ? " (--minutes M for more)"
+                                             : " (more steps would only memorise it)",
+      format_duration(steps * speed.step_seconds + validations)));
   log.info(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
                        shell_word(request.train.run.folder)));
   log.info(fmt::format("to repeat it byte for byte: heed train {} --run {}{}",
@@ -189,7 +238,8 @@ RunResult train_on_text(TextRequest request, Log& log) {
                        shell_word(request.train.run.folder + "-again"),
                        request.train.init_from.empty()
                            ? ""
-                           : " --init-from " + shell_word(request.train.init_from)));
+                           : " --init-from " + shell_word(request.train.init_from) +
+                                 (request.train.partial ? " --partial" : "")));
   return begin_run(start, request.train, log);
 }
 

@@ -9,6 +9,7 @@
 #include "base/signals.h"
 #include "store/training_tensors.h"
 #include "train/divergence.h"
+#include "train/end.h"
 
 namespace heed {
 namespace {
@@ -71,9 +72,8 @@ int Trainer::wishes() const {
 
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
   const TrainConfig& t = prepared_.config.train;
-  if (t.max_steps > 0 && state_.step >= t.max_steps) return Stop::finished;
-  if (t.max_epochs > 0 && state_.cursor.epoch >= t.max_epochs) return Stop::finished;
-  if (t.patience > 0 && state_.stalled >= t.patience) return Stop::early;
+  if (const End end = end_of(t, state_); end != End::none)
+    return end == End::patience ? Stop::early : Stop::finished;
   if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
   if ((agreed() & kStop) != 0) return Stop::signal;
   if ((agreed() & kTimeIsUp) != 0) return Stop::time;
@@ -101,8 +101,8 @@ Stop Trainer::run(std::int64_t stop_at) {
     const bool best = is_due(t.eval_every, span) && validate(true);
     stop = reason_to_stop(stop_at);
     lost_line_ = run_ && run_->take_lost_line();
-    const bool lost = (agreed() & kSave) != 0;
-    if ((best || lost || is_due(t.save_every, span)) && !stop) save();
+    const bool asked = (agreed() & kSave) != 0 || (last_.wishes & kKeep) != 0;
+    if ((best || asked || is_due(t.save_every, span)) && !stop) save();
   }
   return finish(*stop);
 }
@@ -115,8 +115,10 @@ StepSpan Trainer::step() {
   const bool validates = validation_ && is_due(prepared_.config.train.eval_every, span);
   const bool looks = std::ranges::any_of(
       listeners_, [&](const auto& listener) { return listener->looks_at(span.step, validates); });
+  const bool keeps = run_ && span.step == run_->keeps();
   last_ = stepper_.gradient(
-      span.step, batch, [&] { feed_.fill_next(); }, wishes() | (looks ? kLook : 0));
+      span.step, batch, [&] { feed_.fill_next(); },
+      wishes() | (looks ? kLook : 0) | (keeps ? kKeep : 0));
   const bool looked_at = (last_.wishes & kLook) != 0;
   if (looked_at || !last_.finite) stepper_.gather_gradient();
   if (!last_.finite)

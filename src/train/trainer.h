@@ -49,7 +49,7 @@ class Trainer {
 
  private:
   // Bits of what one rank may want, and all then do.
-  enum Wish { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8 };
+  enum Wish { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8, kKeep = 16 };
   int wishes() const;
   // What ranks agree on comes with the last step.
   int agreed() const { return exchange_.ranks() > 1 ? last_.wishes : wishes(); }

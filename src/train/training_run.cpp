@@ -7,6 +7,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "step/schedule.h"
 #include "store/best.h"
 #include "store/origin.h"
 #include "train/divergence.h"
@@ -64,6 +65,10 @@ void check_room(const PreparedRun& prepared, const std::string& run) {
                             static_cast<double>(prepared.model.table.size()));
 }
 
+void keep_fall(RunWriter& run, const RunConfig& config) {
+  if (is_of_a_text(run.path())) run.keep(full_rate_until(config.optimizer));
+}
+
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
                     const std::string& reason, Exit exit) {
   return {exit, run.path().string(), reason, state, run.best(), seconds_now() - request.begin};
@@ -75,6 +80,7 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
   log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
+  keep_fall(run, prepared.config);
   lead(prepared, Task::train, request.stop_at);
   Trainer trainer(prepared, &run);
   try {

@@ -40,6 +40,9 @@ struct RunResult {
 // before a run folder is made.
 void check_room(const PreparedRun& prepared, const std::string& run);
 
+// A run of a text keeps the checkpoint at which its rate begins to fall (train/resume.h).
+void keep_fall(RunWriter& run, const RunConfig& config);
+
 // Trains from the state that `set_up` gives the trainer, and logs how it begins and ends.
 RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
                            Log& log, const std::function<void(Trainer&)>& set_up);

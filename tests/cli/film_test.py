@@ -79,8 +79,10 @@ class FilmTest(RunsTest):
 
     def test_a_longer_run_continues_the_film_of_the_shorter_one(self):
         self.train(self.config(train__max_steps=13), "short")
-        self.assertEqual(self.steps_of_film("short"), [0, 1, 2, 4, 8, 10])  # none at the end
-        self.resume("short", "--max-steps", 20)
+        self.assertEqual(self.steps_of_film("short"), [0, 1, 2, 4, 8, 10, 13])
+        end = self.film("short")[1][-1]
+        self.assertEqual((end["end"], end["valid_loss"]), (True, self.metrics("short", "valid")[-1]["loss"]))
+        self.resume("short", "--max-steps", 20)  # which drops the frame of the end
         self.train(self.config(), "long")
         self.same_film("short", "long")
 
@@ -169,7 +171,7 @@ class FilmTest(RunsTest):
                 self.assertEqual([f["step"] for f in self.report(damage)["frames"]][-1], 20)
 
     def test_the_report_shows_the_film_and_the_last_step(self):
-        self.train(self.config(train__max_steps=18))
+        self.train(self.config(), "run", "--stop-at", 18)
         data = self.report()
         _, frames = self.film()
         self.assertEqual([f["step"] for f in data["frames"]], [0, 1, 2, 4, 8, 10, 16, 18])

@@ -1,8 +1,9 @@
 """heed train --init-from: a run that starts from another run's weights."""
+import json
 import shutil
 import unittest
 
-from runs import RunsTest
+from runs import RunsTest, text, weights
 
 
 class InitFrom(RunsTest):
@@ -18,12 +19,63 @@ class InitFrom(RunsTest):
         self.assertLess(loss("second"), loss("fresh") - 0.1)
         tokenizer = lambda run: self.files(self.checkpoints(run) / "last")["tokenizer.json"]
         self.assertEqual(tokenizer("first"), tokenizer("second"))
-        for change, status in (("model.d_model=16", 4), ("tokenizer.type=byte", 2),
-                               ("model.encoder_layers=2", 4)):
-            self.train(config, "misfit", "--init-from", self.folder / "first", "--set", change,
-                       status=status)
+        for change, said in (("model.d_model=16", "model.d_model is 8 there and 16 here"),
+                             ("tokenizer.type=byte", 'tokenizer.type is "char" there and "byte" here'),
+                             ("model.encoder_layers=2", "model.encoder_layers is 1 there and 2 here"),
+                             ("model.bias=false", "model.bias is true there and false here")):
+            r = self.train(config, "misfit", "--init-from", self.folder / "first", "--set", change, status=2)
+            self.assertIn(said, r.err.splitlines()[0])
             self.assertFalse((self.folder / "misfit").exists(), change)
         self.train(config, "misfit", "--init-from", self.folder / "none", status=4)
+
+    def test_a_text_goes_on_with_the_model_of_the_run(self):
+        for family in ("causal_lm", "masked_lm"):
+            with self.subTest(family):
+                self.train(self.config(family=family, train__max_steps=6), family)
+                (self.folder / "more.txt").write_text(text(500, seed=2))
+                run = family + "2"
+                args = ["train", "more.txt", "--init-from", family, "--minutes", 0.02, "--threads", 1]
+                r = self.check(*args, "--run", run, words=f"tokenizer, objective and model: those of {family}, ")
+                configs = [json.loads((self.folder / x / "config.json").read_text()) for x in (family, run)]
+                for section in ("tokenizer", "objective", "model"):
+                    self.assertEqual(configs[0][section], configs[1][section])
+                first = [self.files(self.checkpoints(x) / y)["model.safetensors"]
+                         for x, y in ((family, "best"), (run, "step-00000000"))]
+                self.assertEqual(*first)
+                for change, said in (("model.d_model=16", "model.d_model is 8 there and 16 here"),
+                                     ("tokenizer.type=bpe", 'tokenizer.type is "char" there and "bpe" here')):
+                    r = self.check(*args, "--run", "no", "--set", change, status=2)
+                    self.assertIn(said, r.err.splitlines()[0])
+                self.check(*args, "--run", "no", "--like", "gpt", status=2, words="--like")
+        self.train(self.config(family="seq2seq", train__max_steps=2), "pairs")
+        self.check("train", "more.txt", "--init-from", "pairs", status=2, words="pairs")
+        self.assertFalse((self.folder / "no").exists())
+
+    def test_partial_takes_what_fits_and_lists_what_begins_anew(self):
+        self.train(self.config(family="causal_lm", train__max_steps=6), "first")
+        (self.folder / "b.txt").write_text(text(300).replace("old", "Öld"))
+        config = self.config("b", family="causal_lm", data={"train": "b.txt", "valid_fraction": 0.1}, model__decoder_layers=2)
+        self.train(config, "misfit", "--init-from", "first", status=2, words="model.decoder_layers is 1 there and 2 here")
+        r = self.train(config, "second", "--init-from", "first", "--partial", "--stop-at", 1,
+                       words="begins anew: decoder.layers.1.*\n")
+        old, new = (weights(self.folder / run / "checkpoints" / step / "model.safetensors")
+                    for run, step in (("first", "best"), ("second", "step-00000000")))
+        for name in old:
+            if name != "embed_tokens.weight":
+                self.assertEqual(old[name], new[name], name)
+        tokens = [json.loads((self.folder / run / "checkpoints" / step / "tokenizer.json").read_text())
+                  for run, step in (("first", "best"), ("second", "step-00000000"))]
+        ids = [{t: i for i, t in enumerate(x["special"] + x["tokens"])} for x in tokens]
+        both = ids[0].keys() & ids[1].keys()
+        self.assertRegex(r.err, rf"from first: \d+ tensors and {len(both)} of {len(ids[1])} rows of embed_tokens.weight\n")
+        self.assertGreater(len(ids[1]), len(both))
+        row = lambda w, i: w["embed_tokens.weight"][8 * i:8 * i + 8]
+        for token in both:
+            self.assertEqual(row(old, ids[0][token]), row(new, ids[1][token]), token)
+        self.train(self.config("c", family="causal_lm", model={"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": 0,
+                                                               "decoder_layers": 1}),
+                   "third", "--init-from", "first", "--partial", status=2, words="model.d_model is 8 there and 16 here")
+        self.check("train", "b.txt", "--partial", status=2, words="--init-from")
 
     def test_a_vocabulary_that_knows_little_of_the_text_is_refused(self):
         self.train(self.config(train__max_steps=2), "first")

@@ -35,6 +35,21 @@ class OddRunsTest(ReportsTest):
             self.assertEqual((m["gradient_norm"], m["update_ratio"]), (None, None))
             self.assertGreater(m["weight_norm"], 0)
 
+    def test_a_run_without_a_checkpoint_shows_what_it_has_logged(self):
+        config = self.config(optimizer__learning_rate=1e4, train__log_every=1, train__save_every=0, optimizer__clip_norm=0)
+        self.train(config, "run", status=5)
+        self.assertEqual(self.steps(), [])
+        _, data = self.report()
+        self.assertEqual(data["last_step"], self.metrics(kind="train")[-1]["step"])
+        self.assertEqual(self.steps_of(data)[:2], [0, 1])
+        self.assertEqual((data["parameters"], data["best_loss"]), ([], None))
+        self.assertIn(self.metrics(kind="event")[-1]["text"], data["notes"])
+        self.assertIn("no checkpoint yet", " ".join(data["notes"]))
+        self.assertIn('"learning_rate": 10000', data["config"])
+        for name in ("metrics.jsonl", "film.jsonl"):
+            (self.folder / "run" / name).unlink()
+        self.report(status=4, words="neither a checkpoint nor a line")
+
     def test_without_the_data_there_are_no_maps(self):
         self.train(self.config())
         (self.folder / "a.txt").unlink()

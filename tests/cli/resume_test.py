@@ -129,6 +129,20 @@ class Resume(RunsTest):
         data.write_text(whole)
         self.resume("run")
 
+    def test_data_that_moved_is_found_by_every_command_once_resume_was_told(self):
+        self.train(self.config())
+        (self.folder / "a.txt").rename(self.folder / "moved.txt")
+        self.check("evaluate", "run", status=3, words=["no such file", "after heed resume all commands look there"])
+        place = self.folder / "moved.txt"
+        other = self.folder / "other.txt"
+        other.write_text(text(50))
+        self.resume("run", "--set", f"data.train={other}", status=3, words="SHA-256")
+        self.resume("run", "--set", f"data.train={place}", words="nothing to do")
+        self.check("evaluate", "run")
+        (self.folder / "run/film.jsonl").unlink()
+        self.assertNotIn("cannot be read", self.out("report", "run", "--json"))
+        self.resume("run", "--more", 2)
+
     def test_data_changed_before_the_first_checkpoint_is_refused(self):
         for name, data in (("tail", {"train": "a.txt", "valid_fraction": 0.1}),
                            ("file", {"train": "b.txt", "valid": "a.txt"})):
@@ -270,13 +284,6 @@ class Resume(RunsTest):
         self.assertEqual(self.snapshot(), before)
         self.train(self.config(train__max_steps=0, train__max_epochs=1), "epochs")
         self.resume("epochs", words=["already at step", "the end of epoch 1 of 1; nothing to do; --set train.max_epochs=N"])
-
-    def test_continuing_with_a_learning_rate_of_0_is_warned_of(self):
-        self.train(self.config(optimizer__schedule="linear", train__max_steps=6))
-        r = self.resume("run", "--more", 2)
-        self.assertIn("optimizer.min_learning_rate", r.err)
-        r = self.resume("run", "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
-        self.assertNotIn("the learning rate is 0", r.err)
 
     def test_an_end_before_the_planned_one_is_reported(self):
         self.train(self.config(), "run", "--stop-at", 6)

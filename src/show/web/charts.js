@@ -165,10 +165,10 @@ function chart(title, lines, options = {}) {
   const y = axisOf([...all, ...levels].map((p) => p[1]), options);
   const px = (v) => area.left + x.share(v) * (area.right - area.left);
   const py = (v) => area.bottom - y.share(v) * (area.bottom - area.top);
-  const path = ({ look, points }) => graphic("path", {
-    class: look,
-    d: "M" + thinned(points).map(([a, b]) => `${coordinate(px(a))} ${coordinate(py(b))}`).join("L") +
-      (points.length === 1 ? "h0.1" : "") });
+  const path = ({ look, points }) => points.length === 1
+    ? graphic("circle", { class: look, cx: coordinate(px(points[0][0])), cy: coordinate(py(points[0][1])), r: 3 })
+    : graphic("path", {
+      class: look, d: "M" + thinned(points).map(([a, b]) => `${coordinate(px(a))} ${coordinate(py(b))}`).join("L") });
   const sample = ({ name, look }) => element("span", {},
     graphic("svg", { class: "sample", viewBox: "0 0 24 8", "aria-hidden": true },
       graphic("path", { class: look, d: "M0 4H24" })), name);

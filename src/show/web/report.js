@@ -8,10 +8,11 @@ const numbers = (titles, rows) => element("table", { class: "numbers" }, ...rows
 
 function about() {
   const count = (n) => n.toLocaleString("en");
-  const text = `${count(data.last_step)} steps, ${count(data.parameter_count)} parameters`;
+  const parameters = data.parameter_count > 0 ? `, ${count(data.parameter_count)} parameters` : "";
+  const text = `${count(data.last_step)} steps${parameters}`;
+  if (data.best_loss === null) return text + ".";
   const i = valid.steps.lastIndexOf(data.best.step);
-  if (i < 0) return text + ".";
-  const loss = `loss ${short(valid.loss[i])} nats per token (perplexity ${short(perplexity(valid.loss[i]))})`;
+  const loss = `loss ${short(data.best_loss)} nats per token (perplexity ${short(perplexity(data.best_loss))})`;
   const best = data.best.by_metric ? `${data.metric} ${short(valid.metric[i])} (${loss})` : loss;
   return `${text}; best held-out ${best} at step ${data.best.step}.`;
 }
@@ -22,16 +23,25 @@ const perplexity = (loss) => (loss === null ? null : Math.exp(loss));
 const same = (x) => x;
 const line = (name, curves, key, of = same) =>
   ({ name, points: curves.steps.map((step, i) => [step, of(curves[key][i])]) });
-const both = (key, of) => [line("training", train, key, of), line("held out", valid, key, of)];
+
+// The losses of training and of held-out text. The film knows those before the first line of the log;
+// at step 0, that of the text which it shows. A point marks an end that the run went back from.
+function losses(of = same) {
+  const [training, held] = [line("training", train, "loss", of), line("held out", valid, "loss", of)];
+  const begin = data.frames.filter((f) => f.step < (train.steps[0] ?? Infinity));
+  training.points.unshift(...begin.map((f) => [f.step, of(f.step === 0 ? f.probe_loss : f.train_loss)]));
+  const ends = data.ends.map((end) => ({ name: "ended first", points: [[end.step, of(end.loss)]] }));
+  return [training, held, ...ends];
+}
 
 // Yardsticks, simpler methods on the same text: lines in the loss chart, and a table.
 
 const yardsticks = data.yardsticks ?? [];
 
 function drawYardsticks() {
-  const i = valid.steps.lastIndexOf(data.best.step);
-  if (yardsticks.length === 0 || i < 0) return;
-  const loss = valid.loss[i], known = yardsticks.find((y) => y.nats_per_token > 0 && y.bits_per_byte > 0);
+  const loss = data.best_loss;
+  if (yardsticks.length === 0 || loss === null) return;
+  const known = yardsticks.find((y) => y.nats_per_token > 0 && y.bits_per_byte > 0);
   const model = { name: "this model", nats_per_token: loss,
     bits_per_byte: known ? (loss * known.bits_per_byte) / known.nats_per_token : null };
   const size = (y) => y.bits_per_byte ?? y.nats_per_token ?? Infinity;
@@ -51,8 +61,8 @@ function drawYardsticks() {
 function drawCurves() {
   const fromZero = { fromZero: true }, levels = yardsticks.map((y) => [y.name, y.nats_per_token ?? NaN]);
   $("charts").replaceWith(charts(
-    chart("Loss (nats per token)", both("loss"), { levels }),
-    chart("Perplexity (logarithmic)", both("loss", perplexity), { logarithmic: true }),
+    chart("Loss (nats per token)", losses(), { levels }),
+    chart("Perplexity (logarithmic)", losses(perplexity), { logarithmic: true }),
     chart("Accuracy, held out", [line("", valid, "accuracy")], fromZero),
     chart(`${data.metric}, held out`, [line("", valid, "metric")], fromZero),
     chart("Learning rate", [line("", train, "learning_rate")], fromZero),
