@@ -74,14 +74,14 @@ Tokenizers tokenizers_of(const StoredRun& run) {
 }
 
 // The step at which the run was to end, 0 if it was not planned in steps.
-std::int64_t planned_end(const StoredRun& run) {
+std::int64_t end_in_steps(const StoredRun& run) {
   const TrainConfig& t = run.asked.train;
   if (t.max_steps == 0 || t.max_epochs == 0) return t.max_steps;
   return prepare_run(run.asked, read_origin(run.folder).folder, tokenizers_of(run), 1).plan.steps;
 }
 
 // The steps that take so long at the speed that the run has logged, the median.
-std::int64_t steps_in(double minutes, const StoredRun& run) {
+std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
   std::vector<double> speeds;
   for_each_event(run.folder, [&](const nlohmann::ordered_json& line) {
     const auto event = event_from<TrainEvent>(line);
@@ -109,8 +109,8 @@ std::int64_t new_end(const StoredRun& run, const ResumeRequest& request, Log& lo
                 fmt::format("{} and --set train.max_steps both say where the run ends.", option),
                 "one of them");
   if (request.max_steps > 0) return request.max_steps;
-  const std::int64_t more = request.more > 0 ? request.more : steps_in(request.minutes, run);
-  const std::int64_t done = run.steps_done(), end = std::max(done, planned_end(run));
+  const std::int64_t more = request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
+  const std::int64_t done = run.steps_done(), end = std::max(done, end_in_steps(run));
   if (end > done) log.info(fmt::format("{} counts from the planned end, step {}", option, end));
   if (request.minutes > 0)
     log.info(fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
