@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr int kVocab = 11;
+constexpr int kIds = 11;
 
 std::vector<Example> some_texts(const Transformer& model, int n) {
   std::vector<Example> texts;
@@ -19,7 +19,7 @@ std::vector<Example> some_texts(const Transformer& model, int n) {
     Example& e = texts.emplace_back();
     for (int j = 0; j < 6 + i % 4; ++j) {
       const auto id = [&](std::uint64_t side) {
-        return static_cast<int>(combine(side, 100 * i + j) % kVocab);
+        return static_cast<int>(combine(side, 100 * i + j) % kIds);
       };
       if (model.has_encoder()) e.source.push_back(id(1));
       if (model.has_decoder()) e.target.push_back(id(2));
@@ -57,7 +57,7 @@ const PartLoss& of(const Ablation& a, Sort sort, AttentionKind kind, int layer =
 
 class AblationTest : public testing::Test {
  protected:
-  const Transformer model_{test::tiny_config(test::Family::encoder_decoder), kVocab, kVocab};
+  const Transformer model_{test::tiny_config(test::Family::encoder_decoder), kIds, kIds};
   ParamVec<float> values_ = test::lively_values<float>(model_, 5);
   std::vector<Example> texts_ = some_texts(model_, 12);
   Pool pool_{1};
@@ -135,7 +135,7 @@ TEST(EqualHeads, DoNotMatterAloneButTogether) {
   config.n_heads = 3;
   config.decoder_layers = 1;
   config.feed_forward = FeedForwardType::none;
-  const Transformer model(config, kVocab, kVocab);
+  const Transformer model(config, kIds, kIds);
   ParamVec<float> values = test::lively_values<float>(model, 5);
   const Attention& a = model.decoder.blocks[0].self_attention;
   for (const int first : {0, 12, 24})  // q, k, v
