@@ -81,7 +81,7 @@ RunRow row_of(const fs::path& run) {
     if (!states.empty()) row.step = states.back().step;
     if (!states.empty() && end_of(config.train, states.back()) != End::none) row.state = "finished";
     if (states.size() != list_steps(run).size()) row.state = "damaged";
-    if (const auto best = std::ranges::min_element(states, is_better); best != states.end()) {
+    if (const auto best = best_checkpoint(run)) {
       row.best_step = best->step;
       if (std::isfinite(best->valid_loss)) row.loss = best->valid_loss;
     }

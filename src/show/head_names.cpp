@@ -144,6 +144,7 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
     Example e;
     if (model.has_encoder()) e.source = repeated(Side::source, model.source_vocab);
     if (model.has_decoder()) e.target = repeated(Side::target, model.target_vocab);
+    if (model.has_encoder() && e.source.empty()) break;  // it reads one token at a time
     texts_.push_back({e, true, {}});
   }
 }
