@@ -11,6 +11,8 @@ _heed() {
   elif [[ $word == -* ]]; then
     words=$("$heed" "${COMP_WORDS[1]}" --help 2>/dev/null | tr , ' ' | grep -oE -- '(^| )--[a-z-]+')
   fi
+  # Names of runs, where a run is asked for.
+  ((COMP_CWORD != 2)) || words+=" $(for run in runs/*/checkpoints; do [[ -d $run ]] && basename "${run%/*}"; done)"
   [[ -z $words ]] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 complete -o default -F _heed heed

@@ -94,7 +94,7 @@ MUTATIONS = [
     ("model backward: target table forgotten", TRANSFORMER, "embeddings.target->backward(pass, batch.target, d);", ";"),
     ("output layer backward: reads the rows by the wrong numbers", LOSS, "copy_row(dh, i, dhidden, numbers[i])", "copy_row(dh, i, dhidden, i)"),
     ("loss: unscored rows keep old gradient", LOSS, "set_zero(dhidden);", ""),
-    ("loss: log-probabilities are smoothed", LOSS, "-row.nll", "-row.objective"),
+    ("loss: log-probabilities are smoothed", LOSS, "row.nll);", "row.objective);"),
     ("rows: one dropout key for a whole sequence", "src/nn/packed.cpp", "combine(key, static_cast<std::uint64_t>(first_position + i))", "key"),
     ("cache: last token is not copied", "src/nn/cache.cpp", "a.row(tokens)", "a.row(tokens - 1)"),
     ("parameters: identity is not the identity", "src/nn/param.cpp", "i / info.param.cols == i % info.param.cols ?", "i % info.param.cols == 0 ?"),

@@ -4,7 +4,6 @@
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
+#include "base/wrap.h"
 
 namespace heed {
 namespace {
@@ -33,14 +33,11 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
+constexpr std::string_view kQuoted = "  | ";  // begins a line of a model's text
+
 bool set_in_environment(const char* name) {
   const char* value = std::getenv(name);
   return value && *value;
-}
-
-int terminal_width(int fd) {
-  winsize size{};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -79,7 +76,10 @@ class Log::Terminal {
     if (quiet_ && look != Look::warning) return;
     const std::lock_guard<std::mutex> lock(mutex_);
     const bool fields = look == Look::fields || look == Look::good_fields;
-    if (terminal_ && fields) line = fitting_fields(line, terminal_width(fd_));
+    if (terminal_)
+      line = fields
+                 ? fitting_fields(line, terminal_width(fd_))
+                 : wrapped(line, terminal_width(fd_), line.starts_with(kQuoted) ? kQuoted : "  ");
     if (colour_ && look == Look::warning) line = "\x1b[33m" + line + "\x1b[0m";
     if (colour_ && look == Look::good_fields)
       line = line.insert(line.rfind("| ") + 2, "\x1b[32m") + "\x1b[0m";

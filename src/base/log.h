@@ -31,6 +31,7 @@ class Log {
   // Opens the file again if it was moved or removed, and says so.
   void keep_file(const std::string& path);
 
+  // A terminal breaks a long line at spaces.
   void info(std::string_view line);
   void warn(std::string_view line);  // adds "warning: "
   // A line of fields, "a | b | c". A narrow terminal shows fewer of them

@@ -61,6 +61,16 @@ std::size_t find_invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+int columns_of(std::string_view text) {
+  int columns = 0;
+  each_code_point(text, [&](CodePoint c, std::size_t) {
+    columns += c.value == kInvalidCodePoint
+                   ? 1
+                   : std::max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)));
+  });
+  return columns;
+}
+
 std::size_t utf8_floor(std::string_view text, std::size_t at) {
   if (at >= text.size()) return text.size();
   std::size_t start = at;

@@ -35,6 +35,9 @@ void each_code_point(std::string_view text, Use&& use) {
   }
 }
 
+// The columns that a terminal gives the text; a byte that is not UTF-8 takes one.
+int columns_of(std::string_view text);
+
 // The start of the character at byte `at`: moves back over at most three continuation bytes.
 std::size_t utf8_floor(std::string_view text, std::size_t at);
 

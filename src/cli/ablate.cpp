@@ -24,16 +24,16 @@ constexpr double kMinute = 4e11;       // operations: a minute on two cores of a
 constexpr std::int64_t kFewestSequences = 20;
 
 constexpr const char* kAblateNotes =
-    "The loss on the held-out data with each part taken away, minus that of the whole model, in\n"
-    "nats per token, the largest first; its 95 % interval (1000 bootstrap resamples of the\n"
-    "sequences); and \"all but this one\": the same with all others of its sort taken away (all\n"
-    "other heads of its attention; all other layers or feed-forward networks of its stack; all\n"
-    "other kinds of attention). Two heads that can stand in for one another do not matter alone:\n"
+    "The loss on the held-out data with each part taken away, minus that of the whole model, in "
+    "nats per token, the largest first; its 95 % interval (1000 bootstrap resamples of the "
+    "sequences); and \"all but this one\": the same with all others of its sort taken away (all "
+    "other heads of its attention; all other layers or feed-forward networks of its stack; all "
+    "other kinds of attention). Two heads that can stand in for one another do not matter alone: "
     "then both have a small figure there, and their attention a large one.\n"
-    "A head is taken away before W_O, a layer or feed-forward network where it adds to the rows:\n"
+    "A head is taken away before W_O, a layer or feed-forward network where it adds to the rows: "
     "the mean over all positions of these sequences takes its place (--zero: 0).\n"
-    "--json: checkpoint, step, loss, sequences, tokens, passes, replaced_by (mean, zero), and\n"
-    "parts: sort (attention, layer, feed_forward, head), kind, layer, head, name, difference,\n"
+    "--json: checkpoint, step, loss, sequences, tokens, passes, replaced_by (mean, zero), and "
+    "parts: sort (attention, layer, feed_forward, head), kind, layer, head, name, difference, "
     "low, high, all_but_this (null: there are no others).";
 
 // The first sequences of the held-out data: as many as a minute allows, unless `limit` says.
@@ -115,7 +115,6 @@ Exit run_ablate(CommandLine& line) {
       ->check(in_range(1));
   app.add_flag("--zero", zero, "take a part away by 0, not by its mean");
   line.add_file("--html", html, "write a page; - is standard output", "FILE");
-  line.add_threads();
   app.footer(kAblateNotes);
   if (!line.parse()) return Exit::ok;
   if (line.json() && html == "-")

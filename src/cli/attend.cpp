@@ -27,7 +27,7 @@ struct AttendOptions {
   std::string html;
   TextArguments texts;
   std::optional<int> max_tokens;
-  HeadChoice heads;  // to draw
+  HeadChoice heads;
   std::size_t limit = Lines{}.limit;
   bool json = false, contributions = false, pull = false, names = false;
 
@@ -37,25 +37,27 @@ struct AttendOptions {
 constexpr int kDrawnTokens = 16;  // written by a model for maps in a terminal
 
 constexpr const char* kAttendNotes =
-    "Prints a line about each head, and the map of the head that looks most at single tokens;\n"
-    "--kind, --layer and --head draw the maps of the heads they choose. Without a text, on a\n"
-    "terminal, heed asks for texts one by one. What a model of pairs writes is what heed\n"
-    "translate prints; other models take the most probable token each time.\n"
-    "--json prints an object, with --file one for each line: source_ids, source_tokens,\n"
-    "source_bytes, target_ids, target_tokens, target_bytes; and those of encoder, decoder and\n"
-    "cross that the model has, as [layer][head][query][key]. The bytes of a token are its range\n"
-    "[begin, end) in the text as the model reads it (normalised, in lower case); <s> and </s>\n"
-    "have an empty range, and a target that the model writes has no bytes. In a file, unknown\n"
-    "tokens are read as <unk>. scripts/gold.py scores heads from these objects.\n"
-    "\n"
-    "--pull shows how the loss of the text would move each score: above 0, the next step would\n"
-    "raise the weight. The loss is that of training, summed, without dropout and smoothing: of\n"
-    "the text; of --target, which models of pairs need; or of the words of --target for the\n"
-    "[MASK]s of the text. --json adds pull (encoder, decoder, cross) and label_ids, one a row of\n"
+    "Prints a line about each head, and the map of the head that looks most at single tokens; "
+    "--kind, --layer and --head choose the heads that are computed: their whole maps are drawn, "
+    "and pages and --json have no others. Without a text, on a "
+    "terminal, heed asks for texts one by one. What a model of pairs writes is what heed translate "
+    "prints; other models take the most probable token each time.\n"
+    "--json prints an object, with "
+    "--file one for each line: source_ids, source_tokens, source_bytes, target_ids, target_tokens, "
+    "target_bytes; and those of encoder, decoder and cross that the model has, as "
+    "[layer][head][query][key], of the chosen heads alone; patterns, what each head does in this "
+    "text (kind, layer, head, pattern, share of the weight, uniform: that of even weights, "
+    "sentence). The bytes of a token are its range [begin, end) in the text as the "
+    "model reads it (normalised, in lower case); <s> and </s> have an empty range, and a target "
+    "that the model writes has no bytes. In a file, unknown tokens are read as <unk>. "
+    "scripts/gold.py scores heads from these objects.\n"
+    "--pull shows how the loss of the text would move each score: above 0, the next step would "
+    "raise the weight. The loss is that of training, summed, without dropout and smoothing: of "
+    "the text; of --target, which models of pairs need; or of the words of --target for the "
+    "[MASK]s of the text. --json adds pull (encoder, decoder, cross) and label_ids, one a row of "
     "the decoder, or else of the encoder; -1: none.\n"
-    "\n"
-    "--names: what a head does over held-out text far more than untrained, and than if the tokens\n"
-    "were shuffled. --json adds named_at (a step, or null) and head_names (kind, layer, head,\n"
+    "--names: what a head does over held-out text far more than untrained, and than if the tokens "
+    "were shuffled. --json adds named_at (a step, or null) and head_names (kind, layer, head, "
     "name, score, untrained, shuffled).";
 
 void add_options(CommandLine& line, AttendOptions& r) {
@@ -78,7 +80,8 @@ void add_options(CommandLine& line, AttendOptions& r) {
                "also how the loss would move each score, in nats per unit of score");
   app.add_flag("--names", r.names,
                "also the names that heads have over held-out text, as training recorded them");
-  line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
+  line.add_file("--html,--output", r.html, "write an interactive page; - is standard output",
+                "FILE");
   app.add_option("--limit", r.limit, "read only this many lines of --file")
       ->default_str("all")
       ->check(in_range(1))
@@ -88,8 +91,6 @@ void add_options(CommandLine& line, AttendOptions& r) {
 
 void check_selection(const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
-  if (r.json && r.heads.any())
-    refuse("--kind, --layer and --head choose what is drawn; --json always has everything.");
   if (r.texts.file && !r.html.empty())
     throw Error(Exit::usage, "--html writes the page of one text, --file has many.",
                 "one line of it as TEXT, or --file with --json alone");
@@ -147,7 +148,7 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
   AttendInput input;
   // Returns the ids without their frame, whose byte ranges are empty.
   const auto add = [&](Side side, const std::string& text, const std::string& name) {
-    const TokenizedText read = texts.inspected(side, text, name, is_line);
+    const TokenizedText read = texts.inspected(side, text, name, is_line, !is_line);
     const bool source = side == Side::source;
     TokenIds& ids = source ? input.read.source : input.read.target;
     ids = objective.framed(side, read.ids());
@@ -197,26 +198,25 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const Example& in
                 const InputTokens& tokens, const MapsAndNext& pass, Log& log) {
   AttentionPage page{fmt::format("{}, step {}", t.run, t.state.step), AttentionKind::cross};
   for (const AttentionKind kind : kAttentionKinds)
-    if (!map_of(pass.maps, kind).empty() &&
-        (r.heads.kind.empty() || r.heads.kind == attention_name(kind)))
-      page.kind = kind;
+    if (!map_of(pass.maps, kind).empty()) page.kind = kind;
   const AttentionMap& map = map_of(pass.maps, page.kind);
-  const SharpestHead sharpest = sharpest_head(map);
-  page.layer = std::min(r.heads.layer.value_or(sharpest.layer), map.layers - 1);
-  page.head = r.heads.head.value_or(sharpest.head);
+  const SharpestHead sharpest = sharpest_head(map, keys_of(tokens, page.kind));
+  page.layer = sharpest.layer;
+  page.head = sharpest.head;
   write_output(r.html, attention_page(page, input, tokens, pass, *t.tokenizers.target));
   if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
 }
 
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       UserTexts& texts, Log& log) {
+  check_selection(r, t.config.model);  // again: a prompt may have changed it
   const AttendInput input = read_input(r, given, t, texts);
   InputTokens tokens = input_tokens(input.read, t.tokenizers);
   tokens.source_bytes = input.source_bytes;
   tokens.target_bytes = input.target_bytes;
   Workspace workspace;
-  MapsAndNext pass =
-      maps_and_next(t.model, t.values, input.read, workspace, r.html.empty() ? 0 : kNextTokens);
+  MapsAndNext pass = maps_and_next(t.model, t.values, input.read, workspace,
+                                   r.html.empty() ? 0 : kNextTokens, r.heads);
   if (r.pull) {
     ParamVec<double> values(t.values.size());
     std::copy_n(t.values.data(), values.size(), values.data());
@@ -235,9 +235,9 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   if (!r.draws()) return;
   if (!input.written.empty())
     print("the model writes (--target for another):\n  " + input.written + "\n\n");
-  print_coloured(r.heads.any() ? draw_heads(r.heads, tokens, pass.maps, terminal_style())
+  print_coloured(r.heads.any() ? draw_heads(tokens, pass.maps, terminal_style())
                                : attention_summary(tokens, pass.maps, terminal_style()));
-  if (r.pull) print_coloured(draw_pull(r.heads, tokens, pass.maps, terminal_style()));
+  if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
   if (r.names) print("\n" + in_words(recorded_names(t)));
 }
 
@@ -255,7 +255,11 @@ Exit run_attend(CommandLine& line) {
   OpenModel trained(line);
   check_selection(r, trained.config.model);
   UserTexts texts(*trained.objective, trained.config, trained.tokenizers, trained.log);
-  return answer_texts(r.texts, {"attend", "Type a text to see where each head looks."},
+  return answer_texts(r.texts,
+                      {.command = "attend",
+                       .instructions = "Type a text to see where each head looks.",
+                       .line = &line,
+                       .settings = {"kind", "layer", "head", "max-tokens"}},
                       {.limit = r.limit}, trained.config, trained.log,
                       [&](std::span<const GivenText> read) {
                         answer_attention(r, read.front(), trained, texts, trained.log);

@@ -116,8 +116,8 @@ Exit run_average(CommandLine& line) {
   auto* best = add_number("--best", request.best, "average the N with the best validation");
   best->excludes(last);
   line.app().footer(
-      "Writes checkpoints/average-A-B, where A and B are the first and the last step. Use it with\n"
-      "--checkpoint average-A-B; it cannot be resumed. train.keep_last sets how many checkpoints\n"
+      "Writes checkpoints/average-A-B, where A and B are the first and the last step. Use it with "
+      "--checkpoint average-A-B; it cannot be resumed. train.keep_last sets how many checkpoints "
       "are kept; the best one is kept as well and can be averaged too.");
   if (!line.parse()) return Exit::ok;
   if (last->count() + best->count() == 0)

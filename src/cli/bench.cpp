@@ -1,36 +1,43 @@
-// heed bench CONFIG
+// heed bench CONFIG, TEXT or RUN
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/format.h"
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
 #include "train/ranks.h"
 #include "train/speed.h"
+#include "train/text_start.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kMinutes = 5;
+
 constexpr const char* kBenchNotes =
-    "Takes real steps on the config's data and saves nothing. tokens/s counts source and target.\n"
-    "GFLOP/s counts matrix products only (forward times 3, causal attention in full); the sgemm\n"
-    "peak is what OpenBLAS reaches on 2048 x 2048 products with one thread per core.\n"
-    "The last table shows where the threads' time goes. linear_*: products of the layers and the\n"
-    "output; attention: all work of the heads; other_layers: embeddings, norms, activations,\n"
-    "dropout; waiting: for other threads, and the rest.\n"
-    "--json keys: tokens_per_second, steps_per_second, gflop_per_step, gflops, sgemm_gflops,\n"
-    "utilisation (gflops / sgemm_gflops), peak_rss_mib, steps, threads, training_seconds (of all\n"
-    "steps of the config without validation; null without train.max_steps), breakdown (shares).\n"
-    "Under mpirun also ranks, bytes_per_step (that all ranks send), bytes_by_formula,\n"
-    "exchange_share (of a step of the first rank, mostly waiting) and predicted: tokens/s of N\n"
-    "machines like this rank's at gbit_per_second, with 50 us for each of a step's 4 exchanges.";
+    "Takes real steps on the data of the config or run, or with what heed train would make for a "
+    "text, and saves nothing. tokens/s counts source and target. "
+    "GFLOP/s counts matrix products only (forward times 3, causal attention in full); the sgemm "
+    "peak is what OpenBLAS reaches on 2048 x 2048 products with one thread per core. The last "
+    "table shows where the threads' time goes. linear_*: products of the layers and the output; "
+    "attention: all work of the heads; other_layers: embeddings, norms, activations, dropout; "
+    "waiting: for other threads, and the rest.\n"
+    "--json keys: tokens_per_second, steps_per_second, "
+    "gflop_per_step, gflops, sgemm_gflops, utilisation (gflops / sgemm_gflops), peak_rss_mib, "
+    "steps, threads, training_seconds (of all steps of the config without validation; null without "
+    "train.max_steps), breakdown (shares). Under mpirun also ranks, bytes_per_step (that all ranks "
+    "send), bytes_by_formula, exchange_share (of a step of the first rank, mostly waiting) and "
+    "predicted: tokens/s of N machines like this rank's at gbit_per_second, with 50 us for each of "
+    "a step's 4 exchanges.";
 
 // A step of `ranks` machines, from what one rank computes in a step here: each runs the largest
 // share of the shards, sends and receives (ranks - 1) / ranks of its gradient and of the weights.
@@ -59,15 +66,20 @@ Exit run_bench_command(CommandLine& line) {
   std::string path;
   std::vector<std::string> sets;
   std::int64_t steps = 0;
-  line.add_config(path);
+  line.app()
+      .add_option("CONFIG|TEXT|RUN", path, "a config, a text to train on, or a run")
+      ->type_name("PATH")
+      ->required();
   line.add_sets(sets);
   line.add_steps("--steps", steps, "steps to measure (default: about six seconds of them)");
   line.add_threads();
   line.app().footer(kBenchNotes);
   if (!line.parse()) return Exit::ok;
-  path = config_path(path);
-  const RunConfig config = load_config(path, sets);
-  const std::string folder = std::filesystem::absolute(path).parent_path().string();
+  Log log({.quiet = line.quiet() || line.json()});
+  const bool text = is_text(path);
+  if (!text) path = config_path(path);
+  const RunConfig config = text ? config_for(path, sets, log) : load_config(path, sets);
+  const std::string folder = text ? "." : data_folder_of(path);
   const PreparedRun run = prepare_run(config, folder, {}, line.threads(), line.exchange());
   lead(run, Task::measure);
   const Speed speed = measure_speed(run, [&](std::int64_t measured, double seconds) {
@@ -120,6 +132,9 @@ Exit run_bench_command(CommandLine& line) {
     print(fmt::format("all {} steps: about {} on {}, plus validation\n", format_count(all_steps),
                       format_duration(training_seconds),
                       counted(std::to_string(threads), "thread")));
+  print(fmt::format("{} give {} steps, plus validation\n",
+                    counted(std::to_string(kMinutes), "minute"),
+                    format_count(std::llround(60 * kMinutes / speed.step_seconds))));
   for (const auto& [work, share] : breakdown.items())
     print(fmt::format("  {:22}{:.1f} %\n", work, 100 * share.get<double>()));
   if (ranks == 1) return Exit::ok;

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "base/folders.h"
@@ -65,6 +66,7 @@ void CommandLine::add_model() {
       "--checkpoint", checkpoint_,
       "last, best, step-N, initial (the weights it began with) or a path (default: best, "
       "else last)");
+  add_threads();
 }
 
 void CommandLine::add_texts(TextArguments& texts, const std::string& text,
@@ -94,6 +96,12 @@ void CommandLine::add_list(const std::string& name, std::vector<std::string>& va
       ->allow_extra_args(false)
       ->default_str("")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option* CommandLine::add_optional(const std::string& name, std::string& value,
+                                       const std::string& text, const std::string& type) {
+  optional_ = name;
+  return app_.add_option(name, value, text)->type_name(type)->default_str("");
 }
 
 void CommandLine::add_sets(std::vector<std::string>& sets) {
@@ -143,9 +151,13 @@ CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps
 bool CommandLine::parse() {
   try {
     std::vector<std::string> reversed(args_.rbegin(), args_.rend());  // as CLI11 wants them
+    for (std::size_t i = 0; i < reversed.size(); ++i)
+      if (!optional_.empty() && reversed[i] == optional_ &&
+          (i == 0 || !std::isdigit(static_cast<unsigned char>(reversed[i - 1][0]))))
+        reversed.insert(reversed.begin() + static_cast<std::ptrdiff_t>(i++), "");
     app_.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    print(app_.help());
+    print(help());
     return false;
   } catch (const CLI::ExtrasError& e) {
     std::vector<std::string> left = app_.remaining();
@@ -157,6 +169,10 @@ bool CommandLine::parse() {
     if (what.starts_with(kNoNumber)) what.replace(0, kNoNumber.size(), "cannot read the value of ");
     const std::size_t many = what.find(": At Most 1 required but received ");
     if (many != std::string::npos) what = what.substr(0, many) + " is given more than once";
+    if (const std::size_t needed = what.find(": 1 required "); needed != std::string::npos) {
+      what.resize(needed);
+      what += fmt::format(" needs a value: {}", app_.get_option(what)->get_description());
+    }
     throw Error(Exit::usage, what + ".", name_ + " --help");
   }
   if (texts_ != nullptr) {
@@ -165,6 +181,22 @@ bool CommandLine::parse() {
   }
   find_runs();
   return true;
+}
+
+void CommandLine::set(const std::string& name, const std::vector<std::string>& values) try {
+  if (name == "head" && values.size() == 2) {  // of a layer
+    set("layer", {values[0]});
+    return set(name, {values[1]});
+  }
+  CLI::Option* option = app_.get_option("--" + name);
+  if (values.size() != 1)
+    throw Error(Exit::usage,
+                fmt::format(":{} needs a value: {}.", name, option->get_description()));
+  option->clear();
+  option->add_result(values[0]);
+  option->run_callback();
+} catch (const CLI::ParseError& e) {
+  throw Error(Exit::usage, std::string(e.what()) + ".");
 }
 
 void CommandLine::find_runs() {
@@ -205,8 +237,8 @@ std::string CommandLine::meant(const std::string& arg) const {
   if (const auto known = find_trade_word("key", word); key.empty() && known) {
     if (known->heed.empty()) return heed_calls_it(*known);
     key = known->heed;
-    if (!known->note.empty()) {  // its values differ too
-      value = "VALUE";
+    if (!known->note.empty()) {  // its values differ too, unless it names another key
+      if (!known->note.starts_with("for ")) value = "VALUE";
       note = fmt::format(" ({})", known->note);
     }
   }
@@ -251,9 +283,11 @@ std::string CommandLine::unexpected(const std::string& first) const {
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  const auto longer = std::find_if(
-      names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(typed); });
-  std::string end = longer != names.end() ? did_you_mean(*longer) : meant(first);
+  std::vector<std::string> longer;
+  for (const std::string& name : names)
+    if (name.starts_with(typed)) longer.push_back("\"" + name + "\"");
+  std::string end =
+      longer.empty() ? meant(first) : fmt::format("; did you mean {}?", listed(longer, "or"));
   if (end.empty()) end = did_you_mean(nearest(typed, names));
   return fmt::format("unknown option \"{}\"{}", excerpt(first), end);
 }

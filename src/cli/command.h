@@ -78,12 +78,21 @@ class CommandLine {
   CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const std::string& name, std::int64_t& steps, const std::string& text);
+  // An option whose value, which begins with a digit, may be left out: "" without it.
+  CLI::Option* add_optional(const std::string& name, std::string& value, const std::string& text,
+                            const std::string& type);
   // An option that may be repeated.
   void add_list(const std::string& name, std::vector<std::string>& values, const std::string& text,
                 const std::string& type);
 
+  // What --help prints: usage, arguments and options in two columns, and the notes.
+  std::string help() const;
+
   // False: help was printed; return Exit::ok. Error (Exit::usage) on a wrong option.
   bool parse();
+
+  // After parse(): gives an option, "temperature", another value. Error (usage) on a wrong one.
+  void set(const std::string& name, const std::vector<std::string>& values);
 
   // Error (usage) if --file and --target-file are both standard input.
   static void require_one_input(bool file, bool target_file);
@@ -114,6 +123,7 @@ class CommandLine {
   std::string run_, checkpoint_;
   int threads_ = 0;
   TextArguments* texts_ = nullptr;  // of add_texts()
+  std::string optional_;            // the option of add_optional()
   std::vector<std::string*> runs_;  // of add_run()
   CLI::App app_;
 };

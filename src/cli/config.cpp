@@ -1,4 +1,6 @@
 // heed config CONFIG | --schema | --docs
+#include <filesystem>
+
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
@@ -23,7 +25,26 @@ Exit run_config(CommandLine& line) {
                 "heed config --schema: keys, types, ranges and texts as JSON");
   if (schema) print(config_schema());
   if (docs) print(config_docs());
-  if (!path.empty()) print(dump_config(load_config(config_path(path), sets)));
+  if (path.empty()) return Exit::ok;
+  path = config_path(path);
+  RunConfig config = load_config(path, sets);
+  // Its paths start from its own folder; what is printed may be kept in another one.
+  const std::string folder = data_folder_of(path);
+  DataConfig& d = config.data;
+  std::vector<std::string*> files = {&d.source,
+                                     &d.target,
+                                     &d.pairs,
+                                     &d.valid_source,
+                                     &d.valid_target,
+                                     &d.valid_pairs,
+                                     &config.tokenizer.file};
+  for (PathList* list : {&d.train, &d.valid})
+    for (std::string& file : list->paths) files.push_back(&file);
+  if (std::error_code none; !std::filesystem::equivalent(folder, ".", none))
+    for (std::string* file : files)
+      if (!file->empty())
+        *file = std::filesystem::path(resolve_path(folder, *file)).lexically_normal().string();
+  print(dump_config(config));
   return Exit::ok;
 }
 

@@ -10,6 +10,9 @@
 #include "base/format.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
+#include "data/corpus.h"
+#include "store/layout.h"
+#include "store/origin.h"
 
 namespace heed {
 namespace {
@@ -42,17 +45,43 @@ std::vector<std::string> shipped_names() {
   return names;
 }
 
+// A config begins with a brace or a comment.
+bool begins_as_json(const std::string& path) {
+  const std::string begin = first_bytes(path);
+  const std::size_t at = begin.find_first_not_of(" \t\r\n");
+  return at != std::string::npos && (begin[at] == '{' || begin[at] == '/');
+}
+
 bool name_alone(const std::string& typed) {
   return !typed.empty() && typed != "-" && typed.find_first_of("./") == std::string::npos;
 }
 
 }  // namespace
 
+bool is_text(const std::string& typed) {
+  std::error_code none;
+  if (fs::is_directory(typed, none)) return !fs::exists(fs::path(typed) / kConfigFile, none);
+  return fs::is_regular_file(typed, none) && !typed.ends_with(".json") && !begins_as_json(typed);
+}
+
+std::string data_folder_of(const std::string& config) {
+  const fs::path folder = fs::absolute(config).parent_path();
+  const std::string of_run = read_origin(folder.string()).folder;
+  return of_run.empty() ? folder.string() : of_run;
+}
+
 bool names_config(const std::string& typed) {
   return typed.ends_with(".json") || (name_alone(typed) && !path_exists(typed));
 }
 
 std::string config_path(const std::string& typed) {
+  std::error_code none;
+  if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, none))
+    return of_run.string();
+  if (is_text(typed))
+    throw Error(
+        Exit::usage, typed + " is no config, which is JSON.",
+        "heed init " + shell_word(typed) + ", which writes a config for it, if it is a text");
   if (path_exists(typed)) return typed;
   if (!name_alone(typed)) {
     const std::string hint = missing_hint(typed);

@@ -41,7 +41,7 @@ void print_yardsticks(const Json& r) {
 // pseudo-perplexity.
 void print_evaluation(const Json& r, bool pseudo) {
   const auto line = [](const char* name, const std::string& value) {
-    print(fmt::format("{:20}{}\n", name, value));
+    print_prose(fmt::format("{:20}{}\n", name, value));
   };
   const auto number = [&](const char* key, int digits) {
     return format_fixed(r[key].get<double>(), digits);
@@ -69,27 +69,27 @@ void print_evaluation(const Json& r, bool pseudo) {
 }
 
 constexpr const char* kEvaluateNotes =
-    "Scores every token once, by default those of the run's held-out data. loss is in nats per\n"
-    "token, without label smoothing. bits per byte counts one newline per pair; it is left out\n"
-    "where the tokens do not give back the text: <unk>, changed text, the spaces that words lose,\n"
+    "Scores every token once, by default those of the run's held-out data. loss is in nats per "
+    "token, without label smoothing. bits per byte counts one newline per pair; it is left out "
+    "where the tokens do not give back the text: <unk>, changed text, the spaces that words lose, "
     "bytes that are not UTF-8. Unknown tokens are read as <unk>, and predicting\n"
-    "<unk> there is right. Masked models: fixed masks, pseudo-perplexity and the accuracy of the\n"
-    "masked tokens; with a decoder, figures for all it writes: spans, sentinels and </s>.\n"
-    "Perplexities of models with different tokenizers do not compare; bits per byte do.\n"
-    "Yardsticks score the same tokens: all ids equally likely (uniform), by their frequency in\n"
-    "training (unigram), an interpolated Kneser-Ney n-gram model of the training tokens, and what\n"
-    "xz needs for the text after the training text. For pairs they see only the target side. Of a\n"
-    "long training text they see the last 5,000,000 tokens; the n-gram model stops learning at\n"
-    "4 million n-grams, and xz sees the last 8 MiB. They are left out if the training text has\n"
-    "changed.\n"
-    "BLEU scores translations by beam search (--beam-size) against the lines as they are written;\n"
-    "the \"bleu\" in a training log scores greedy ones, split at spaces: --beam-size 1 --tokenize\n"
-    "none.\n"
-    "--json keys: data, checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens,\n"
-    "bytes, unknown_tokens if there are any, yardsticks (name, nats_per_token, bits_per_byte),\n"
-    "and with --bleu also bleu, bleu_line (precisions, brevity penalty), chrf, exact_match\n"
-    "(percent), signature, chrf_signature, not_ended (translations cut at --max-length),\n"
-    "beam_size, length_penalty.";
+    "<unk> there is "
+    "right. Masked models: fixed masks, pseudo-perplexity and the accuracy of the masked tokens; "
+    "with a decoder, figures for all it writes: spans, sentinels and </s>. Perplexities of models "
+    "with different tokenizers do not compare; bits per byte do. Yardsticks score the same tokens: "
+    "all ids equally likely (uniform), by their frequency in training (unigram), an interpolated "
+    "Kneser-Ney n-gram model of the training tokens, and what xz needs for the text after the "
+    "training text. For pairs they see only the target side. Of a long training text they see the "
+    "last 5,000,000 tokens; the n-gram model stops learning at 4 million n-grams, and xz sees the "
+    "last 8 MiB. They are left out if the training text has changed.\n"
+    "BLEU scores translations by "
+    "beam search (--beam-size) against the lines as they are written; the \"bleu\" in a training "
+    "log scores greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
+    "--json keys: data, "
+    "checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens, bytes, unknown_tokens if "
+    "there are any, yardsticks (name, nats_per_token, bits_per_byte), and with --bleu also bleu, "
+    "bleu_line (precisions, brevity penalty), chrf, exact_match (percent), signature, "
+    "chrf_signature, not_ended (translations cut at --max-length), beam_size, length_penalty.";
 
 struct EvaluateOptions {
   std::vector<std::string> files;
@@ -232,7 +232,6 @@ Exit run_evaluate(CommandLine& line) {
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, none (at spaces), char, zh")
       ->check(CLI::IsMember(bleu_tokenizers()));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
-  line.add_threads();
   app.footer(kEvaluateNotes);
   if (!line.parse()) return Exit::ok;
 
@@ -259,12 +258,19 @@ Exit run_evaluate(CommandLine& line) {
   result["tokens"] = e.sums.tokens;
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
-  if (const Yardsticks y = yardsticks_on(scored, m); !y.empty()) result["yardsticks"] = json_of(y);
+  const Yardsticks y = yardsticks_on(scored, m);
+  if (!y.empty()) result["yardsticks"] = json_of(y);
   if (o.bleu) measure_translations(o, std::move(given), m, result);
   if (line.json())
     print_line(result);
   else
     print_evaluation(result, m.objective->fills() && !m.model.has_decoder());
+  if (line.json() || y.empty()) return Exit::ok;
+  print_prose(compared(e.loss(), y) + "\n");
+  if (std::ranges::any_of(y, [&](const Yardstick& x) { return x.nats_per_token <= e.loss(); }))
+    m.log.info(
+        "to do better: train longer (heed resume RUN --more STEPS), on more text, or a larger "
+        "model");
   return Exit::ok;
 }
 

@@ -1,6 +1,7 @@
 // heed fill RUN [TEXT]
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "cli/command.h"
 #include "cli/open_model.h"
@@ -38,6 +39,12 @@ std::string as_text(const Hypothesis& f, const Tokenizer& tokenizer) {
   return printable(text.starts_with(' ') ? text.substr(1) : text);
 }
 
+// Other ways to write [MASK]: <mask>, [mask] and ___.
+std::string with_masks(const std::string& text) {
+  static const std::regex gap("<mask>|\\[mask\\]|_{3,}", std::regex::icase);
+  return std::regex_replace(text, gap, std::string(kMaskText));
+}
+
 struct FillOptions {
   TextArguments texts;
   int top_k = 5;
@@ -46,10 +53,10 @@ struct FillOptions {
 
 void answer_gaps(const FillOptions& o, const TrainedModel& m, UserTexts& texts,
                  const GivenText& given) {
-  const std::string& text = given.text;
+  const std::string text = with_masks(given.text);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (text.find(kMaskText) == std::string::npos)
-    throw Error(Exit::data, given.name + " has no [MASK], in capitals and square brackets.",
+    throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
                 "heed fill " + m.run + " \"the [MASK] barked\"");
   const TokenIds ids =
       m.objective->framed_source(texts.inspected(Side::source, text, given.name, false).ids());
@@ -78,13 +85,13 @@ Exit run_fill(CommandLine& line) {
   line.add_model();
   CLI::App& app = line.app();
   line.add_texts(o.texts,
-                 "a text with one [MASK] or more, in quotes; on a terminal heed asks for it");
+                 "a text with one [MASK] or more, or ___ for each; on a terminal heed asks for it");
   app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
       ->check(in_range(1, 1'000'000));
   app.footer(
-      "With --json, an object per text: text, ids (what the model reads), masks: the position of\n"
-      "each in ids and its candidates (token, id, probability). A model with a decoder answers\n"
-      "with spans of one token or more (text, tokens, ids, probability, log_probability), at most\n"
+      "With --json, an object per text: text, ids (what the model reads), masks: the position of "
+      "each in ids and its candidates (token, id, probability). A model with a decoder answers "
+      "with spans of one token or more (text, tokens, ids, probability, log_probability), at most "
       "32 per mask, each given its best answers to the earlier masks.");
   if (!line.parse()) return Exit::ok;
   o.json = line.json();
@@ -92,8 +99,12 @@ Exit run_fill(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("fill", m.run);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(o.texts, {"fill", std::string(kFills.instructions)}, {}, m.config, m.log,
-                      [&](std::span<const GivenText> given) {
+  return answer_texts(o.texts,
+                      {.command = "fill",
+                       .instructions = std::string(kFills.instructions),
+                       .line = &line,
+                       .settings = {"top-k"}},
+                      {}, m.config, m.log, [&](std::span<const GivenText> given) {
                         answer_gaps(o, m, texts, given.front());
                         return Unknown();
                       });

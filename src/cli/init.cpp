@@ -14,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kInitNotes =
-    "The config is the one that heed train TEXT would make, with comments, but nothing is\n"
-    "measured: train.max_steps is a guess at what fits into --minutes. Without TEXT it names\n"
+    "The config is the one that heed train TEXT would make, with comments, but nothing is "
+    "measured: train.max_steps is a guess at what fits into --minutes. Without TEXT it names "
     "mine.txt. A .tsv file (source, tab, target) gets a model that translates.";
 
 }  // namespace

@@ -29,14 +29,24 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return joined(sizes, " x ");
 }
 
+// A row of a table, a name and columns of these widths, without the columns that do not fit.
+void print_row(const std::string& row, std::size_t name, std::initializer_list<int> widths) {
+  for (const int width : widths)
+    if (static_cast<int>(name) + 1 + width <= output_columns()) name += 1 + width;
+  print((std::ssize(row) > output_columns() ? row.substr(0, name) : row) + "\n");
+}
+
 void print_matrices(const Learning& learning) {
   const std::size_t width = name_width(learning.matrices);
-  print(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>8}\n", "matrix", width, "gradient", "norm",
-                    "update", "cosine"));
+  const auto columns = {11, 9, 9, 8};
+  print_row(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>8}", "matrix", width, "gradient", "norm",
+                        "update", "cosine"),
+            width, columns);
   const auto known = [](double x) { return std::isnan(x) ? "-" : fmt::format("{:.5f}", x); };
   for (const MatrixLearning& m : learning.matrices)
-    print(fmt::format("{:{}} {:>11} {:9.3f} {:>9} {:8.3f}\n", m.name, width, known(m.gradient_norm),
-                      m.weight_norm, known(m.update_ratio), m.cosine));
+    print_row(fmt::format("{:{}} {:>11} {:9.3f} {:>9} {:8.3f}", m.name, width,
+                          known(m.gradient_norm), m.weight_norm, known(m.update_ratio), m.cosine),
+              width, columns);
 }
 
 void print_entropy(const Learning& learning) {
@@ -68,17 +78,19 @@ void print_learning(const std::vector<LearningStep>& records, bool averaged) {
   for (std::size_t i = 0; i < shown.matrices.size(); ++i)
     if (shown.matrices[i].update_ratio == 0)
       shown.matrices[i].update_ratio = moved.learning.matrices[i].update_ratio;
-  print(fmt::format("\nLearning record of step {} (--json has those of all steps).\n", last.step));
+  print_prose(
+      fmt::format("\nLearning record of step {} (--json has those of all steps).\n", last.step));
   if (shown.entropy.empty())
-    print("It has no frame in the film: the gradient, the update and the entropy are not known.\n");
+    print_prose(
+        "It has no frame in the film: the gradient, the update and the entropy are not known.\n");
   else if (averaged)
-    print(
+    print_prose(
         "It describes the trained weights; the table above describes their average "
         "(train.ema_decay), and so does the entropy.\n");
-  print(fmt::format(
-      "gradient: norm before clipping; update: how far {} moved the matrix, as a share\n"
-      "of its norm; cosine: to its value at step 0; entropy of a row of attention, mean over a\n"
-      "piece of the held-out text (0: looks at one token), beside that of uniform attention\n\n",
+  print_prose(fmt::format(
+      "gradient: norm before clipping; update: how far {} moved the matrix, as a share of its "
+      "norm; cosine: to its value at step 0; entropy of a row of attention, mean over a piece of "
+      "the held-out text (0: looks at one token), beside that of uniform attention\n\n",
       moved.step == last.step || shown.entropy.empty() ? "the step"
                                                        : fmt::format("step {}", moved.step)));
   print_matrices(shown);
@@ -114,14 +126,17 @@ Exit run_inspect(CommandLine& line) {
   const std::size_t width = name_width(rows);
   print(fmt::format("{}, step {}, {} parameters\n", name, format_count(m.state.step),
                     format_count(static_cast<std::int64_t>(m.model.table.size()))));
-  print(
-      "norm: length of the tensor as a vector; moved: distance from its value at step 0;\n"
+  print_prose(
+      "norm: length of the tensor as a vector; moved: distance from its value at step 0; "
       "cosine: between now and step 0 (1: same direction)\n\n");
-  print(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>9} {:>8}\n", "tensor", width, "shape", "norm",
-                    "at start", "moved", "cosine"));
+  const auto columns = {11, 9, 9, 9, 8};
+  print_row(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>9} {:>8}", "tensor", width, "shape", "norm",
+                        "at start", "moved", "cosine"),
+            width, columns);
   for (const ParameterRow& r : rows)
-    print(fmt::format("{:{}} {:>11} {:9.3f} {:9.3f} {:9.3f} {:8.3f}\n", r.name, width,
-                      shape_text(r.shape), r.norm, r.initial_norm, r.distance, r.cosine));
+    print_row(fmt::format("{:{}} {:>11} {:9.3f} {:9.3f} {:9.3f} {:8.3f}", r.name, width,
+                          shape_text(r.shape), r.norm, r.initial_norm, r.distance, r.cosine),
+              width, columns);
   print_learning(records, m.config.train.ema_decay > 0);
   return Exit::ok;
 }

@@ -60,7 +60,10 @@ Exit run_neighbors(CommandLine& line) {
     answer_words(e, words, top_k, line.json());
     return Exit::ok;
   }
-  return prompt_for_texts({"neighbors", "Type words, or an analogy: king - man + woman."},
+  return prompt_for_texts({.command = "neighbors",
+                           .instructions = "Type words, or an analogy: king - man + woman.",
+                           .line = &line,
+                           .settings = {"top-k"}},
                           trained.log, [&](const std::string& text) {
                             const std::vector<std::string_view> typed = split_words(text);
                             if (!typed.empty())

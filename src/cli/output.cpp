@@ -8,12 +8,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/utf8.h"
+#include "base/wrap.h"
 #include "store/layout.h"
 
 namespace heed {
@@ -29,9 +31,21 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-void print(std::string_view text) {
+bool on_terminal() {
   static const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  print_coloured(terminal ? printable_lines(text) : text);
+  return terminal;
+}
+
+void print(std::string_view text) {
+  print_coloured(on_terminal() ? printable_lines(text) : text);
+}
+
+int output_columns() {
+  return on_terminal() ? terminal_width(STDOUT_FILENO) : std::numeric_limits<int>::max();
+}
+
+void print_prose(std::string_view text) {
+  print(wrapped(text, output_columns(), "  "));
 }
 
 void print_coloured(std::string_view text) {
@@ -64,11 +78,31 @@ void write_output(const std::string& path, std::string_view text) {
 }
 
 void print_error(const char* what) {
-  std::fprintf(stderr, "heed: error: %s\n", printable_lines(what).c_str());
+  const std::string text = "heed: error: " + printable_lines(what);
+  const bool wraps = ::isatty(STDERR_FILENO) == 1;
+  std::fprintf(stderr, "%s\n",
+               wraps ? wrapped(text, terminal_width(STDERR_FILENO), "  ").c_str() : text.c_str());
 }
 
 void flush_output() {
   if (std::fflush(stdout) != 0) failed(errno);
+}
+
+nlohmann::ordered_json json_of(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer) {
+  nlohmann::ordered_json json;
+  for (const char* key : {"token_logprobs", "ranks", "entropies", "alternatives"})
+    json[key] = nlohmann::ordered_json::array();
+  for (const TokenOdds& token : tokens) {
+    json["token_logprobs"].push_back(token.log_probability);
+    json["ranks"].push_back(token.rank);
+    json["entropies"].push_back(token.entropy);
+    nlohmann::ordered_json& best =
+        json["alternatives"].emplace_back(nlohmann::ordered_json::array());
+    for (const ScoredToken& b : token.best)
+      best.push_back(
+          {{"id", b.id}, {"token", tokenizer.piece(b.id)}, {"logprob", b.log_probability}});
+  }
+  return json;
 }
 
 void print_line(const nlohmann::ordered_json& json) {

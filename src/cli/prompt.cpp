@@ -7,6 +7,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
@@ -16,13 +17,16 @@
 #include <optional>
 #include <utility>
 
+#include "base/format.h"
 #include "base/signals.h"
+#include "cli/command.h"
 #include "cli/output.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
 
-constexpr const char* kHowToEnd = "Ctrl-D ends.";
+constexpr const char* kHowToEnd = "quit or Ctrl-D ends. :help says what else there is.";
 
 // State of the signal handler.
 volatile std::sig_atomic_t prompt_stop = 0;  // a pending signal to stop, or 0
@@ -152,6 +156,38 @@ class Prompt {
   std::unique_ptr<History, decltype(&::history_end)> history_{nullptr, ::history_end};
 };
 
+void show_help(const PromptText& text, Log& log) {
+  log.info(text.instructions);
+  for (const std::string& name : text.settings)
+    log.info(fmt::format("  :{} VALUE  {}", name,
+                         text.line->app().get_option("--" + name)->get_description()));
+  log.info("  :again  the last text once more");
+  log.info(kHowToEnd);
+}
+
+// Obeys ":help" or ":temperature 0.5"; also "/help", which other programs have. False: the line is
+// a text.
+bool obeys(const PromptText& text, const std::string& line, Log& log) {
+  const std::vector<std::string_view> words = split_words(line);
+  if (words.empty() || !line.starts_with(words[0]) || words[0].size() < 2) return false;
+  const std::string name(words[0].substr(1));
+  const bool known = name == "help" || std::ranges::count(text.settings, name) > 0;
+  const bool named =
+      std::ranges::all_of(name, [](char c) { return ('a' <= c && c <= 'z') || c == '-'; });
+  if (line[0] != ':' && !(line[0] == '/' && known)) return false;
+  if (name == "help") {
+    show_help(text, log);
+  } else if (known) {
+    text.line->set(name, {words.begin() + 1, words.end()});
+    log.info(fmt::format("{}: {}", name, joined({words.begin() + 1, words.end()}, " ")));
+  } else if (named) {
+    throw Error(Exit::usage,
+                fmt::format("\"{}\" is nothing that can be set here.", excerpt(words[0])),
+                ":help; a space before it, if it is text");
+  }
+  return named;
+}
+
 }  // namespace
 
 bool can_prompt() {
@@ -167,13 +203,18 @@ Exit prompt_for_texts(const PromptText& text, Log& log,
   Prompt prompt(text.command, log);
   log.info(text.instructions);
   log.info(kHowToEnd);
+  std::string last;
   while (const std::optional<std::string> line = prompt.next()) {
+    if (*line == "quit" || *line == "exit" || *line == ":quit" || *line == "/quit") break;
     if (line->empty() && !text.allow_empty) {
       log.info(text.instructions);
       continue;
     }
     try {
-      answer(*line);
+      const bool again = *line == ":again" || *line == "/again";
+      if (!again && obeys(text, *line, log)) continue;
+      if (!again) last = *line;
+      answer(last);
       flush_output();
     } catch (const Error& e) {
       if (e.exit() != Exit::data && e.exit() != Exit::usage) throw;  // not about the text

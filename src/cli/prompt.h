@@ -8,21 +8,27 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
 
 namespace heed {
 
+class CommandLine;
+
 bool can_prompt();  // standard input and output are terminals
 
 struct PromptText {
   std::string command, instructions;  // the instructions say what to type
   bool allow_empty = false;           // an empty line is a text too
+  CommandLine* line = nullptr;
+  std::vector<std::string> settings = {};  // its options that may change between answers
 };
 
-// Says what to type, prompts "COMMAND> " and answers every line until the end. Returns the exit
-// code.
+// Says what to type, prompts "COMMAND> " and answers every line until the end. A line ":temperature
+// 0.5" changes a setting, ":again" answers the last text again, ":help" lists these, and "quit"
+// ends. Returns the exit code.
 Exit prompt_for_texts(const PromptText& prompt, Log& log,
                       const std::function<void(const std::string& text)>& answer);
 

@@ -13,16 +13,18 @@ namespace heed {
 Exit run_report(CommandLine& line) {
   std::string run, html = "-";
   line.add_run(run);
-  line.add_file("--html", html, "the file to write; - is standard output", "FILE");
+  line.add_file("--html,--output", html, "the file to write; - is standard output", "FILE");
   line.app().footer(
-      "One self-contained HTML page: curves, written texts and where the heads look at steps\n"
-      "0, 1, 2, 4, 8, ..., at validations and at the end, the learning record, parameters and\n"
-      "config. The text is the beginning of the held-out data. A run without a checkpoint shows\n"
-      "what it has logged. --json prints what the page shows, without the maps (heed attend\n"
-      "--json has them): run, last_step, parameter_count, best, best_loss, ends (of a run that\n"
-      "went back: step, loss), notes, prompts, expected, frames (step, loss,\n"
-      "train_loss, probe_loss, written), train and valid (steps and a list per figure),\n"
-      "yardsticks, overfitting, training_loss_note, learning, parameters, config.");
+      "One self-contained HTML page: curves, written texts and where the heads look at steps 0, 1, "
+      "2, 4, 8, ..., at validations and at the end, the learning record, parameters and config. "
+      "The "
+      "text is the beginning of the held-out data. A run without a checkpoint shows what it has "
+      "logged. --json prints what the page shows, without the maps (heed attend --json has them): "
+      "run, last_step, parameter_count, best, best_loss, ends (of a run that went back: step, "
+      "loss), notes, prompts, expected, frames (step, loss, train_loss, probe_loss, written), "
+      "train "
+      "and valid (steps and a list per figure), yardsticks, overfitting, training_loss_note, "
+      "learning, parameters, config.");
   if (!line.parse()) return Exit::ok;
   if (line.json() && line.app().count("--html") > 0)
     throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",

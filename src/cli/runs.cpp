@@ -29,14 +29,12 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRunsNotes =
-    "One line for each run in DIR, newest first. state: running, finished (at train.max_steps,\n"
+    "One line for each run in DIR, newest first. state: running, finished (at train.max_steps, "
     "max_epochs or by train.patience), stopped, diverged, or damaged, if its config or a "
-    "state.json\n"
-    "cannot be read (heed verify looks at the rest). loss: of the best checkpoint (nats per "
-    "token). At the end of the line stand "
-    "the\n"
-    "config's keys in which the runs differ. --json keys, an object per run: name, step, state,\n"
-    "best_step, loss, bits_per_byte (null if unknown), bytes, date, keys.";
+    "state.json cannot be read (heed verify looks at the rest). loss: of the best checkpoint (nats "
+    "per token). At the end of the line stand the config's keys in which the runs differ. --json "
+    "keys, an object per run: name, step, state, best_step, loss, bits_per_byte (null if unknown), "
+    "bytes, date, keys.";
 
 struct RunRow {
   std::string name, state = "stopped";

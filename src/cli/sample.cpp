@@ -30,8 +30,8 @@ class SamplePrinter {
   SamplePrinter(const TrainedModel& model, const SampleRequest& request,
                 const std::vector<std::string>& stops, bool json, std::string prompt);
 
-  // Token `id` of sample i. False: a text in `stops` ended the sample.
-  bool add(int i, int id);
+  // A token of sample i. False: a text in `stops` ended the sample.
+  bool add(int i, const TokenOdds& token);
   void complete(int i);
 
  private:
@@ -39,6 +39,7 @@ class SamplePrinter {
     TextStream stream;
     std::string text = "";
     std::vector<int> ids = {};
+    std::vector<TokenOdds> odds = {};  // for JSON
     bool complete = false;
   };
   void begin();
@@ -70,15 +71,23 @@ void SamplePrinter::begin() {
   begun_ = true;
 }
 
-bool SamplePrinter::add(int i, int id) {
+bool SamplePrinter::add(int i, const TokenOdds& token) {
   begin();
   Sample& s = samples_[i];
-  s.ids.push_back(id);
-  const std::string text = s.stream.push(id);
+  s.ids.push_back(token.id);
+  const std::string text = s.stream.push(token.id);
+  if (json_) s.odds.push_back(token);
   s.text += text;
   if (streams_) {
     if (json_)
-      print_line({{"sample", i}, {"id", id}, {"token", tokenizer_.piece(id)}, {"text", text}});
+      print_line({{"sample", i},
+                  {"id", token.id},
+                  {"token", tokenizer_.piece(token.id)},
+                  {"text", text},
+                  {"logprob", token.log_probability},
+                  {"rank", token.rank},
+                  {"entropy", token.entropy},
+                  {"alternatives", json_of({&token, 1}, tokenizer_)["alternatives"][0]}});
     else
       print(text);
     flush_output();
@@ -96,6 +105,7 @@ void SamplePrinter::complete(int i) {
   for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
     json_ ? print_json(next_) : print_plain(next_);
     samples_[next_].text.clear();
+    samples_[next_].odds = {};
   }
   flush_output();
 }
@@ -110,26 +120,33 @@ void SamplePrinter::print_plain(std::size_t i) {
 
 void SamplePrinter::print_json(std::size_t i) {
   const Sample& s = samples_[i];
-  print_line({{"sample", i},
-              {"prompt", to_valid_utf8(prompt_)},
-              {"text", s.text},
-              {"ids", s.ids},
-              {"tokens", tokenizer_.pieces(s.ids)}});
+  nlohmann::ordered_json j{{"sample", i},
+                           {"prompt", to_valid_utf8(prompt_)},
+                           {"text", s.text},
+                           {"ids", s.ids},
+                           {"tokens", tokenizer_.pieces(s.ids)}};
+  j.update(json_of(s.odds, tokenizer_));
+  print_line(j);
 }
 
 constexpr const char* kSampleNotes =
-    "Plain output is the prompt and its continuation. A blank line separates samples; samples may\n"
-    "contain blank lines too, so use --json to tell them apart. A single sample is written as it\n"
-    "is drawn. On a terminal without a text, heed asks for texts one by one; every answer adds 1\n"
+    "Plain output is the prompt and its continuation. A blank line separates samples; samples may "
+    "contain blank lines too, so use --json to tell them apart. A single sample is written as it "
+    "is drawn. On a terminal without a text, heed asks for texts one by one; every answer adds 1 "
     "to the seed, so the same line gets a different answer.\n"
-    "With --json, a line per sample: sample, prompt, text (the continuation), ids, tokens. ids\n"
-    "and tokens include the text of --stop, but no </s>. Before a single sample, a line per token\n"
-    "as it is drawn: sample, id, token, text (what can be shown so far beyond the lines before).\n"
-    "Sample i depends only on the seed, i and the options, not on the number of samples.\n"
-    "The prompt of a translation model is a line to translate. An encoder-decoder for text reads\n"
-    "the last source_length tokens and starts again after every target_length tokens. A decoder-\n"
-    "only model reads <s> and the prompt; when it holds target_length tokens, it starts again\n"
-    "with the last half of them.";
+    "With --json, a line per sample: "
+    "sample, prompt, text (the continuation), ids, tokens. ids and tokens include the text of "
+    "--stop, but no </s>. Before a single sample, a line per token as it is drawn: sample, id, "
+    "token, text (what can be shown so far beyond the lines before). Both say why: token_logprobs "
+    "or logprob, ranks or rank (1: nothing was more probable), entropies or entropy (nats; 0: it "
+    "was certain) and alternatives (the most probable tokens: id, token, logprob; --top-k of them, "
+    "or 5). These are the model's own, as heed score gives them, before temperature and the other "
+    "rules change them.\n"
+    "Sample i depends only on the seed, i and the options, not on the number "
+    "of samples. The prompt of a translation model is a line to translate. An encoder-decoder for "
+    "text reads the last source_length tokens and starts again after every target_length tokens. A "
+    "decoder-only model reads <s> and the prompt; when it holds target_length tokens, it starts "
+    "again with the last half of them.";
 
 struct SampleOptions {
   TextArguments texts;
@@ -206,7 +223,12 @@ Exit run_sample(CommandLine& line) {
       ->check(in_range(0));
   app.add_option("--top-p", r.rules.top_p,
                  "keep the smallest set of tokens with at least this total probability (above 0, "
-                 "up to 1)");
+                 "up to 1)")
+      ->check([&](const std::string& text) {
+        double p = 0;
+        const bool good = !CLI::detail::lexical_cast(text, p) || (p > 0 && p <= 1);
+        return good ? "" : "it must be greater than 0 and at most 1";
+      });
   app.add_option("--min-p", r.rules.min_p,
                  "keep tokens with at least this fraction of the top probability")
       ->check(in_range(0.0, 1.0));
@@ -218,11 +240,8 @@ Exit run_sample(CommandLine& line) {
       "end a sample before this text; \\n and \\t are a newline and a tab (may be repeated)",
       "TEXT");
   app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::int64_t{0}));
-  line.add_threads();
   app.footer(kSampleNotes);
   if (!line.parse()) return Exit::ok;
-  if (!(r.rules.top_p > 0 && r.rules.top_p <= 1))
-    throw Error(Exit::usage, "--top-p must be greater than 0 and at most 1.", "heed sample --help");
   for (std::string& stop : o.stops) {
     if (stop.empty())
       throw Error(Exit::usage, "--stop: expected a text, found an empty one.",
@@ -230,6 +249,7 @@ Exit run_sample(CommandLine& line) {
     stop = replace_all(replace_all(stop, "\\n", "\n"), "\\t", "\t");
   }
 
+  if (line.json()) r.n_best = r.rules.top_k > 0 ? r.rules.top_k : 5;
   OpenModel m(line);
   for (const std::string& stop : o.stops) check_stop(*m.tokenizers.target, stop);
   m.objective->check_use("sample", m.run);
@@ -240,7 +260,7 @@ Exit run_sample(CommandLine& line) {
     SamplePrinter printer(m, r, o.stops, line.json(), prompt);
     draw_samples(
         m.model, m.values, *m.objective, m.pool, r,
-        [&](int i, int id) { return !interrupted() && printer.add(i, id); },
+        [&](int i, const TokenOdds& token) { return !interrupted() && printer.add(i, token); },
         [&](int i) { printer.complete(i); });
     ++r.seed;
     return Unknown();
@@ -250,7 +270,10 @@ Exit run_sample(CommandLine& line) {
       o.texts,
       {.command = "sample",
        .instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",
-       .allow_empty = true},
+       .allow_empty = true,
+       .line = &line,
+       .settings = {"temperature", "top-k", "top-p", "min-p", "repetition-penalty", "max-tokens",
+                    "num-samples", "seed"}},
       {}, m.config, m.log, answer);
 }
 

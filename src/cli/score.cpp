@@ -1,8 +1,10 @@
 // heed score RUN [TEXT]
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
+#include "base/format.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
@@ -14,39 +16,56 @@ namespace heed {
 namespace {
 
 constexpr const char* kScoreNotes =
-    "Prints the log-probability (nats) of TEXT, of every line of --file or of standard input, one\n"
-    "number per line; on a terminal heed asks for texts. All models start from <s>.\n"
-    "Pairs: the target and </s>, given the text; without --target or --target-file a text or line\n"
-    "is \"source ||| target\".\n"
-    "Text: the tokens of the line without </s>. With --target or --target-file an encoder-decoder\n"
-    "scores these, and the text is what comes before (default: <s> alone). Lines longer than\n"
-    "target_length are cut into tiles, as in training.\n"
-    "Masked models: pseudo-log-probability, each token masked in turn.\n"
-    "With --json, an object per line: logprob, bos_id, source_ids (what the encoder reads of the\n"
-    "source), ids (the scored labels), tokens, token_logprobs.";
+    "Prints the log-probability (nats) of TEXT, of every line of --file or of standard input, one "
+    "number per line; on a terminal heed asks for texts. All models start from <s>. Pairs: the "
+    "target and </s>, given the text; without --target or --target-file a text or line is \"source "
+    "||| target\".\n"
+    "Text: the tokens of the line without </s>. With --target or --target-file an "
+    "encoder-decoder scores these, and the text is what comes before (default: <s> alone). Lines "
+    "longer than target_length are cut into tiles, as in training.\n"
+    "Masked models: "
+    "pseudo-log-probability, each token masked in turn.\n"
+    "With --json, an object per line: logprob, "
+    "bos_id, source_ids (what the encoder reads of the source), ids (the scored labels), tokens, "
+    "token_logprobs; and for each token what the model expected in its place: ranks (1: nothing "
+    "was more probable), entropies (nats; 0: it was certain), alternatives (the most probable "
+    "tokens: id, token, logprob).\n"
+    "--tokens prints, after each line, its tokens: log-probability, "
+    "token, rank, entropy, and the alternatives with their probabilities in percent; between them "
+    "are tabs.";
 
 constexpr std::size_t kScoredLines = 256;  // scored at a time
 
-void print_score(const ScoredLine& line, const std::vector<double>& token_log_probs,
-                 const Tokenizer& t, bool json, bool tokens) {
+void print_tokens(const std::vector<TokenOdds>& tokens, const Tokenizer& t) {
+  for (const TokenOdds& token : tokens) {
+    std::vector<std::string> best;
+    for (const ScoredToken& b : token.best)
+      best.push_back(fmt::format("{} {:.0f}%", t.piece(b.id), 100 * std::exp(b.log_probability)));
+    print(fmt::format("\t{:.6f}\t{}\t{}\t{:.3f}\t{}\n", token.log_probability, t.piece(token.id),
+                      token.rank, token.entropy, joined(best, "  ")));
+  }
+}
+
+void print_score(const ScoredLine& line, const std::vector<TokenOdds>& odds, const Tokenizer& t,
+                 bool json, bool tokens) {
   double sum = 0;
-  for (const double x : token_log_probs) sum += x;
-  if (json)
-    return print_line({{"logprob", sum},
-                       {"bos_id", Tokenizer::kBos},
-                       {"source_ids", line.source_ids},
-                       {"ids", line.ids},
-                       {"tokens", t.pieces(line.ids)},
-                       {"token_logprobs", token_log_probs}});
-  print(fmt::format("{:.6f}\n", sum));
-  if (!tokens) return;
-  for (std::size_t i = 0; i < line.ids.size(); ++i)
-    print(fmt::format("\t{:.6f}\t{}\n", token_log_probs[i], t.piece(line.ids[i])));
+  for (const TokenOdds& token : odds) sum += token.log_probability;
+  if (!json) print(fmt::format("{:.6f}\n", sum));
+  if (!json && tokens) print_tokens(odds, t);
+  if (!json) return;
+  nlohmann::ordered_json j{{"logprob", sum},
+                           {"bos_id", Tokenizer::kBos},
+                           {"source_ids", line.source_ids},
+                           {"ids", line.ids},
+                           {"tokens", t.pieces(line.ids)}};
+  j.update(json_of(odds, t));
+  print_line(j);
 }
 
 struct ScoreOptions {
   TextArguments texts;
   bool json = false, tokens = false;
+  int top_k = 5;
 };
 
 class TextScorer {
@@ -70,13 +89,14 @@ class TextScorer {
         examples.push_back(e);
       }
     }
-    const auto scores = label_log_probs(model_.model, model_.values, examples, model_.pool);
+    const int top_k = options_.json || options_.tokens ? options_.top_k : -1;
+    const auto scores = label_odds(model_.model, model_.values, examples, model_.pool, top_k);
     std::size_t next = 0;
     for (const ScoredLine& l : lines) {
-      std::vector<double> token_log_probs;
+      std::vector<TokenOdds> odds;
       for (std::size_t i = 0; i < l.examples.size(); ++i, ++next)
-        token_log_probs.insert(token_log_probs.end(), scores[next].begin(), scores[next].end());
-      print_score(l, token_log_probs, target, options_.json, options_.tokens);
+        odds.insert(odds.end(), scores[next].begin(), scores[next].end());
+      print_score(l, odds, target, options_.json, options_.tokens);
     }
     return texts_.take_unknown();
   }
@@ -127,8 +147,11 @@ Exit run_score(CommandLine& line) {
   line.add_model();
   line.add_texts(o.texts, "one line to score; \"source ||| target\" in quotes");
   line.add_targets(o.texts, "score this, given TEXT");
-  line.app().add_flag("--tokens", o.tokens, "also print the log-probability of each token");
-  line.add_threads();
+  line.app().add_flag("--tokens", o.tokens,
+                      "also print each token and what was expected in its place");
+  line.app()
+      .add_option("--top-k", o.top_k, "with --tokens or --json: how many alternatives to list")
+      ->check(in_range(0, 1'000'000));
   line.app().footer(kScoreNotes);
   if (!line.parse()) return Exit::ok;
   o.json = line.json();
@@ -139,8 +162,11 @@ Exit run_score(CommandLine& line) {
   TextScorer scorer(o, m);
   return answer_texts(
       o.texts,
-      {"score", source == Given::source ? "Type a source ||| its target."
-                                        : "Type a text to see its log-probability."},
+      {.command = "score",
+       .instructions = source == Given::source ? "Type a source ||| its target."
+                                               : "Type a text to see its log-probability.",
+       .line = &line,
+       .settings = {"top-k"}},
       {.most = kScoredLines, .fill = true}, m.config, m.log,
       [&](std::span<const GivenText> texts) { return scorer.answer(texts); });
 }

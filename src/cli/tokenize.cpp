@@ -23,9 +23,9 @@ Exit run_tokenize(CommandLine& line) {
   line.app().add_flag("--ids", ids, "numbers instead of pieces");
   line.add_side(side);
   line.app().footer(
-      "Reads TEXT or --file, else the lines of standard input; on a terminal heed asks for them.\n"
-      "Prints the tokens of each, separated by spaces. A space in a token is shown as U+2581. For\n"
-      "masked models [MASK] is one token. With --json, an object per line: text (as the model\n"
+      "Reads TEXT or --file, else the lines of standard input; on a terminal heed asks for them. "
+      "Prints the tokens of each, separated by spaces. A space in a token is shown as U+2581. For "
+      "masked models [MASK] is one token. With --json, an object per line: text (as the model "
       "reads it), ids, tokens, bytes ([begin, end) of each token in that text).");
   if (!line.parse()) return Exit::ok;
 

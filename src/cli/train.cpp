@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 #include <filesystem>
+#include <regex>
 #include <string>
 #include "base/error.h"
 #include "base/folders.h"
@@ -49,9 +50,41 @@ std::string unsplit(std::string pieces) {
   return replace_all(pieces, kSpaceMark, " ");
 }
 
+// Of empty lines in a row, one.
 void log_lines(const std::string& text, Log& log) {
   const std::string ended = text + "\n";  // an empty text is a line too
-  for (const std::string_view line : lines_of(ended)) log.info("  | " + printable(line));
+  bool empty = false;
+  for (const std::string_view line : lines_of(ended)) {
+    if (!(empty && line.empty())) log.info("  | " + printable(line));
+    empty = line.empty();
+  }
+}
+
+// A text with gaps, and the answers in their places: "the ›fox‹ saw". Of a model with a decoder,
+// `written` has each gap's name before its answer; else the answers, with ", " between them.
+std::string with_answers(const std::string& asked, const std::string& written) {
+  static const std::regex gap(R"(\[MASK\]|<extra_id_\d+>)");
+  const bool pieces = asked.find(kSpaceMark) != std::string::npos;
+  const auto plain = [&](const std::string& s) {
+    return pieces ? unsplit(std::string(kSpaceMark) + s).substr(1) : s;
+  };
+  std::string out;
+  std::size_t next = 0, at = 0;
+  for (std::sregex_iterator i(asked.begin(), asked.end(), gap), none; i != none; ++i) {
+    const bool named = i->str() != kMaskText;
+    std::size_t begin = named ? written.find(i->str()) : next;
+    if (named && begin != std::string::npos) begin += i->str().size();
+    begin = std::min(begin, written.size());
+    const std::size_t end =
+        std::min(written.find(named ? "<extra_id_" : ", ", begin), written.size());
+    next = std::min(end + 2, written.size());
+    const std::string answer = plain(written.substr(begin, end - begin));
+    const bool spaced = answer.starts_with(' ');
+    out += plain(asked.substr(at, static_cast<std::size_t>(i->position()) - at)) +
+           (spaced ? " ›" : "›") + answer.substr(spaced) + "‹";
+    at = static_cast<std::size_t>(i->position() + i->length());
+  }
+  return out + plain(asked.substr(at));
 }
 
 // Logs a sample, writes RUN/report.html, and names commands to try next. The run is already
@@ -69,8 +102,10 @@ void show_first_results(const RunResult& result, Log& log) try {
     const auto written = report.film.frames.back()["written"][0].get<std::string>();
     log.info(fmt::format("a text, and {}:", use.gives));
     log_lines(fills ? unsplit(asked) : asked, log);
-    log.info("becomes");
-    log_lines(fills ? unsplit(written) : written, log);
+    log.info(fills                    ? "is filled in like this"
+             : objective->continues() ? "continues as"
+                                      : "becomes");
+    log_lines(fills ? with_answers(asked, written) : written, log);
     const auto follows = report.film.probe["expected"][0].get<std::string>();
     if (!fills)
       prompt = objective->continues() ? some_words(asked + follows, 1) : some_words(asked, 0);
@@ -83,7 +118,8 @@ void show_first_results(const RunResult& result, Log& log) try {
   const std::string name = shell_word(run), text = prompt.empty() ? "TEXT" : shell_word(prompt);
   log.info("try next:");
   log.info(fmt::format("  heed {} {}, which asks for {}", use.command, name, use.takes));
-  log.info(fmt::format("  heed attend {} {} --html attention.html", name, text));
+  log.info(fmt::format("  heed attend {} {} --html {}", name, text,
+                       shell_word((std::filesystem::path(run) / "attention.html").string())));
   log.info(result.reason == "finished" && can_go_on(config, result.state.step, run)
                ? fmt::format("  heed resume {} --more {}", name,
                              std::max<std::int64_t>(1, result.state.step / 2))
@@ -95,15 +131,15 @@ void show_first_results(const RunResult& result, Log& log) try {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kTrainNotes =
-    "With --json, one object at the end: run, step, best_loss and best_step (null without\n"
-    "validation), seconds, reason (finished, early_stopping, stop_at, signal, time, already_done).";
+    "With --json, one object at the end: run, step, best_loss and best_step (null without "
+    "validation), seconds, reason: ";
 
 // Adds the options of both commands, and parses.
 bool parse_shared(CommandLine& line, RunRequest& request) {
   line.add_sets(request.sets);
   line.add_threads();
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
-  line.app().footer(kTrainNotes);
+  line.app().footer(kTrainNotes + reasons() + ".");
   request.command = line.as_typed();
   if (!line.parse()) return false;
   request.threads = line.threads();
@@ -111,8 +147,7 @@ bool parse_shared(CommandLine& line, RunRequest& request) {
   return true;
 }
 
-// `show`: also show what the model has learnt.
-Exit finish(const RunResult& r, bool json, bool show, Log& log) {
+void print_result(const RunResult& r, bool json) {
   const bool validated = r.best && std::isfinite(r.best->valid_loss);
   if (json)
     print_line({{"run", r.run},
@@ -121,8 +156,18 @@ Exit finish(const RunResult& r, bool json, bool show, Log& log) {
                 {"best_step", validated ? Json(r.best->step) : Json()},
                 {"seconds", r.seconds},
                 {"reason", r.reason}});
-  if (show && r.exit == Exit::ok) show_first_results(r, log);
-  return r.exit;
+}
+
+// Trains and says how it ended. `show`: also show what the model has learnt.
+template <class Train, class Show>
+Exit finish(Train&& train, bool json, Show&& show, Log& log) try {
+  const RunResult result = train();
+  print_result(result, json);
+  if (result.exit == Exit::ok && show(result)) show_first_results(result, log);
+  return result.exit;
+} catch (const FailedRun& e) {
+  print_result(e.result, json);
+  throw;
 }
 
 void check_text(const std::string& path) {
@@ -179,7 +224,8 @@ Exit run_train(CommandLine& line) {
                   "--like chooses a new model; --init-from goes on with that of " +
                       request.train.init_from + ".",
                   "one of them; or --partial, which takes the weights that fit");
-    return finish(train_on_text(request, log), line.json(), true, log);
+    return finish([&] { return train_on_text(request, log); }, line.json(),
+                  [](const RunResult&) { return true; }, log);
   }
   request.train.config = config_path(*config);
   if (request.texts.size() > 1)
@@ -193,7 +239,8 @@ Exit run_train(CommandLine& line) {
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
   try {
-    return finish(train_run(request.train, log), line.json(), request.train.config != *config, log);
+    return finish([&] { return train_run(request.train, log); }, line.json(),
+                  [&](const RunResult&) { return request.train.config != *config; }, log);
   } catch (const Error& e) {
     if (e.exit() != Exit::usage || !request.train.run.sets.empty()) throw;
     std::string begin;
@@ -232,9 +279,9 @@ Exit run_resume(CommandLine& line) {
       ->needs(branch);
   if (!parse_shared(line, request.run)) return Exit::ok;
   Log log({.quiet = line.quiet()});
-  const RunResult result = resume_run(request, log);
-  return finish(result, line.json(), result.reason != "already_done" && is_of_a_text(result.run),
-                log);
+  return finish(
+      [&] { return resume_run(request, log); }, line.json(),
+      [](const RunResult& r) { return r.reason != "already_done" && is_of_a_text(r.run); }, log);
 }
 
 }  // namespace heed

@@ -30,14 +30,13 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kVerifyNotes =
-    "Changes nothing, and works while the run trains. Checkpoints: every byte, by SHA-256, "
-    "tensors\n"
-    "(finite, of the config's sizes), tokenizers. best and last lead to the right ones.\n"
-    "config.json differs from its checkpoint's only where heed resume may. metrics.jsonl and\n"
-    "film.jsonl: every line parses, steps rise, weights have the right length. origin.json can\n"
-    "be read, and the text of heed train - is that of the run. No other byte of these files, nor\n"
-    "train.log, is looked at. Exit code 4 if anything is damaged or cannot be read. --json keys:\n"
-    "run, whole, checkpoints and files (each a list of name, whole and, if it is not, wrong),\n"
+    "Changes nothing, and works while the run trains. Checkpoints: every byte, by SHA-256, tensors "
+    "(finite, of the config's sizes), tokenizers. best and last lead to the right ones. "
+    "config.json differs from its checkpoint's only where heed resume may. metrics.jsonl and "
+    "film.jsonl: every line parses, steps rise, weights have the right length. origin.json can be "
+    "read, and the text of heed train - is that of the run. No other byte of these files, nor "
+    "train.log, is looked at. Exit code 4 if anything is damaged or cannot be read. --json keys: "
+    "run, whole, checkpoints and files (each a list of name, whole and, if it is not, wrong), "
     "resume (the checkpoint that heed resume would take, or null).";
 
 constexpr const char* kLinks[] = {"last", "best"};

@@ -74,7 +74,7 @@ inline constexpr Use kContinues{"sample", "texts to continue", "how the model co
     kTranslates{"translate", "texts to translate", "what the model answers",
                 "Type a line to translate."},
     kFills{"fill", "texts with a [MASK]", "what the model puts in its masks",
-           "Type a text with a [MASK] or more."};
+           "Type a text with one [MASK] or more."};
 
 // What a line's score depends on: a required source, an optional one, or the line alone.
 enum class Given { source, maybe_source, nothing };

@@ -63,7 +63,7 @@ TokenIds UserTexts::prompt(const std::string& text) {
 }
 
 TokenizedText UserTexts::inspected(Side side, const std::string& text, const std::string& name,
-                                   bool is_line) {
+                                   bool is_line, bool cut) {
   if (text.empty() && side == objective_.text_side() && !is_line)
     throw Error(Exit::data, name + " is empty; expected a text.",
                 objective_.traits().scored_given == Given::maybe_source
@@ -72,7 +72,16 @@ TokenizedText UserTexts::inspected(Side side, const std::string& text, const std
   const std::string masked = side == Side::source ? objective_.with_mask_tokens(text) : text;
   TokenizedText read =
       is_line ? encode(side, masked, name, unknown_) : encode_known(side, masked, name);
-  check_length(side, objective_.framed(side, read.ids()).size(), name);
+  const std::size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),
+                    most = static_cast<std::size_t>(objective_.longest(side)) - frame;
+  if (cut && objective_.traits().trained_on == 0 && read.tokens.size() > most) {
+    log_.warn(
+        fmt::format("{} has {} tokens; the model reads at most {} there: the first {} are read",
+                    name, read.tokens.size(), most, most));
+    read.tokens.resize(most);
+    read.text.resize(read.tokens.back().end);
+  }
+  check_length(side, read.tokens.size() + frame, name);
   return read;
 }
 

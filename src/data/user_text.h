@@ -36,9 +36,10 @@ class UserTexts {
   // A text to answer. No unknown tokens; it may be empty.
   TokenIds prompt(const std::string& text);
   // A text on one side of a model under inspection. No unknown tokens, and on text_side() it must
-  // not be empty; `is_line`: a line of a file, for which neither is required.
-  TokenizedText inspected(Side side, const std::string& text, const std::string& name,
-                          bool is_line);
+  // not be empty; `is_line`: a line of a file, for which neither is required. `cut`: of a text that
+  // is too long, the beginning is read, and a warning says so.
+  TokenizedText inspected(Side side, const std::string& text, const std::string& name, bool is_line,
+                          bool cut = false);
   // The tokens of a text. Here and in a line, anything unknown is read as <unk>.
   TokenizedText tokenized(Side side, const std::string& text, const std::string& name) {
     return encode(side, text, name, unknown_);

@@ -1,6 +1,7 @@
 #include "decode/best_tokens.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "math/softmax.h"
@@ -40,6 +41,21 @@ std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
     result.push_back({id, first.log_probability + (static_cast<double>(logits[id]) -
                                                    static_cast<double>(logits[first.id]))});
   return result;
+}
+
+// With l = logits - max and Z = sum exp l:  H = log Z - sum l exp l / Z
+TokenOdds token_odds(std::span<const float> logits, int id, int n) {
+  const double top = largest(logits.data(), static_cast<int>(logits.size()));
+  double z = 0, sum = 0;
+  TokenOdds odds{id, scored_token(logits, id).log_probability, 1, 0, best_tokens(logits, n, {})};
+  for (const float logit : logits) {
+    const double l = logit - top, e = std::exp(l);
+    z += e;
+    sum += l * e;
+    odds.rank += logit > logits[id];
+  }
+  odds.entropy = std::max(0.0, std::log(z) - sum / z);
+  return odds;
 }
 
 }  // namespace heed

@@ -30,6 +30,7 @@ class Group {
         decoder_(model, values, pool, count, capacity_of(objective, request)),
         texts_(count, request.prompt),
         next_(count),
+        row_of_(count),
         active_(count) {
     std::iota(active_.begin(), active_.end(), 0);
     std::vector<bool> occurred(vocab_);
@@ -47,10 +48,11 @@ class Group {
       });
       std::vector<int> still;
       for (const int s : active_) {
-        const int id = next_[s];
+        const int id = next_[s].id;
         texts_[s].push_back(id);
         occurred_[s][id] = true;
-        if (id != Tokenizer::kEos && sink(first_ + s, id) && position + 1 < request_.max_tokens)
+        if (id != Tokenizer::kEos && sink(first_ + s, next_[s]) &&
+            position + 1 < request_.max_tokens)
           still.push_back(s);
         else
           done(first_ + s);
@@ -62,10 +64,12 @@ class Group {
   }
 
  private:
-  int choose(int s, std::span<float> logits, int position) const {
+  TokenOdds choose(int s, std::span<float> logits, int position) {
+    if (request_.n_best >= 0) row_of_[s].assign(logits.begin(), logits.end());
     apply_rules(logits, request_.rules, occurred_[s], request_.banned);
     const std::uint64_t key = noise_key(request_.seed, Purpose::sample, first_ + s);
-    return draw(logits, uniform01(key, static_cast<std::uint64_t>(position)));
+    const int id = draw(logits, uniform01(key, static_cast<std::uint64_t>(position)));
+    return request_.n_best < 0 ? TokenOdds{id} : token_odds(row_of_[s], id, request_.n_best);
   }
 
   // All samples begin the same: the first reads the prompt, the others are copies.
@@ -84,7 +88,7 @@ class Group {
 
   Mat<float> step() {
     std::vector<IncrementalDecoder::Tokens> tokens;
-    for (const int s : active_) tokens.push_back({s, {&next_[s], 1}});
+    for (const int s : active_) tokens.push_back({s, {&next_[s].id, 1}});
     return decoder_.step(tokens);
   }
 
@@ -112,8 +116,9 @@ class Group {
   IncrementalDecoder decoder_;
   std::vector<std::vector<int>> texts_;  // prompt and continuation
   std::vector<std::vector<bool>> occurred_;
-  std::vector<int> next_;    // the token each sample has just drawn
-  std::vector<int> active_;  // unfinished samples
+  std::vector<TokenOdds> next_;             // the token each sample has just drawn
+  std::vector<std::vector<float>> row_of_;  // its logits before the rules, if they are looked at
+  std::vector<int> active_;                 // unfinished samples
   std::vector<float> logits_;
 };
 

@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "data/objective.h"
+#include "decode/best_tokens.h"
 #include "decode/sampling_rules.h"
 #include "nn/transformer.h"
 
@@ -23,11 +24,13 @@ struct SampleRequest {
   std::uint64_t seed = 1;
   SamplingRules rules;
   TokenIds banned;  // ids that are never drawn: the objective's never_written()
+  int n_best = -1;  // look at this many of the most probable ids for each token; -1: do not look
 };
 
 // Receives every token, each sample's tokens in order; false ends the sample. Runs on the calling
-// thread, like SampleDone.
-using SampleSink = std::function<bool(int sample, int id)>;
+// thread, like SampleDone. Unless request.n_best is -1, the token has what the model gives before
+// any rule; else it is an id alone.
+using SampleSink = std::function<bool(int sample, const TokenOdds& token)>;
 // Called when a sample is complete.
 using SampleDone = std::function<void(int sample)>;
 

@@ -15,11 +15,11 @@ struct Worker {
   Observer<float>* observer = nullptr;
   Batch batch;
   Example example;
-  std::vector<double> log_probs;  // [rows] of the last batch
 
   // Examples [begin, end) in one pass.
   LossSums score(const Transformer& model, const ParamVec<float>& values,
-                 const ExampleList& examples, std::int64_t begin, std::int64_t end) {
+                 const ExampleList& examples, std::int64_t begin, std::int64_t end,
+                 const RowSeen<float>& seen = {}) {
     batch.clear();
     for (std::int64_t i = begin; i < end; ++i) {
       examples.get(i, example);
@@ -29,9 +29,7 @@ struct Worker {
     Pass<float> pass{
         .values = values, .workspace = workspace, .forward_only = true, .observer = observer};
     const Mat<float> hidden = model.forward(pass, batch, saved);
-    log_probs.resize(batch.labels.size());
-    return loss(pass, model.output, hidden, batch.labels, 0.0,
-                Mat<double>{log_probs.data(), 1, hidden.rows});
+    return loss(pass, model.output, hidden, batch.labels, 0.0, seen);
   }
 };
 
@@ -73,10 +71,10 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
   return total;
 }
 
-std::vector<std::vector<double>> label_log_probs(const Transformer& model,
-                                                 const ParamVec<float>& values,
-                                                 const std::vector<Example>& examples, Pool& pool,
-                                                 Observer<float>* observer) {
+std::vector<std::vector<TokenOdds>> label_odds(const Transformer& model,
+                                               const ParamVec<float>& values,
+                                               const std::vector<Example>& examples, Pool& pool,
+                                               int n, Observer<float>* observer) {
   std::vector<std::size_t> chunks;  // where each begins, then the end of the last
   int tokens = 0;
   for (std::size_t i = 0; i < examples.size(); ++i) {
@@ -89,19 +87,36 @@ std::vector<std::vector<double>> label_log_probs(const Transformer& model,
   chunks.push_back(examples.size());
   const ExampleList list{static_cast<std::int64_t>(examples.size()),
                          [&](std::int64_t i, Example& out) { out = examples[i]; }};
-  std::vector<std::vector<double>> result(examples.size());
+  std::vector<std::vector<TokenOdds>> result(examples.size());
   std::vector<Worker> workers(pool.threads());
   pool.run(static_cast<int>(chunks.size()) - 1, [&](int chunk, int worker) {
     Worker& w = workers[worker];
     w.observer = observer;
-    require_finite(w.score(model, values, list, chunks[chunk], chunks[chunk + 1]));
-    auto at = w.log_probs.begin();
+    std::vector<TokenOdds> odds;
+    require_finite(
+        w.score(model, values, list, chunks[chunk], chunks[chunk + 1],
+                [&](int row, std::span<const float> logits, double nll) {
+                  const int label = w.batch.labels[row];
+                  odds.push_back(n < 0 ? TokenOdds{label, -nll} : token_odds(logits, label, n));
+                }));
+    auto at = odds.begin();
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i)
-      for (const int label : examples[i].labels) {
-        if (label >= 0) result[i].push_back(*at);
-        ++at;
-      }
+      for (const int label : examples[i].labels)
+        if (label >= 0) result[i].push_back(std::move(*at++));
   });
+  return result;
+}
+
+std::vector<std::vector<double>> label_log_probs(const Transformer& model,
+                                                 const ParamVec<float>& values,
+                                                 const std::vector<Example>& examples, Pool& pool,
+                                                 Observer<float>* observer) {
+  std::vector<std::vector<double>> result;
+  for (const std::vector<TokenOdds>& odds :
+       label_odds(model, values, examples, pool, -1, observer)) {
+    result.emplace_back();
+    for (const TokenOdds& token : odds) result.back().push_back(token.log_probability);
+  }
   return result;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/pool.h"
 #include "data/objective.h"
+#include "decode/best_tokens.h"
 #include "nn/transformer.h"
 #include "step/exchange.h"
 
@@ -42,5 +43,10 @@ std::vector<std::vector<double>> label_log_probs(const Transformer& model,
                                                  const ParamVec<float>& values,
                                                  const std::vector<Example>& examples, Pool& pool,
                                                  Observer<float>* observer = nullptr);
+// The same with its rank, the entropy and the n most probable ids in its place; n = -1: without.
+std::vector<std::vector<TokenOdds>> label_odds(const Transformer& model,
+                                               const ParamVec<float>& values,
+                                               const std::vector<Example>& examples, Pool& pool,
+                                               int n, Observer<float>* observer = nullptr);
 
 }  // namespace heed

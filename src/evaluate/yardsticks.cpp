@@ -184,6 +184,17 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
   return yardsticks;
 }
 
+std::string compared(double loss, const Yardsticks& yardsticks) {
+  std::vector<std::string> names[2], parts;  // beaten, not beaten
+  for (const Yardstick& y : yardsticks)
+    names[loss < y.nats_per_token ? 0 : 1].push_back(
+        fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
+  for (const bool beaten : {true, false})
+    if (const auto& list = names[beaten ? 0 : 1]; !list.empty())
+      parts.push_back((beaten ? "better than " : "not better than ") + listed(list));
+  return fmt::format("{:.4f} nats per token: {}", loss, joined(parts));
+}
+
 double yardsticks_memory(const Objective& objective, const Split& train, int threads) {
   if (!objective.traits().bits_per_byte) return 0;
   const double ngram = KneserNey::memory(std::min<double>(

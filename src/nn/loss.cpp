@@ -44,17 +44,17 @@ LossSums& LossSums::operator+=(const LossSums& o) {
 
 template <class T>
 LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
-              double smoothing, Mat<double> log_probs) {
+              double smoothing, const RowSeen<T>& seen) {
   const Timed timed(Work::loss);
   LossSums sums;
-  set_zero(log_probs);
   for_labelled_rows(
       pass, output, hidden, labels, [&](std::span<const int> numbers, Mat<T>, Mat<T> logits) {
         for (int i = 0; i < logits.rows; ++i) {
           const RowLoss row =
               cross_entropy<T>(logits.row(i), logits.cols, labels[numbers[i]], smoothing);
           add_row(sums, row);
-          if (!log_probs.empty()) log_probs(0, numbers[i]) = -row.nll;
+          if (seen)
+            seen(numbers[i], {logits.row(i), static_cast<std::size_t>(logits.cols)}, row.nll);
         }
       });
   return sums;
@@ -81,7 +81,7 @@ LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
 
 #define HEED_INSTANTIATE(T)                                                                \
   template LossSums loss(Pass<T>&, const Linear&, In<T>, const std::vector<int>&, double,  \
-                         Mat<double>);                                                     \
+                         const RowSeen<T>&);                                               \
   template LossSums loss_backward(Pass<T>&, const Linear&, In<T>, const std::vector<int>&, \
                                   const LossOptions&, Mat<T>);
 HEED_INSTANTIATE(float)

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "nn/linear.h"
@@ -32,11 +34,14 @@ struct LossOptions {
   double scale = 1.0;  // of the gradient: 1 / label tokens of the whole step
 };
 
-// hidden [rows, d]. `log_probs` [1, rows], unless empty, receives log p_y of each row (0 without a
-// label).
+// Sees each row that has a label: its number, its logits, and -log p(label).
+template <class T>
+using RowSeen = std::function<void(int row, std::span<const T> logits, double nll)>;
+
+// hidden [rows, d].
 template <class T>
 LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
-              double smoothing = 0.0, Mat<double> log_probs = {});
+              double smoothing = 0.0, const RowSeen<T>& seen = {});
 
 // The same with its gradient: overwrites dhidden [rows, d], adds to that of the output layer.
 template <class T>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "nn/finite.h"
@@ -24,12 +23,14 @@ class Recorder : public Observer<float> {
 
   void on_head(const Head& seen, Mat<float>) override {
     AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
-    const Mat<float> to = map.head(seen.layer, seen.head);
+    if (!map.has(seen.layer, seen.head)) return;
+    const int layer = seen.layer - map.first_layer, head = seen.head - map.first_head;
+    const Mat<float> to = map.head(layer, head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
     const Mat<const float> out =
         values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
             seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
-    float* lengths = map.lengths.data() + map.number(seen.layer, seen.head) * to.cols;
+    float* lengths = map.lengths.data() + map.number(layer, head) * to.cols;
     for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
   }
 
@@ -87,24 +88,31 @@ Mat<const double> AttentionMap::pulls(int layer, int h) const {
   return const_cast<AttentionMap*>(this)->pulls(layer, h);
 }
 
-AttentionMaps empty_maps(const Transformer& model, const Example& input) {
+AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice) {
   AttentionMaps maps;
-  const int heads = model.config.n_heads;
+  const int heads = choice.head ? 1 : model.config.n_heads;
   const auto layers_of = [&](AttentionKind kind) {
     if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
     if (kind == AttentionKind::cross && !model.has_encoder()) return 0;
     return model.config.decoder_layers;
   };
-  for (const AttentionKind kind : kAttentionKinds)
-    if (const int layers = layers_of(kind))
-      maps[static_cast<std::size_t>(kind)] =
-          empty_map(layers, heads, queries_of(input, kind).size(), keys_of(input, kind).size());
+  for (const AttentionKind kind : kAttentionKinds) {
+    const int layers = layers_of(kind);
+    if (layers <= choice.layer.value_or(0)) continue;
+    if (!choice.kind.empty() && choice.kind != attention_name(kind)) continue;
+    AttentionMap& map = maps[static_cast<std::size_t>(kind)];
+    map = empty_map(choice.layer ? 1 : layers, heads, queries_of(input, kind).size(),
+                    keys_of(input, kind).size());
+    map.first_layer = choice.layer.value_or(0);
+    map.first_head = choice.head.value_or(0);
+  }
   return maps;
 }
 
 MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
-                          const Example& input, Workspace& workspace, int n) {
-  MapsAndNext out{empty_maps(model, input), {}};
+                          const Example& input, Workspace& workspace, int n,
+                          const HeadChoice& choice) {
+  MapsAndNext out{empty_maps(model, input, choice), {}};
   Batch batch;
   batch.add(input.source, input.target);
   Recorder recorder(model, values, out.maps);
@@ -144,30 +152,22 @@ nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps
   return kinds;
 }
 
-std::vector<double> sharpness(const AttentionMap& map) {
-  const std::size_t heads = static_cast<std::size_t>(map.layers) * map.heads;
-  std::vector<double> sums(heads);
-  int rows = 0;  // with a choice
-  for (int q = 0; q < map.queries; ++q) {
-    bool choice = false;
-    std::vector<float> largest(heads);
-    for (std::size_t h = 0; h < heads; ++h) {
-      const auto row = map.weights.begin() + (h * map.queries + q) * map.keys;
-      largest[h] = *std::max_element(row, row + map.keys);
-      choice = choice || std::count_if(row, row + map.keys, [](float w) { return w > 0; }) > 1;
+SharpestHead sharpest_head(const AttentionMap& map, std::span<const std::string> keys) {
+  SharpestHead best;
+  double most = 0;
+  for (int layer = 0; layer < map.layers; ++layer)
+    for (int head = 0; head < map.heads; ++head) {
+      const Mat<const float> weights = map.head(layer, head);
+      double sum = 0;
+      for (int q = 0; q < map.queries; ++q) {
+        float largest = 0;
+        for (int k = 0; k < map.keys; ++k)
+          if (keys[k] != "<s>" && keys[k] != "</s>") largest = std::max(largest, weights(q, k));
+        sum += largest;
+      }
+      if (sum > most) most = sum, best = {layer, head};
     }
-    if (!choice) continue;
-    ++rows;
-    std::transform(sums.begin(), sums.end(), largest.begin(), sums.begin(), std::plus<>());
-  }
-  for (double& sum : sums) sum = rows == 0 ? 1 : sum / rows;
-  return sums;
-}
-
-SharpestHead sharpest_head(const AttentionMap& map) {
-  const std::vector<double> all = sharpness(map);
-  const int best = static_cast<int>(std::ranges::max_element(all) - all.begin());
-  return {best / map.heads, best % map.heads, all[best]};
+  return best;
 }
 
 }  // namespace heed

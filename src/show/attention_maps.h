@@ -17,6 +17,8 @@
 
 #include <array>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,14 +30,28 @@ namespace heed {
 
 struct Tokenizers;
 
-// All heads of one kind of attention. Owns its numbers; empty if the model has no such kind.
+// Which heads to look at.
+struct HeadChoice {
+  std::string kind = {};                     // empty: every kind
+  std::optional<int> layer = {}, head = {};  // absent: every one
+  bool any() const { return !kind.empty() || layer || head; }
+};
+
+// The chosen heads of one kind of attention: layers and heads are counted from the first chosen
+// one. Owns its numbers; empty if the model has no such kind, or none is chosen.
 struct AttentionMap {
   int layers = 0, heads = 0, queries = 0, keys = 0;
-  std::vector<float> weights;  // [layer][head][query][key]
-  std::vector<float> lengths;  // [layer][head][key] || v_h(k) W_o,hᵀ ||
-  std::vector<double> pull{};  // [layer][head][query][key] (show/pull.h); empty: not asked for
+  std::vector<float> weights;           // [layer][head][query][key]
+  std::vector<float> lengths;           // [layer][head][key] || v_h(k) W_o,hᵀ ||
+  int first_layer = 0, first_head = 0;  // in the model
+  std::vector<double> pull = {};  // [layer][head][query][key] (show/pull.h); empty: not asked for
 
   bool empty() const { return layers == 0; }
+  // Is this head of the model among them?
+  bool has(int layer, int head) const {
+    return layer >= first_layer && layer < first_layer + layers && head >= first_head &&
+           head < first_head + heads;
+  }
   // Of all heads, layer by layer.
   std::size_t number(int layer, int head) const {
     return static_cast<std::size_t>(layer) * heads + head;
@@ -63,7 +79,8 @@ const auto& keys_of(const Input& input, AttentionKind kind) {
 }
 
 // Maps of zeros, of the sizes that attention_maps() gives.
-AttentionMaps empty_maps(const Transformer& model, const Example& input);
+AttentionMaps empty_maps(const Transformer& model, const Example& input,
+                         const HeadChoice& choice = {});
 
 // `input` must fit the model: not empty and not too long. The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
@@ -76,7 +93,8 @@ struct MapsAndNext {
 };
 // Also the n most probable next tokens after each token of the decoder.
 MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
-                          const Example& input, Workspace& workspace, int n);
+                          const Example& input, Workspace& workspace, int n,
+                          const HeadChoice& choice = {});
 
 // The tokens of one side in the bytes of its text: [begin, end).
 using ByteRanges = std::vector<std::array<std::size_t, 2>>;
@@ -93,14 +111,12 @@ InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
 // keys are tokens.
 nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps& maps);
 
-// How much each head looks at single keys: the mean of its rows' largest weights. Rows that see
-// only one key have no choice and do not count. Indexed by AttentionMap::number().
-std::vector<double> sharpness(const AttentionMap& map);
 struct SharpestHead {
   int layer = 0, head = 0;
-  double largest = 1;  // its sharpness
 };
-// The first among equals. The map is not empty.
-SharpestHead sharpest_head(const AttentionMap& map);
+// The head to show first, which looks most at single words: the mean of its rows' largest weights
+// on them is the largest. <s> and </s> are no words: heads park there that have nothing to do. The
+// first among equals.
+SharpestHead sharpest_head(const AttentionMap& map, std::span<const std::string> keys);
 
 }  // namespace heed

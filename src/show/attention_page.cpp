@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "show/head_in_words.h"
 
 namespace heed {
 namespace {
@@ -67,6 +68,7 @@ ShortJson attention_json(const Example& input, const InputTokens& tokens, const 
   });
   if (contributions)
     add_maps(json, maps, "contribution_", std::mem_fn(&AttentionMap::contribution));
+  json["patterns"] = ShortJson(heads_in_words(tokens, maps));
   return json;
 }
 
@@ -81,20 +83,25 @@ std::string attention_page(const AttentionPage& page, const Example& input,
                            const Tokenizer& target) {
   constexpr double kWeightBytes = 8;  // on average, as text
   double bytes = 0;
-  ShortJson lengths = ShortJson::object();
+  ShortJson lengths = ShortJson::object(), first = ShortJson::object();
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(pass.maps, kind);
     bytes += kWeightBytes * static_cast<double>(map.weights.size() + map.pull.size());
-    if (!map.empty()) lengths[attention_name(kind)] = map.lengths;
+    if (map.empty()) continue;
+    lengths[attention_name(kind)] = map.lengths;
+    const SharpestHead sharpest = sharpest_head(map, keys_of(tokens, kind));
+    first[attention_name(kind)] = {{"layer", sharpest.layer}, {"head", sharpest.head}};
   }
   if (bytes > kMostPageBytes)
     throw Error(Exit::usage,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
                             format_bytes(bytes), format_bytes(kMostPageBytes)),
-                "a shorter text; --json has no limit");
+                "a shorter text; --layer and --head, for the page of these alone; or --json, which "
+                "has no limit");
   ShortJson data = attention_json(input, tokens, pass.maps, false);
   if (!map_of(pass.maps, page.kind).pull.empty()) add_maps(data["pull"], pass.maps, "", kPull);
   data["lengths"] = lengths;
+  data["first"] = first;
   data["about"] = page.about;
   data["source"] = tokens.source_text;
   data["target"] = tokens.target_text;

@@ -6,20 +6,20 @@
 #include <cmath>
 #include <numeric>
 
-#include "text/piece_model.h"
+#include "show/head_in_words.h"
 
 namespace heed {
 namespace {
 
 constexpr int kShownTokens = 16;  // rows and keys of a map
 
-// "cross, layer 1, head 0:  85 %; last row:  91 % on ▁crow"
-std::string line_of_head(const std::string& name, double sharp, Mat<const float> weights,
-                         const std::vector<std::string>& keys) {
-  const float* last = weights.row(weights.rows - 1);
-  const auto strongest = std::max_element(last, last + weights.cols) - last;
-  return fmt::format("{}: {:3.0f} %; last row: {:3.0f} % on {}\n", name, 100 * sharp,
-                     100 * last[strongest], with_space_marks(keys[strongest]));
+constexpr const char* kAboutHeads =
+    "each head in this text: its pattern, the weight there (if it were spread evenly)\n";
+
+// "cross, layer 1, head 0: mostly the mirrored position, 85 % (17 %)"
+std::string line_of_head(const std::string& name, const HeadInWords& head) {
+  return fmt::format("{}: {}, {:.0f} % ({:.0f} %)\n", name, head.pattern, 100 * head.share,
+                     100 * head.uniform);
 }
 
 // The keys with the largest weights in these rows, in their order in the text.
@@ -37,8 +37,9 @@ std::vector<int> strongest_keys(Mat<const float> rows) {
 
 }  // namespace
 
-std::string name_of_head(AttentionKind kind, int layer, int head) {
-  return fmt::format("{}, layer {}, head {}", attention_name(kind), layer, head);
+std::string name_of_head(AttentionKind kind, const AttentionMap& map, int layer, int head) {
+  return fmt::format("{}, layer {}, head {}", attention_name(kind), map.first_layer + layer,
+                     map.first_head + head);
 }
 
 std::string draw_part(Mat<const float> map, const std::vector<std::string>& queries,
@@ -62,36 +63,38 @@ std::string draw_part(Mat<const float> map, const std::vector<std::string>& quer
 
 std::string attention_summary(const InputTokens& tokens, const AttentionMaps& maps,
                               const HeatMapStyle& style) {
-  std::string out = "the strongest token of a row: its mean weight, and that in the last row\n";
+  std::string out = kAboutHeads;
   AttentionKind last = AttentionKind::cross;
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
     if (map.empty()) continue;
     last = kind;
-    const std::vector<double> sharp = sharpness(map);
     for (int layer = 0; layer < map.layers; ++layer)
       for (int head = 0; head < map.heads; ++head)
-        out += line_of_head(name_of_head(kind, layer, head), sharp[map.number(layer, head)],
-                            map.head(layer, head), keys_of(tokens, kind));
+        out += line_of_head(name_of_head(kind, map, layer, head),
+                            head_in_words(kind, map.head(layer, head), queries_of(tokens, kind),
+                                          keys_of(tokens, kind)));
   }
   const AttentionMap& map = map_of(maps, last);
-  const SharpestHead best = sharpest_head(map);
-  return out + "\nthe sharpest: " + name_of_head(last, best.layer, best.head) + "\n" +
+  const SharpestHead best = sharpest_head(map, keys_of(tokens, last));
+  return out + "\nthe sharpest: " + name_of_head(last, map, best.layer, best.head) + "\n" +
          heat_map_legend(style) +
          draw_part(map.head(best.layer, best.head), queries_of(tokens, last), keys_of(tokens, last),
                    style) +
          "others: --kind, --layer and --head; all: --html FILE or --json\n";
 }
 
-std::string draw_heads(const HeadChoice& choice, const InputTokens& tokens,
-                       const AttentionMaps& maps, const HeatMapStyle& style) {
-  std::string out = heat_map_legend(style);
+std::string draw_heads(const InputTokens& tokens, const AttentionMaps& maps,
+                       const HeatMapStyle& style) {
+  std::string out = kAboutHeads + heat_map_legend(style);
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
     for (int layer = 0; layer < map.layers; ++layer)
       for (int head = 0; head < map.heads; ++head) {
-        if (!choice.takes(kind, layer, head)) continue;
-        out += "\n" + name_of_head(kind, layer, head) + "\n" +
+        out += "\n" +
+               line_of_head(name_of_head(kind, map, layer, head),
+                            head_in_words(kind, map.head(layer, head), queries_of(tokens, kind),
+                                          keys_of(tokens, kind))) +
                draw_heat_map(map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind),
                              style);
       }

@@ -2,7 +2,6 @@
 // and the map of the sharpest one.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "show/attention_maps.h"
@@ -16,21 +15,13 @@ namespace heed {
 std::string attention_summary(const InputTokens& tokens, const AttentionMaps& maps,
                               const HeatMapStyle& style);
 
-struct HeadChoice {
-  std::string kind;                // empty: every kind
-  std::optional<int> layer, head;  // absent: every one
-  bool any() const { return !kind.empty() || layer || head; }
-  bool takes(AttentionKind of, int in_layer, int number) const {
-    return (kind.empty() || kind == attention_name(of)) && in_layer == layer.value_or(in_layer) &&
-           number == head.value_or(number);
-  }
-};
-std::string name_of_head(AttentionKind kind, int layer, int head);
+// "cross, layer 1, head 0" of the model, of a head of the map.
+std::string name_of_head(AttentionKind kind, const AttentionMap& map, int layer, int head);
 // The last 16 rows of a map, with the 16 keys that have the largest numbers in them.
 std::string draw_part(Mat<const float> map, const std::vector<std::string>& queries,
                       const std::vector<std::string>& keys, const HeatMapStyle& style);
-// The whole maps of these heads.
-std::string draw_heads(const HeadChoice& choice, const InputTokens& tokens,
-                       const AttentionMaps& maps, const HeatMapStyle& style);
+// The whole map of every head.
+std::string draw_heads(const InputTokens& tokens, const AttentionMaps& maps,
+                       const HeatMapStyle& style);
 
 }  // namespace heed

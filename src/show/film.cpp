@@ -299,6 +299,34 @@ Json packed_pull(const AttentionMaps& maps) {
   return kinds;
 }
 
+ShownMaps unpacked(const Json& probe, const Json& frame) {
+  ShownMaps shown;
+  std::size_t place = 0;
+  for (const Json& kind : probe.at("kinds")) {
+    const auto found =
+        std::ranges::find(kAttentionKinds, kind.at("name").get<std::string>(), attention_name);
+    const std::string packed = frame.at("weights").at(place++).get<std::string>();
+    if (found == kAttentionKinds.end()) continue;
+    const Texts queries = kind.at("queries").get<Texts>(), keys = kind.at("keys").get<Texts>();
+    (*found == AttentionKind::encoder_self ? shown.tokens.source : shown.tokens.target) = queries;
+    (*found == AttentionKind::decoder_self ? shown.tokens.target : shown.tokens.source) = keys;
+    AttentionMap& map = shown.maps[static_cast<std::size_t>(*found)];
+    map = {kind.at("layers").get<int>(),
+           kind.at("heads").get<int>(),
+           static_cast<int>(queries.size()),
+           static_cast<int>(keys.size()),
+           {},
+           {}};
+    std::vector<unsigned char> bytes(packed.size());
+    EVP_DecodeBlock(bytes.data(), reinterpret_cast<const unsigned char*>(packed.data()),
+                    static_cast<int>(packed.size()));
+    bytes.resize(static_cast<std::size_t>(map.layers) * map.heads * map.queries * map.keys);
+    for (const unsigned char b : bytes)
+      map.weights.push_back(static_cast<float>(b) * static_cast<float>(b) / (255.0f * 255.0f));
+  }
+  return shown;
+}
+
 bool is_frame(const std::vector<FrameStep>& film, std::int64_t step, bool validated, double cost) {
   if (!film.empty() && step <= film.back().step) return false;
   if (is_power_of_two(step)) return true;

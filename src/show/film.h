@@ -42,6 +42,12 @@ namespace heed {
 // For each kind that the model has, [layer][head][query][key] in base64: a byte b for each weight
 // (b / 255)^2, so that small ones can be told apart. web/maps.js unpacks them.
 std::vector<std::string> packed_weights(const AttentionMaps& maps);
+// The tokens of a probe, and the weights of a frame that is_whole() and has them.
+struct ShownMaps {
+  InputTokens tokens;
+  AttentionMaps maps;  // without lengths
+};
+ShownMaps unpacked(const nlohmann::ordered_json& probe, const nlohmann::ordered_json& frame);
 
 // The pull of the piece's loss (show/pull.h), in the same order: a byte b for each stands for
 // largest (b - 128) |b - 128| / 127^2 nats per unit of score.

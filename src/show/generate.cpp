@@ -15,9 +15,9 @@ TokenIds generate(const ModelView& m, TokenIds prompt, int max_tokens, double te
   Pool pool(1);
   draw_samples(
       m.model, m.values, m.objective, pool, request,
-      [&](int, int id) {
-        if (id != Tokenizer::kEos) ids.push_back(id);
-        return id != Tokenizer::kEos;
+      [&](int, const TokenOdds& token) {
+        if (token.id != Tokenizer::kEos) ids.push_back(token.id);
+        return token.id != Tokenizer::kEos;
       },
       [](int) {});
   return ids;

@@ -1,15 +1,14 @@
 #include "show/heat_map.h"
 
 #include <fmt/core.h>
-#include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "text/piece_model.h"
-#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -22,28 +21,18 @@ constexpr std::size_t kFirstLight = 5;  // black letters from here on
 // From black to red for what is below 0, to green for what is above.
 constexpr std::array kBelow = {16, 52, 88, 124, 160, 196}, kAbove = {16, 22, 28, 34, 40, 46};
 
-int column_count(std::string_view text) {
-  int columns = 0;
-  each_code_point(text, [&](CodePoint c, std::size_t) {
-    columns += c.value == kInvalidCodePoint
-                   ? 1
-                   : std::max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)));
-  });
-  return columns;
-}
-
 // A token in exactly `width` columns, cut or padded; wide characters take two.
 std::string fitted(const std::string& token, int width) {
   const std::string marked = with_space_marks(token);
   const std::string_view text = marked;
-  const bool cut = column_count(text) > width;
+  const bool cut = columns_of(text) > width;
   const int room = cut ? width - 1 : width;  // the ellipsis takes one
   std::string out;
   int columns = 0;
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint c = code_point_at(text, i);
     const std::string_view character = text.substr(i, static_cast<std::size_t>(c.length));
-    const int more = column_count(character);
+    const int more = columns_of(character);
     if (columns + more > room) break;
     out += character;
     columns += more;
@@ -58,7 +47,7 @@ std::string fitted(const std::string& token, int width) {
 
 int longest(std::span<const std::string> texts) {
   int columns = 0;
-  for (const std::string& text : texts) columns = std::max(columns, column_count(text));
+  for (const std::string& text : texts) columns = std::max(columns, columns_of(text));
   return columns;
 }
 

@@ -19,7 +19,9 @@ class PullRecorder : public Observer<T> {
   // With x_j = g . (v_j - v_top), where top has the largest weight, g . (v_j - o) = x_j - sum P x.
   // Nothing cancels then where one weight is almost 1.
   void on_head_gradient(const typename Observer<T>::Head& h, Mat<const T> gradient) override {
-    const Mat<double> to = maps_[static_cast<std::size_t>(h.kind)].pulls(h.layer, h.head);
+    AttentionMap& map = maps_[static_cast<std::size_t>(h.kind)];
+    if (!map.has(h.layer, h.head)) return;
+    const Mat<double> to = map.pulls(h.layer - map.first_layer, h.head - map.first_head);
     std::vector<double> x(to.cols);
     for (int i = 0; i < to.rows; ++i) {
       const T *p = h.weights.row(i), *g = gradient.row(i);
@@ -118,35 +120,37 @@ TokenIds labels_of(const ModelView& m, const Example& read, const std::string& w
   return labels;
 }
 
-std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
-                      const AttentionMaps& maps, HeatMapStyle style) {
+std::string draw_pull(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
+                      HeatMapStyle style) {
   std::string out =
       "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
   std::string drawn;
   double most = -1;
-  for (const AttentionKind kind : kAttentionKinds)
-    for (int layer = 0; layer < map_of(maps, kind).layers; ++layer)
-      for (int head = 0; head < map_of(maps, kind).heads; ++head) {
-        if (!choice.takes(kind, layer, head)) continue;
-        const Mat<const double> pulls = map_of(maps, kind).pulls(layer, head);
+  for (const AttentionKind kind : kAttentionKinds) {
+    const AttentionMap& map = map_of(maps, kind);
+    for (int layer = 0; layer < map.layers; ++layer)
+      for (int head = 0; head < map.heads; ++head) {
+        const Mat<const double> pulls = map.pulls(layer, head);
         const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
         const auto at = static_cast<int>(std::max_element(begin, end) - begin);
-        out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name_of_head(kind, layer, head),
-                           begin[at], with_space_marks(queries_of(tokens, kind)[at / pulls.cols]),
-                           with_space_marks(keys_of(tokens, kind)[at % pulls.cols]));
+        const std::string name = name_of_head(kind, map, layer, head);
+        const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
+        out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
+                           with_space_marks(queries[at / pulls.cols]),
+                           with_space_marks(keys[at % pulls.cols]));
         style.largest = std::max(begin[at], -*std::min_element(begin, end));
-        if (!choice.any() && style.largest <= most) continue;
+        if (!whole && style.largest <= most) continue;
         most = style.largest;
         std::vector<float> shares;
         for (const double* x = begin; x < end; ++x)
           shares.push_back(static_cast<float>(most > 0 ? *x / most : 0));
-        const Mat<const float> map{shares.data(), pulls.rows, pulls.cols};
-        if (!choice.any()) drawn.clear();
-        drawn += "\n" + name_of_head(kind, layer, head) + "\n" + heat_map_legend(style) +
-                 (choice.any()
-                      ? draw_heat_map(map, queries_of(tokens, kind), keys_of(tokens, kind), style)
-                      : draw_part(map, queries_of(tokens, kind), keys_of(tokens, kind), style));
+        const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
+        if (!whole) drawn.clear();
+        drawn += "\n" + name + "\n" + heat_map_legend(style) +
+                 (whole ? draw_heat_map(shown, queries, keys, style)
+                        : draw_part(shown, queries, keys, style));
       }
+  }
   return out + drawn;
 }
 

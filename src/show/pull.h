@@ -31,9 +31,9 @@ Example asked_of(const ModelView& m, const TokenIds& text);
 // the words that belong in the [MASK]s of an encoder's text. Error (usage) if they do not fit.
 TokenIds labels_of(const ModelView& m, const Example& read, const std::string& words);
 
-// For a terminal: the strongest pull of each chosen head, and the maps of the chosen heads or of
+// For a terminal: the strongest pull of each head, and the whole map of each or a part of that of
 // the one that is pulled most.
-std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
-                      const AttentionMaps& maps, HeatMapStyle style);
+std::string draw_pull(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
+                      HeatMapStyle style);
 
 }  // namespace heed

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "data/dataset.h"
 #include "evaluate/translation_metric.h"
+#include "show/head_in_words.h"
 #include "show/page.h"
 #include "store/best.h"
 #include "store/initial_weights.h"
@@ -96,17 +97,27 @@ ShortJson data_of(const Report& r) {
     return ShortJson(r.film.probe.value(key, Json::array()));
   };
   ShortJson data{{"kinds", list("kinds")}, {"frames", ShortJson::array()}};
-  for (const Json& frame : r.film.frames)
-    if (!frame["weights"].empty())
-      data["frames"].push_back(
-          ShortJson{{"step", frame["step"].get<std::int64_t>()},
-                    {"loss", loss_of(frame, "valid_loss", r.curves.held_out)},
-                    {"train_loss", loss_of(frame, "train_loss", r.curves.train)},
-                    {"probe_loss", loss_of<TrainEvent>(frame, "probe_loss", {})},
-                    {"weights", ShortJson(frame["weights"])},
-                    {"pull", ShortJson(frame.value("pull", Json::array()))},
-                    {"heads", ShortJson(frame.value("heads", Json::array()))},
-                    {"written", ShortJson(frame["written"])}});
+  for (const Json& frame : r.film.frames) {
+    if (frame["weights"].empty()) continue;
+    const ShownMaps shown = unpacked(r.film.probe, frame);
+    ShortJson words = ShortJson::object();
+    for (const Json& head : heads_in_words(shown.tokens, shown.maps))
+      words[head["kind"].get<std::string>()].push_back(head["sentence"].get<std::string>());
+    for (const AttentionKind kind : kAttentionKinds) {
+      const SharpestHead first =
+          sharpest_head(map_of(shown.maps, kind), keys_of(shown.tokens, kind));
+      data["first"][attention_name(kind)] = {{"layer", first.layer}, {"head", first.head}};
+    }
+    data["frames"].push_back(ShortJson{{"step", frame["step"].get<std::int64_t>()},
+                                       {"loss", loss_of(frame, "valid_loss", r.curves.held_out)},
+                                       {"train_loss", loss_of(frame, "train_loss", r.curves.train)},
+                                       {"probe_loss", loss_of<TrainEvent>(frame, "probe_loss", {})},
+                                       {"weights", ShortJson(frame["weights"])},
+                                       {"pull", ShortJson(frame.value("pull", Json::array()))},
+                                       {"heads", ShortJson(frame.value("heads", Json::array()))},
+                                       {"words", words},
+                                       {"written", ShortJson(frame["written"])}});
+  }
   data["run"] = r.run;
   data["last_step"] = r.last_step;
   data["parameter_count"] = r.parameter_count;
@@ -201,6 +212,8 @@ std::string report_page(const Report& r) {
 std::string report_json(const Report& r) {
   ShortJson data = data_of(r);
   data.erase("kinds");
+  data.erase("first");
+  data["config"] = ShortJson::parse(r.config);
   for (ShortJson& frame : data["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);
   return text_of(data) + "\n";

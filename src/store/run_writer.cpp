@@ -85,9 +85,11 @@ void RunWriter::require_free(const fs::path& run, bool force) {
                             quoted_path(run)),
                 "another folder");
   if (force) return;
-  throw Error(Exit::usage, fmt::format("the run {} exists already.", quoted_path(run)),
-              fmt::format("heed resume {}, another folder, or --force (renames the old one)",
-                          shell_word(run.string())));
+  throw Error(
+      Exit::usage, fmt::format("the run {} exists already.", quoted_path(run)),
+      fmt::format(
+          "heed resume {}; another folder, --run NAME; or --force, which renames the old one",
+          shell_word(run.string())));
 }
 
 RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first,

@@ -131,7 +131,7 @@ void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
     targets.push_back(&slot);
     wanted.erase(found);
     if (slot.shape != entry.shape)
-      complaints.push_back(fmt::format("misshapen: {} is {}, expected {}", entry.name,
+      complaints.push_back(fmt::format("wrong shape: {} is {}, expected {}", entry.name,
                                        to_string(entry.shape), to_string(slot.shape)));
   }
   for (const TensorSlot& slot : slots) {

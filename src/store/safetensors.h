@@ -40,8 +40,8 @@ std::string write_safetensors(const std::filesystem::path& path,
 // Names and shapes, in the order of the data. Reads no more of a file, from its first byte on.
 std::vector<TensorEntry> list_safetensors(InputFile& file);
 
-// Fills every slot. Missing, extra and misshapen tensors are all named in one Error, before any
-// slot is touched.
+// Fills every slot. Missing, extra tensors and those of a wrong shape are all named in one Error,
+// before any slot is touched.
 void read_safetensors(InputFile& file, std::span<const TensorSlot> slots);
 
 }  // namespace heed

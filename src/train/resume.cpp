@@ -514,11 +514,11 @@ void check_steps_done(const StoredRun& stem, const RunConfig& is) {
   if (const std::int64_t step = first_other_rate(was, is, done); step > 0) {
     const double had = learning_rate(was.optimizer, was.model.d_model, step);
     const double has = learning_rate(is.optimizer, was.model.d_model, step);
-    refuse(fmt::format("with its config step {} would have had the learning rate {:.4g} instead of "
-                       "{:.4g}: no single config could reproduce such a run.",
+    refuse(fmt::format("with its config step {} would have had the learning rate {:.9g} instead of "
+                       "{:.9g}: no single config could reproduce such a run.",
                        step, has, had),
            fmt::format("a later --max-steps or a smaller optimizer.decay_fraction; --checkpoint "
-                       "with one from before step {}; the stem's learning rate must stay constant "
+                       "with one from before step {}; the run's learning rate must stay constant "
                        "until it decays (optimizer.schedule wsd), with the same learning_rate and "
                        "warmup_steps",
                        step));

@@ -48,6 +48,12 @@ class Terminal : public Listener {
         metric_(translation_metric(heard.prepared.config.train.select_by)),
         begin_(heard.begin) {}
 
+  void began(const Moment&) override {
+    log_.info(
+        "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted; bpb: bits per "
+        "byte; ep: times through the data; gnorm: length of the gradient; lr: learning rate");
+  }
+
   void stepped(const Moment& m) override {
     step_ = m.state.step;
     seconds_ += m.seconds;

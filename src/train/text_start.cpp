@@ -150,6 +150,13 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
   return text;
 }
 
+RunConfig config_for(const std::string& path, const std::vector<std::string>& sets, Log& log) {
+  TextRequest request;
+  request.texts = {path};
+  const OwnText text = read_own_text(request, false, log);
+  return parse_config(suggested_config(text, suggest(text)), "the config for " + text.name, sets);
+}
+
 RunResult train_on_text(TextRequest request, Log& log) {
   const bool piped = request.texts == std::vector<std::string>{"-"};
   if (request.train.run.folder.empty())

@@ -24,6 +24,9 @@ std::string name_of_text(const std::string& path);
 // find_texts().
 OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log);
 
+// The config that it would train on this file or folder, without its number of steps.
+RunConfig config_for(const std::string& path, const std::vector<std::string>& sets, Log& log);
+
 RunResult train_on_text(TextRequest request, Log& log);
 
 }  // namespace heed

@@ -17,8 +17,9 @@
 namespace heed {
 namespace {
 
-// In the order of Stop.
-constexpr const char* kReasons[] = {"finished", "early_stopping", "stop_at", "signal", "time"};
+// In the order of Stop, then the others.
+const std::vector<std::string> kReasons = {"finished", "early_stopping", "stop_at", "signal",
+                                           "time",     "already_done",   "diverged"};
 
 void say_start(Log& log, const PreparedRun& run) {
   const RunConfig& c = run.config;
@@ -60,6 +61,10 @@ void say_start(Log& log, const PreparedRun& run) {
 
 }  // namespace
 
+std::string reasons() {
+  return joined(kReasons);
+}
+
 void check_room(const PreparedRun& prepared, const std::string& run) {
   check_free_space(run, 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
                             static_cast<double>(prepared.model.table.size()));
@@ -95,8 +100,11 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
   } catch (const Diverged& e) {
     run.append(kMetrics, line_of(RunEvent{e.step, "diverged", e.what()}));
     log.end_progress();
-    throw divergence_error(e.what(), run.path().string(), e.saved,
-                           prepared.config.optimizer.learning_rate);
+    State state = trainer.state();
+    state.step = e.step;
+    throw FailedRun(divergence_error(e.what(), run.path().string(), e.saved,
+                                     prepared.config.optimizer.learning_rate),
+                    result_of(run, request, state, "diverged", Exit::diverged));
   }
 }
 

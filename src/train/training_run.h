@@ -28,12 +28,20 @@ struct RunRequest {
 };
 
 struct RunResult {
-  Exit exit = Exit::ok;  // ok, interrupted or terminated
-  std::string run;       // folder
-  std::string reason;  // "finished", "early_stopping", "stop_at", "signal", "time", "already_done"
-  State state;         // where training stands
+  Exit exit = Exit::ok;       // ok, interrupted or terminated
+  std::string run;            // folder
+  std::string reason;         // one of reasons()
+  State state;                // where training stands
   std::optional<State> best;  // of the best checkpoint (store/best.h)
   double seconds = 0;         // of this process
+};
+
+std::string reasons();  // "finished, early_stopping, ..."
+
+// The error that ends a run whose weights are ruined, and where it stands.
+struct FailedRun : Error {
+  FailedRun(const Error& error, RunResult at) : Error(error), result(std::move(at)) {}
+  RunResult result;
 };
 
 // Error (store) unless a checkpoint has room on the disk of the run. Before the first step, and

@@ -13,19 +13,6 @@
 namespace heed {
 namespace {
 
-// "1.8231 nats per token: better than uniform (4.29) and 6-gram (2.01), not better than xz
-// (1.75)"
-std::string compared(double loss, const Yardsticks& yardsticks) {
-  std::vector<std::string> names[2], parts;  // beaten, not beaten
-  for (const Yardstick& y : yardsticks)
-    names[loss < y.nats_per_token ? 0 : 1].push_back(
-        fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
-  for (const bool beaten : {true, false})
-    if (const auto& list = names[beaten ? 0 : 1]; !list.empty())
-      parts.push_back((beaten ? "better than " : "not better than ") + listed(list));
-  return fmt::format("{:.4f} nats per token: {}", loss, joined(parts));
-}
-
 class YardsticksListener : public Listener {
  public:
   explicit YardsticksListener(const Heard& heard) : heard_(heard) {}

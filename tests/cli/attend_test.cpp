@@ -49,7 +49,26 @@ TEST_F(Attend, JsonHasEveryHead) {
     EXPECT_EQ(json[kind][0][1].size(), 3u);
     EXPECT_EQ(json[kind][0][1][2].size(), 3u);
   }
-  EXPECT_EQ(json.size(), 9u);
+  EXPECT_EQ(json["patterns"].size(), 8u);  // of two encoder layers, one decoder layer
+  EXPECT_THAT(json["patterns"][7]["sentence"].get<std::string>(), HasSubstr(" in this text ("));
+  EXPECT_EQ(json.size(), 10u);
+}
+
+TEST_F(Attend, ChosenHeadsAreThoseOfAll) {
+  const auto all = nlohmann::json::parse(attend("'a b' --target 'b a' --json").out);
+  const auto one =
+      nlohmann::json::parse(attend("'a b' --target 'b a' --json --layer 1 --head 1").out);
+  EXPECT_FALSE(one.contains("decoder"));  // has no such layer
+  ASSERT_EQ(one["encoder"].size(), 1u);
+  EXPECT_EQ(one["encoder"][0].size(), 1u);
+  EXPECT_EQ(one["encoder"][0][0], all["encoder"][1][1]);
+  ASSERT_EQ(one["patterns"].size(), 1u);
+  EXPECT_EQ(one["patterns"][0], all["patterns"][3]);
+  const auto cross = nlohmann::json::parse(
+      attend("'a b' --target 'b a' --json --contributions --kind cross --head 1").out);
+  EXPECT_FALSE(cross.contains("encoder"));
+  EXPECT_EQ(cross["cross"][0][0], all["cross"][0][1]);
+  EXPECT_EQ(cross["contribution_cross"][0].size(), 1u);
 }
 
 TEST_F(Attend, WithoutTargetReadsWhatTheModelWrites) {
@@ -158,7 +177,6 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
       {"a --kind decoder --layer 1", "the layers of --kind decoder are 0 to 0", 2},
       {"a --kind cross --layer 1", "the layers of --kind cross are 0 to 0", 2},
       {"a --kind both", "both", 2},
-      {"a --json --head 0", "--json always has everything", 2},
       {"a --json --html -", "both need standard output", 2},
       {"a --contributions", "--contributions needs --json", 2},
       {"a --limit 3", "--file", 2},

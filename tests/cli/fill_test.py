@@ -28,6 +28,12 @@ class Fill(RunsTest):
             self.assertLessEqual(sum(p), 1)
             self.assertTrue(all(c["id"] > 3 for c in mask["candidates"]))
 
+    def test_other_ways_to_write_a_mask_are_read(self):
+        wanted = self.json("fill", "run", "the [MASK] saw [MASK]")[0]
+        for gap in ("<mask>", "[mask]", "___", "<MASK>", "______"):
+            found, = self.json("fill", "run", f"the {gap} saw {gap}")
+            self.assertEqual(found, wanted)
+
     def test_pieces_are_shown_without_the_mark_of_their_space(self):
         pieces = {"type": "bpe", "vocab_size": 340}
         self.train(self.config(**{**SMALL, "family": "masked_lm", "tokenizer": pieces}), "pieces")

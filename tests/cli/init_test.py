@@ -19,6 +19,9 @@ class ConfigsByName(RunsTest):
         (self.folder / "configs").mkdir()
         shutil.copy(self.config("mine"), self.folder / "configs")
         self.assertIn("prefix_lm", self.out("config", "mine"))
+        (self.folder / "kept.json").write_text(self.out("config", "mine"))  # its paths lead to the same files
+        self.assertEqual(json.loads((self.folder / "kept.json").read_text())["data"]["train"],
+                         str(self.folder / "configs" / "a.txt"))
         for command in ("bench", "gradcheck", "config"):
             self.check(command, "quikstart", status=USAGE, words=["did you mean \"quickstart\""])
 

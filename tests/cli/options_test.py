@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from runs import SMALL, RunsTest
+from runs import SMALL, RunsTest, text
 
 COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill", "inspect", "tokenize", "gradcheck",
             "average", "bench", "attend", "ablate", "neighbors", "report", "verify", "config")
@@ -21,9 +21,7 @@ class Options(RunsTest):
 
     def test_numbers_of_steps_have_no_default_of_0(self):
         for command in ("train", "resume", "bench"):
-            for line in self.out(command, "--help").splitlines():
-                if line.strip().startswith(("--stop-at", "--steps", "--more", "--max-steps")):
-                    self.assertNotIn("=0", line)
+            self.assertNotIn("(default 0)", self.out(command, "--help").replace("all cores (default 0)", ""))
 
     def test_0_steps_are_refused_with_the_range(self):
         c = self.config()
@@ -34,8 +32,7 @@ class Options(RunsTest):
 
     def test_options_that_exclude_each_other_are_refused(self):
         self.check("config", "--docs", "--json", status=2, words="--schema")
-        limit = next(l for l in self.out("attend", "--help").splitlines() if "--limit" in l)
-        self.assertRegex(limit, r"[=[]all")  # CLI11 2.3 writes =all, 2.5 [all]
+        self.assertIn("lines of --file (default all)", " ".join(self.out("attend", "--help").split()))
         self.train(self.config(**SMALL), "run")
         (self.folder / "lines").write_text("the old\nthe mill\n")
         self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, words="one text")
@@ -106,6 +103,22 @@ class Json(RunsTest):
     def test_every_command_has_it(self):
         for command in COMMANDS:
             self.assertIn("--json", self.out(command, "--help"), command)
+
+    def test_bench_takes_a_text_and_a_run(self):
+        (self.folder / "mine.txt").write_text(text(3000))
+        self.assertIn("\n5 minutes give ", self.out("bench", "mine.txt", "--steps", 2))
+        self.train(self.config(**SMALL), "run")
+        self.assertEqual(self.json("bench", "run", "--steps", 2)[0]["steps"], 2)
+        for command in ("gradcheck", "config"):
+            self.check(command, "mine.txt", status=2, words=["mine.txt is no config", "heed init mine.txt"])
+            self.assertTrue(self.out(command, "run"))
+
+    def test_a_run_that_diverges_says_so(self):
+        r = self.heed("train", self.config(**{**SMALL, "optimizer__learning_rate": 1e6}), "--run", "wild", "-q", "--json")
+        self.assertEqual(r.status, 5, r.err)
+        found = json.loads(r.out)
+        self.assertEqual((found["run"], found["reason"]), ("wild", "diverged"))
+        self.assertGreater(found["step"], 0)
 
     def test_bench_says_where_the_time_goes(self):
         j, = self.json("bench", self.config(), "--steps", 2, "--threads", 1)

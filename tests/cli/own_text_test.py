@@ -106,7 +106,7 @@ class OwnText(RunsTest):
                 self.start("mine.txt", "--like", like, "--run", like, words=["model: " + like])
                 self.assertEqual(self.run_config(like)["objective"]["type"], objective)
         pieces = ["--set", "tokenizer.type=bpe", "--set", "tokenizer.vocab_size=320"]
-        r = self.start("mine.txt", "--like", "bert", "--run", "pieces", *pieces, words="becomes")
+        r = self.start("mine.txt", "--like", "bert", "--run", "pieces", *pieces, words="is filled in like this")
         self.assertNotIn("\u2581", r.err)
         self.start("mine.txt", "--like", "gtp", status=USAGE, words="--like")
 

@@ -55,9 +55,38 @@ class Prompt(RunsTest):
             self.assertEqual(t.answer("the", "sample> "), self.out("sample", "text", "the", "--max-tokens", 30, "--seed", seed))
         self.assertEqual(t.answer("", "sample> "), self.out("sample", "text", "", "--max-tokens", 30, "--seed", 8))
 
+    def test_settings_change_between_answers(self):
+        t = self.terminal("sample", "text", "--max-tokens", 30, env={"NO_COLOR": "1"})
+        prompt = "sample> "
+        t.until(prompt)
+        self.assertIn(":temperature VALUE", t.answer(":help", prompt))
+        self.assertEqual(t.answer(":temperature 0", prompt), "temperature: 0\n")
+        self.assertEqual(t.answer("/max-tokens 5", prompt), "max-tokens: 5\n")
+        greedy = self.out("sample", "text", "the", "--max-tokens", 5, "--temperature", 0)
+        self.assertEqual(t.answer("the", prompt), greedy)
+        self.assertEqual(t.answer(":again", prompt), greedy)
+        self.assertIn("heed: error: ", t.answer(":temperature warm", prompt))
+        self.assertIn("nothing that can be set here", t.answer(":temprature 1", prompt))
+        self.assertNotIn("can be set", t.answer(":)", prompt))  # a text
+        t.type("quit\r")
+        self.ends(t)
+
+    def test_a_head_is_chosen_at_the_prompt(self):
+        t = self.terminal("attend", "pairs", env={"NO_COLOR": "1"})
+        prompt = "attend> "
+        t.until(prompt)
+        t.answer(":kind cross", prompt)
+        t.answer(":head 0 1", prompt)
+        alone = self.out("attend", "pairs", "the", "--kind", "cross", "--layer", 0, "--head", 1)
+        self.assertEqual(t.answer("the", prompt), alone)
+        t.answer(":head 0 9", prompt)
+        self.assertIn("the heads of --kind cross are 0 to 1", t.answer("the", prompt))
+        t.type("exit\r")
+        self.ends(t)
+
     def test_an_error_in_a_text_is_printed_and_the_next_text_is_asked_for(self):
         for command, run, wrong, words in (("sample", "text", "z\u00e9", "\u00e9"),
-                                           ("fill", "masked", "the old", "no [MASK]"),
+                                           ("fill", "masked", "the old", "has no [MASK]"),
                                            ("attend", "pairs", "\u00e9", "\u00e9"),
                                            ("neighbors", "masked", "the +", "analogy"),
                                            ("score", "pairs", "the old", "|||")):

@@ -65,6 +65,11 @@ class PullTest(RunsTest):
             del pulled[key]
         self.assertEqual(pulled, plain)
 
+    def test_chosen_heads_have_the_pull_that_they_have_among_all(self):
+        text = ("pairs", "the old river", "--target", "river")
+        whole, one = self.pull(*text), self.pull(*text, "--kind", "cross", "--head", 1)
+        self.assertEqual(one["pull"], {"cross": [[layer[1]] for layer in whole["pull"]["cross"]]})
+
     def test_a_terminal_shows_a_signed_map(self):
         text = self.out("attend", "causal", "the old", "--pull")
         self.assertIn("nats per unit of score", text)

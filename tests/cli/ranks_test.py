@@ -7,7 +7,7 @@ import time
 import unittest
 
 from determinism_test import KINDS
-from runs import HEED, Result, RunsTest
+from runs import HEED, Result, RunsTest, text
 
 MPIRUN = shutil.which("mpirun")
 ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -99,9 +99,9 @@ class Ranks(RunsTest):
         self.assertEqual(r.err.count("heed: error:"), 1, r.err)
 
     def test_bench_measures_all_ranks(self):
-        config = self.config()
-        out = self.ranks(2, "bench", config, "--steps", 3, "--json").out
-        self.assertIn('"ranks":2', out)
+        (self.folder / "mine.txt").write_text(text(3000))
+        for given in (self.config(), "mine.txt"):
+            self.assertIn('"ranks":2', self.ranks(2, "bench", given, "--steps", 3, "--json").out)
 
     def endless(self):
         return self.config(train__max_steps=10**6, train__save_every=200, train__eval_every=0, train__rank_timeout=6,

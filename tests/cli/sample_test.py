@@ -22,13 +22,16 @@ class Sample(RunsTest):
 
     def test_the_text_is_the_prompt_and_what_json_says(self):
         *_, one = self.json(*ARGS)
-        self.assertEqual(list(one), ["sample", "prompt", "text", "ids", "tokens"])
+        self.assertEqual(list(one), ["sample", "prompt", "text", "ids", "tokens", "token_logprobs", "ranks",
+                                     "entropies", "alternatives"])
         self.assertEqual(self.out(*ARGS).rstrip("\n"), ("the " + one["text"]).rstrip("\n"))
 
     def test_a_single_sample_has_an_object_per_token_before_its_own(self):
         *tokens, one = self.json(*ARGS)
-        self.assertEqual([list(t) for t in tokens], [["sample", "id", "token", "text"]] * 20)
-        for key, whole in (("id", "ids"), ("token", "tokens")):
+        self.assertEqual([list(t) for t in tokens], [["sample", "id", "token", "text", "logprob", "rank", "entropy",
+                                                      "alternatives"]] * 20)
+        for key, whole in (("id", "ids"), ("token", "tokens"), ("logprob", "token_logprobs"), ("rank", "ranks"),
+                           ("entropy", "entropies"), ("alternatives", "alternatives")):
             self.assertEqual([t[key] for t in tokens], one[whole])
         self.assertEqual("".join(t["text"] for t in tokens), one["text"])
 
@@ -42,6 +45,17 @@ class Sample(RunsTest):
             p.kill()
             p.communicate()
             self.assertTrue(seen.startswith(b'{"sample":0,"id":' if options else b"the "), seen)
+
+    def test_odds_are_those_of_score_whatever_the_rules(self):
+        *_, one = self.json(*ARGS[:3], "--max-tokens", 3, "--temperature", 3, "--seed", 4)
+        scored, = self.json("score", "run", "the " + one["text"])
+        for key in ("token_logprobs", "ranks", "entropies"):
+            for mine, other in zip(one[key], scored[key][-3:]):
+                self.assertAlmostEqual(mine, other, places=4)
+        self.assertGreater(max(one["ranks"]), 1)
+        *_, few = self.json(*ARGS, "--top-k", 3)
+        self.assertEqual({len(best) for best in few["alternatives"]}, {3})
+        self.assertTrue(all(i in [a["id"] for a in best] for i, best in zip(few["ids"], few["alternatives"])))
 
     def test_a_prompt_of_which_only_the_end_is_read_is_warned_of(self):
         self.assertIn("the prompt has 400 tokens; the model reads only the last 8",

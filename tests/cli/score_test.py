@@ -1,4 +1,5 @@
 """heed score and heed tokenize: log-probabilities of lines and how lines are split."""
+import math
 import unittest
 
 from runs import SMALL, RunsTest
@@ -39,6 +40,24 @@ class Score(RunsTest):
                 rows = [row for row in tokens.splitlines() if row.startswith("\t")]
                 self.assertEqual([row.split("\t")[1] for row in rows],
                                  [f"{x:.6f}" for line in found for x in line["token_logprobs"]])
+                self.assertEqual([row.split("\t")[3:5] for row in rows],
+                                 [[str(r), f"{h:.3f}"] for line in found for r, h in zip(line["ranks"], line["entropies"])])
+
+    def test_what_was_expected_in_the_place_of_a_token(self):
+        for family in self.RUNS:
+            with self.subTest(family=family):
+                line, = self.json("score", family, "the mill", "--top-k", 1000)
+                for place in zip(line["ids"], line["token_logprobs"], line["ranks"], line["entropies"], line["alternatives"]):
+                    label, logprob, rank, entropy, best = place
+                    p = [math.exp(a["logprob"]) for a in best]  # of every id
+                    self.assertAlmostEqual(sum(p), 1, places=6)
+                    self.assertAlmostEqual(entropy, -sum(x * math.log(x) for x in p), places=5)
+                    self.assertEqual(p, sorted(p, reverse=True))
+                    self.assertEqual(rank, 1 + sum(a["logprob"] > logprob + 1e-9 for a in best))
+                    self.assertAlmostEqual(best[rank - 1]["logprob"], logprob, places=9)
+                    self.assertIn(label, [a["id"] for a in best])
+                two, = self.json("score", family, "the mill", "--top-k", 2)
+                self.assertEqual(two["alternatives"], [best[:2] for best in line["alternatives"]])
 
 
 class ScorePairs(RunsTest):

@@ -102,7 +102,7 @@ class Vocabularies(RunsTest):
                                train__max_steps=4))
         self.assertEqual(self.out("tokenize", "run", stdin="river.\n"), "river .\n")
         self.assertEqual(self.out("fill", "run", "the [MASK] was."), self.out("fill", "run", "the [MASK] was ."))
-        self.check("fill", "run", "the <mask> was", status=DATA, words=["no [MASK]"])
+        self.check("fill", "run", "the gap was", status=DATA, words=["no [MASK]"])
 
     def test_a_run_can_take_the_vocabulary_of_another(self):
         self.train(self.config(tokenizer={"type": "bpe", "vocab_size": 300}, train__max_steps=4), "first")

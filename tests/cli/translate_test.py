@@ -11,7 +11,7 @@ PAIRS = {"family": "seq2seq", **SMALL}
 
 
 class Translate(RunsTest):
-    RUNS = {"run": {**PAIRS, "train__max_steps": 60}}
+    RUNS = {"run": {**PAIRS, "train__max_steps": 60, "model__decoder_layers": 2}}
 
     def setUp(self):
         super().setUp()
@@ -44,6 +44,23 @@ class Translate(RunsTest):
         scores = self.out("score", "run", "--file", "s", "--target-file", "t").split()
         for row, score in zip(rows, scores):
             self.assertAlmostEqual(float(row[2]), float(score), delta=1e-4)
+
+    def test_an_alignment_is_where_the_row_that_writes_a_token_looks_most(self):
+        for choice in ([], ["0"], ["0.1"], ["1"]):
+            found = self.json("translate", "run", "--alignment", *choice, "--n-best", 2, "--file", "-", stdin=self.lines[0] + "\n")[0]
+            for best in found["n_best"]:
+                maps, = self.json("attend", "run", self.lines[0], "--target", best["translation"])
+                layer = maps["cross"][int(choice[0][0]) if choice else 0]
+                heads = [layer[1]] if "." in "".join(choice) else layer
+                pairs = []
+                for j in range(len(best["ids"])):
+                    means = [sum(h[j][i] for h in heads) for i in range(len(maps["source_ids"]) - 1)]
+                    pairs.append(f"{means.index(max(means))}-{j}")
+                self.assertEqual(best["alignment"], " ".join(pairs))
+        plain = self.out("translate", "run", "--alignment", self.lines[0])
+        first, = self.json("translate", "run", self.lines[0], "--alignment")
+        self.assertEqual(plain, f"{first['translation']} ||| {first['alignment']}\n")
+        self.check("translate", "run", "--alignment", "7", "a", status=2, words="a layer from 0 to 1")
 
 
 class TranslateLongTargets(RunsTest):

@@ -86,7 +86,7 @@ class Verify(RunsTest):
 
         changes = [(lambda: nan("model.safetensors", "encoder.layers.0.fc1.weight"), "NaN or infinity in encoder"),
                    (lambda: nan("training.safetensors", "adam.v.encoder.layers.0.fc1.weight"), "NaN or infinity in adam.v"),
-                   (other_tokenizer, "tokenizer"), (wider, "misshapen: ")]
+                   (other_tokenizer, "tokenizer"), (wider, "wrong shape: ")]
         for change, words in changes:
             with self.subTest(words):
                 shutil.rmtree(self.folder / "kept", ignore_errors=True)

@@ -53,8 +53,8 @@ TEST(Beam, OfSizeOneIsGreedy) {
       std::vector<int> ids;
       draw_samples(
           m.model, m.values, *make_objective(pairs_config()), pool, greedy,
-          [&](int, int id) {
-            ids.push_back(id);
+          [&](int, const TokenOdds& token) {
+            ids.push_back(token.id);
             return true;
           },
           [](int) {});

@@ -24,8 +24,8 @@ std::vector<std::vector<int>> samples(const DecodeModel& m, const SampleRequest&
   int complete = 0;
   draw_samples(
       m.model, m.values, *objective, pool, request,
-      [&](int i, int id) {
-        result[i].push_back(id);
+      [&](int i, const TokenOdds& token) {
+        result[i].push_back(token.id);
         return true;
       },
       [&](int) { ++complete; });

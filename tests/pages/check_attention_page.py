@@ -7,8 +7,8 @@ HEED is the program; pictures go to the folder PICTURES if it is given. Trains a
 then checks, at 360, 900 and 1440 pixels, light and dark: no request but the page itself, no script error, no
 sideways scrolling, every text at least 4.5 : 1 against its background, everything reachable and usable by
 keyboard with a visible focus, names for assistive software, numbers as tables. Then what the page says:
-where it opens, labels of rows, next tokens, lines between words, patterns in words, saved pictures, and that
-a large model's page opens in time. Some twenty seconds.
+where it opens, labels of rows, next tokens, lines between words, patterns in words, saved pictures, the page of
+chosen heads, and that a large model's page fits its box and opens in time. Some twenty seconds.
 """
 import json
 import subprocess
@@ -54,7 +54,7 @@ def check_keyboard(browser, page):
     expected = [("kinds", "INPUT"), ("heads", "BUTTON"), ("save", "BUTTON"), ("views", "INPUT"), ("head", "DIV"),
                 ("queries", "BUTTON")]
     check(stops[:6] == expected, f"tab stops are {stops}")
-    check(len(stops) == 7, f"tab stops are {stops}")  # the numbers too
+    check(len(stops) == 8 and stops[7] == ("glossary", "SUMMARY"), f"tab stops are {stops}")  # the numbers too
 
     browser.open(page, 1440)
     go_to(browser, "heads", 8)
@@ -77,7 +77,9 @@ def check_opening(browser, page):
     """The page opens on the sharpest cross-attention head and the last row, and shows the texts."""
     browser.open(page, 1440)
     cross = made["maps"]["cross"]
-    layer, head = max(((i, h) for i in range(2) for h in range(4)), key=lambda x: sum(map(max, cross[x[0]][x[1]])))
+    words = [t != "</s>" for t in made["maps"]["source_tokens"]]
+    layer, head = max(((i, h) for i in range(2) for h in range(4)), key=lambda x: sum(
+        max(w for w, is_word in zip(row, words) if is_word) for row in cross[x[0]][x[1]]))
     check(f"cross-attention, layer {layer}, head {head}: " in browser.value(PATTERN), f"opens on {browser.value(PATTERN)}")
     check(browser.value(SUMMARY).startswith("After “word”, row 5, "), f"opens on {browser.value(SUMMARY)}")
     check(browser.value("[...document.querySelectorAll('#texts dd')].map((e) => e.textContent)") == [TEXT, TEXT], "texts")
@@ -149,33 +151,15 @@ def check_pull(browser, page):
 
 
 def check_patterns(browser, page):
-    """Crafted heads are described in words."""
+    """Heads are described as --json describes them, and right-to-left tokens keep arrows in their place."""
     browser.open(page, 1440)
-    browser.value("""(() => {
-      globalThis.told = (name, queries, row) => {
-        const n = queries.length, kind = { name, layers: 1, heads: 1, queries, keys: queries };
-        const bytes = new Uint8Array(n * n);
-        for (let q = 0; q < n; ++q) for (let k = 0; k < n; ++k) bytes[q * n + k] = Math.round(255 * Math.sqrt(row(q, k)));
-        data.kinds = [kind];
-        data.frames = [{ weights: [btoa(String.fromCharCode(...bytes))] }];
-        Object.assign(at, { frame: 0, kind: 0, layer: 0, head: 0 });
-        return headInWords().join(": ");
-      };
-    })()""")
-    letters = "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']"
-    for kind, row, words in (
-            ("decoder", "k === Math.max(0, q - 1) ? 1 : 0",
-             "mostly the previous token: 1.00 of the weight in the rows that see it; evenly"),
-            ("decoder", "k === q ? 1 : 0", "mostly itself: 1.00"),
-            ("decoder", "k === Math.max(0, q - 2) ? 1 : 0", "mostly the token two back: 1.00"),
-            ("encoder", "k === 0 ? 0.64 : 0.05", "mostly the first token, “a”: 0.64"),
-            ("decoder", "k <= q ? 1 / (q + 1) : 0", "spread widely: on average the largest weight of a row is 0.25"),
-            ("cross", "k === q + 1 || (q === 7 && k === 0) ? 1 : 0", "mostly the token that comes next: 1.00"),
-            ("encoder", "k === (3 * q + 5) % 8 ? 0.9 : 0.1 / 7", "no simple pattern: ")):
-        got = browser.value(f"told('{kind}', {letters}, (q, k) => {row})")
-        check(got.startswith(words), f"“{got}”, not “{words}”")
-    got = browser.value("told('decoder', [...'abcabcab'], (q, k) => q >= 3 ? Number(k === q - 2) : Number(k === q))")
-    check(got.startswith("mostly the token after an earlier copy: 1.00"), got)
+    for p in made["maps"]["patterns"]:
+        kind = browser.value(f"data.kinds.findIndex((k) => k.name === '{p['kind']}')")
+        browser.value(f"choose({{ kind: {kind}, layer: {p['layer']}, head: {p['head']} }})")
+        check(browser.value(PATTERN).endswith(f"layer {p['layer']}, head {p['head']}: {p['sentence']}"), p)
+        check("in this text (" in p["sentence"], p)
+    check(browser.value("shown('\u05d0\u05d1') + shown('a b')") == "\u2068\u05d0\u05d1\u2069a␣b", "isolation")
+    check(browser.value("[...document.querySelectorAll('#texts dd')].every((e) => e.dir === 'auto')"), "direction of texts")
 
 
 def check_unpacking(browser, page):
@@ -195,6 +179,16 @@ def check_unpacking(browser, page):
     check(wrong == [], f"heads {wrong} are unpacked wrongly")
 
 
+def check_chosen(browser, _):
+    """The page of one head has no other, under its own numbers."""
+    subprocess.run([made["heed"], "attend", made["folder"] / "run", TEXT, "--target", TEXT, "--layer", "1", "--head", "2",
+                    "--html", made["folder"] / "one.html"], check=True)
+    browser.open(made["folder"] / "one.html", 1440)
+    check(browser.value("document.querySelectorAll('#heads button').length") == 1, "other heads are there")
+    pattern = next(p for p in made["maps"]["patterns"] if (p["kind"], p["layer"], p["head"]) == ("cross", 1, 2))
+    check(browser.value(PATTERN) == "cross-attention, layer 1, head 2: " + pattern["sentence"], browser.value(PATTERN))
+
+
 def check_large(browser, _):
     """12 layers of 12 heads and 128 tokens: the page opens in less than two seconds of CPU time."""
     folder = made["folder"] / "large"
@@ -207,10 +201,12 @@ def check_large(browser, _):
     browser.open(folder / "page.html", 1440)
     seconds = next(m["value"] for m in browser.call("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")
     check(browser.value("document.querySelectorAll('#heads button').length") == 144, "heads are missing")
+    check(browser.value("$('map').parentNode.scrollWidth - $('map').parentNode.clientWidth") <= 0, "the map leaves its box")
+    check(browser.value("[...$('map').querySelectorAll('td')].some((e) => e.title)"), "a narrow cell has no number to point at")
     check(seconds < 2, f"a page of 144 heads needs {seconds:.1f} s")
     print(f"144 heads of 128 tokens: {seconds:.2f} s of a processor")
 
 
 if __name__ == "__main__":
     check_page("attention", make_page, check_keyboard, check_opening, check_lines, check_pull, check_patterns, check_unpacking,
-               check_large)
+               check_chosen, check_large)

@@ -199,7 +199,7 @@ def check_film(browser, page):
 
 def check_texts(browser, page):
     browser.open(page, 1440)
-    terms = browser.value("[...document.querySelectorAll('dt')].map((e) => e.textContent)")
+    terms = browser.value("[...document.querySelectorAll('#samples dt')].map((e) => e.textContent)")
     check(terms == ["before training", "step 4", "step 20", "step 60", "reference"], f"texts of {terms}")
     body = browser.value("document.body.innerText")
     for part in ("What it wrote", "Parameters", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):

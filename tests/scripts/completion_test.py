@@ -2,6 +2,7 @@
 import os
 import pathlib
 import subprocess
+import tempfile
 import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "completion.bash"
@@ -9,9 +10,9 @@ HEED = os.environ.get("HEED_BINARY", "heed")
 
 
 class Completion(unittest.TestCase):
-    def offered(self, *words):
+    def offered(self, *words, cwd=None):
         script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _heed; printf "%s\\n" "${COMPREPLY[@]}"'
-        done = subprocess.run(["bash", "-c", script, "bash", SCRIPT, HEED, *words], capture_output=True, text=True, check=True)
+        done = subprocess.run(["bash", "-c", script, "bash", SCRIPT, HEED, *words], capture_output=True, text=True, check=True, cwd=cwd)
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 
@@ -25,6 +26,9 @@ class Completion(unittest.TestCase):
 
     def test_files_are_left_to_bash(self):
         self.assertEqual(self.offered("sample", "runs/"), [])
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(folder + "/runs/mine/checkpoints")
+            self.assertEqual(self.offered("sample", "mi", cwd=folder), ["mine"])
         self.assertEqual(self.offered("nonsense", "--x"), [])
 
 

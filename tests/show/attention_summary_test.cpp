@@ -21,7 +21,7 @@ InputTokens tokens_of(int n) {
   return tokens;
 }
 
-TEST(AttentionSummary, EveryHeadHasItsStrongestTokenAndTheSharpestIsDrawn) {
+TEST(AttentionSummary, EveryHeadHasItsWordsAndTheSharpestIsDrawn) {
   AttentionMaps maps;
   AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::encoder_self)];
   map = map_of_heads(2, 2);
@@ -30,8 +30,9 @@ TEST(AttentionSummary, EveryHeadHasItsStrongestTokenAndTheSharpestIsDrawn) {
   InputTokens tokens = tokens_of(2);
   tokens.source[0] = " a b";
   const std::string out = attention_summary(tokens, maps, {});
-  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 0:  50 %; last row:  50 % on ▁a▁b\n"));
-  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 1:  80 %; last row:  70 % on ▁a▁b\n"));
+  EXPECT_THAT(out, HasSubstr("each head in this text: "));
+  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 0: spread widely, 50 % (50 %)\n"));
+  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 1: mostly the next token, 90 % (50 %)\n"));
   EXPECT_THAT(out, HasSubstr("the sharpest: encoder, layer 0, head 1\n"));
   EXPECT_THAT(out, Not(HasSubstr("rows,")));  // all are drawn
 }

@@ -79,7 +79,7 @@ TEST(Safetensors, AllTensorsThatDoNotFitAreNamedAndNoSlotIsTouched) {
                                          {"only.model", {1}, missing.data()}};
   EXPECT_THAT(error_of([&] { read(path, slots); }),
               AllOf(HasSubstr(path.string()), HasSubstr("extra: only.file [4]"),
-                    HasSubstr("misshapen: turned is [2, 3], expected [3, 2]"),
+                    HasSubstr("wrong shape: turned is [2, 3], expected [3, 2]"),
                     HasSubstr("missing: only.model [1]"), Not(HasSubstr("same"))));
   EXPECT_EQ(same, std::vector<float>(2));
 }

@@ -14,7 +14,7 @@ function shares(query) {
 function drawTexts() {
   const texts = [[data.target ? "source" : "text", data.source], [data.source ? "target" : "text", data.target]];
   $("texts").replaceChildren(...texts.filter(([, text]) => text)
-    .flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
+    .flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, text)]));
 }
 
 function drawQueries() {

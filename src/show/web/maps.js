@@ -4,7 +4,7 @@
 // The page of `heed attend` has what its --json prints; as a film that is one frame.
 data.kinds ??= Object.keys(names).filter((name) => data[name]).map((name) => ({ name, layers: data[name].length,
   heads: data[name][0].length, queries: name === "encoder" ? data.source_tokens : data.target_tokens,
-  keys: name === "decoder" ? data.target_tokens : data.source_tokens }));
+  keys: name === "decoder" ? data.target_tokens : data.source_tokens, first: data.patterns.find((p) => p.kind === name) }));
 data.frames ??= [{}];
 const at = { frame: data.frames.length - 1, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0, view: 0 };
 const frame = () => data.frames[at.frame];
@@ -12,7 +12,9 @@ const kind = () => data.kinds[at.kind];
 const queries = () => kind().queries;
 const keys = () => kind().keys;
 const visible = (q) => (kind().name === "decoder" ? q + 1 : keys().length);  // how many keys row q sees
-const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
+// Layers and heads are counted from the first that the page has; these are the model's numbers.
+const layerName = (layer) => (kind().first?.layer ?? 0) + layer, headNumber = (head) => (kind().first?.head ?? 0) + head;
+const headName = () => `${names[kind().name]}, layer ${layerName(at.layer)}, head ${headNumber(at.head)}`;
 
 // "un → homme": in a decoder, the row of a token predicts the next one. After the last token, a dashed
 // arrow points to the most probable next one, if the page has it. name(token) is shown for a token.
@@ -58,19 +60,12 @@ const pullView = {
   row: (query) => pullOfHead().shares.slice(query * keys().length, (query + 1) * keys().length),
   of: () => `in percent of the strongest, ${short(pullOfHead().strongest)} nats per unit of score`,
 };
-// The head with the highest mean over rows of the row's largest weight. Rows with one key do not count.
-function sharpestHead() {
-  const n = keys().length, best = { layer: 0, head: 0 };
-  let most = 0;
-  for (let layer = 0; layer < kind().layers; ++layer)
-    for (let head = 0; head < kind().heads; ++head) {
-      const all = headWeights(layer, head);
-      let sum = 0;
-      for (let q = 0; q < queries().length; ++q)
-        if (visible(q) > 1) sum += Math.max(...all.subarray(q * n, (q + 1) * n));
-      if (sum > most) [most, best.layer, best.head] = [sum, layer, head];
-    }
-  return best;
+// What the chosen head does, in words.
+function drawPattern() {
+  const words = frame().words?.[kind().name][at.layer * kind().heads + at.head] ?? data.patterns.find((p) =>
+    p.kind === kind().name && p.layer === layerName(at.layer) && p.head === headNumber(at.head)).sentence;
+  const [, said, numbers] = words.match(/^(.*?)( \([^(]*\))?$/s);
+  $("pattern").replaceChildren(`${headName()}: ${said}`, element("small", {}, numbers ?? ""));
 }
 // The weights of a row of the chosen head.
 function weights(query) {
@@ -92,15 +87,15 @@ function makeHeads() {
   const { layers, heads } = kind(), label = (text, look = "") => element("span", { class: look, "aria-hidden": true }, text);
   const size = { width: keys().length, height: queries().length, "aria-hidden": true };
   const button = (layer, head) => {
-    const e = element("button", { type: "button", "aria-label": `layer ${layer}, head ${head}` }, element("canvas", size));
+    const e = element("button", { type: "button", "aria-label": `layer ${layerName(layer)}, head ${headNumber(head)}` }, element("canvas", size));
     e.addEventListener("click", () => choose({ layer, head }));
     return e;
   };
   const numbers = (n) => [...Array(n).keys()];
   $("heads").style.gridTemplateColumns = `max-content repeat(${heads}, minmax(2.7rem, 8rem))`;
-  $("heads").replaceChildren(label("head", "layer"), ...numbers(heads).map((h) => label(h)),
+  $("heads").replaceChildren(label("head", "layer"), ...numbers(heads).map((h) => label(headNumber(h))),
     ...numbers(layers).flatMap((layer) =>
-      [label("layer " + layer, "layer"), ...numbers(heads).map((head) => button(layer, head))]));
+      [label("layer " + layerName(layer), "layer"), ...numbers(heads).map((head) => button(layer, head))]));
 }
 
 function drawHeads() {
@@ -128,10 +123,15 @@ function drawMap({ name, colour, against, row, of = () => "in percent of each ro
   const styles = (c) => shadesOf(c).map((rgb) => `background: rgb(${rgb}); color: ${inkOn(rgb)}`);
   const shades = styles(colour), below = against && styles(against);
   const cell = (x) => {
-    const size = Math.abs(x), e = element("td", {}, size >= 0.005 ? (100 * x).toFixed(0).replace("-", "−") : "");
-    e.style.cssText = (x < 0 ? below : shades)[Math.round(100 * size)];
+    const share = Math.abs(x), number = share >= 0.005 ? (100 * x).toFixed(0).replace("-", "−") : "";
+    const e = element("td", {}, number);
+    if (number) e.title = number + " %";
+    e.style.cssText = (x < 0 ? below : shades)[Math.round(100 * share)];
     return e;
   };
+  const room = $("map").parentNode.clientWidth - 110, size = Math.max(4, Math.min(30, Math.floor(room / keys().length)));
+  $("map").style.setProperty("--cell", size + "px");
+  $("map").classList.toggle("narrow", size < 24);
   $("map").replaceChildren(element("caption", {}, `${name} ${of()}${after}`),
     ...rowsOf(["", ...keys().map(shown)], []));
   $("map").tBodies[0].append(...queries().map((_, q) =>
@@ -180,7 +180,7 @@ function startMaps(draw, pageMaps) {
   $("save").append(saveButton("the chosen head", () => (maps[at.view] ? saveMap(maps[at.view]) : saveLines())));
   radios($("kinds"), "kind", data.kinds.map((k) => names[k.name]), at.kind, (i) => {
     at.kind = i;
-    choose({ kind: i, ...sharpestHead(), query: queries().length - 1 });
+    choose({ kind: i, ...data.first[kind().name], query: queries().length - 1 });
   });
   arrows($("heads"), true, () => kind().heads);
   for (const media of ["(prefers-color-scheme: dark)", "print"])

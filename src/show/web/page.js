@@ -13,7 +13,8 @@ const element = (tag, attributes = {}, ...children) => filled(document.createEle
 const graphic = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS(svgSpace, tag), attributes, children);
 
-const shown = (token) => (token === "" ? "∅" : token.replaceAll(" ", "␣"));
+// A token that is written from right to left is isolated, so that an arrow beside it stays in its place.
+const shown = (token) => (token === "" ? "∅" : token.replaceAll(" ", "␣").replace(/.*[\u0590-\u08ff\ufb1d-\ufefc].*/s, "\u2068$&\u2069"));
 const percent = (x) => (100 * x).toFixed(1) + " %";
 
 // Three significant digits: "12.3k", "0.0123", "9.1e-7". Null becomes "".

@@ -116,12 +116,13 @@ function startFilm() {
 // The texts of each frame, on one line, with a sign for each line end. The text of the chosen frame is
 // large; all frames share one place, so that nothing moves while the film plays.
 function drawSamples() {
-  const oneLine = (text) => text.replace(/\n+/g, " ↵ ");
-  const row = (name, text) => [element("dt", {}, name), element("dd", {}, oneLine(text))];
+  const oneLine = (text) => text.replace(/\n+/g, " ↵ ")
+    .replace(/[\0-\x1f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)));  // ␀, ␁, ...
+  const row = (name, text) => [element("dt", {}, name), element("dd", { dir: "auto" }, oneLine(text))];
   const some = spread(data.frames.length, data.frames.length > 8 ? 4 : 8);
   const sample = (prompt, i) => element("div", { class: "sample" },
-    element("h3", {}, oneLine(prompt) || "(no prompt)"),
-    element("div", { class: "now" }, ...data.frames.map((f) => element("div", {}, oneLine(f.written[i])))),
+    element("h3", { dir: "auto" }, oneLine(prompt) || "(no prompt)"),
+    element("div", { class: "now" }, ...data.frames.map((f) => element("div", { dir: "auto" }, oneLine(f.written[i])))),
     element("dl", {}, ...some.flatMap((n) => row(stepName(data.frames[n].step), data.frames[n].written[i])),
       ...row("reference", data.expected[i])));
   $("samples").append(...(data.prompts.length > 0 ? data.prompts.map(sample) : [element("p", {}, "None.")]));
@@ -161,7 +162,7 @@ function drawMaps() {
     return;
   }
   startFilm();
-  Object.assign(at, sharpestHead());
+  Object.assign(at, data.first[kind().name]);
   const views = [{ name: "Weights", colour: "--weight", row: weights }];
   startMaps(drawFrame, data.frames.some((f) => f.pull.length > 0) ? [...views, pullView] : views);
 }

@@ -1,0 +1,55 @@
+// What heed COMMAND --help prints, in the terminal's width.
+#include <unistd.h>
+
+#include "base/format.h"
+#include "base/wrap.h"
+#include "cli/command.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kNames = 20;  // columns of the names
+
+// "--minutes N", "RUN"
+std::string names_of(const CLI::Option& o) {
+  if (o.get_positional()) return o.get_single_name();
+  std::vector<std::string> names;
+  for (const std::string& name : o.get_lnames()) names.push_back("--" + name);
+  for (const std::string& name : o.get_snames()) names.push_back("-" + name);
+  const std::string type = o.get_type_name(), kind = type.substr(0, type.find(':'));
+  const bool number = kind == "INT" || kind == "UINT" || kind == "FLOAT";
+  return joined(names) + (o.get_items_expected_max() == 0 ? "" : number ? " N" : " " + kind);
+}
+
+// "text: the kind of model: gpt, bert or t5 (default gpt)"
+std::string about(const CLI::Option& o) {
+  std::string text = o.get_description();
+  const std::string type = o.get_type_name(), value = o.get_default_str();
+  if (const std::size_t begin = type.find(":{"); begin != std::string::npos)
+    text += ": " + replace_all(type.substr(begin + 2, type.size() - begin - 3), ",", ", ");
+  if (!value.empty() && value != "[]" && value != "\"\"" && o.get_items_expected_max() > 0)
+    text += fmt::format(" (default {})", value);
+  return text;
+}
+
+}  // namespace
+
+std::string CommandLine::help() const {
+  const int width = std::clamp(terminal_width(STDOUT_FILENO), 40, 100);
+  std::string arguments, usage = "usage: " + name_;
+  for (const bool positional : {true, false})
+    for (const CLI::Option* o : app_.get_options()) {
+      if (o->get_positional() != positional) continue;
+      const std::string names = names_of(*o);
+      if (positional) usage += o->get_required() ? " " + names : " [" + names + "]";
+      const std::string first = fmt::format("  {:{}}", names, kNames - 2), pad(kNames, ' ');
+      const std::string text = wrapped(pad + about(*o), width, pad);
+      arguments += names.size() + 3 > kNames ? first + "\n" + text + "\n"
+                                             : first + text.substr(kNames) + "\n";
+    }
+  const std::string notes = app_.get_footer();
+  return wrapped(app_.get_description() + "\n\n" + usage + " [OPTIONS]\n\n", width) + arguments +
+         (notes.empty() ? "" : "\n" + wrapped(notes, width) + "\n");
+}
+
+}  // namespace heed

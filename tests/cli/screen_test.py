@@ -1,0 +1,53 @@
+"""What a terminal of 60 or 80 columns shows: lines end between words, help has two columns, tables fit."""
+import unittest
+
+from runs import SMALL, RunsTest, text
+from terminal import Terminal
+
+
+class Screen(RunsTest):
+    RUNS = {"run": {"family": "causal_lm", **SMALL}}
+
+    def shown(self, *args, columns=60, status=0):
+        t = Terminal(*args, cwd=self.folder, columns=columns, env={"NO_COLOR": "1"})
+        self.addCleanup(t.close)
+        exit, words = t.end()
+        self.assertEqual(exit, status, words)
+        return words
+
+    def too_wide(self, words, columns):
+        # A bar redraws its line; a command to copy stays whole.
+        lines = [line.split("\r")[-1] for line in words.split("\n")]
+        return [line for line in lines if len(line) > columns and not line.startswith("  heed ")]
+
+    def test_help_has_two_columns_and_no_words_of_a_library(self):
+        for command in ("train", "resume", "sample", "attend", "translate", "evaluate", "score"):
+            for columns in (60, 80):
+                words = self.shown(command, "--help", columns=columns)
+                self.assertEqual(self.too_wide(words, columns), [], command)
+                for foreign in ("INT", "UINT", "FLOAT", "REQUIRED", "Excludes", "{"):
+                    self.assertNotIn(foreign, words)
+            # The same words in a pipe.
+            self.assertEqual(self.out(command, "--help").split(), words.split(), command)
+        self.assertIn("\n  --max-tokens N    how many tokens to write (default 200)\n", self.out("sample", "--help"))
+
+    def test_a_training_an_evaluation_and_a_table_fit(self):
+        (self.folder / "mine.txt").write_text(text(3000))
+        for columns in (60, 80):
+            words = self.shown("train", "mine.txt", "--stop-at", 4, "--force", columns=columns)
+            self.assertEqual(self.too_wide(words, columns), [])
+            self.assertEqual(words.count("gnorm: length of"), 1)
+            for args in (("evaluate", "run"), ("inspect", "run"), ("sample", "nowhere")):
+                words = self.shown(*args, columns=columns, status=4 if args[1] == "nowhere" else 0)
+                self.assertEqual(self.too_wide(words, columns), [], args)
+        self.assertIn("better than ", self.out("evaluate", "run"))
+
+    def test_a_missing_value_is_asked_for_in_words(self):
+        self.check("resume", "run", "--more", status=2, words="--more needs a value: train this many steps beyond")
+        self.check("sample", "run", "-s", 3, status=2, words='did you mean "--stop" or "--seed"?')
+        self.check("train", "a.txt", "--resume", status=2, words="heed resume RUN continues a run")
+        self.check("train", self.config(), "--layers", 3, status=2, words="--set model.decoder_layers=3")
+
+
+if __name__ == "__main__":
+    unittest.main()
