@@ -35,9 +35,12 @@ class Loss : public testing::Test {
     ParamVec<double> gradients(model_.table.size());
     Workspace workspace;
     Pass<double> pass{.values = values_, .workspace = workspace, .gradients = &gradients};
-    o.log_probs.resize(labels.size(), 99);  // overwritten
+    o.log_probs.resize(labels.size());
     o.sums = loss(pass, model_.output, hidden.view(), labels, options.smoothing,
-                  Mat<double>{o.log_probs.data(), 1, hidden.rows()});
+                  RowSeen<double>([&](int row, std::span<const double>, double nll) {
+                    EXPECT_GE(labels[row], 0);
+                    o.log_probs[row] = -nll;
+                  }));
     if (backward) {
       const LossSums again =
           loss_backward(pass, model_.output, hidden.view(), labels, options, o.dhidden.mat());
