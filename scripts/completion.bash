@@ -9,7 +9,7 @@ _heed() {
     words=$("$heed" config --docs | sed -n 's/^| `\([a-z_.]*\)`.*/\1=/p')
     compopt -o nospace 2>/dev/null
   elif [[ $word == -* ]]; then
-    words=$("$heed" "${COMP_WORDS[1]}" --help 2>/dev/null | tr , ' ' | grep -oE -- '(^| )--[a-z-]+')
+    words=$("$heed" "${COMP_WORDS[1]}" --help 2>/dev/null | tr , ' ' | grep -oE -- '(^| )--[a-z-]+' | sort -u)
   fi
   # Names of runs, where a run is asked for.
   ((COMP_CWORD != 2)) || words+=" $(for run in runs/*/checkpoints; do [[ -d $run ]] && basename "${run%/*}"; done)"

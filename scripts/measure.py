@@ -33,6 +33,14 @@ FIGURES = [("loss", "loss {}", 1, 4), ("perplexity", "perplexity {}", 1, 3), ("b
            ("exact_match", "{} % of lines exact", 1, 2), ("unknown_tokens", "{} unknown tokens", 1, 0)]
 
 
+def without_folders(config):
+    """heed config prints paths from the current folder, a run keeps them as they are written."""
+    def name(path):
+        return pathlib.Path(path).name if isinstance(path, str) else path
+    return {**config, "data": {key: list(map(name, value)) if isinstance(value, list) else name(value)
+                               for key, value in config["data"].items()}}
+
+
 def train(heed, config, run, seed, threads):
     """Trains, or finishes an existing run; returns the minutes and why the run is not clean."""
     begin = time.monotonic()
@@ -42,7 +50,7 @@ def train(heed, config, run, seed, threads):
         reasons = []
     else:
         wanted = json.loads(heed("config", config, "--set", f"seed={seed}"))
-        if json.loads((run / "config.json").read_text()) != wanted:
+        if without_folders(json.loads((run / "config.json").read_text())) != without_folders(wanted):
             sys.exit(f"measure.py: {run} has another config; move it away")
         heed("resume", run, *options)
         reasons = ["the run was not trained by this call"]

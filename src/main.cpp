@@ -71,7 +71,7 @@ std::string identity(const std::vector<std::string>& args) {
   heed::InputFile program("/proc/self/exe");
   std::string words;
   for (const std::string& arg : args) words += arg + '\0';
-  return "program " + heed::sha256_of(program).substr(0, 12) + ", " + heed::blas_core_type() +
+  return "program " + heed::sha256_of(program).substr(0, 12) + ", " + heed::blas_info() +
          ", arguments " + heed::sha256(words).substr(0, 12);
 }
 
@@ -79,8 +79,10 @@ heed::Exit run(const std::vector<std::string>& args) {
   using heed::Exit;
   auto exchange = std::make_unique<heed::Exchange>();  // one process
   try {
-    if (const int ranks = heed::launched_ranks(); ranks != 0 && ranks != 1)
-      exchange = heed::open_exchange(ranks, identity(args));
+    if (const int ranks = heed::launched_ranks(); ranks != 0 && ranks != 1) {
+      exchange = heed::open_exchange(ranks);
+      exchange->require_same(identity(args));
+    }
     Exit exit = Exit::ok;
     if (exchange->rank() == 0) {
       exit = heed::run_command(args, *exchange);

@@ -43,8 +43,8 @@ constexpr const char* kBenchNotes =
 // share of the shards, sends and receives (ranks - 1) / ranks of its gradient and of the weights.
 double predicted_seconds(const PreparedRun& run, const Speed& speed, int ranks, double gbits) {
   const auto rounds = [&](int n) { return (run.config.train.shards + n - 1) / n; };
-  const double compute =
-      (speed.step_seconds - speed.exchange_seconds) * rounds(ranks) / rounds(run.exchange->ranks());
+  const int own = run.config.train.shards / run.exchange->ranks();  // of the first rank
+  const double compute = (speed.step_seconds - speed.exchange_seconds) * rounds(ranks) / own;
   const double bytes = 8.0 * static_cast<double>(run.model.table.size()) * (ranks - 1) / ranks;
   return compute + 4 * 50e-6 + bytes * 8 / (gbits * 1e9);
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/dataset.h"
+#include "evaluate/scorer.h"
 #include "evaluate/translation_metric.h"
 #include "show/head_in_words.h"
 #include "show/page.h"
@@ -166,6 +167,16 @@ Report report_of_log(Report report) {
   return report;
 }
 
+// Error (diverged) if the weights are ruined: their logits are not finite.
+void refuse_ruined(const TrainedModel& m) {
+  Example start;
+  if (m.model.has_encoder()) start.source = {Tokenizer::kBos};
+  if (m.model.has_decoder()) start.target = {Tokenizer::kBos};
+  start.labels = {Tokenizer::kEos};
+  Pool alone(1);
+  label_log_probs(m.model, m.values, {start}, alone);
+}
+
 }  // namespace
 
 Report make_report(const std::string& run) {
@@ -180,6 +191,7 @@ Report make_report(const std::string& run) {
   for (const DamagedCheckpoint& d : newest.damaged) report.notes.push_back("Skipped: " + d.reason);
   TrainedModel last = load_trained_model(*newest.checkpoint);
   last.run = folder.string();
+  refuse_ruined(last);
   report.config = newest.checkpoint->config();
   report.last_step = last.state.step;
   if (const auto best = best_checkpoint(folder, report.last_step)) report.best = *best;

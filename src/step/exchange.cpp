@@ -16,6 +16,18 @@ void Exchange::wait_for_end() {
   if (rank_ > 0) swap({}, {{0, &nothing, 1}});
 }
 
+void Exchange::require_same(const std::string& identity) {
+  std::string first = identity;
+  share(first);
+  if (first != identity)
+    throw Error(
+        Exit::usage,
+        "this heed is not that of the first rank, or has other arguments or another kind of "
+        "processor: " +
+            identity + "; expected " + first,
+        "the same build and command on every machine");
+}
+
 // Along a binomial tree: after the round of d, the first 2d ranks have it.
 void Exchange::broadcast(void* bytes, std::size_t size) {
   for (int d = 1; d < ranks_; d *= 2) {

@@ -61,7 +61,9 @@ class Exchange {
   double waited() const { return waited_; }     // seconds in swap() so far
   std::uint64_t sent() const { return sent_; }  // bytes so far
 
-  // The rest is made of swap(). Bytes of the first rank to all.
+  // The rest is made of swap(). Error (usage) on a rank whose text is not the first one's.
+  void require_same(const std::string& identity);
+  // Bytes of the first rank to all.
   void broadcast(void* bytes, std::size_t size);
   template <class T>
   requires std::is_trivially_copyable_v<T>
@@ -98,9 +100,8 @@ inline Exchange& one_process() {
   return alone;
 }
 
-// The ranks that a launcher (base/launcher.h) started: `launched` of them. Error (usage) if they
-// are not identical, or if this build has no MPI. In exchange_mpi.cpp, which is not part of the
-// heart.
-std::unique_ptr<Exchange> open_exchange(int launched, const std::string& identity);
+// The ranks that a launcher (base/launcher.h) started: `launched` of them. Error (usage) if this
+// build has no MPI. In exchange_mpi.cpp, which is not part of the heart.
+std::unique_ptr<Exchange> open_exchange(int launched);
 
 }  // namespace heed

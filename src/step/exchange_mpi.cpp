@@ -1,5 +1,5 @@
 // The ranks of an MPI launcher. MPI moves bytes, in pieces that it can count and that show that a
-// slow link is alive; every wait has a clock.
+// slow link is alive. While a run trains, every wait has a clock.
 #ifdef HEED_MPI
 #include <mpi.h>
 #include <sched.h>
@@ -37,11 +37,12 @@ class MpiExchange : public Exchange {
     ::gethostname(own.host.data(), own.host.size() - 1);
     ::sched_getaffinity(0, sizeof own.cores, &own.cores);
     gather(places_.data(), equal_parts(ranks_, ranks_));
-    neighbours_ = static_cast<int>(std::ranges::count_if(places_, [&](const Place& other) {
+    const auto shares_cores = [&](const Place& other) {
       cpu_set_t both;
       CPU_AND(&both, &own.cores, &other.cores);
       return other.host == own.host && CPU_COUNT(&both) > 0;
-    }));
+    };
+    neighbours_ = std::max(1, static_cast<int>(std::ranges::count_if(places_, shares_cores)));
   }
 
   void swap(const std::vector<Message>& sends, const std::vector<Message>& receives) override {
@@ -154,8 +155,7 @@ class MpiExchange : public Exchange {
 }  // namespace
 #endif
 
-std::unique_ptr<Exchange> open_exchange([[maybe_unused]] int launched,
-                                        [[maybe_unused]] const std::string& identity) {
+std::unique_ptr<Exchange> open_exchange([[maybe_unused]] int launched) {
 #ifndef HEED_MPI
   throw Error(Exit::usage, "a launcher started several ranks, and this heed was built without MPI.",
               "scripts/install_dependencies.sh mpi, and build again (cmake -DHEED_MPI=ON)");
@@ -166,15 +166,6 @@ std::unique_ptr<Exchange> open_exchange([[maybe_unused]] int launched,
                 "the launcher started " + std::to_string(launched) + " ranks, and MPI sees " +
                     std::to_string(exchange->ranks()) + ": they are of different kinds of MPI.",
                 "the mpirun of the MPI that heed was built with");
-  std::string first = identity;
-  exchange->share(first);
-  if (first != identity)
-    throw Error(Exit::usage,
-                exchange->where() +
-                    "this heed is not that of the first rank, or has other arguments "
-                    "or another kind of processor: " +
-                    identity + "; expected " + first,
-                "the same build and command on every machine");
   return exchange;
 #endif
 }

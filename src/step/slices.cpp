@@ -32,11 +32,11 @@ Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ra
   const std::vector<WeightBlock> blocks = weight_blocks(table);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const ParamInfo& info = *blocks[b].tensor;
-    const auto products = rule_of(config, info).products;
-    if (products && blocks[b].begin != info.param.offset) continue;
+    const UpdateRule& rule = rule_of(config, info);
+    if (rule.workspace && blocks[b].begin != info.param.offset) continue;  // moves whole matrices
     pieces.push_back(b);
-    work.push_back(products ? products(info.param)
-                            : static_cast<double>(blocks[b].end - blocks[b].begin));
+    work.push_back(rule.products ? rule.products(info.param)
+                                 : static_cast<double>(blocks[b].end - blocks[b].begin));
   }
   double low = 0, high = 0;  // the least limit is between them
   for (const double w : work) high += w;

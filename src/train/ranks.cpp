@@ -37,6 +37,9 @@ void share_split(Exchange& x, Split& split) {
   share_ids(x, split.target);
   x.share(split.source_begin);
   x.share(split.target_begin);
+  x.share(split.lines);
+  x.share(split.source_file);
+  x.share(split.target_file);
   x.share(split.target_bytes);
   x.share(split.lossy);
 }

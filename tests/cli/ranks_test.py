@@ -44,7 +44,7 @@ class Ranks(RunsTest):
         """The ranks that a launcher has started, when the run has begun to train."""
         log = self.folder / "run" / "train.log"
         for _ in range(600):
-            if log.exists() and "step" in log.read_text():
+            if log.exists() and "\nstep " in log.read_text():
                 break
             time.sleep(0.05)
         out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
@@ -70,6 +70,13 @@ class Ranks(RunsTest):
         self.train(config, "one")
         self.ranks(3, "train", config, "--run", "three")
         self.same_checkpoint("one", "three", 20)
+
+    def test_a_long_sentence_is_held_out(self):
+        (self.folder / "long.tsv").write_text("a b\tb a\n" * 40 + "a " * 40 + "\tb\n")
+        config = self.config(family="seq2seq", data={"pairs": "long.tsv", "valid_fraction": 0.02})
+        self.train(config, "one", "--stop-at", 5)
+        self.ranks(2, "train", config, "--run", "two", "--stop-at", 5)
+        self.same_checkpoint("one", "two", 5)
 
     def test_any_number_of_ranks_resumes(self):
         config = self.config(**KINDS["muon"], train__keep_last=0)
