@@ -24,9 +24,9 @@ void PrintTo(const DecodingCase& c, std::ostream* out) {
 }
 
 constexpr int kVocab = 7;
-using Ids = std::vector<int>;
-const std::vector<Ids> kSources = {{3, 1, 4, 1}, {5}, {2, 6, 5}};
-const std::vector<Ids> kTargets = {{1, 5, 2, 6, 0, 3}, {1, 4, 4, 2, 6, 1}, {1, 0, 3, 5, 5, 2}};
+using Row = std::vector<int>;
+const std::vector<Row> kSources = {{3, 1, 4, 1}, {5}, {2, 6, 5}};
+const std::vector<Row> kTargets = {{1, 5, 2, 6, 0, 3}, {1, 4, 4, 2, 6, 1}, {1, 0, 3, 5, 5, 2}};
 
 Transformer model_of(const DecodingCase& c) {
   ModelConfig config = test::tiny_config(c.family);
@@ -40,14 +40,14 @@ Transformer model_of(const DecodingCase& c) {
 template <class T>
 class Decoder {
  public:
-  Decoder(const Transformer& model, const std::vector<Ids>& sources, int slots,
+  Decoder(const Transformer& model, const std::vector<Row>& sources, int slots,
           Pool* pool = nullptr)
       : model_(model),
         values_(test::lively_values<T>(model, 3)),
         cache_(model.config.decoder_layers, kv_width(model.config), slots, 10),
         products_(pool),
         pass_{.values = values_, .workspace = workspace_, .products = &products_} {
-    for (const Ids& s : sources) source_.add_sequence(s.data(), static_cast<int>(s.size()));
+    for (const Row& s : sources) source_.add_sequence(s.data(), static_cast<int>(s.size()));
     if (!model.has_encoder()) return;
     StackSaved<T> saved;
     const Mat<T> memory = model.encode(pass_, source_, saved);
@@ -57,7 +57,7 @@ class Decoder {
   // Tokens of a slot that reads a source, the first of them at a position.
   struct Part {
     int slot, source, position;
-    Ids ids;
+    Row ids;
   };
   // Logits of all rows, one after the other.
   std::vector<T> feed(const std::vector<Part>& parts) {
@@ -127,7 +127,7 @@ TEST_P(CachedDecoding, PromptAtOnceHasTheBitsOfTokenByToken) {
     for (int first : {1, 2, 5}) {  // tokens read together, then the others one by one
       Decoder<float> decoder(model_, {kSources[i]}, 1);
       std::vector<float> pieces =
-          decoder.feed({{0, 0, 0, Ids(kTargets[i].begin(), kTargets[i].begin() + first)}});
+          decoder.feed({{0, 0, 0, Row(kTargets[i].begin(), kTargets[i].begin() + first)}});
       for (int t = first; t < static_cast<int>(kTargets[i].size()); ++t) {
         const std::vector<float> step = decoder.feed({{0, 0, t, {kTargets[i][t]}}});
         pieces.insert(pieces.end(), step.begin(), step.end());
@@ -165,7 +165,7 @@ TEST_P(CachedDecoding, ABatchHasTheBitsOfEachAloneOnAnyThreads) {
 // As in beam search: a copied slot continues like the original.
 TEST_P(CachedDecoding, ACopiedSlotGoesOnAsTheOriginal) {
   Decoder<float> decoder(model_, {kSources[0]}, 3);
-  const Ids& ids = kTargets[0];
+  const Row& ids = kTargets[0];
   decoder.feed({{0, 0, 0, {ids[0], ids[1], ids[2]}}, {1, 0, 0, {6, 6, 6}}});
   decoder.cache().copy(0, 1, 3);
   const std::vector<float> both = decoder.feed({{0, 0, 3, {ids[3]}}, {1, 0, 3, {ids[3]}}});

@@ -12,14 +12,15 @@
 namespace heed {
 namespace {
 
-constexpr int kTokens = 14, kPlaces = 26, kWidth = 2 * kTokens + kPlaces, kHead = kWidth / 2;
+constexpr int kTokensOfText = 14, kPlaces = 26, kWidth = 2 * kTokensOfText + kPlaces,
+              kHead = kWidth / 2;
 
 class HeadNames : public testing::Test {
  protected:
   HeadNames() {
     tokenizers_.target = train(TokenizerConfig::char_, "abcdefghij,");
     for (int i = 0; i < 600; ++i)
-      split_.target.push_back(3 + static_cast<int>(combine(7, i) % (kTokens - 3)));
+      split_.target.push_back(3 + static_cast<int>(combine(7, i) % (kTokensOfText - 3)));
   }
 
   std::map<std::string, std::string> named(const ParamVec<float>& trained,
@@ -42,9 +43,9 @@ class HeadNames : public testing::Test {
                      "model.positions=learned", "model.feed_forward=none", "model.dropout=0",
                      set("objective.target_length", kPlaces), set("model.max_length", kPlaces)});
   const std::unique_ptr<const Objective> objective_ = make_objective(config_);
-  const Transformer model_{config_.model, kTokens, kTokens};
+  const Transformer model_{config_.model, kTokensOfText, kTokensOfText};
   Tokenizers tokenizers_;
-  Split split_{kTokens, kTokens};
+  Split split_{kTokensOfText, kTokensOfText};
 };
 
 // A row is one-hot in its token, in its place, and, once head 0 has copied it, in the token before.
@@ -54,8 +55,8 @@ TEST_F(HeadNames, ArePlantedOnes) {
     if (info.init.kind == Initializer::ones)
       std::fill_n(v.data() + info.param.offset, info.param.size(), 1.0f);
   const Embedding& embedding = *model_.embeddings.target;
-  for (int id = 0; id < kTokens; ++id) v[embedding.tokens](id, id) = 1;
-  for (int p = 0; p < kPlaces; ++p) v[embedding.positions](p, kTokens + p) = 1;
+  for (int id = 0; id < kTokensOfText; ++id) v[embedding.tokens](id, id) = 1;
+  for (int p = 0; p < kPlaces; ++p) v[embedding.positions](p, kTokensOfText + p) = 1;
   constexpr float kSharp = 4;
   const auto plant = [&](const Attention& a, int head, auto&& query, auto&& key) {
     const Mat<float> w = v[a.in.weight];
@@ -69,16 +70,17 @@ TEST_F(HeadNames, ArePlantedOnes) {
     };
   };
   const Attention& first = model_.decoder.blocks[0].self_attention;
-  plant(first, 0, one_hot(kTokens, kPlaces), one_hot(kTokens, kPlaces, 1));  // place i on i - 1
+  plant(first, 0, one_hot(kTokensOfText, kPlaces),
+        one_hot(kTokensOfText, kPlaces, 1));  // place i on i - 1
   plant(
-      first, 1, [](Mat<float>) {}, one_hot(kTokens, 1));  // any place on place 0
+      first, 1, [](Mat<float>) {}, one_hot(kTokensOfText, 1));  // any place on place 0
   v[first.in.bias](0, kHead) = 20;
-  for (int i = 0; i < kTokens; ++i) {  // head 0 copies the token
+  for (int i = 0; i < kTokensOfText; ++i) {  // head 0 copies the token
     v[first.in.weight](2 * kWidth + i, i) = 1;
-    v[first.out.weight](kTokens + kPlaces + i, i) = 0.2f;
+    v[first.out.weight](kTokensOfText + kPlaces + i, i) = 0.2f;
   }
   const Attention& second = model_.decoder.blocks[1].self_attention;
-  plant(second, 0, one_hot(0, kTokens), one_hot(kTokens + kPlaces, kTokens));
+  plant(second, 0, one_hot(0, kTokensOfText), one_hot(kTokensOfText + kPlaces, kTokensOfText));
   const std::map<std::string, std::string> expected = {
       {"0.0", "previous token"}, {"0.1", "first token"}, {"1.0", "induction"}};
   EXPECT_EQ(named(v, initial(1)), expected);
