@@ -13,7 +13,7 @@ namespace heed {
 struct LossCurves {  // by step
   std::vector<TrainEvent> train;
   std::vector<ValidEvent> held_out;
-  std::vector<RunEvent::End> ends = {};  // from which the run went back for a later one
+  std::vector<RunEnd> ends = {};  // from which the run went back for a later one
 };
 
 // A sentence if held-out loss has begun to rise while training loss still falls, else "". It has if

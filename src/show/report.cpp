@@ -124,7 +124,7 @@ ShortJson data_of(const Report& r) {
   data["parameter_count"] = r.parameter_count;
   data["best_loss"] = r.best.valid_loss;
   data["ends"] = ShortJson::array();
-  for (const RunEvent::End& end : r.curves.ends)
+  for (const RunEnd& end : r.curves.ends)
     data["ends"].push_back({{"step", end.step}, {"loss", end.loss}});
   data["best"] = {{"step", r.best.step}, {"by_metric", std::isfinite(r.best.valid_metric)}};
   data["notes"] = r.notes;

@@ -11,10 +11,10 @@ namespace heed {
 
 using Json = nlohmann::ordered_json;
 
-static void to_json(Json& json, const RunEvent::End& end) {
+static void to_json(Json& json, const RunEnd& end) {
   json = {{"step", end.step}, {"loss", end.loss}};
 }
-static void from_json(const Json& json, RunEvent::End& end) {
+static void from_json(const Json& json, RunEnd& end) {
   json.at("step").get_to(end.step);
   if (json.at("loss").is_number()) json.at("loss").get_to(end.loss);
 }
@@ -80,7 +80,7 @@ bool has_type_of(const Json& x, const std::string&) {
   return x.is_string();
 }
 
-bool has_type_of(const Json& x, const RunEvent::End&) {
+bool has_type_of(const Json& x, const RunEnd&) {
   return x.is_object() && has_type_of(x.value("step", Json()), std::int64_t{}) &&
          (x.value("loss", Json()).is_number() || x.value("loss", Json(0)).is_null());
 }

@@ -39,17 +39,19 @@ struct ValidEvent {
   std::string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
 };
 
+// Where a run was before it went back for another end.
+struct RunEnd {
+  std::int64_t step = 0;
+  double loss = kNotMeasured;  // of its validation
+};
+
 // {"kind": "event", ...}: "start", "resume", "branch", "extended", "diverged".
 struct RunEvent {
-  struct End {  // where a run was, before it went back for another end
-    std::int64_t step = 0;
-    double loss = kNotMeasured;  // of its validation
-  };
   std::int64_t step = 0;
   std::string event, text;
   std::optional<std::string> core_type = {};  // OpenBLAS's name of the processor
   std::optional<std::int64_t> from = {};      // "extended": the step that it went back to,
-  std::optional<End> end = {};                // from this one
+  std::optional<RunEnd> end = {};             // from this one
 };
 
 // A line, without its newline. NaN and infinity are written as null: JSON has neither.

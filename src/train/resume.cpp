@@ -412,7 +412,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
                                   .event = "extended",
                                   .text = text,
                                   .from = done,
-                                  .end = RunEvent::End{stored.end->step, stored.end->valid_loss}}));
+                                  .end = RunEnd{stored.end->step, stored.end->valid_loss}}));
     }
     if (!checkpoint && cut.kept == 0)  // killed before it was written
       run.append(kMetrics,
