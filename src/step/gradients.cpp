@@ -31,7 +31,7 @@ Gradients::Gradients(const Transformer& model, int shards, Pool& pool, Exchange&
     return std::ranges::upper_bound(parts_, static_cast<std::size_t>(shard)) - parts_.begin() - 1;
   };
   // A rank can add two subtrees if it has all shards of both.
-  std::vector<bool> is_root(shards, true), whole(shards, true);
+  std::vector<bool> is_root(shards, true);
   for_tree_pairs(shards, [&](int to, int from) {
     const int last = std::min(2 * from - to, shards) - 1;
     const bool together = rank_of(to) == rank_of(last);
