@@ -48,7 +48,7 @@ class Exchange {
   int neighbours() const { return neighbours_; }  // ranks on this one's cores, itself included
 
   // Sends and receives all of these. Two ranks' messages to each other keep their order. Error
-  // (memory) if no message comes for `timeout` seconds; 0: waits for ever.
+  // (memory) if a rank that it waits for is silent for `timeout` seconds; 0: waits for ever.
   virtual void swap(const std::vector<Message>&, const std::vector<Message>&) {}
   double timeout = 0;
   // Tells ranks that wait that this one is alive, at most once a second.

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/format.h"
 #endif
 
 #include "step/exchange.h"
@@ -27,12 +28,13 @@ constexpr useconds_t kPause = 100;
 class MpiExchange : public Exchange {
  public:
   MpiExchange() {
-    int provided = 0;
+    int provided = 0;  // one thread may always call MPI; heed's others don't
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     places_.resize(ranks_);
+    silent_.resize(ranks_);
     Place& own = places_[rank_];
     ::gethostname(own.host.data(), own.host.size() - 1);
     ::sched_getaffinity(0, sizeof own.cores, &own.cores);
@@ -106,49 +108,56 @@ class MpiExchange : public Exchange {
     throw Error(Exit::memory, std::string("another rank cannot be reached: ") + text.data());
   }
 
-  // Takes the messages of ranks that say that they are busy.
-  bool hear_busy() {
-    for (bool heard = false;; heard = true) {
+  // Takes the messages of ranks that say that they are busy: their silence begins anew.
+  void hear_busy() {
+    for (;;) {
       int found = 0;
       MPI_Status status;
       check(MPI_Iprobe(MPI_ANY_SOURCE, kBusy, MPI_COMM_WORLD, &found, &status));
-      if (found == 0) return heard;
+      if (found == 0) return;
+      silent_[status.MPI_SOURCE] = 0;
       check(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kBusy, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE));
     }
   }
 
+  // A rank that waits says so too, so that of a chain of waits only the rank at its end is silent.
   void wait() {
     const int n = static_cast<int>(requests_.size());
     done_.resize(n);
-    double last = seconds_now(), silent = 0;
-    const double begin = last;
+    std::ranges::fill(silent_, 0.0);
+    const double begin = seconds_now();
+    double last = begin, moved = begin;
     for (int left = n; left > 0;) {
       int some = 0;
       check(MPI_Testsome(n, requests_.data(), &some, done_.data(), MPI_STATUSES_IGNORE));
+      left -= some;
       const double now = seconds_now();
       // Not more than a second at a time: this process may have been stopped itself.
-      silent = some > 0 || hear_busy() ? 0 : silent + std::min(now - last, 1.0);
+      for (double& seconds : silent_) seconds += std::min(now - last, 1.0);
       last = now;
-      left -= some;
-      if (timeout > 0 && silent > timeout) {
-        const auto missing = std::ranges::find_if(
-            requests_, [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
-        throw Error(Exit::memory,
-                    "no message from " + name_of(from_[missing - requests_.begin()]) + " for " +
-                        std::to_string(static_cast<int>(timeout)) + " s (train.rank_timeout).",
-                    "heed resume, which continues from the last checkpoint");
-      }
-      if (left > 0 && now - begin < kSpin)
+      for (int i = 0; i < some; ++i) silent_[from_[done_[i]]] = 0;
+      if (some > 0) moved = now;
+      if (now - moved < kSpin) {
         ::sched_yield();
-      else if (left > 0)
-        ::usleep(kPause);
+        continue;
+      }
+      hear_busy();
+      for (int i = 0; i < n && timeout > 0; ++i)
+        if (requests_[i] != MPI_REQUEST_NULL && silent_[from_[i]] > timeout)
+          throw Error(Exit::memory,
+                      "no message from " + name_of(from_[i]) + " for " +
+                          format_fixed(timeout, timeout < 10 ? 1 : 0) + " s (train.rank_timeout).",
+                      "heed resume, which continues from the last checkpoint");
+      if (now - begin > 1) busy();
+      if (left > 0) ::usleep(kPause);
     }
   }
 
   std::vector<Place> places_;  // of all ranks
   std::vector<MPI_Request> requests_;
   std::vector<int> from_, done_;  // the rank of each; which are done
+  std::vector<double> silent_;    // seconds in this wait without a word from each rank
   double said_busy_ = 0;
 };
 
