@@ -60,6 +60,11 @@ CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
   return add_file(name, run, text)->required(name == "RUN");
 }
 
+void CommandLine::add_runs(std::vector<std::string>& runs) {
+  run_list_ = &runs;
+  app_.add_option("RUN", runs, "run folders or checkpoint folders")->required();
+}
+
 void CommandLine::add_model() {
   add_run(run_);
   app_.add_option(
@@ -205,7 +210,10 @@ void CommandLine::find_runs() {
     return std::filesystem::is_directory(std::filesystem::path(path) / kCheckpoints, none) ||
            is_checkpoint(path);
   };
-  for (std::string* run : runs_) {
+  std::vector<std::string*> runs = runs_;
+  if (run_list_)
+    for (std::string& run : *run_list_) runs.push_back(&run);
+  for (std::string* run : runs) {
     const std::string name = run->ends_with('/') ? run->substr(0, run->size() - 1) : *run;
     const std::string in_runs = (std::filesystem::path("runs") / name).string();
     const bool name_alone = !name.empty() && name.find('/') == std::string::npos;

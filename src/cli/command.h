@@ -62,6 +62,7 @@ class CommandLine {
   CLI::Option* add_run(std::string& run,
                        const std::string& text = "run folder or checkpoint folder",
                        const std::string& name = "RUN");
+  void add_runs(std::vector<std::string>& runs);  // RUN ..., one or more
   void add_model();  // RUN and --checkpoint last|best|step-N|initial|PATH
   // TEXT, one or more arguments with options between them; or --file.
   void add_texts(TextArguments& texts, const std::string& text,
@@ -122,9 +123,10 @@ class CommandLine {
   bool quiet_ = false, json_ = false;
   std::string run_, checkpoint_;
   int threads_ = 0;
-  TextArguments* texts_ = nullptr;  // of add_texts()
-  std::string optional_;            // the option of add_optional()
-  std::vector<std::string*> runs_;  // of add_run()
+  TextArguments* texts_ = nullptr;                // of add_texts()
+  std::string optional_;                          // the option of add_optional()
+  std::vector<std::string*> runs_;                // of add_run()
+  std::vector<std::string>* run_list_ = nullptr;  // of add_runs()
   CLI::App app_;
 };
 

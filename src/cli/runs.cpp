@@ -1,20 +1,22 @@
 // heed runs [DIR]: the runs in a folder, side by side.
 #include <fmt/chrono.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <numeric>
 
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/wrap.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "data/run_config.h"
+#include "data/config_differences.h"
 #include "store/best.h"
 #include "store/layout.h"
 #include "store/run_events.h"
@@ -42,7 +44,7 @@ struct RunRow {
   std::optional<double> loss, bits_per_byte;
   std::uintmax_t bytes = 0;
   fs::file_time_type date;
-  std::map<std::string, Json> config;  // key -> value
+  ConfigKeys config;
 };
 
 // Its files' sizes, and when the newest was written.
@@ -58,14 +60,6 @@ void measure_files(const fs::path& run, RunRow& row) {
     if (entry->path().filename() == kLockFile) continue;
     if (const auto date = entry->last_write_time(gone); !gone) row.date = std::max(row.date, date);
   }
-}
-
-std::map<std::string, Json> keys_of(const RunConfig& config) {
-  std::map<std::string, Json> keys;
-  const Json flat = Json::parse(dump_config(config)).flatten();
-  for (const auto& [pointer, value] : flat.items())
-    keys[replace_all(pointer.substr(1), "/", ".")] = value;
-  return keys;
 }
 
 RunRow row_of(const fs::path& run) {
@@ -106,23 +100,6 @@ std::vector<RunRow> runs_in(const fs::path& folder) {
   return rows;
 }
 
-// Leaves the keys in which they differ. (A damaged run has none.)
-void keep_differences(std::vector<RunRow>& rows) {
-  std::map<std::string, std::set<std::string>> values;
-  std::size_t readable = 0;
-  for (const RunRow& row : rows) {
-    readable += !row.config.empty();
-    for (const auto& [key, value] : row.config) values[key].insert(value.dump());
-  }
-  std::map<std::string, std::size_t> present;
-  for (const RunRow& row : rows)
-    for (const auto& [key, value] : row.config) ++present[key];
-  for (RunRow& row : rows)
-    std::erase_if(row.config, [&](const auto& entry) {
-      return values[entry.first].size() == 1 && present[entry.first] == readable;
-    });
-}
-
 std::string date_of(const RunRow& row) {
   const auto time = std::chrono::file_clock::to_sys(row.date);
   const std::time_t seconds = std::chrono::system_clock::to_time_t(
@@ -146,7 +123,7 @@ std::vector<std::string> cells_of(const RunRow& row, bool exact) {
   for (const auto& [key, value] : row.config)
     if (exact || !(value.is_null() || value.empty() || value == ""))
       keys.push_back(key + "=" + value.dump());
-  return {row.name,
+  return {printable(row.name),
           std::to_string(row.step),
           row.state,
           number(row.loss),
@@ -156,24 +133,28 @@ std::vector<std::string> cells_of(const RunRow& row, bool exact) {
           joined(keys, " ")};
 }
 
+// Where a line is wider than the terminal, what the run differs in goes below it.
 void print_table(const std::vector<RunRow>& rows, bool tsv) {
   std::vector<std::vector<std::string>> table = {
       {"run", "step", "state", "loss", "bits/byte", "size", "date", "differs in"}};
   for (const RunRow& row : rows) table.push_back(cells_of(row, tsv));
-  std::vector<std::size_t> widths(table.front().size());
+  std::vector<int> widths(table.front().size());
   for (const auto& cells : table)
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      widths[i] = std::max(widths[i], columns_of(cells[i]));
+  const int most = ::isatty(STDOUT_FILENO) != 0 ? terminal_width(STDOUT_FILENO) : INT_MAX;
+  const bool below = std::accumulate(widths.begin(), widths.end(), 0) + 2 * 7 > most;
   for (const auto& cells : table) {
-    std::string text = cells.front();
-    for (std::size_t i = 1; i < cells.size(); ++i) {
-      const bool last = i + 1 == cells.size();
-      if (tsv) {
-        text += "\t" + cells[i];
-      } else if (!last || !cells[i].empty()) {
-        text += std::string(widths[i - 1] - cells[i - 1].size() + 2, ' ') + cells[i];
-      }
+    if (tsv) {
+      print(joined(cells, "\t") + "\n");
+      continue;
     }
-    print(text + "\n");
+    std::string text;
+    for (std::size_t i = 0; i + 1 < cells.size(); ++i)
+      text += cells[i] + std::string(widths[i] - columns_of(cells[i]) + 2, ' ');
+    if (below && !cells.back().empty()) text += "\n    ";
+    text += cells.back();
+    print(wrapped(text.substr(0, text.find_last_not_of(' ') + 1), most, "    ") + "\n");
   }
 }
 
@@ -190,7 +171,9 @@ Exit run_runs(CommandLine& line) {
   if (rows.empty())
     throw Error(Exit::store, quoted_path(folder) + " has no runs",
                 "the folder that has them; heed train makes runs/NAME");
-  keep_differences(rows);
+  std::vector<ConfigKeys*> configs;
+  for (RunRow& row : rows) configs.push_back(&row.config);
+  keep_differences(configs);
   if (!line.json()) print_table(rows, tsv);
   if (line.json())
     for (const RunRow& row : rows) print_line(json_of(row));

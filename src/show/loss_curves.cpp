@@ -19,7 +19,41 @@ double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
   return sum / static_cast<double>(n);
 }
 
+// The numbers of the events, a list for each name; null where one is missing.
+template <class Event>
+ShortJson columns(const std::vector<Event>& events, std::initializer_list<const char*> names) {
+  ShortJson table{{"steps", ShortJson::array()}};
+  for (const char* name : names) table[name] = ShortJson::array();
+  for (const Event& event : events) {
+    const auto line = nlohmann::ordered_json::parse(line_of(event));
+    table["steps"].push_back(event.step);
+    for (const char* name : names)
+      table[name].push_back(ShortJson(line.value(name, nlohmann::ordered_json())));
+  }
+  return table;
+}
+
 }  // namespace
+
+void LossCurves::take(const nlohmann::ordered_json& line) {
+  if (auto event = event_from<ValidEvent>(line)) held_out.push_back(*event);
+  if (auto event = event_from<TrainEvent>(line)) train.push_back(*event);
+  const auto event = event_from<RunEvent>(line);
+  if (event && event->end) ends.push_back(*event->end);
+}
+
+ShortJson json_of(const LossCurves& curves) {
+  ShortJson data{{"ends", ShortJson::array()}};
+  for (const RunEnd& end : curves.ends)
+    data["ends"].push_back({{"step", end.step}, {"loss", end.loss}});
+  data["train"] =
+      columns(curves.train, {"gradient_norm", "learning_rate", "loss", "tokens_per_second"});
+  data["valid"] = columns(curves.held_out, {"accuracy", "bits_per_byte", "loss"});
+  data["valid"]["metric"] = ShortJson::array();
+  for (const ValidEvent& event : curves.held_out)
+    data["valid"]["metric"].push_back(event.metric ? ShortJson(*event.metric) : ShortJson());
+  return data;
+}
 
 std::string overfitting(const LossCurves& curves) {
   if (curves.held_out.empty()) return "";

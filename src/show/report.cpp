@@ -53,29 +53,14 @@ void read_metrics(Report& report) {
   for_each_event(report.folder, [&](const Json& line) {
     if (report.parameter_count > 0 && line["step"] > report.last_step) return;
     if (report.yardsticks.empty()) report.yardsticks = yardsticks_of_event(line);
-    if (auto event = event_from<ValidEvent>(line)) report.curves.held_out.push_back(*event);
-    if (auto event = event_from<TrainEvent>(line)) report.curves.train.push_back(*event);
+    report.curves.take(line);
     const auto event = event_from<RunEvent>(line);
-    if (event && event->end) report.curves.ends.push_back(*event->end);
     if (event && report.parameter_count == 0 && event->event != "start")
       report.notes.push_back(event->text);  // why it ended
   });
 }
 
 constexpr std::size_t kRecords = 40;  // of the learning record, at most
-
-// The numbers of the events, a list for each name; null where one is missing.
-template <class Event>
-ShortJson columns(const std::vector<Event>& events, std::initializer_list<const char*> names) {
-  ShortJson table{{"steps", ShortJson::array()}};
-  for (const char* name : names) table[name] = ShortJson::array();
-  for (const Event& event : events) {
-    const Json line = Json::parse(line_of(event));
-    table["steps"].push_back(event.step);
-    for (const char* name : names) table[name].push_back(ShortJson(line.value(name, Json())));
-  }
-  return table;
-}
 
 // The loss that the frame has, else that of the event of its step, else null.
 template <class Event>
@@ -123,19 +108,11 @@ ShortJson data_of(const Report& r) {
   data["last_step"] = r.last_step;
   data["parameter_count"] = r.parameter_count;
   data["best_loss"] = r.best.valid_loss;
-  data["ends"] = ShortJson::array();
-  for (const RunEnd& end : r.curves.ends)
-    data["ends"].push_back({{"step", end.step}, {"loss", end.loss}});
   data["best"] = {{"step", r.best.step}, {"by_metric", std::isfinite(r.best.valid_metric)}};
   data["notes"] = r.notes;
   data["prompts"] = list("prompts");
   data["expected"] = list("expected");
-  data["train"] =
-      columns(r.curves.train, {"gradient_norm", "learning_rate", "loss", "tokens_per_second"});
-  data["valid"] = columns(r.curves.held_out, {"accuracy", "loss"});
-  data["valid"]["metric"] = ShortJson::array();
-  for (const ValidEvent& event : r.curves.held_out)
-    data["valid"]["metric"].push_back(event.metric ? ShortJson(*event.metric) : ShortJson());
+  data.update(json_of(r.curves));
   data["yardsticks"] = ShortJson(json_of(r.yardsticks));
   data["overfitting"] = overfitting(r.curves);
   const RunConfig config = parse_config(r.config, "config.json");
