@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/install_dependencies.sh build tests
+scripts/install_dependencies.sh build tests mpi
 
 fresh=()
 [[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja)

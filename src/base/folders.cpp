@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <random>
 #include <system_error>
 
@@ -123,17 +124,18 @@ void remove_tree(const fs::path& path, SystemCalls& calls) {
     throw_file_error("remove", path, errno);
 }
 
-void check_free_space(const fs::path& path, double needed) {
+double check_free_space(const fs::path& path, double needed) {
   fs::path there = fs::absolute(path);
   while (!path_exists(there) && there.has_relative_path()) there = there.parent_path();
   std::error_code unknown;
   const fs::space_info space = fs::space(there, unknown);
   const auto available = static_cast<double>(space.available);
-  if (unknown || space.capacity == 0 || available >= needed) return;
+  if (unknown || space.capacity == 0) return std::numeric_limits<double>::infinity();
+  if (available >= needed) return available;
   throw Error(Exit::store,
               fmt::format("no room for a checkpoint in {}: it needs about {}, {} are free",
                           quoted_path(path), format_bytes(needed), format_bytes(available)),
-              "free some space on that disk; a lower train.keep_last keeps fewer checkpoints");
+              "free some space on that disk, or --run on another");
 }
 
 }  // namespace heed

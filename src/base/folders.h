@@ -39,7 +39,8 @@ void put_in_place(const std::filesystem::path& folder, const std::filesystem::pa
                   const std::filesystem::path& aside, SystemCalls& calls = system_calls());
 // Removes a file or a folder with its contents, if it exists.
 void remove_tree(const std::filesystem::path& path, SystemCalls& calls = system_calls());
-// Error if a checkpoint of `needed` bytes does not fit in the folder `path`.
-void check_free_space(const std::filesystem::path& path, double needed);
+// The bytes that are free in the folder `path`; infinity if that is not known. Error if a
+// checkpoint of `needed` bytes does not fit.
+double check_free_space(const std::filesystem::path& path, double needed);
 
 }  // namespace heed

@@ -29,12 +29,12 @@ constexpr const char* kAblateNotes =
     "sequences); and \"all but this one\": the same with all others of its sort taken away (all "
     "other heads of its attention; all other layers or feed-forward networks of its stack; all "
     "other kinds of attention). Two heads that can stand in for one another do not matter alone: "
-    "then both have a small figure there, and their attention a large one.\n"
+    "then each has a small difference there, and their attention a large one.\n"
     "A head is taken away before W_O, a layer or feed-forward network where it adds to the rows: "
     "the mean over all positions of these sequences takes its place (--zero: 0).\n"
     "--json: checkpoint, step, loss, sequences, tokens, passes, replaced_by (mean, zero), and "
     "parts: sort (attention, layer, feed_forward, head), kind, layer, head, name, difference, "
-    "low, high, all_but_this (null: there are no others).";
+    "low, high (null: of fewer than ten sequences), all_but_this (null: there are no others).";
 
 // The first sequences of the held-out data: as many as a minute allows, unless `limit` says.
 std::vector<Example> held_out(OpenModel& m, std::int64_t limit) {

@@ -55,10 +55,12 @@ constexpr const char* kAttendNotes =
     "raise the weight. The loss is that of training, summed, without dropout and smoothing: of "
     "the text; of --target, which models of pairs need; or of the words of --target for the "
     "[MASK]s of the text. --json adds pull (encoder, decoder, cross) and label_ids, one a row of "
-    "the decoder, or else of the encoder; -1: none.\n"
-    "--names: what a head does over held-out text far more than untrained, and than if the tokens "
-    "were shuffled. --json adds named_at (a step, or null) and head_names (kind, layer, head, "
-    "name, score, untrained, shuffled).";
+    "the decoder, or else of the encoder; -1: none. Where the objective frames the text "
+    "(prefix_lm, span_corruption), tokens have no bytes.\n"
+    "--names: what a head does far more over held-out text than it did untrained, and than on "
+    "keys in random order; it takes ten held-out sequences. --json adds named_at (a step, or "
+    "null), held_out (false: over training text) and head_names (kind, layer, head, name, score, "
+    "untrained, shuffled).";
 
 void add_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
@@ -95,6 +97,8 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
     throw Error(Exit::usage, "--html writes the page of one text, --file has many.",
                 "one line of it as TEXT, or --file with --json alone");
   if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
+  if (r.names && !r.html.empty() && !r.json)
+    refuse("--names: the page has none; heed report shows them.");
   if (r.contributions && !r.json) refuse("--contributions needs --json; pages show them anyway.");
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
   if ((r.heads.kind == "encoder" && !encoder) || (r.heads.kind == "decoder" && !decoder) ||
@@ -207,6 +211,17 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const Example& in
   if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
 }
 
+nlohmann::ordered_json names_of_chosen(const AttendOptions& r, const TrainedModel& t) {
+  auto names = recorded_names(t);
+  auto& heads = names["head_names"];
+  for (std::size_t i = heads.size(); i-- > 0;)
+    if ((!r.heads.kind.empty() && heads[i]["kind"] != r.heads.kind) ||
+        (r.heads.layer && heads[i]["layer"] != *r.heads.layer) ||
+        (r.heads.head && heads[i]["head"] != *r.heads.head))
+      heads.erase(i);
+  return names;
+}
+
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       UserTexts& texts, Log& log) {
   check_selection(r, t.config.model);  // again: a prompt may have changed it
@@ -229,7 +244,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
       line.replace(line.size() - 1, 1, "," + object.substr(1));
     };
     if (r.pull) add(pull_json(pass.maps, input.read.labels));
-    if (r.names) add(recorded_names(t).dump());
+    if (r.names) add(names_of_chosen(r, t).dump());
     print(line + "\n");
   }
   if (!r.draws()) return;
@@ -238,7 +253,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   print_coloured(r.heads.any() ? draw_heads(tokens, pass.maps, terminal_style())
                                : attention_summary(tokens, pass.maps, terminal_style()));
   if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
-  if (r.names) print("\n" + in_words(recorded_names(t)));
+  if (r.names) print("\n" + in_words(names_of_chosen(r, t)));
 }
 
 }  // namespace

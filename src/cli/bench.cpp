@@ -39,12 +39,15 @@ constexpr const char* kBenchNotes =
     "predicted: tokens/s of N machines like this rank's at gbit_per_second, with 50 us for each of "
     "a step's 4 exchanges.";
 
-// A step of `ranks` machines, from what one rank computes in a step here: each runs the largest
-// share of the shards, sends and receives (ranks - 1) / ranks of its gradient and of the weights.
+// A step of `ranks` machines, from what one rank computes in a step here: the largest share of the
+// shards, one on a thread, in rounds; each sends and receives (ranks - 1) / ranks of its gradient
+// and of the weights.
 double predicted_seconds(const PreparedRun& run, const Speed& speed, int ranks, double gbits) {
-  const auto rounds = [&](int n) { return (run.config.train.shards + n - 1) / n; };
-  const int own = run.config.train.shards / run.exchange->ranks();  // of the first rank
-  const double compute = (speed.step_seconds - speed.exchange_seconds) * rounds(ranks) / own;
+  const int shards = run.config.train.shards, threads = run.pool->threads();
+  const auto rounds = [&](int share) { return (share + threads - 1) / threads; };
+  const double compute = (speed.step_seconds - speed.exchange_seconds) *
+                         rounds((shards + ranks - 1) / ranks) /
+                         rounds(shards / run.exchange->ranks());  // this is the first rank
   const double bytes = 8.0 * static_cast<double>(run.model.table.size()) * (ranks - 1) / ranks;
   return compute + 4 * 50e-6 + bytes * 8 / (gbits * 1e9);
 }

@@ -30,7 +30,7 @@ constexpr Command kCommands[] = {
     {"neighbors", "list the tokens nearest to words in the embedding", run_neighbors},
     {"report", "write one page about a run", run_report},
     {"runs", "list the runs in a folder and what they differ in", run_runs},
-    {"verify", "check that every byte of a run or a checkpoint is whole", run_verify},
+    {"verify", "check a run or a checkpoint for damage", run_verify},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };
 

@@ -39,12 +39,14 @@ Batcher::Taken Batcher::take(Cursor& cursor) {
 Batcher::Ahead Batcher::ahead(std::int64_t epochs, std::int64_t most) {
   Ahead ahead;
   std::int64_t first = 0;
-  for (Cursor cursor; cursor.epoch < epochs && ahead.steps < most; ++ahead.steps) {
+  Cursor cursor;
+  for (; cursor.epoch < epochs && ahead.steps < most; ++ahead.steps) {
     const std::int64_t tokens = take(cursor).tokens;
     if (ahead.steps == 0) first = tokens;
     ahead.equal = ahead.equal && tokens == first;
     ahead.tokens += tokens;
   }
+  ahead.epochs = epochs_at(objective_, split_, cursor);
   return ahead;
 }
 

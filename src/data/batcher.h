@@ -2,10 +2,11 @@
 // function of the config and the cursor, so that resuming needs nothing else and the numbers don't
 // depend on threads.
 //
-// Examples are taken in the epoch's order while they fit into train.batch_tokens (source + target
-// tokens), at least one. A step never spans two epochs: the last one of an epoch takes what is
-// left. The examples are dealt to train.shards shards in runs of about equal tokens, and within a
-// shard to micro-batches of at most train.micro_batch_tokens, at least one example each.
+// Examples are taken in the epoch's order (data/objective.h) while they fit into train.batch_tokens
+// (source + target tokens), at least one. A step never spans two epochs: the last one of an epoch
+// takes what is left. The examples are dealt to train.shards shards in runs of about equal tokens,
+// and within a shard to micro-batches of at most train.micro_batch_tokens, at least one example
+// each.
 #pragma once
 
 #include <vector>
@@ -40,6 +41,7 @@ class Batcher {
     std::int64_t steps = 0;
     std::int64_t tokens = 0;  // of all of them
     bool equal = true;        // each has as many as the others
+    double epochs = 0;        // that they are
   };
   Ahead ahead(std::int64_t epochs, std::int64_t most);
 

@@ -208,9 +208,11 @@ void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& w
         "the letters of a Western text)",
         counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad));
   if (carriage_returns > 0)
-    notes.push_back(fmt::format(
-        "the text has {} (\\r), which stay as they are (sed 's/\\r$//' drops those at line ends)",
-        counted(n(carriage_returns), "carriage return")));
+    notes.push_back(
+        fmt::format("the text has {} (\\r), which stay as they are (tr -d '\\r' drops them, tr "
+                    "'\\r' '\\n' makes "
+                    "them line ends)",
+                    counted(n(carriage_returns), "carriage return")));
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {

@@ -7,7 +7,8 @@ namespace heed {
 template <class T>
 T largest(const T* x, int n);
 
-// In place: the first `visible` numbers of the row become their softmax, the rest 0.
+// In place: the first `visible` numbers of the row become their softmax, the rest 0. Its gradient
+// is part of head_backward (math/attention_head.h).
 template <class T>
 void softmax(T* row, int visible, int cols);
 

@@ -3,7 +3,7 @@
 // A head's output o (before W_O) is replaced by its mean over all positions of these texts; so is
 // what a feed-forward network or a layer adds to the rows. The mean keeps what does not depend on
 // the text, so the difference is what the part tells of the text. Two parts may stand in for one
-// another: neither matters then alone. So each part is also kept alone, with all others of its sort
+// another: then neither matters alone. So each part is also kept alone, with all others of its sort
 // taken away.
 #pragma once
 

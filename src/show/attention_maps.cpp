@@ -27,6 +27,7 @@ class Recorder : public Observer<float> {
     const int layer = seen.layer - map.first_layer, head = seen.head - map.first_head;
     const Mat<float> to = map.head(layer, head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
+    if (map.lengths.empty()) return;
     const Mat<const float> out =
         values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
             seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
@@ -109,10 +110,12 @@ AttentionMaps empty_maps(const Transformer& model, const Example& input, const H
   return maps;
 }
 
-MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
-                          const Example& input, Workspace& workspace, int n,
-                          const HeadChoice& choice) {
-  MapsAndNext out{empty_maps(model, input, choice), {}};
+namespace {
+
+// Fills in the maps, and their lengths where there is room for them.
+MapsAndNext filled_maps(const Transformer& model, const ParamVec<float>& values,
+                        const Example& input, Workspace& workspace, int n, AttentionMaps maps) {
+  MapsAndNext out{std::move(maps), {}};
   Batch batch;
   batch.add(input.source, input.target);
   Recorder recorder(model, values, out.maps);
@@ -129,9 +132,19 @@ MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& value
   return out;
 }
 
+}  // namespace
+
+MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
+                          const Example& input, Workspace& workspace, int n,
+                          const HeadChoice& choice) {
+  return filled_maps(model, values, input, workspace, n, empty_maps(model, input, choice));
+}
+
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace) {
-  return maps_and_next(model, values, input, workspace, 0).maps;
+  AttentionMaps maps = empty_maps(model, input);
+  for (AttentionMap& map : maps) map.lengths.clear();
+  return filled_maps(model, values, input, workspace, 0, std::move(maps)).maps;
 }
 
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {

@@ -42,7 +42,7 @@ struct HeadChoice {
 struct AttentionMap {
   int layers = 0, heads = 0, queries = 0, keys = 0;
   std::vector<float> weights;           // [layer][head][query][key]
-  std::vector<float> lengths;           // [layer][head][key] || v_h(k) W_o,hᵀ ||
+  std::vector<float> lengths;           // [layer][head][key] || v_h(k) W_o,hᵀ ||, or none
   int first_layer = 0, first_head = 0;  // in the model
   std::vector<double> pull = {};  // [layer][head][query][key] (show/pull.h); empty: not asked for
 
@@ -78,11 +78,12 @@ const auto& keys_of(const Input& input, AttentionKind kind) {
   return kind == AttentionKind::decoder_self ? input.target : input.source;
 }
 
-// Maps of zeros, of the sizes that attention_maps() gives.
+// Maps of zeros, of the sizes that maps_and_next() gives.
 AttentionMaps empty_maps(const Transformer& model, const Example& input,
                          const HeadChoice& choice = {});
 
-// `input` must fit the model: not empty and not too long. The workspace is rewound.
+// The weights alone, without lengths. `input` must fit the model: not empty and not too long. The
+// workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace);
 
@@ -91,7 +92,7 @@ struct MapsAndNext {
   AttentionMaps maps;
   NextTokens next;  // empty without a decoder
 };
-// Also the n most probable next tokens after each token of the decoder.
+// Also the lengths, and the n most probable next tokens after each token of the decoder.
 MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
                           const Example& input, Workspace& workspace, int n,
                           const HeadChoice& choice = {});

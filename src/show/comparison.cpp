@@ -15,10 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 
 ShortJson json_of(const ComparedRun& r) {
-  const State best = r.best.value_or(State{.step = -1});
   ShortJson json{{"run", r.run},
-                 {"best_step", r.best ? ShortJson(best.step) : ShortJson()},
-                 {"best_loss", r.best ? ShortJson(best.valid_loss) : ShortJson()},
+                 {"best_step", r.best ? ShortJson(r.best->step) : ShortJson()},
+                 {"best_loss", r.best ? ShortJson(r.best->valid_loss) : ShortJson()},
                  {"keys", ShortJson::object()}};
   for (const auto& [key, value] : r.keys) json["keys"][key] = ShortJson(value);
   json.update(json_of(r.curves));
@@ -32,7 +31,8 @@ std::vector<ComparedRun> compare(const std::vector<std::string>& runs) {
   std::vector<ConfigKeys*> keys;
   for (const std::string& run : runs) {
     const fs::path folder = is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
-    ComparedRun& r = compared.emplace_back(ComparedRun{.run = run});
+    ComparedRun& r = compared.emplace_back();
+    r.run = run;
     newest_checkpoint(folder);  // Error if it is no run
     r.keys = keys_of(load_config((folder / kConfigFile).string()));
     r.best = best_checkpoint(folder);

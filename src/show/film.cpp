@@ -361,6 +361,11 @@ bool is_whole(const Json& frame, const Json& probe) try {
     if (!kind.at("largest").is_number()) return false;
     pulls.push_back(kind.at("map").get<std::string>());
   }
+  for (const Json& head : frame.value("heads", Json::array())) {
+    for (const char* key : {"kind", "name"}) head.at(key).get_ref<const std::string&>();
+    for (const char* key : {"layer", "head", "score", "untrained", "shuffled"})
+      if (!head.at(key).is_number()) return false;
+  }
   return fits(frame.at("weights").get<Texts>()) && fits(pulls) &&
          frame.at("written").get<Texts>().size() == probe.at("prompts").get<Texts>().size() &&
          probe.at("expected").get<Texts>().size() == probe.at("prompts").get<Texts>().size();
@@ -383,10 +388,14 @@ FilmFile read_film(const std::filesystem::path& run, std::int64_t step) {
 
 Json recorded_names(const TrainedModel& model) {
   const FilmFile film = read_film(run_of_checkpoint(model.folder), model.state.step);
-  Json out{{"named_at", nullptr}, {"head_names", Json::array()}};
+  Json out{{"named_at", nullptr},
+           {"held_out", model.config.data.has_validation()},
+           {"head_names", Json::array()}};
   for (const Json& frame : film.frames)
-    if (frame.contains("heads"))
-      out = {{"named_at", frame["step"]}, {"head_names", frame["heads"]}};
+    if (frame.contains("heads")) {
+      out["named_at"] = frame["step"];
+      out["head_names"] = frame["heads"];
+    }
   return out;
 }
 

@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/noise.h"
 #include "show/ablation.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -21,7 +21,7 @@ constexpr double kLeastScore = 0.3, kMargin = 0.1;
 // What a pattern sees: the tokens of both sides, and what is known of them.
 struct Sight {
   const TokenIds &queries, &keys;
-  const std::vector<bool>& punctuation;  // by id
+  const std::vector<bool>& punctuation;  // by id of a key
   const std::vector<int>& aligned;
 
   bool earlier_copy(int i, int j) const { return j < i && keys[j] == queries[i]; }
@@ -41,7 +41,9 @@ constexpr NamedPattern kPatterns[] = {
      [](const Sight& s, int, int j) { return bool{s.punctuation[s.keys[j]]}; }},
     {"induction", false, true,
      [](const Sight& s, int i, int j) { return j > 0 && s.earlier_copy(i, j - 1); }},
-    {"alignment", true, false, [](const Sight& s, int i, int j) { return j == s.aligned[i]; }}};
+    {"alignment", true, false, [](const Sight& s, int i, int j) {
+       return s.aligned[i] >= 0 && s.keys[j] == s.keys[s.aligned[i]];
+     }}};
 
 // t(label | source token) of IBM's model 1, by five steps of EM (Brown et al. 1993).
 std::map<std::pair<int, int>, double> translations(const std::vector<Example>& pairs) {
@@ -64,10 +66,17 @@ std::map<std::pair<int, int>, double> translations(const std::vector<Example>& p
   return t;
 }
 
-bool is_punctuation(std::string piece) {
-  if (piece.size() > 1 && piece[0] == ' ') piece.erase(0, 1);
-  return !piece.empty() &&
-         std::ranges::all_of(piece, [](unsigned char c) { return std::ispunct(c) != 0; });
+// Which ids are punctuation, a space before it or not.
+std::vector<bool> punctuation_of(const Tokenizer& tokenizer) {
+  std::vector<bool> is(tokenizer.size());
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
+    std::string piece = tokenizer.piece(id);
+    if (piece.size() > 1 && piece[0] == ' ') piece.erase(0, 1);
+    is[id] = !piece.empty();
+    each_code_point(piece,
+                    [&](CodePoint c, std::size_t) { is[id] = is[id] && is_punctuation(c.value); });
+  }
+  return is;
 }
 
 double sum_of_all(const std::vector<double>& x) {
@@ -92,7 +101,8 @@ nlohmann::ordered_json json_of(const std::vector<HeadName>& names) {
 std::string in_words(const nlohmann::ordered_json& recorded) {
   if (recorded["named_at"].is_null()) return "the run has no record of its heads' names\n";
   std::string out =
-      fmt::format("over held-out text, at step {} (weight; untrained; with the tokens shuffled):\n",
+      fmt::format("over {} text, at step {} (weight; untrained; with the keys in random order):\n",
+                  recorded["held_out"].get<bool>() ? "held-out" : "training",
                   recorded["named_at"].get<std::int64_t>());
   for (const auto& head : recorded["head_names"])
     out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n",
@@ -105,11 +115,9 @@ std::string in_words(const nlohmann::ordered_json& recorded) {
 
 HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
                      const Objective& objective, const Split& held_out)
-    : model_(model) {
+    : model_(model),
+      punctuation_{punctuation_of(tokenizers.source()), punctuation_of(*tokenizers.target)} {
   const Tokenizer& tokenizer = *tokenizers.target;
-  for (int id = 0; id < std::max(tokenizer.size(), tokenizers.source().size()); ++id)
-    punctuation_.push_back(id >= tokenizer.first_ordinary_id() && id < tokenizer.size() &&
-                           is_punctuation(tokenizer.piece(id)));
   const ExampleList all = objective.evaluation(held_out);
   std::vector<Example> pairs(std::min(all.count, kAlignedTexts));
   for (std::size_t i = 0; i < pairs.size(); ++i) all.get(static_cast<std::int64_t>(i), pairs[i]);
@@ -167,8 +175,8 @@ HeadScores HeadProbe::score(const ParamVec<float>& values) const {
         const AttentionMap& map = map_of(maps, kind);
         const std::size_t heads = static_cast<std::size_t>(map.layers) * map.heads;
         scores.resize(std::max(scores.size(), at + heads));
-        const Sight sight{queries_of(text.read, kind), keys_of(text.read, kind), punctuation_,
-                          text.aligned};
+        const Sight sight{queries_of(text.read, kind), keys_of(text.read, kind),
+                          punctuation_[kind == AttentionKind::decoder_self], text.aligned};
         const bool applies =
             pattern.random == text.random && pattern.cross == (kind == AttentionKind::cross);
         for (std::size_t h = 0; h < heads; ++h, ++at) {

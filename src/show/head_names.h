@@ -2,12 +2,13 @@
 //
 // A head's score for a pattern is its weight on the keys that the pattern points to, mean over the
 // rows that see such a key and another one. It has two controls: the same head with the weights
-// that the run began with, and a text whose tokens are shuffled, in which those keys may be
-// anywhere. A head gets the name of the pattern that beats the second by most, if its score is at
-// least 0.3, and both controls are beaten by 0.1 at the lower end of the 95 % interval
-// (show/ablation.h).
+// that the run began with ("untrained"), and the same weights on keys in random order ("shuffled"):
+// the mean over all orders, which is what even weights give. A head gets the name of the pattern
+// that beats the second by most, if its score is at least 0.3, and both controls are beaten by 0.1
+// at the lower end of the 95 % interval (show/ablation.h), which takes ten texts at least.
 #pragma once
 
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -27,8 +28,9 @@ struct HeadName {
 // [{"kind", "layer", "head", "name", "score", "untrained", "shuffled"}]
 nlohmann::ordered_json json_of(const std::vector<HeadName>& names);
 
-// Those that the run's film has for this checkpoint, or else for the last step before it:
-// {"named_at": step or null, "head_names": as above}. In show/film.cpp.
+// What the run's film has for this checkpoint, or else for the last step before it:
+// {"named_at": step or null, "held_out": is it, or training text?, "head_names": as above}. In
+// show/film.cpp.
 nlohmann::ordered_json recorded_names(const TrainedModel& model);
 std::string in_words(const nlohmann::ordered_json& recorded);
 
@@ -55,7 +57,7 @@ class HeadProbe {
     std::vector<int> aligned;  // for each row of cross-attention its key, or -1
   };
   const Transformer& model_;
-  std::vector<bool> punctuation_;  // by id
+  std::array<std::vector<bool>, 2> punctuation_;  // source, target; by id
   std::vector<Text> texts_;
 };
 

@@ -58,11 +58,18 @@ void Exchange::gather(std::vector<std::string>& texts, const Parts& parts) {
   }
 }
 
+namespace {
+
+// Rank `of`'s part, to or from rank `with`.
+Exchange::Message part_of(char* all, std::size_t size, const Parts& parts, int with, int of) {
+  return {with, all + parts[of] * size, (parts[of + 1] - parts[of]) * size};
+}
+
+}  // namespace
+
 void Exchange::gather_bytes(char* all, std::size_t size, const Parts& parts, To to) {
   if (ranks_ == 1) return;
-  const auto part = [&](int rank, int of) {
-    return Message{rank, all + parts[of] * size, (parts[of + 1] - parts[of]) * size};
-  };
+  const auto part = [&](int with, int of) { return part_of(all, size, parts, with, of); };
   std::vector<Message> sends, receives;
   for (int r = 0; r < ranks_; ++r) {
     if (r == rank_) continue;
@@ -70,6 +77,13 @@ void Exchange::gather_bytes(char* all, std::size_t size, const Parts& parts, To 
     if (to == To::all || rank_ == 0) receives.push_back(part(r, r));
   }
   swap(sends, receives);
+}
+
+void Exchange::scatter_bytes(char* all, std::size_t size, const Parts& parts) {
+  if (rank_ > 0) return swap({}, {part_of(all, size, parts, 0, rank_)});
+  std::vector<Message> sends;
+  for (int r = 1; r < ranks_; ++r) sends.push_back(part_of(all, size, parts, r, r));
+  swap(sends, {});
 }
 
 }  // namespace heed

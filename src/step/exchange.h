@@ -84,6 +84,11 @@ class Exchange {
     gather_bytes(reinterpret_cast<char*>(all), sizeof(T), parts, to);
   }
   void gather(std::vector<std::string>& texts, const Parts& parts);  // to all
+  // The first rank has `all`; then every rank has its part.
+  template <class T>
+  void scatter(T* all, const Parts& parts) {
+    scatter_bytes(reinterpret_cast<char*>(all), sizeof(T), parts);
+  }
 
  protected:
   int rank_ = 0, ranks_ = 1, neighbours_ = 1;
@@ -92,6 +97,7 @@ class Exchange {
 
  private:
   void gather_bytes(char* all, std::size_t size, const Parts& parts, To to);
+  void scatter_bytes(char* all, std::size_t size, const Parts& parts);
 };
 
 // It has no state that could change.

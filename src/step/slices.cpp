@@ -38,14 +38,11 @@ Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ra
     work.push_back(rule.products ? rule.products(info.param)
                                  : static_cast<double>(blocks[b].end - blocks[b].begin));
   }
-  double low = 0, high = 0;  // the least limit is between them
+  double low = *std::ranges::max_element(work), high = 0;  // the least limit is between them
   for (const double w : work) high += w;
   for (int i = 0; i < 60; ++i) {
     const double limit = (low + high) / 2;
-    (cut_at(work, limit).size() <= static_cast<std::size_t>(ranks) &&
-             limit >= *std::ranges::max_element(work)
-         ? high
-         : low) = limit;
+    (cut_at(work, limit).size() <= static_cast<std::size_t>(ranks) ? high : low) = limit;
   }
   Slices slices;
   for (const std::size_t piece : cut_at(work, high)) slices.blocks.push_back(pieces[piece]);

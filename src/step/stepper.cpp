@@ -70,20 +70,8 @@ void Stepper::share() {
   };
   all(values_);
   if (averaged_) all(*averaged_);
-  // Of the moments each rank needs its slice.
-  const Parts& numbers = slices_.numbers;
-  for (ParamVec<float>& moments : optimizer_.moment_arrays()) {
-    if (moments.size() == 0) continue;
-    const auto slice = [&](int with, int of) {
-      return Exchange::Message{with, moments.data() + numbers[of],
-                               (numbers[of + 1] - numbers[of]) * sizeof(float)};
-    };
-    std::vector<Exchange::Message> sends, receives;
-    for (int r = 1; r < exchange_.ranks(); ++r)
-      if (exchange_.rank() == 0) sends.push_back(slice(r, r));
-    if (exchange_.rank() > 0) receives.push_back(slice(0, exchange_.rank()));
-    exchange_.swap(sends, receives);
-  }
+  for (ParamVec<float>& moments : optimizer_.moment_arrays())
+    if (moments.size() > 0) exchange_.scatter(moments.data(), slices_.numbers);
 }
 
 void Stepper::gather_gradient() {

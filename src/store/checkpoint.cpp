@@ -50,13 +50,13 @@ void write_files(const fs::path& folder, const CheckpointContents& contents, Sys
     file.finish();
     assert(!state_file.files.contains(name));
     state_file.files[name] = sha256(bytes);
-    contents.after_file();
+    contents.meanwhile();
   };
-  state_file.files[kModelFile] = write_safetensors(folder / kModelFile, contents.model, calls);
-  contents.after_file();
+  state_file.files[kModelFile] =
+      write_safetensors(folder / kModelFile, contents.model, calls, contents.meanwhile);
   if (!contents.exported)
     state_file.files[kTrainingFile] =
-        write_safetensors(folder / kTrainingFile, contents.training, calls);
+        write_safetensors(folder / kTrainingFile, contents.training, calls, contents.meanwhile);
   write_text(kConfigFile, contents.config);
   for (const NamedBytes& file : contents.tokenizers) write_text(file.name, file.bytes);
   write_text(kStateFile, format_state(state_file));

@@ -30,7 +30,7 @@ struct CheckpointContents {
   std::string config;                // text of config.json
   std::vector<NamedBytes> tokenizers;
   State state;
-  std::function<void()> after_file = [] {};  // called after each is written
+  std::function<void()> meanwhile = [] {};  // called after each tensor and file
 };
 
 // Writes parent/name: a temporary sibling (".tmp-NAME"), every file synced, then renamed into

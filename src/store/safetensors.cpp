@@ -73,7 +73,7 @@ std::vector<TensorView> views_of(const std::vector<TensorSlot>& slots) {
 }
 
 std::string write_safetensors(const fs::path& path, std::span<const TensorView> tensors,
-                              SystemCalls& calls) {
+                              SystemCalls& calls, const std::function<void()>& after_tensor) {
   OutputFile file(path, calls);
   Sha256 hash;
   const auto put = [&](std::span<const std::byte> bytes) {
@@ -90,6 +90,7 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorView> 
       put(rest.first(n));
       rest = rest.subspan(n);
     }
+    after_tensor();
   }
   file.finish();
   return hash.hex();

@@ -32,6 +32,8 @@ std::vector<std::string_view> parts_between(std::string_view text, Separates&& s
   return parts;
 }
 
+// Unicode's general category P.
+bool is_punctuation(char32_t code_point);
 // Whitespace as defined by Python's str.split, which sacreBLEU uses to split words.
 bool is_space(char32_t code_point);
 // Such whitespace, or nothing that is seen.

@@ -1,6 +1,6 @@
 // What a training announces, and who listens. The trainer knows none of its listeners, and trains
 // the same numbers without any. A listener is a class in a file of its own and a row in
-// listeners().
+// listeners(), which has its factory: NAME_listener(const Heard&).
 #pragma once
 
 #include <memory>

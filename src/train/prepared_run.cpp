@@ -54,7 +54,8 @@ Plan plan_of(const RunConfig& config, const Split& train) {
   const Batcher::Ahead ahead =
       Batcher(*objective, train, config)
           .ahead(epochs > 0 ? epochs : std::numeric_limits<std::int64_t>::max(), most);
-  Plan plan{0, static_cast<double>(ahead.tokens) / static_cast<double>(ahead.steps), ahead.equal};
+  const auto steps = static_cast<double>(ahead.steps);
+  Plan plan{0, static_cast<double>(ahead.tokens) / steps, ahead.equal, ahead.epochs / steps};
   if (ahead.steps < most)
     plan.steps = ahead.steps;
   else if (epochs == 0 || most == end)

@@ -44,18 +44,25 @@ void share_split(Exchange& x, Split& split) {
   x.share(split.lossy);
 }
 
+// One that could not prepare has ended the job.
+void all_are_ready(Exchange& x) {
+  std::vector<char> ready(x.ranks());
+  x.gather(ready.data(), equal_parts(ready.size(), x.ranks()));
+}
+
 }  // namespace
 
 void lead(const PreparedRun& run, Task task, std::int64_t stop_at) {
   Exchange& x = *run.exchange;
   if (x.ranks() == 1) return;
+  x.timeout = run.config.train.rank_timeout;
   Assignment{static_cast<int>(task), stop_at, run.threads, dump_config(run.config),
              run.tokenizers.files()}
       .share(x);
   Dataset& data = const_cast<PreparedRun&>(run).data;  // only read, on this rank
   share_split(x, data.train);
   share_split(x, data.valid);
-  x.timeout = run.config.train.rank_timeout;
+  all_are_ready(x);
 }
 
 void follow(Exchange& x) {
@@ -75,6 +82,7 @@ void follow(Exchange& x) {
                                         Tokenizers::load(assignment.tokenizers, "the first rank's"),
                                         static_cast<int>(assignment.threads), x);
     x.timeout = config.train.rank_timeout;
+    all_are_ready(x);
     if (task == Task::train)
       Trainer(run, nullptr).run(assignment.stop_at);
     else

@@ -8,7 +8,8 @@ namespace heed {
 
 enum class Task { end, train, measure };
 
-// On the first rank, before it begins a task: gives all others the run. One process has none.
+// On the first rank, before it begins a task: gives all others the run, and waits until they are
+// ready for it. One process has none.
 void lead(const PreparedRun& run, Task task, std::int64_t stop_at = 0);
 
 // All that the other ranks do: one task after the other.

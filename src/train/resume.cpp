@@ -23,6 +23,7 @@
 #include "store/run_folder.h"
 #include "store/trained_model.h"
 #include "train/end.h"
+#include "train/ranks.h"
 
 namespace heed {
 namespace {
@@ -392,7 +393,8 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (!ended.empty()) config.optimizer.min_learning_rate > 0 ? log.info(ended) : log.warn(ended);
 
   const PreparedRun prepared = prepare_stored_run(stored, request.run, log);
-  check_room(prepared, request.run.folder);
+  check_room(prepared, request.run.folder, log);
+  lead(prepared, Task::train, request.run.stop_at);
   return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
       trainer.restore(*checkpoint);
@@ -555,7 +557,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.branched_at = step;
   origin.command = request.run.command;
   origin.core_type = blas_core_type();
-  check_room(prepared, request.branch);
+  check_room(prepared, request.branch, log);
   RunWriter run = RunWriter::create(request.branch, request.run.force,
                                     {origin_json(origin), dump_config(prepared.config), text});
 

@@ -42,14 +42,14 @@ Speed measure_speed(const PreparedRun& run,
   Cursor cursor;
   std::int64_t taken = 0;  // steps
   Speed speed;
-  std::vector<double> seconds, tokens, flops;  // of each step; the last two per second
-  std::vector<double> sent(exchange.ranks());  // bytes of each rank
+  std::vector<double> seconds, exchanging, tokens, flops;  // of each step; the last two per second
+  std::vector<double> sent(exchange.ranks());              // bytes of each rank
   double& own_sent = sent[exchange.rank()];
   const double begin = seconds_now();
   for (int step = 1 - kWarmUp;; ++step) {
     if (step == 1) {
-      for (std::vector<double>* x : {&seconds, &tokens, &flops}) x->clear();
-      speed.flops = speed.exchange_seconds = own_sent = 0;
+      for (std::vector<double>* x : {&seconds, &exchanging, &tokens, &flops}) x->clear();
+      speed.flops = own_sent = 0;
       for (auto& ns : work_ns) ns = 0;
       profiling = true;
     }
@@ -63,7 +63,7 @@ Speed measure_speed(const PreparedRun& run,
       ++taken;
     }
     seconds.push_back(seconds_now() - from);
-    speed.exchange_seconds += exchange.waited() - waited;
+    exchanging.push_back(exchange.waited() - waited);
     own_sent += static_cast<double>(exchange.sent() - sent_before);
     const double work = flops_of(run.model, batch);
     tokens.push_back(static_cast<double>(result.tokens) / seconds.back());
@@ -76,16 +76,14 @@ Speed measure_speed(const PreparedRun& run,
   profiling = false;
   speed.steps = static_cast<std::int64_t>(seconds.size());
   speed.step_seconds = median(seconds);
+  speed.exchange_seconds = median(exchanging);
   speed.tokens_per_second = median(tokens);
   speed.flops_per_second = median(flops);
   speed.flops /= static_cast<double>(speed.steps);
-  speed.exchange_seconds /= static_cast<double>(speed.steps);
   exchange.gather(sent.data(), equal_parts(sent.size(), exchange.ranks()));
   speed.bytes_sent =
       std::accumulate(sent.begin(), sent.end(), 0.0) / static_cast<double>(speed.steps);
   speed.step_bytes = static_cast<double>(stepper.gradients().step_bytes());
-  speed.epochs_per_step = epochs_at(*objective, run.data.train, cursor) /
-                          static_cast<double>(std::max<std::int64_t>(1, taken));
   double rest = 0;  // in nanoseconds
   for (const double s : seconds) rest += 1e9 * s * std::min(run.pool->threads(), available_cores());
   for (std::size_t i = 0; i < work_ns.size(); ++i) {

@@ -13,7 +13,7 @@ namespace heed {
 struct Speed {
   std::int64_t steps = 0;                                                // measured
   double step_seconds = 0, tokens_per_second = 0, flops_per_second = 0;  // medians
-  double flops = 0, epochs_per_step = 0;                                 // of a step, means
+  double flops = 0;                                                      // of a step, means
   // Of several ranks, of a step: bytes that all send, and by the formula; seconds of this one in
   // the exchange.
   double bytes_sent = 0, step_bytes = 0, exchange_seconds = 0;

@@ -99,7 +99,7 @@ void say_model(Log& log, const OwnText& text, const PreparedRun& run, const std:
   const DataConfig& data = run.config.data;
   const auto bytes = static_cast<double>(text.facts.bytes);
   if (data.valid_fraction > 0)
-    log.info(fmt::format("held out, to measure with: the last {:.3g} % of the text",
+    log.info(fmt::format("held out, to measure with: about the last {:.2g} % of the text",
                          100 * data.valid_fraction));
   const std::string weights = format_rate(static_cast<double>(run.model.table.size()));
   if (first.empty())
@@ -210,7 +210,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
                       seconds_besides_training(text) - validations;
   const bool planned = !given.keys.contains("train.max_steps");
   const bool epochs = planned && c.train.max_epochs > 0;  // they end it, if there is time for them
-  const double useful = epochs ? kNoLimit : suggestion.passes / speed.epochs_per_step;
+  const double useful = epochs ? kNoLimit : suggestion.passes / start.prepared.plan.step_epochs;
   suggestion.steps = planned ? steps_in_time(std::min(most, left / speed.step_seconds), useful)
                              : c.train.max_steps;
   if (piped) {
@@ -228,7 +228,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
     plan_steps(start.prepared);
   }
   const std::int64_t end = plan.steps > 0 ? plan.steps : c.train.max_steps;
-  const double steps = static_cast<double>(end), passes = steps * speed.epochs_per_step;
+  const double steps = static_cast<double>(end), passes = steps * plan.step_epochs;
   log.info(fmt::format(
       "steps: {}, {:.3g} times through the text{}; done in about {}", format_count(end),
       reached ? static_cast<double>(c.train.max_epochs) : passes,

@@ -215,7 +215,7 @@ void Trainer::save() {
               .config = dump_config(prepared_.config, DumpFor::checkpoint),
               .tokenizers = prepared_.tokenizers.files(),
               .state = state_,
-              .after_file = [&] { exchange_.busy(); }},
+              .meanwhile = [&] { exchange_.busy(); }},
              prepared_.config.train.keep_last);
   saved_ = state_.step;
   for (const std::string& note : run_->take_notes()) tell(&Listener::remarked, note);

@@ -11,7 +11,6 @@
 #include "store/best.h"
 #include "store/origin.h"
 #include "train/divergence.h"
-#include "train/ranks.h"
 #include "train/schedule_in_words.h"
 
 namespace heed {
@@ -65,9 +64,16 @@ std::string reasons() {
   return joined(kReasons);
 }
 
-void check_room(const PreparedRun& prepared, const std::string& run) {
-  check_free_space(run, 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
-                            static_cast<double>(prepared.model.table.size()));
+void check_room(const PreparedRun& prepared, const std::string& run, Log& log) {
+  const double one = 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
+                     static_cast<double>(prepared.model.table.size());
+  const double available = check_free_space(run, one);
+  const std::int64_t kept = prepared.config.train.keep_last;
+  if (const double all = one * static_cast<double>(kept + 2); kept > 0 && all > available)
+    log.warn(
+        fmt::format("the disk may become full: the checkpoints need up to {} "
+                    "(train.keep_last {}, the best, and one while it is written), {} are free",
+                    format_bytes(all), kept, format_bytes(available)));
 }
 
 void keep_fall(RunWriter& run, const RunConfig& config) {
@@ -86,7 +92,6 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
   keep_fall(run, prepared.config);
-  lead(prepared, Task::train, request.stop_at);
   Trainer trainer(prepared, &run);
   try {
     set_up(trainer);

@@ -46,7 +46,7 @@ struct FailedRun : Error {
 
 // Error (store) unless a checkpoint has room on the disk of the run. Before the first step, and
 // before a run folder is made.
-void check_room(const PreparedRun& prepared, const std::string& run);
+void check_room(const PreparedRun& prepared, const std::string& run, Log& log);
 
 // A run of a text keeps the checkpoint at which its rate begins to fall (train/resume.h).
 void keep_fall(RunWriter& run, const RunConfig& config);

@@ -35,7 +35,7 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
   if (model.has_decoder()) input.target = {1, 5, 10, 3};
   Workspace workspace;
-  const AttentionMaps maps = attention_maps(model, values, input, workspace);
+  const AttentionMaps maps = maps_and_next(model, values, input, workspace, 0).maps;
   test::Twin twin(model, values);
   twin.run(input);
 

@@ -137,8 +137,8 @@ function namedHeads() {
     let first = at.frame;
     while (first > 0 && named(data.frames[first - 1], h)) --first;
     return element("li", {}, `${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name} since ` +
-      `${stepName(data.frames[first].step)} (${h.score.toFixed(2)} of the weight; untrained ${h.untrained.toFixed(2)}, in ` +
-      `shuffled text ${h.shuffled.toFixed(2)})`);
+      `${stepName(data.frames[first].step)} (${h.score.toFixed(2)} of the weight; untrained ${h.untrained.toFixed(2)}, on ` +
+      `keys in random order ${h.shuffled.toFixed(2)})`);
   });
 }
 
