@@ -27,10 +27,21 @@ class HeadNamesTest(RunsTest):
         self.assertNotIn("head_names", plain)
         words = self.out("attend", "run", "--checkpoint", "last", "3 17 9 12 5", *pair, "--names")
         self.assertRegex(words, r"cross, layer 0, head \d: alignment \(0\.\d+; 0\.\d+; 0\.\d+\)")
+        self.check("attend", "run", "5 12", "--names", "--html", "page.html", status=2, words="--names: the page has none")
+        for only in (["--kind", "encoder"], ["--kind", "cross", "--head", str(1 - last[-1]["head"])]):
+            chosen, = self.json("attend", "run", "--checkpoint", "last", "3 17 9 12 5", *pair, "--names", *only)
+            self.assertEqual(chosen["head_names"], [h for h in last if h["kind"] == only[1] and
+                                                    (len(only) == 2 or h["head"] == int(only[3]))])
         self.out("report", "run", "--html", "page.html")
         data = json.loads(re.search(r'id="data">(.*?)</script>', (self.folder / "page.html").read_text(), re.S).group(1))
         self.assertEqual([h["name"] for h in data["frames"][-1]["heads"]], [h["name"] for h in last])
-        (self.folder / "run" / "film.jsonl").unlink()
+        film = self.folder / "run" / "film.jsonl"
+        lines = film.read_text().splitlines()
+        broken = {**json.loads(lines[-1]), "heads": [{}]}
+        film.write_text("\n".join([*lines[:-1], json.dumps(broken)]) + "\n")
+        self.assertIn("film.jsonl", self.check("verify", "run", status=4).out)
+        self.out("attend", "run", "3 17 9 12 5", *pair, "--names")
+        film.unlink()
         self.assertIn("no record", self.out("attend", "run", "3 17 9 12 5", *pair, "--names"))
 
     def test_the_film_is_the_same_in_parts(self):

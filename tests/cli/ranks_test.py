@@ -1,4 +1,5 @@
 """Ranks under mpirun write the bytes of one process, stop and fail as one."""
+import json
 import os
 import shutil
 import signal
@@ -104,6 +105,21 @@ class Ranks(RunsTest):
         config = self.config(optimizer__learning_rate=1e5, optimizer__clip_norm=0)
         r = self.ranks(2, "train", config, "--run", "run", status=5, words="training diverged")
         self.assertEqual(r.err.count("heed: error:"), 1, r.err)
+
+    def test_a_save_that_fails_ends_the_job_and_a_time_limit_saves(self):
+        config = self.endless()
+        self.ranks(2, "train", config, "--run", "run", "--stop-at", 10)
+        limited = ["sh", "-c", f"ulimit -f 4; exec {HEED} resume run --stop-at 20"]
+        done = subprocess.run([MPIRUN, "-np", "2", *limited], capture_output=True, text=True, cwd=self.folder, env=ENV, timeout=60)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertEqual(done.stderr.count("heed: error:"), 1, done.stderr)
+        self.check("verify", "run")
+        r = self.ranks(3, "resume", "run", "--set", "train.max_minutes=0.01", "--json")
+        self.assertEqual(json.loads(r.out)["reason"], "time")
+        self.train(config, "whole", "--stop-at", self.link("last"))
+        for name in ("model", "training"):
+            self.assertEqual(*((self.folder / run / f"checkpoints/last/{name}.safetensors").read_bytes()
+                               for run in ("whole", "run")))
 
     def test_bench_measures_all_ranks(self):
         (self.folder / "mine.txt").write_text(text(3000))

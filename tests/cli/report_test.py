@@ -29,6 +29,19 @@ class ReportTest(ReportsTest):
         self.assertEqual(self.steps_of(shown), [0, 1, 2, 4, 8, 10, 16, 20])
         self.check("report", "run", "--json", "--html", "page.html", status=2, words="--json prints to standard output")
 
+    def test_runs_side_by_side(self):
+        for run, d_ff in (("one", 16), ("two", 24)):
+            self.train(self.config(model__d_ff=d_ff), run)
+        runs = [json.loads(line) for line in self.out("report", "one", "two", "--json").splitlines()]
+        self.assertEqual([r["run"] for r in runs], ["one", "two"])
+        self.assertEqual([r["keys"] for r in runs], [{"model.d_ff": 16}, {"model.d_ff": 24}])
+        for r in runs:
+            alone = json.loads(self.out("report", r["run"], "--json"))
+            self.assertEqual(*([x["best_loss"], x["train"], x["valid"], x["ends"]] for x in (r, alone)))
+        self.check("report", "one", "two", "--html", "page.html")
+        self.check("report", "one", "none", "--html", "other.html", status=STORE, words="none")
+        self.assertFalse((self.folder / "other.html").exists())
+
     def test_it_says_where_the_page_is(self):
         self.train(self.config())
         self.assertEqual(self.check("report", "run", "--html", "page.html").err, "wrote page.html; open it in a browser\n")
