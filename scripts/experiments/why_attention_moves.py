@@ -68,15 +68,15 @@ def rank_correlation(a, b):
 
 
 def following(before, after, kind):
-    """Rank correlation of a row's pull with what its weights do, mean over rows of four keys or more; and the same for the
-    pull of another row with as many keys."""
+    """Rank correlation of a row's pull with what its weights do, mean over rows with a label and four keys or more; and the
+    same for the pull of another row with as many keys."""
     rows = {}  # by keys in sight: (pull, change) of every row
     for one, two in zip(before, after, strict=True):
         for pulls, old, new in zip(one["pull"][kind], one[kind], two[kind], strict=True):
             for head in range(len(pulls)):
                 for p, w0, w1 in zip(pulls[head], old[head], new[head], strict=True):
                     seen = sum(w > 0 for w in w0)
-                    if seen >= 4:
+                    if seen >= 4 and any(p[:seen]):
                         rows.setdefault(seen, []).append((p[:seen], [y - x for x, y in zip(w0, w1)][:seen]))
     draw = random.Random(1)
     real, shuffled = [], []
