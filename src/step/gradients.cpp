@@ -27,9 +27,6 @@ Gradients::Gradients(const Transformer& model, int shards, Pool& pool, Exchange&
   const int rank = exchange.rank();
   for (std::size_t i = parts_[rank]; i < parts_[rank + 1]; ++i)
     shards_.emplace_back(model.table.size());
-  const auto rank_of = [&](int shard) {
-    return std::ranges::upper_bound(parts_, static_cast<std::size_t>(shard)) - parts_.begin() - 1;
-  };
   // A rank can add two subtrees if it has all shards of both.
   std::vector<bool> is_root(shards, true);
   for_tree_pairs(shards, [&](int to, int from) {
@@ -43,6 +40,11 @@ Gradients::Gradients(const Transformer& model, int shards, Pool& pool, Exchange&
   const std::size_t size = slices_.numbers[rank + 1] - slices_.numbers[rank];
   for (const int root : roots_)
     if (rank_of(root) != rank) received_[root].resize(size);
+}
+
+int Gradients::rank_of(int shard) const {
+  const auto next = std::ranges::upper_bound(parts_, static_cast<std::size_t>(shard));
+  return static_cast<int>(next - parts_.begin()) - 1;
 }
 
 LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
@@ -93,8 +95,7 @@ std::uint64_t Gradients::step_bytes() const {
   const std::size_t others = exchange_->ranks() - 1, weights = slices_.numbers.back();
   std::size_t numbers = others * weights;
   for (const int root : roots_) {
-    int rank = 0;
-    while (parts_[rank + 1] <= static_cast<std::size_t>(root)) ++rank;
+    const int rank = rank_of(root);
     numbers += weights - (slices_.numbers[rank + 1] - slices_.numbers[rank]);
   }
   return numbers * sizeof(float) +
@@ -122,12 +123,11 @@ void Gradients::exchange_partial_sums() {
   std::vector<Exchange::Message> sends, receives;
   for (int r = 0; r < exchange_->ranks(); ++r)
     for (const int root : roots_) {
-      const auto shard = static_cast<std::size_t>(root);
-      const bool own = shard >= parts_[rank] && shard < parts_[rank + 1];
-      if (r != rank && own)
+      if (r == rank) continue;
+      if (rank_of(root) == rank)
         sends.push_back({r, shards_[root - first_].data() + numbers[r],
                          (numbers[r + 1] - numbers[r]) * sizeof(float)});
-      if (r != rank && shard >= parts_[r] && shard < parts_[r + 1])
+      if (rank_of(root) == r)
         receives.push_back({r, received_[root].data(), received_[root].size() * sizeof(float)});
     }
   exchange_->swap(sends, receives);
@@ -137,7 +137,7 @@ void Gradients::exchange_partial_sums() {
     const auto block = static_cast<std::size_t>(task);
     if (block < slices_.blocks[rank] || block >= slices_.blocks[rank + 1]) {
       for (const int root : roots_)
-        if (root >= first_ && static_cast<std::size_t>(root) < parts_[rank + 1])
+        if (rank_of(root) == rank)
           std::memset(shards_[root - first_].data() + begin, 0, (end - begin) * sizeof(float));
       return;
     }

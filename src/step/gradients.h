@@ -57,6 +57,7 @@ class Gradients {
     LossSums loss;
     int wishes;  // of its rank
   };
+  int rank_of(int shard) const;
   void add(int to, int from, std::size_t begin, std::size_t end);
   void exchange_partial_sums();
 
