@@ -5,7 +5,8 @@
                                                them stopped and resumed with other ranks: the bytes of one process?
     scripts/ranks.py kills [HEED] [--n 30]     a random rank is killed at a random moment, and other ranks resume
     scripts/ranks.py speed [HEED] CONFIG...    two ranks of one thread against one process of two threads, in pairs
-    scripts/ranks.py wire  [HEED] [CONFIG]     two network namespaces, 1 Gbit/s (as root): the same bytes? the time predicted?
+    scripts/ranks.py wire  [HEED] [CONFIG]     two network namespaces, 1 Gbit/s (as root): the same bytes? the time predicted? and
+                                               if the link is lost in the middle of a training?
 """
 import argparse
 import itertools
@@ -161,6 +162,33 @@ def speed(heed, options):
     return 0
 
 
+def lost_link(heed, launch, folder):
+    """Takes the link between the two ranks down while they train; says how the job ends."""
+    write_config(folder, steps=10**6, rank_timeout=5, save_every=50, keep_last=1)
+    said = folder / "said.txt"  # no pipe: mpirun's helpers would hold it open
+    with said.open("w") as out:
+        job = subprocess.Popen([*launch, heed, "train", str(folder / "c.json"), "--run", str(folder / "lost"), "--quiet"],
+                               cwd=folder, env=ENV, stdout=out, stderr=out)
+    while job.poll() is None and not (folder / "lost" / "checkpoints" / "last").exists():
+        time.sleep(0.1)
+    subprocess.run(["ip", "netns", "exec", "heedrank1", "ip", "link", "set", "heedv1", "down"], check=True)
+    begin = time.monotonic()
+    alive = lambda: subprocess.run(["pgrep", "-f", f"train {folder}/c.json --run {folder}/lost"], capture_output=True).stdout.split()
+    while len(alive()) > 1 and time.monotonic() - begin < 60:  # mpirun is one of them
+        time.sleep(0.1)
+    print(f"link lost: no process of heed is left after {time.monotonic() - begin:.1f} s (train.rank_timeout 5)"
+          if len(alive()) <= 1 else "link lost: heed still runs after 60 s")
+    try:
+        print(f"mpirun: exit code {job.wait(timeout=30)} after {time.monotonic() - begin:.1f} s")
+    except subprocess.TimeoutExpired:
+        print("mpirun itself still waits after 30 s more")
+        job.kill()
+    print(said.read_text().strip())
+    whole = subprocess.run([heed, "verify", folder / "lost"], capture_output=True, text=True)
+    print("the run:", whole.stdout.strip().splitlines()[-1])
+    return whole.returncode == 0
+
+
 def wire(heed, options):
     def ip(*args):
         return subprocess.run(["ip", *args], capture_output=True).returncode == 0
@@ -208,9 +236,11 @@ def wire(heed, options):
                     print(f"{config}: {measured[-1]:.0f} tokens/s, predicted {predicted[-1]:.0f}", flush=True)
                 print(f"{config}: time per step {statistics.median(p / m for p, m in zip(predicted, measured)):.2f} of the "
                       "predicted one (median)")
-            return not same
+            return not same or not lost_link(heed, launch, folder)
     finally:
         for n in names:
+            pids = subprocess.run(["ip", "netns", "pids", n], capture_output=True, text=True).stdout.split()
+            subprocess.run(["kill", "-9", *pids], capture_output=True)
             ip("netns", "del", n)
 
 
