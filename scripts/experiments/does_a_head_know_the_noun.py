@@ -68,7 +68,7 @@ WHICH = """A , B and C came PLACE TIME . the K was R .
 TIME A stood with B and C . the K was R .
 with A there were B and C . PLACE the K was R .
 A came with B PLACE . there stood C TIME . the K was R .""".split("\n")
-PASSAGES = 300  # of each test
+PASSAGES = 600  # of each test
 HEADS = [(layer, head) for layer in range(2) for head in range(4)]
 CONFIG = {
     "tokenizer": {"type": "word"},

@@ -20,12 +20,17 @@ def main():
         cross, others = ([part for part in heads if (part["kind"] == "cross") == wanted] for wanted in (True, False))
         first += heads[:len(cross)] == cross
         alone.append(sum(part["difference"] for part in cross) / both["difference"])
-        for part in (*cross, others[0]):
-            scored = head_of(gold, part["layer"], part["head"]) if part in cross else {}
-            rows.append((seed, part["name"], *(with_interval(scored[w]["mass"]) if scored else "" for w in ("trained", "untrained")),
-                         heads.index(part) + 1, f"{part['difference']:.3f} [{part['low']:.3f}, {part['high']:.3f}]",
-                         f"{both['difference']:.3f}" if scored else ""))
-    print(f"Reversing lines (1 + 1 layers, 2 heads, 1000 steps). Even weights: {with_interval(gold['uniform']['mass'])} on gold.\n")
+
+        def row(part, weights=("", ""), without_both=""):
+            return (seed, part["name"], *weights, heads.index(part) + 1,
+                    f"{part['difference']:.3f} [{part['low']:.3f}, {part['high']:.3f}]", without_both)
+
+        for part in cross:
+            scored = head_of(gold, part["layer"], part["head"])
+            rows.append(row(part, [with_interval(scored[w]["mass"]) for w in ("trained", "untrained")],
+                            f"{both['difference']:.3f}"))
+        rows.append(row(others[0]))
+    print(f"Reversing lines (1 + 1 layers, 2 heads, 1000 steps). Even weights: {gold['uniform']['mass']['value']:.3f} on gold.\n")
     table(("seed", "head", "weight on gold", "untrained", f"place among {len(heads)}", "loss without it", "without both"), rows)
     shows(f"The heads of cross-attention come first in {first} of {len(lab.seeds)} models. What each costs alone is, added up, "
           f"{cell(alone, 2)} of what both cost: one stands in for the other.")
