@@ -190,7 +190,7 @@ def draw(lab, run, head, passage):
     wide, high, left, top = 7.83, 30, 18, 102
     words = passage.words[:passage.pronoun]
     width = round(2 * left + wide * (len(" ".join(words)) + 24))
-    body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{top + 3 * high - 20}" rx="10"/>',
+    body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{top + 3 * high - 12}" rx="10"/>',
             text(left, 30, "A head that finds the noun of a pronoun", "title"),
             text(left, 52, "A noun always does the same. The model never read these with a pronoun, nor this pattern.",
                  "words muted"),
@@ -206,7 +206,7 @@ def draw(lab, run, head, passage):
                      f'fill-opacity="{0.75 * weight:.2f}"/>'] * (weight >= 0.005) + [text(x, y, word)]
             x += wide * (len(word) + 1)
         body.append(text(x + wide, y, f"→ {expected['token']}, {100 * math.exp(expected['logprob']):.0f} %", "muted"))
-    return svg(width, top + 3 * high - 19, "A head looks from she, he and it to the noun of each.", STYLE, body)
+    return svg(width, top + 3 * high - 11, "A head looks from she, he and it to the noun of each.", STYLE, body)
 
 
 def each(whole, differences):
