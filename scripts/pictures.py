@@ -8,7 +8,8 @@
     terminal.svg               commands from the quickstart, in the colours of a terminal
     report-{light,dark}.png    the quickstart's report: its first curves and its texts, as a browser shows them
 
-The models are configs/reverse.json and configs/quickstart.json, with every checkpoint kept: some two minutes of training.
+noun.svg and induction.svg come from scripts/experiments/does_a_head_know_the_noun.py and induction_heads.py, --picture FILE.
+The models here are configs/reverse.json and configs/quickstart.json, with every checkpoint kept: some two minutes of training.
 Runs go to a temporary folder, or stay in the folder of --keep and are reused. The .svg files need only heed. The .png
 files need Chromium and are skipped without it.
 """

@@ -6,7 +6,8 @@ Every experiment is a program that needs no arguments:
 
 It trains each variant with every seed, prints tables in Markdown and, computed from the numbers, sentences that say what
 they show. A cell for several seeds is "mean (lowest to highest)". Runs go to a temporary folder. With --keep they go to
-FOLDER, and a finished run there is reused if its config and the program's version are unchanged.
+FOLDER, and a finished run there is reused if its config and the program's version are unchanged. Two also draw a picture,
+with --picture FILE.
 """
 import argparse
 import array

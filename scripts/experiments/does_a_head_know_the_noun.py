@@ -115,7 +115,7 @@ class Passage:
 
 
 def write_corpus(folder):
-    """A text to train on, and one of passages as in training to validate on."""
+    """Writes a text to train on and one to validate on; returns a test of each combination of nouns and patterns."""
     rng, every = random.Random(1), range(len(STEMS))
     seen = [stem for stem in every if stem not in HELD_OUT]
     kinds = [(PATTERNS, seen)] * 7 + [(WITHOUT_PRONOUN, every)] * 2 + [(FACTS, every)] * 5 + [(WHAT, every)] * 2 + [
@@ -227,7 +227,7 @@ def main():
         rows.append((*kind, cell(right, 1), cell(score[1] for score in scores), cell((score[0] for score in untrained), 1),
                      f"{100 / 3:.1f}"))
     table(("nouns", "patterns", "right, %", "loss", "untrained: right, %", "guessing one of the three: right, %"), rows)
-    enough = sum(r >= 95 for r in right)  # of the last row: both held out
+    enough = sum(r >= 95 for r in right)  # of the last row: nouns and patterns held out
     shows(f"With held-out nouns in held-out patterns, {enough} of {len(runs)} models are right at 95 % or more "
           f"({', '.join(f'{r:.1f}' for r in right)}).")
 
