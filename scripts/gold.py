@@ -417,6 +417,10 @@ def verdict(kind):
     return f"no head has learnt the links: best {100 * found:.1f} %, {controls}"
 
 
+def with_interval(e):
+    return f"{e['value']:.3f}" + ("" if e["low"] is None else f" [{e['low']:.3f}, {e['high']:.3f}]")
+
+
 def table(kind):
     """The heads with the most mass on gold, best first."""
     mentions = "any_mass" in kind["uniform"]
@@ -425,10 +429,7 @@ def table(kind):
         names |= {"any_mass": "mass on any", "any_accuracy": "argmax is any"}
 
     def row(head, weights, score):
-        cells = []
-        for name in names if score["links"] else ():
-            e = score[name]
-            cells.append(f"{e['value']:.3f}" + ("" if e["low"] is None else f" [{e['low']:.3f}, {e['high']:.3f}]"))
+        cells = [with_interval(score[name]) for name in names if score["links"]]
         if not score["links"]:
             cells = ["nothing to score"]
         elif score["links"] != kind["links"]:

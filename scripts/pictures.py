@@ -8,7 +8,8 @@
     terminal.svg               commands from the quickstart, in the colours of a terminal
     report-{light,dark}.png    the quickstart's report: its first curves and its texts, as a browser shows them
 
-The models are configs/reverse.json and configs/quickstart.json, with every checkpoint kept: some two minutes of training.
+noun.svg and induction.svg come from scripts/experiments/does_a_head_know_the_noun.py and induction_heads.py, --picture FILE.
+The models here are configs/reverse.json and configs/quickstart.json, with every checkpoint kept: some two minutes of training.
 Runs go to a temporary folder, or stay in the folder of --keep and are reused. The .svg files need only heed. The .png
 files need Chromium and are skipped without it.
 """
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import zlib
 
+from drawing import STYLE, svg, text
 from heed_runs import DEFAULT_HEED, ROOT, Heed
 
 sys.path.insert(0, str(ROOT / "tests" / "pages"))
@@ -34,17 +36,6 @@ STEPS = (1, 50, 100, 150, 1000)  # of learning.svg
 PULLED = (10, 20, 50, 100, 400)  # of pull.svg
 LINE = "3 17 9 12 5"
 WIDTH = 1060  # of the report
-# The colours of heed's own pages.
-STYLE = """
-  svg { --page: #ffffff; --line: #c9d0d9; --text: #1a1f26; --muted: #4f5965; --weight: #0b4f9e; }
-  @media (prefers-color-scheme: dark) {
-    svg { --page: #13161a; --line: #3d4550; --text: #e9ecf0; --muted: #aeb7c2; --weight: #71b3ff; } }
-  .page { fill: var(--page); stroke: var(--line); } .cell { fill: var(--weight); }
-  .frame { fill: none; stroke: var(--line); }
-  text { fill: var(--text); font: 13px ui-monospace, Menlo, Consolas, monospace; }
-  .muted { fill: var(--muted); } .words { font: 14px system-ui, sans-serif; }
-  .title { font: 600 15px system-ui, sans-serif; } .middle { text-anchor: middle; } .end { text-anchor: end; }
-"""
 PULL_STYLE = STYLE + """
   .less { fill: #9a4700; } @media (prefers-color-scheme: dark) { .less { fill: #f2a65a; } }
 """
@@ -52,15 +43,6 @@ TERMINAL_STYLE = """
   text { fill: #e6e9ee; font: 14px ui-monospace, Menlo, Consolas, monospace; }
   .prompt { fill: #8fd18f; font-weight: 600; }
 """
-
-
-def svg(width, height, label, style, body):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-            f'role="img" aria-label="{html.escape(label)}">\n<style>{style}</style>\n' + "\n".join(body) + "\n</svg>\n")
-
-
-def text(x, y, words, kind=""):
-    return f'<text x="{x:g}" y="{y:g}"' + (f' class="{kind}"' if kind else "") + f">{html.escape(words)}</text>"
 
 
 def train(heed, config, *options):

@@ -30,7 +30,8 @@ SPECIAL = [
      "takes minutes by design"),
     (r"^(mpirun|mpiexec|srun) ", None, "needs MPI"),
     (r"^(xdg-open|open|firefox|chromium) ", None, "needs a screen"),
-    (r"^scripts/experiments/(why_attention_moves|must_attention_learn_context|pronoun_to_noun)\.py", None,
+    (r"^scripts/experiments/(why_attention_moves|must_attention_learn_context|pronoun_to_noun|"
+     r"does_a_head_know_the_noun|induction_heads)\.py", None,
      "takes long even so; it shares common.py with those that run"),
     (r"^(scripts/experiments/\w+\.py).*", r"\1 --seeds 1 --heed build/heed-quick", "takes up to three minutes"),
     (r"^(\S*heed train) \S*\.txt( --minutes \S+)?(.*)$", r"\1 data/fables.txt --run runs/mine --minutes 0.05\3",

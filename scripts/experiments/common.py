@@ -6,13 +6,16 @@ Every experiment is a program that needs no arguments:
 
 It trains each variant with every seed, prints tables in Markdown and, computed from the numbers, sentences that say what
 they show. A cell for several seeds is "mean (lowest to highest)". Runs go to a temporary folder. With --keep they go to
-FOLDER, and a finished run there is reused if its config and the program's version are unchanged.
+FOLDER, and a finished run there is reused if its config and the program's version are unchanged. Two also draw a picture,
+with --picture FILE.
 """
 import argparse
 import array
+import hashlib
 import json
 import math
 import pathlib
+import shutil
 import sys
 import tempfile
 import textwrap
@@ -20,7 +23,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import gold  # noqa: E402
-from gold import best_head  # noqa: E402, F401 (for the experiments, as cell and mean)
+from gold import best_head, with_interval  # noqa: E402, F401 (for the experiments, as cell and mean)
 from heed_runs import DEFAULT_HEED, ROOT, Heed, cell, mean  # noqa: E402, F401
 
 DATA = ROOT / "data"
@@ -30,12 +33,15 @@ LAST = ("--checkpoint", "last")
 
 
 class Lab:
-    def __init__(self, about, seeds):
+    def __init__(self, about, seeds, picture=None):
         parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
         parser.add_argument("--seeds", type=int, default=seeds, help=f"trainings of each variant (default: {seeds})")
         parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder and reuse finished ones")
+        if picture:
+            parser.add_argument("--picture", type=pathlib.Path, metavar="FILE", help=f"also draw the picture, {picture}")
         options = parser.parse_args()
+        self.picture = options.picture if picture else None
         self.heed = Heed(options.heed)
         self.json = self.heed.json
         self.seeds = range(1, options.seeds + 1)
@@ -116,16 +122,47 @@ def test_files(task):
     return ["--file", DATA / f"{task}.test.source", "--target-file", DATA / f"{task}.test.target"]
 
 
-def weights(run, which="best"):
-    """The tensors of a checkpoint, by name, as flat arrays."""
-    raw = (run / "checkpoints" / which / "model.safetensors").read_bytes()
+def tensors(raw):
+    """Name, shape, begin and end of every tensor of a safetensors file."""
     start = 8 + int.from_bytes(raw[:8], "little")
-    out = {}
     for name, t in json.loads(raw[8:start]).items():
         if name != "__metadata__":
             begin, end = t["data_offsets"]
-            out[name] = array.array("f", raw[start + begin:start + end])
-    return out
+            yield name, t["shape"], start + begin, start + end
+
+
+def weights(run, which="best"):
+    """The tensors of a checkpoint, by name, as flat arrays."""
+    raw = (run / "checkpoints" / which / "model.safetensors").read_bytes()
+    return {name: array.array("f", raw[begin:end]) for name, _, begin, end in tensors(raw)}
+
+
+def without_heads(run, heads, copy):
+    """A copy of a run's last checkpoint in which some heads of the decoder's self-attention, (layer, head), add 0 to the
+    rows: their columns of W_O are 0. Two checksums in state.json change with them (docs/formats.md)."""
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(run / "checkpoints" / "last", copy)
+    file, state = copy / "model.safetensors", copy / "state.json"
+    raw = bytearray(file.read_bytes())
+    before = hashlib.sha256(raw).hexdigest()
+    n_heads = json.loads((copy / "config.json").read_text())["model"]["n_heads"]
+    places = {name: (shape, begin) for name, shape, begin, _ in tensors(raw)}
+    for layer, head in heads:
+        (rows, columns), begin = places[f"decoder.layers.{layer}.self_attn.out_proj.weight"]
+        width = 4 * columns // n_heads
+        for row in range(rows):
+            at = begin + 4 * row * columns + head * width
+            raw[at:at + width] = bytes(width)
+    file.write_bytes(raw)
+    text = state.read_text().replace(before, hashlib.sha256(raw).hexdigest())
+    old = json.loads(text)["checksum"]
+    state.write_text(text.replace(old, hashlib.sha256(text.replace(old, "").encode()).hexdigest()))
+    return copy
+
+
+def head_of(scores, layer, head):
+    """One head of what Lab.gold gives."""
+    return next(h for h in scores["heads"] if (h["layer"], h["head"]) == (layer, head))
 
 
 def cosine(a, b):

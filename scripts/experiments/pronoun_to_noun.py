@@ -9,7 +9,7 @@ nearby: how often the nearest noun is the right one.
 """
 import json
 
-from common import DATA, LAST, Lab, best_head, cell, fables_config, mean, shows, table
+from common import DATA, LAST, Lab, best_head, cell, fables_config, head_of, mean, shows, table, with_interval
 
 
 def split_gold(folder):
@@ -35,19 +35,13 @@ def main():
         scores = {name: lab.gold(run, "--gold", lab.folder / f"{name}.jsonl", "--file", DATA / "fables.txt", *LAST)
                   for name in parts}
         chosen = best_head(scores["seen"])
-        head = next(h for h in scores["held-out"]["heads"]
-                    if (h["layer"], h["head"]) == (chosen["layer"], chosen["head"]))
-
-        def text(score, measure):
-            e = score[measure]
-            return f"{e['value']:.3f}" + (f" [{e['low']:.3f}, {e['high']:.3f}]" if e["low"] is not None else "")
-
+        head = head_of(scores["held-out"], chosen["layer"], chosen["head"])
         controls = {"untrained": head["untrained"], "nouns of others": head["shuffled"],
                     "uniform": scores["held-out"]["uniform"]}
         heads.append((head["trained"], controls))
         for name, score in {"trained": head["trained"], **controls}.items():
             rows.append((f"seed {seed}, layer {head['layer']}, head {head['head']}: {name}",
-                         *(text(score, m) for m in ("mass", "accuracy", "any_mass", "any_accuracy"))))
+                         *(with_interval(score[m]) for m in ("mass", "accuracy", "any_mass", "any_accuracy"))))
     links = scores["held-out"]["links"]
     print(f"{links} pronouns in stories unseen by the model; validation loss {cell(losses)}.\n")
     table(("head", "weight on the noun", "first choice is the noun", "weight on any mention",
