@@ -2,8 +2,8 @@
 """Why does training move attention to the tokens that matter?
 
 With S the scores, P = softmax(S), o = P V and g = dL/do, backward gives -dL/dS_ij = -P_ij g_i . (v_j - o_i), the pull: a
-step of training raises the weight of query i on key j if and only if v_j would lower the loss more than the present mixture
-does. Trains `reverse` and the fables, and asks at every step s of some: is the strongest pull already on the token that
+higher score of key j for query i lowers the loss, to first order, if and only if v_j would lower it more than the present
+mixture does. Trains `reverse` and the fables, and asks at every step s of some: is the strongest pull already on the token that
 decides? Do the weights follow the pull until step 2s? And if W_Q and W_K stay random, or the weights even?
 """
 import random

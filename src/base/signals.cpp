@@ -7,8 +7,6 @@
 #include <csignal>
 #include <string_view>
 
-#include "base/launcher.h"
-
 namespace heed {
 namespace {
 
@@ -41,8 +39,7 @@ void watch_signals() {
   struct sigaction action = {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
-  for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
-  if (launched_ranks() != 0) ::sigaction(SIGUSR1, &action, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(signal, &action, nullptr);
   struct sigaction hang_up = {};
   ::sigaction(SIGHUP, nullptr, &hang_up);
   if (hang_up.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);  // nohup stays nohup

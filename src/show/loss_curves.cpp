@@ -73,12 +73,14 @@ std::string overfitting(const LossCurves& curves) {
 }
 
 std::string training_loss_note(const RunConfig& c) {
-  std::string note = has_dropout(c.model)
-                         ? "Training losses are measured with dropout, as means of the steps since "
-                           "the last point; held-out losses are measured without it, so they can "
-                           "be lower."
-                         : "Training losses are means of the steps since the last point; held-out "
-                           "losses are those of the weights at their step.";
+  std::string note =
+      has_dropout(c.model)
+          ? "Training losses are measured with dropout, as means of the steps since "
+            "the last point; held-out losses are measured without it, so they can "
+            "be lower."
+          : "Training losses are means of the steps since the last point (before the "
+            "log's first line: of one step); held-out losses are those of the "
+            "weights at their step.";
   if (c.train.ema_decay > 0)
     note += " Held-out losses are those of the averaged weights (train.ema_decay).";
   if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";

@@ -132,13 +132,14 @@ std::string draw_pull(bool whole, const InputTokens& tokens, const AttentionMaps
       for (int head = 0; head < map.heads; ++head) {
         const Mat<const double> pulls = map.pulls(layer, head);
         const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
-        const auto at = static_cast<int>(std::max_element(begin, end) - begin);
+        const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+        const auto at = static_cast<int>(std::max_element(begin, end, smaller) - begin);
         const std::string name = name_of_head(kind, map, layer, head);
         const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
         out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
                            with_space_marks(queries[at / pulls.cols]),
                            with_space_marks(keys[at % pulls.cols]));
-        style.largest = std::max(begin[at], -*std::min_element(begin, end));
+        style.largest = std::abs(begin[at]);
         if (!whole && style.largest <= most) continue;
         most = style.largest;
         std::vector<float> shares;

@@ -4,8 +4,9 @@
 //
 //   pull_ij = -dL/dS_ij = -P_ij g_i . (v_j - o_i)          nats per unit of score
 //
-// To first order a step of training raises query i's weight on key j if and only if v_j would lower
-// the loss more than the present mixture o_i does. A row's pulls add up to 0. L is the unsmoothed
+// To first order a higher score S_ij lowers the loss if and only if v_j would lower it more than
+// the present mixture o_i does. (A step of training changes every row that shares the matrices, so
+// the weights follow the pull on average only.) A row's pulls add up to 0. L is the unsmoothed
 // loss, summed over the labels of the text, without dropout. Uniform attention has no scores to
 // move: there the formula says how they would be pulled.
 #pragma once

@@ -43,7 +43,10 @@ void say_start(Log& log, const PreparedRun& run) {
   const std::string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
   log.info(fmt::format("plan: {}steps of {}{} tokens, on {}, about {} of memory", steps,
                        run.plan.equal ? "" : "about ", n(std::round(run.plan.step_tokens)),
-                       counted(std::to_string(run.pool->threads()), "thread"),
+                       counted(std::to_string(run.pool->threads()), "thread") +
+                           (run.exchange->ranks() > 1
+                                ? fmt::format(" in each of {} processes", run.exchange->ranks())
+                                : ""),
                        format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   const auto objective = make_objective(c);
