@@ -34,7 +34,7 @@ class OwnText(RunsTest):
         self.write("mine.txt", text(2000))
         r = self.start("mine.txt", words=["text: mine.txt", "tokens: ", "model: gpt", "steps: ",
                                           "run: runs/mine", "how the model continues it", "report.html",
-                                          "held out, to measure with: the last 10 %",
+                                          "held out, to measure with: about the last 10 %",
                                           "heed sample runs/mine", "heed resume runs/mine"])
         self.assertIn(f"--more {self.last_step('runs/mine') // 2}\n", r.err)
         words = r.err.split("heed attend runs/mine ")[1].split(" --html")[0].strip("'").split()
