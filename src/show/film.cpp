@@ -249,7 +249,7 @@ std::string Film::completed(const TokenIds& ids, const char* open, const char* c
     else if (next = std::ranges::find(ids, prompt[i]); next != ids.end())
       while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
     const std::string answer = gained();
-    const bool spaced = answer.starts_with(' ');
+    const bool spaced = answer.size() > 1 && answer[0] == ' ';
     out += (spaced ? " " : "") + (open + answer.substr(spaced)) + close;
   }
   return out + gained();

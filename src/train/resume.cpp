@@ -213,7 +213,8 @@ std::vector<std::string> allowed_changes(const StoredRun& run, const ResumeReque
   };
   std::vector<KeyChange> changed = changed_keys(run.trained, run.config);
   // A refusal names what the user gave rather than what follows from it.
-  std::ranges::stable_partition(changed, [&](const auto& c) { return given.contains(c.key); });
+  std::stable_partition(changed.begin(), changed.end(),
+                        [&](const KeyChange& c) { return given.contains(c.key); });
   for (const KeyChange& change : changed) {
     if (std::ranges::any_of(kOfThisProcess,
                             [&](std::string key) { return change.key == "train." + key; }))
