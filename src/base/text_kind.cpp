@@ -56,12 +56,13 @@ std::size_t separators(std::string_view line, char separator) {
 }
 
 // A row of names, and as many cells in each of the next lines. (Verse has commas too, but a space
-// after each, or they end its lines.)
+// after each, or they end its lines; and tabs begin lines.)
 bool is_table(const std::vector<std::string_view>& lines, char separator) {
   if (lines.size() < 3 || lines[0].empty()) return false;
   const std::size_t n = separators(lines[0], separator);
-  return n > 0 && std::string_view(",;.").find(lines[0].back()) == std::string_view::npos &&
-         lines[0].find(std::string{separator, ' '}) == std::string_view::npos &&
+  return n > 0 && lines[0][0] != '\t' &&
+         std::string_view(",;.").find(lines[0].back()) == std::string_view::npos &&
+         (separator == '|' || lines[0].find(std::string{separator, ' '}) == lines[0].npos) &&
          std::ranges::all_of(lines, [&](auto line) { return separators(line, separator) == n; });
 }
 
@@ -76,7 +77,8 @@ bool is_tagged(std::string_view text) {
   const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0; };
   const auto end = std::find_if_not(text.begin() + 1, text.end(), is_name);
   const std::string_view name(text.begin() + 1, end);
-  return name.size() > 1 && text.find("</" + std::string(name)) != std::string_view::npos;
+  return !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) != 0 &&
+         text.find("</" + std::string(name)) != std::string_view::npos;
 }
 
 }  // namespace
@@ -105,6 +107,7 @@ std::string markup_of(std::string_view first) {
   if (begins("<?xml")) return "XML";
   if (is_tagged(first)) return "HTML or XML";
   if (begins("{\\rtf")) return "RTF";
+  if (begins("<?php")) return "PHP";
   if (begins("\\documentclass") || begins("\\begin{")) return "LaTeX";
   const std::vector<std::string_view> lines = first_lines(first);
   const auto is_object = [](std::string_view line) {
@@ -117,7 +120,12 @@ std::string markup_of(std::string_view first) {
   }
   if (std::ranges::any_of(lines, [](auto line) { return line.find(" --> ") != line.npos; }))
     return "subtitles";
-  return std::ranges::any_of(std::string_view(",;|"), [&](char c) { return is_table(lines, c); })
+  const auto is_of_mail = [](std::string_view line) {
+    return line.starts_with("Received: ") || line.starts_with("Return-Path: ") ||
+           line.starts_with("Message-ID: ") || line.starts_with("From: ");
+  };
+  if (std::ranges::any_of(lines, is_of_mail)) return "mail";
+  return std::ranges::any_of(std::string_view(",;|\t"), [&](char c) { return is_table(lines, c); })
              ? "CSV"
              : "";
 }

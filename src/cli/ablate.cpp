@@ -82,17 +82,21 @@ Json ablation_json(const OpenModel& m, const Ablation& a, bool zero) {
   return json;
 }
 
+// A narrow terminal has no room for the intervals.
 std::string ablation_table(const Ablation& a) {
   std::size_t width = 14;
   for (const PartLoss& p : a.parts) width = std::max(width, p.part.name().size());
+  const bool wide = output_columns() >= static_cast<int>(width) + 50;
   std::string text = fmt::format(
       "loss {:.4f} nats per token on {} held-out sequences, {} tokens; {} forward passes\n\n"
-      "{:{}}  difference  95 % interval       all but this one\n",
-      a.loss, format_count(a.sequences), format_count(a.tokens), a.passes, "taken away", width);
+      "{:{}}  difference  {}all but this one\n",
+      a.loss, format_count(a.sequences), format_count(a.tokens), a.passes, "taken away", width,
+      wide ? "95 % interval       " : "");
   for (const PartLoss& p : a.parts) {
     text += fmt::format("{:{}}  {:+10.4f}", p.part.name(), width, p.difference);
-    text += std::isnan(p.low) ? fmt::format("{:22}", "")
-                              : fmt::format("  {:+.4f} to {:+.4f}", p.low, p.high);
+    if (wide)
+      text += std::isnan(p.low) ? fmt::format("{:22}", "")
+                                : fmt::format("  {:+.4f} to {:+.4f}", p.low, p.high);
     text += std::isnan(p.all_but_this) ? "\n" : fmt::format("  {:+10.4f}\n", p.all_but_this);
   }
   return text;
@@ -135,8 +139,9 @@ Exit run_ablate(CommandLine& line) {
   if (line.json())
     print_line(ablation_json(m, a, zero));
   else if (html != "-")
-    print(ablation_table(a) +
-          (top < parts ? fmt::format("(the first {} of {}; --top for more)\n", top, parts) : ""));
+    print_prose(
+        ablation_table(a) +
+        (top < parts ? fmt::format("(the first {} of {}; --top for more)\n", top, parts) : ""));
   return Exit::ok;
 }
 

@@ -34,6 +34,9 @@ struct AttendOptions {
   bool draws() const { return !json && html.empty(); }
 };
 
+constexpr const char* kOtherHeads =
+    "others: --kind, --layer and --head; all: --html FILE or --json\n";
+constexpr const char* kOtherHeadsHere = "others: :head 1 0 (layer 1, head 0), :layer, :kind\n";
 constexpr int kDrawnTokens = 16;  // written by a model for maps in a terminal
 
 constexpr const char* kAttendNotes =
@@ -225,7 +228,6 @@ nlohmann::ordered_json names_of_chosen(const AttendOptions& r, const TrainedMode
 
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       UserTexts& texts, Log& log) {
-  check_selection(r, t.config.model);  // again: a prompt may have changed it
   const AttendInput input = read_input(r, given, t, texts);
   InputTokens tokens = input_tokens(input.read, t.tokenizers);
   tokens.source_bytes = input.source_bytes;
@@ -252,7 +254,8 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   if (!input.written.empty())
     print("the model writes (--target for another):\n  " + input.written + "\n\n");
   print_coloured(r.heads.any() ? draw_heads(tokens, pass.maps, terminal_style())
-                               : attention_summary(tokens, pass.maps, terminal_style()));
+                               : attention_summary(tokens, pass.maps, terminal_style()) +
+                                     (r.texts.given() ? kOtherHeads : kOtherHeadsHere));
   if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
   if (r.names) print("\n" + in_words(names_of_chosen(r, t)));
 }
@@ -271,11 +274,25 @@ Exit run_attend(CommandLine& line) {
   OpenModel trained(line);
   check_selection(r, trained.config.model);
   UserTexts texts(*trained.objective, trained.config, trained.tokenizers, trained.log);
+  const auto all = [&](const std::string& name) {
+    if (name == "kind") r.heads.kind.clear();
+    if (name == "layer") r.heads.layer.reset();
+    if (name == "head") r.heads.head.reset();
+    return name != "max-tokens";
+  };
+  HeadChoice chosen = r.heads;
+  const auto check = [&] {
+    check_selection(r, trained.config.model);
+    chosen = r.heads;
+  };
   return answer_texts(r.texts,
                       {.command = "attend",
                        .instructions = "Type a text to see where each head looks.",
                        .line = &line,
-                       .settings = {"kind", "layer", "head", "max-tokens"}},
+                       .settings = {"kind", "layer", "head", "max-tokens"},
+                       .all = all,
+                       .check = check,
+                       .undo = [&] { r.heads = chosen; }},
                       {.limit = r.limit}, trained.config, trained.log,
                       [&](std::span<const GivenText> read) {
                         answer_attention(r, read.front(), trained, texts, trained.log);

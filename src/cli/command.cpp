@@ -24,6 +24,10 @@ std::string option_word(const std::string& arg) {
   return arg.substr(begin, arg.find('=') - begin);
 }
 
+std::string no_empty_path(const std::string& given) {
+  return given.empty() ? "expected a path, found an empty text" : "";
+}
+
 // The config key that ends in an option's name (max-steps), or "".
 std::string key_called(std::string word) {
   std::replace(word.begin(), word.end(), '-', '_');
@@ -49,9 +53,7 @@ CommandLine::CommandLine(const Command& command, std::vector<std::string> args, 
 
 CLI::Option* CommandLine::add_file(const std::string& name, std::string& path,
                                    const std::string& text, const std::string& type) {
-  return app_.add_option(name, path, text)->type_name(type)->check([](const std::string& given) {
-    return given.empty() ? "expected a path, found an empty text" : "";
-  });
+  return app_.add_option(name, path, text)->type_name(type);
 }
 
 CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
@@ -154,6 +156,9 @@ CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps
 }
 
 bool CommandLine::parse() {
+  for (CLI::Option* option : app_.get_options())
+    if (const std::string type = option->get_type_name(); type == "PATH" || type == "FILE")
+      option->check(no_empty_path);
   try {
     std::vector<std::string> reversed(args_.rbegin(), args_.rend());  // as CLI11 wants them
     for (std::size_t i = 0; i < reversed.size(); ++i)
@@ -167,7 +172,7 @@ bool CommandLine::parse() {
   } catch (const CLI::ExtrasError& e) {
     std::vector<std::string> left = app_.remaining();
     std::erase(left, "--");
-    throw Error(Exit::usage, unexpected(left.front()), name_ + " --help");
+    throw Error(Exit::usage, unexpected(left.front()), hint());
   } catch (const CLI::ParseError& e) {
     constexpr std::string_view kNoNumber = "Could not convert: ";
     std::string what = e.what();
@@ -178,7 +183,7 @@ bool CommandLine::parse() {
       what.resize(needed);
       what += fmt::format(" needs a value: {}", app_.get_option(what)->get_description());
     }
-    throw Error(Exit::usage, what + ".", name_ + " --help");
+    throw Error(Exit::usage, what + ".", hint());
   }
   if (texts_ != nullptr) {
     join_words();
@@ -186,6 +191,13 @@ bool CommandLine::parse() {
   }
   find_runs();
   return true;
+}
+
+std::string CommandLine::hint() const {
+  for (const std::string& arg : args_)
+    if (arg.starts_with('-') && arg != "-" && path_exists(arg))
+      return shell_word("./" + arg) + ", if it is the file";
+  return name_ + " --help";
 }
 
 void CommandLine::set(const std::string& name, const std::vector<std::string>& values) try {
@@ -262,7 +274,7 @@ void CommandLine::join_words() {
       continue;
     }
     if (!options_end && word.size() > 1 && word.starts_with('-'))
-      throw Error(Exit::usage, unexpected(word), name_ + " --help");
+      throw Error(Exit::usage, unexpected(word), hint());
     texts_->text = texts_->text ? *texts_->text + " " + word : word;
   }
 }

@@ -113,6 +113,7 @@ class CommandLine {
   std::string unexpected(const std::string& argument) const;  // the message for it
   std::string meant(const std::string& arg) const;
   std::string value_after(const std::string& arg) const;  // or "VALUE"
+  std::string hint() const;                               // of an error in the arguments
   void join_words();                                      // CLI11's leftovers belong to TEXT
   void check_texts() const;
   void find_runs();
@@ -129,6 +130,9 @@ class CommandLine {
   std::vector<std::string>* run_list_ = nullptr;  // of add_runs()
   CLI::App app_;
 };
+
+// What --help says of an option: "text: the kind of model: gpt, bert, t5 (default gpt)".
+std::string about(const CLI::Option& option);
 
 std::span<const Command> commands();  // in the order of the help
 

@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/trade_words.h"
 #include "base/utf8.h"
+#include "base/wrap.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
@@ -40,7 +41,8 @@ std::string overview() {
       "usage: heed COMMAND [OPTIONS]\n\ncommands:\n";
   for (const Command& command : kCommands)
     out += fmt::format("  {:12}{}\n", command.name, command.summary);
-  return out + "\nheed COMMAND --help explains a command; heed --version describes this build.\n";
+  out += "\nheed COMMAND --help explains a command; heed --version describes this build.\n";
+  return wrapped(out, output_columns(), std::string(14, ' '));
 }
 
 }  // namespace

@@ -16,9 +16,11 @@
 #include "evaluate/translation.h"
 #include "evaluate/yardsticks.h"
 #include "nn/finite.h"
+#include "store/layout.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 #include "train/divergence.h"
+#include "train/resume.h"
 
 namespace heed {
 namespace {
@@ -267,10 +269,18 @@ Exit run_evaluate(CommandLine& line) {
     print_evaluation(result, m.objective->fills() && !m.model.has_decoder());
   if (line.json() || y.empty()) return Exit::ok;
   print_prose(compared(e.loss(), y) + "\n");
-  if (std::ranges::any_of(y, [&](const Yardstick& x) { return x.nats_per_token <= e.loss(); }))
-    m.log.info(
-        "to do better: train longer (heed resume RUN --more STEPS), on more text, or a larger "
-        "model");
+  if (std::ranges::any_of(y, [&](const Yardstick& x) { return x.nats_per_token <= e.loss(); })) {
+    const std::int64_t step = m.state.step;
+    // What was kept of an earlier end, averages and copies do not go on themselves.
+    const bool longer = step > 0 && is_run(m.run) &&
+                        checkpoint_name(m.folder) == step_folder_name(step) &&
+                        can_go_on(m.config, step, m.run);
+    m.log.info(fmt::format("to do better: train {}on more text, or a larger model",
+                           longer ? "longer, " : ""));
+    if (longer)
+      m.log.info(fmt::format("  heed resume {} --more {}", shell_word(m.run),
+                             std::max<std::int64_t>(1, step / 2)));
+  }
   return Exit::ok;
 }
 

@@ -21,7 +21,8 @@ std::string names_of(const CLI::Option& o) {
   return joined(names) + (o.get_items_expected_max() == 0 ? "" : number ? " N" : " " + kind);
 }
 
-// "text: the kind of model: gpt, bert or t5 (default gpt)"
+}  // namespace
+
 std::string about(const CLI::Option& o) {
   std::string text = o.get_description();
   const std::string type = o.get_type_name(), value = o.get_default_str();
@@ -31,8 +32,6 @@ std::string about(const CLI::Option& o) {
     text += fmt::format(" (default {})", value);
   return text;
 }
-
-}  // namespace
 
 std::string CommandLine::help() const {
   const int width = std::clamp(terminal_width(STDOUT_FILENO), 40, 100);

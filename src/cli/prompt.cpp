@@ -159,8 +159,8 @@ class Prompt {
 void show_help(const PromptText& text, Log& log) {
   log.info(text.instructions);
   for (const std::string& name : text.settings)
-    log.info(fmt::format("  :{} VALUE  {}", name,
-                         text.line->app().get_option("--" + name)->get_description()));
+    log.info(
+        fmt::format("  :{} VALUE  {}", name, about(*text.line->app().get_option("--" + name))));
   log.info("  :again  the last text once more");
   log.info(kHowToEnd);
 }
@@ -178,8 +178,15 @@ bool obeys(const PromptText& text, const std::string& line, Log& log) {
   if (name == "help") {
     show_help(text, log);
   } else if (known) {
-    text.line->set(name, {words.begin() + 1, words.end()});
-    log.info(fmt::format("{}: {}", name, joined({words.begin() + 1, words.end()}, " ")));
+    const std::vector<std::string> values(words.begin() + 1, words.end());
+    try {
+      if (joined(values) != "all" || !text.all(name)) text.line->set(name, values);
+      text.check();
+    } catch (const Error&) {
+      text.undo();
+      throw;
+    }
+    log.info(fmt::format("{}: {}", name, joined(values, " ")));
   } else if (named) {
     throw Error(Exit::usage,
                 fmt::format("\"{}\" is nothing that can be set here.", excerpt(words[0])),
@@ -203,7 +210,7 @@ Exit prompt_for_texts(const PromptText& text, Log& log,
   Prompt prompt(text.command, log);
   log.info(text.instructions);
   log.info(kHowToEnd);
-  std::string last;
+  std::optional<std::string> last;
   while (const std::optional<std::string> line = prompt.next()) {
     if (*line == "quit" || *line == "exit" || *line == ":quit" || *line == "/quit") break;
     if (line->empty() && !text.allow_empty) {
@@ -214,7 +221,9 @@ Exit prompt_for_texts(const PromptText& text, Log& log,
       const bool again = *line == ":again" || *line == "/again";
       if (!again && obeys(text, *line, log)) continue;
       if (!again) last = *line;
-      answer(last);
+      if (again && !last)
+        throw Error(Exit::usage, "there is no text yet that :again could repeat.");
+      answer(*last);
       flush_output();
     } catch (const Error& e) {
       if (e.exit() != Exit::data && e.exit() != Exit::usage) throw;  // not about the text

@@ -24,6 +24,10 @@ struct PromptText {
   bool allow_empty = false;           // an empty line is a text too
   CommandLine* line = nullptr;
   std::vector<std::string> settings = {};  // its options that may change between answers
+  // Gives an option the value "all", which is none; false: it has no such value.
+  std::function<bool(const std::string& name)> all = [](const std::string&) { return false; };
+  // Is what has been set possible? If not, an Error, and it is undone.
+  std::function<void()> check = [] {}, undo = [] {};
 };
 
 // Says what to type, prompts "COMMAND> " and answers every line until the end. A line ":temperature

@@ -47,23 +47,24 @@ struct RunRow {
   ConfigKeys config;
 };
 
-// Its files' sizes, and when the newest was written.
+// Its files' sizes, and when it last learnt something.
 void measure_files(const fs::path& run, RunRow& row) {
   std::error_code none;
-  row.date = fs::last_write_time(run, none);
+  row.date = std::max(fs::last_write_time(run / kCheckpoints, none),
+                      fs::last_write_time(run / kMetrics, none));
+  none.clear();
   for (fs::recursive_directory_iterator entry(run, none), end; !none && entry != end;
        entry.increment(none)) {
     std::error_code gone;
     if (!entry->is_regular_file(gone) || entry->is_symlink(gone)) continue;
     const std::uintmax_t size = entry->file_size(gone);
     if (!gone) row.bytes += size;
-    if (entry->path().filename() == kLockFile) continue;
-    if (const auto date = entry->last_write_time(gone); !gone) row.date = std::max(row.date, date);
   }
 }
 
 RunRow row_of(const fs::path& run) {
   RunRow row;
+  std::int64_t last = 0;  // step that is logged
   row.name = run.filename();
   measure_files(run, row);
   try {
@@ -79,7 +80,12 @@ RunRow row_of(const fs::path& run) {
     }
     bool diverged = false;
     for_each_event(run, [&](Json& line) {
-      if (const auto event = event_from<RunEvent>(line)) diverged = event->event == "diverged";
+      last = line["step"].get<std::int64_t>();
+      if (const auto event = event_from<RunEvent>(line)) {
+        diverged = event->event == "diverged";
+        if (event->end && event->end->step == row.best_step)
+          row.bits_per_byte = event->end->bits_per_byte;
+      }
       if (const auto valid = event_from<ValidEvent>(line);
           valid && valid->step == row.best_step && valid->loss == row.loss)
         row.bits_per_byte = valid->bits_per_byte;
@@ -88,7 +94,10 @@ RunRow row_of(const fs::path& run) {
   } catch (const Error&) {
     row.state = "damaged";
   }
-  if (is_locked(run)) row.state = "running";
+  if (is_locked(run)) {
+    row.state = "running";
+    row.step = std::max(row.step, last);
+  }
   return row;
 }
 

@@ -237,7 +237,8 @@ Exit run_sample(CommandLine& line) {
       ->check(in_range(0.01, 100.0));
   line.add_list(
       "--stop", o.stops,
-      "end a sample before this text; \\n and \\t are a newline and a tab (may be repeated)",
+      "end a sample before this text; \\n and \\t in it are a newline and a tab, any other \\ is "
+      "itself (may be repeated)",
       "TEXT");
   app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::int64_t{0}));
   app.footer(kSampleNotes);

@@ -11,6 +11,7 @@
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "evaluate/scorer.h"
+#include "text/piece_model.h"
 
 namespace heed {
 namespace {
@@ -22,7 +23,8 @@ constexpr const char* kScoreNotes =
     "||| target\".\n"
     "Text: the tokens of the line without </s>. With --target or --target-file an "
     "encoder-decoder scores these, and the text is what comes before (default: <s> alone). Lines "
-    "longer than target_length are cut into tiles, as in training.\n"
+    "longer than target_length are cut into tiles, as in training. Pairs that are too long have an "
+    "empty line (with --json, logprob null), and the exit code is 3 at the end.\n"
     "Masked models: "
     "pseudo-log-probability, each token masked in turn.\n"
     "With --json, an object per line: logprob, "
@@ -36,13 +38,18 @@ constexpr const char* kScoreNotes =
 
 constexpr std::size_t kScoredLines = 256;  // scored at a time
 
+std::string shown_piece(const Tokenizer& t, int id) {
+  return with_space_marks(printable(t.piece(id)));
+}
+
 void print_tokens(const std::vector<TokenOdds>& tokens, const Tokenizer& t) {
   for (const TokenOdds& token : tokens) {
     std::vector<std::string> best;
     for (const ScoredToken& b : token.best)
-      best.push_back(fmt::format("{} {:.0f}%", t.piece(b.id), 100 * std::exp(b.log_probability)));
-    print(fmt::format("\t{:.6f}\t{}\t{}\t{:.3f}\t{}\n", token.log_probability, t.piece(token.id),
-                      token.rank, token.entropy, joined(best, "  ")));
+      best.push_back(
+          fmt::format("{} {:.0f}%", shown_piece(t, b.id), 100 * std::exp(b.log_probability)));
+    print(fmt::format("\t{:.6f}\t{}\t{}\t{:.3f}\t{}\n", token.log_probability,
+                      shown_piece(t, token.id), token.rank, token.entropy, joined(best, "  ")));
   }
 }
 
@@ -75,33 +82,57 @@ class TextScorer {
         model_(model),
         texts_(*model.objective, model.config, model.tokenizers, model.log) {}
 
-  // Prints the scores; returns unknown tokens.
+  // Prints the scores; returns unknown tokens. A line that is too long costs itself alone.
   Unknown answer(std::span<const GivenText> texts) {
     const Tokenizer& target = *model_.tokenizers.target;
-    std::vector<ScoredLine> lines;
+    std::vector<std::optional<ScoredLine>> lines;  // none: too long
     std::vector<Example> examples;
-    for (const GivenText& text : texts) {
-      const auto [given, scored] = sides_of(text);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const auto [given, scored] = sides_before(texts, i);
       lines.push_back(model_.objective->score(given, scored, target.size()));
-      for (const Example& e : lines.back().examples) {
-        texts_.check_length(Side::source, e.source.size(), text.name);
-        texts_.check_length(Side::target, e.target.size(), text.name);
-        examples.push_back(e);
+      try {
+        for (const Example& e : lines.back()->examples) {
+          texts_.check_length(Side::source, e.source.size(), texts[i].name);
+          texts_.check_length(Side::target, e.target.size(), texts[i].name);
+        }
+      } catch (const Error& e) {
+        if (!texts[i].is_line) throw;
+        print_error(e.what());
+        too_long_ = true;
+        lines.back().reset();
+        continue;
       }
+      examples.insert(examples.end(), lines.back()->examples.begin(), lines.back()->examples.end());
     }
     const int top_k = options_.json || options_.tokens ? options_.top_k : -1;
     const auto scores = label_odds(model_.model, model_.values, examples, model_.pool, top_k);
     std::size_t next = 0;
-    for (const ScoredLine& l : lines) {
+    for (const auto& l : lines) {
+      if (!l) {
+        print(options_.json ? "{\"logprob\":null}\n" : "\n");
+        continue;
+      }
       std::vector<TokenOdds> odds;
-      for (std::size_t i = 0; i < l.examples.size(); ++i, ++next)
+      for (std::size_t i = 0; i < l->examples.size(); ++i, ++next)
         odds.insert(odds.end(), scores[next].begin(), scores[next].end());
-      print_score(l, odds, target, options_.json, options_.tokens);
+      print_score(*l, odds, target, options_.json, options_.tokens);
     }
     return texts_.take_unknown();
   }
 
+  bool too_long() const { return too_long_; }
+
  private:
+  // sides_of(texts[i]); before an error the texts before it are answered.
+  std::pair<TokenIds, TokenIds> sides_before(std::span<const GivenText> texts, std::size_t i) {
+    try {
+      return sides_of(texts[i]);
+    } catch (const Error&) {
+      if (i > 0) answer(texts.first(i));
+      throw;
+    }
+  }
+
   static constexpr std::string_view kBetweenSides = " ||| ";
 
   // The given and the scored side. A line of pairs without its own target holds both.
@@ -129,6 +160,7 @@ class TextScorer {
   const ScoreOptions& options_;
   OpenModel& model_;
   UserTexts texts_;
+  bool too_long_ = false;
 };
 
 void check_targets(const TextArguments& given, Given source) {
@@ -160,7 +192,7 @@ Exit run_score(CommandLine& line) {
   const Given source = m.objective->traits().scored_given;
   check_targets(o.texts, source);
   TextScorer scorer(o, m);
-  return answer_texts(
+  const Exit exit = answer_texts(
       o.texts,
       {.command = "score",
        .instructions = source == Given::source ? "Type a source ||| its target."
@@ -169,6 +201,7 @@ Exit run_score(CommandLine& line) {
        .settings = {"top-k"}},
       {.most = kScoredLines, .fill = true}, m.config, m.log,
       [&](std::span<const GivenText> texts) { return scorer.answer(texts); });
+  return exit == Exit::ok && scorer.too_long() ? Exit::data : exit;
 }
 
 }  // namespace heed

@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 #include <filesystem>
-#include <regex>
 #include <string>
 #include "base/error.h"
 #include "base/folders.h"
@@ -20,7 +19,6 @@
 #include "show/report.h"
 #include "store/layout.h"
 #include "store/origin.h"
-#include "text/piece_model.h"
 #include "text/utf8.h"
 #include "train/resume.h"
 #include "train/text_start.h"
@@ -43,13 +41,6 @@ std::string some_words(const std::string& text, std::size_t cut) {
   return words;
 }
 
-// Joins pieces of words into text: "▁the ▁b ig" is " the big".
-std::string unsplit(std::string pieces) {
-  if (pieces.find(kSpaceMark) == std::string::npos) return pieces;
-  std::erase(pieces, ' ');
-  return replace_all(pieces, kSpaceMark, " ");
-}
-
 // Of empty lines in a row, one.
 void log_lines(const std::string& text, Log& log) {
   const std::string ended = text + "\n";  // an empty text is a line too
@@ -58,33 +49,6 @@ void log_lines(const std::string& text, Log& log) {
     if (!(empty && line.empty())) log.info("  | " + printable(line));
     empty = line.empty();
   }
-}
-
-// A text with gaps, and the answers in their places: "the ›fox‹ saw". Of a model with a decoder,
-// `written` has each gap's name before its answer; else the answers, with ", " between them.
-std::string with_answers(const std::string& asked, const std::string& written) {
-  static const std::regex gap(R"(\[MASK\]|<extra_id_\d+>)");
-  const bool pieces = asked.find(kSpaceMark) != std::string::npos;
-  const auto plain = [&](const std::string& s) {
-    return pieces ? unsplit(std::string(kSpaceMark) + s).substr(1) : s;
-  };
-  std::string out;
-  std::size_t next = 0, at = 0;
-  for (std::sregex_iterator i(asked.begin(), asked.end(), gap), none; i != none; ++i) {
-    const bool named = i->str() != kMaskText;
-    std::size_t begin = named ? written.find(i->str()) : next;
-    if (named && begin != std::string::npos) begin += i->str().size();
-    begin = std::min(begin, written.size());
-    const std::size_t end =
-        std::min(written.find(named ? "<extra_id_" : ", ", begin), written.size());
-    next = std::min(end + 2, written.size());
-    const std::string answer = plain(written.substr(begin, end - begin));
-    const bool spaced = answer.starts_with(' ');
-    out += plain(asked.substr(at, static_cast<std::size_t>(i->position()) - at)) +
-           (spaced ? " ›" : "›") + answer.substr(spaced) + "‹";
-    at = static_cast<std::size_t>(i->position() + i->length());
-  }
-  return out + plain(asked.substr(at));
 }
 
 // Logs a sample, writes RUN/report.html, and names commands to try next. The run is already
@@ -100,12 +64,10 @@ void show_first_results(const RunResult& result, Log& log) try {
   if (!report.film.frames.empty() && !report.film.probe["prompts"].empty()) {
     const auto asked = report.film.probe["prompts"][0].get<std::string>();
     const auto written = report.film.frames.back()["written"][0].get<std::string>();
-    log.info(fmt::format("a text, and {}:", use.gives));
-    log_lines(fills ? unsplit(asked) : asked, log);
-    log.info(fills                    ? "is filled in like this"
-             : objective->continues() ? "continues as"
-                                      : "becomes");
-    log_lines(fills ? with_answers(asked, written) : written, log);
+    log.info(fmt::format("a text, and {}{}:", use.gives, fills ? ", ›so‹" : ""));
+    log_lines(fills ? report.film.frames.back().value("filled", "") : asked, log);
+    if (!fills) log.info(objective->continues() ? "continues as" : "becomes");
+    if (!fills) log_lines(written, log);
     const auto follows = report.film.probe["expected"][0].get<std::string>();
     if (!fills)
       prompt = objective->continues() ? some_words(asked + follows, 1) : some_words(asked, 0);
@@ -257,11 +219,13 @@ Exit run_resume(CommandLine& line) {
   line.add_run(request.run.folder, "run folder");
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
   auto* more =
-      line.add_steps("--more", request.more, "train this many steps beyond the planned end")
+      line.add_steps("--more", request.more,
+                     "train this many steps beyond the planned end (a run that stopped early also "
+                     "needs --set train.patience=0)")
           ->excludes(max_steps);
   line.app()
       .add_option("--minutes", request.minutes,
-                  "the same: as many steps as take so long at the speed so far")
+                  "train for so many more minutes, at the speed so far")
       ->default_str("")
       ->check(in_range(1e-3, 1e6))
       ->excludes(max_steps)

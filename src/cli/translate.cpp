@@ -62,8 +62,8 @@ void print_plain(std::size_t number, const std::vector<Translation>& found, cons
     return to_valid_utf8(t.text) + (shown.n_best ? fmt::format(" ||| {:.6f}", t.score) : "") +
            (shown.alignment ? " ||| " + t.alignment : "") + "\n";
   };
-  if (!shown.n_best) return print(found.empty() ? "\n" : row(found.front()));
-  if (found.empty()) print(fmt::format("{} |||  ||| 0\n", number));
+  if (!shown.n_best) return print(row(found.empty() ? Translation{} : found.front()));
+  if (found.empty()) print(fmt::format("{} ||| {}", number, row({})));
   for (const Translation& t : found) print(fmt::format("{} ||| {}", number, row(t)));
 }
 

@@ -112,13 +112,16 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
 void check_link(const Verification& v, const std::string& run, const std::string& link) {
   const fs::path path = fs::path(run) / kCheckpoints / link;
   std::error_code none;
-  if (const fs::file_type type = fs::symlink_status(path, none).type();
-      type != fs::file_type::symlink)
-    throw Error(Exit::store,
-                fmt::format("it is {}; heed resume makes the link again",
-                            type == fs::file_type::not_found   ? "not there"
-                            : type == fs::file_type::directory ? "a folder, not a link"
-                                                               : "a file, not a link"));
+  const fs::file_type type = fs::symlink_status(path, none).type();
+  const bool is_link = type == fs::file_type::symlink;
+  if (!is_link || !fs::exists(path, none))
+    throw Error(
+        Exit::store,
+        fmt::format("it {} {}; heed resume makes the link again", is_link ? "leads to" : "is",
+                    is_link ? fs::read_symlink(path, none).string() + ", which is not there"
+                    : type == fs::file_type::not_found ? "not there"
+                    : type == fs::file_type::directory ? "a folder, not a link"
+                                                       : "a file, not a link"));
   for (int left = 3;; --left) try {
       const std::string found = checkpoint_name(find_checkpoint(run, link));
       const std::vector<std::int64_t> steps = list_steps(run);

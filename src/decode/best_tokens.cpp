@@ -14,10 +14,20 @@ ScoredToken scored_token(std::span<const float> logits, int id) {
 
 std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
                                      std::span<const int> banned) {
+  constexpr int kInserted = 64;  // the most for which inserting each is faster than sorting all
   constexpr std::size_t kBlock = 32;  // skipped unless its largest logit is among the best
   std::vector<int> best;              // ids, best first
+  if (n <= 0) return {};
+  const auto is_banned = [&](int id) { return std::ranges::count(banned, id) > 0; };
+  if (n > kInserted) {
+    for (int id = 0; id < std::ssize(logits); ++id)
+      if (logits[id] > -std::numeric_limits<float>::infinity() && !is_banned(id))
+        best.push_back(id);
+    std::ranges::stable_sort(best, [&](int a, int b) { return logits[a] > logits[b]; });
+    best.resize(std::min(best.size(), static_cast<std::size_t>(n)));
+  }
   float least = -std::numeric_limits<float>::infinity();
-  for (std::size_t begin = 0; begin < logits.size(); begin += kBlock) {
+  for (std::size_t begin = 0; n <= kInserted && begin < logits.size(); begin += kBlock) {
     const std::size_t end = std::min(logits.size(), begin + kBlock);
     float largest = logits[begin];
 #pragma omp simd reduction(max : largest)
@@ -26,7 +36,7 @@ std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
     for (std::size_t i = begin; i < end; ++i) {
       if (!(logits[i] > least)) continue;
       const int id = static_cast<int>(i);
-      if (std::find(banned.begin(), banned.end(), id) != banned.end()) continue;
+      if (is_banned(id)) continue;
       const auto at = std::find_if(best.begin(), best.end(),
                                    [&](int other) { return logits[other] < logits[i]; });
       best.insert(at, id);

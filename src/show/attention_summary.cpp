@@ -80,8 +80,7 @@ std::string attention_summary(const InputTokens& tokens, const AttentionMaps& ma
   return out + "\nthe sharpest: " + name_of_head(last, map, best.layer, best.head) + "\n" +
          heat_map_legend(style) +
          draw_part(map.head(best.layer, best.head), queries_of(tokens, last), keys_of(tokens, last),
-                   style) +
-         "others: --kind, --layer and --head; all: --html FILE or --json\n";
+                   style);
 }
 
 std::string draw_heads(const InputTokens& tokens, const AttentionMaps& maps,

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "base/format.h"
 #include "base/utf8.h"
@@ -188,6 +189,7 @@ Frame Film::frame(const Shot& shot) const {
   for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
     const TokenIds ids = written(m, i);
     if (i == 0) frame.sample = sample(ids);
+    if (i == 0 && objective_->fills()) line["filled"] = completed(ids, "›", "‹");
     line["written"].push_back(shown_answer(ids));
   }
   if (!line["weights"].empty() && std::isfinite(line["probe_loss"].get<double>())) {
@@ -224,21 +226,33 @@ TokenIds Film::written(const ModelView& m, std::size_t prompt) const {
                   objective_->continues() ? kTemperature : 0);
 }
 
-// The first prompt with its masks filled in.
-TokenIds Film::completed(const TokenIds& ids) const {
+// The first prompt with its masks filled in: "the ›fox‹ saw".
+std::string Film::completed(const TokenIds& ids, const char* open, const char* close) const {
   const TokenIds& prompt = question_.prompts[0];
   TokenIds text;
+  std::string out;
+  std::size_t shown = 0;
+  const auto gained = [&] {  // as text, since the last call
+    const std::string all = tokenizers_.target->decode(text);
+    return all.substr(std::min(std::exchange(shown, all.size()), all.size()));
+  };
   auto next = ids.begin();
   for (std::size_t i = 0; i < prompt.size(); ++i) {
-    if (!model_.has_decoder()) {
-      text.push_back(question_.read.labels[i] < 0 ? prompt[i] : *next++);
-    } else if (!objective_->is_mask(prompt[i])) {
+    const bool decodes = model_.has_decoder();
+    if (decodes ? !objective_->is_mask(prompt[i]) : question_.read.labels[i] < 0) {
       text.push_back(prompt[i]);
-    } else if (next = std::ranges::find(ids, prompt[i]); next != ids.end()) {
-      while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
+      continue;
     }
+    out += gained();
+    if (!decodes)
+      text.push_back(*next++);
+    else if (next = std::ranges::find(ids, prompt[i]); next != ids.end())
+      while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
+    const std::string answer = gained();
+    const bool spaced = answer.size() > 1 && answer[0] == ' ';
+    out += (spaced ? " " : "") + (open + answer.substr(spaced)) + close;
   }
-  return text;
+  return out + gained();
 }
 
 // What is written first, as text: from the beginning of a word to the end of one, where it has
@@ -248,7 +262,7 @@ std::string Film::sample(const TokenIds& ids) const {
   if (!objective_->continues() && !objective_->fills()) return tokenizer.decode(ids);
   std::string text;
   if (objective_->fills()) {
-    text = tokenizer.decode(completed(ids));
+    text = completed(ids, "", "");
     text.erase(0, text.find(' ') + 1);
   } else {
     TokenIds all = question_.prompts[0];

@@ -10,6 +10,7 @@
 //    "weights": [BASE64, ...]     packed_weights(), for each of the kinds
 //    "pull": [{"largest", "map": BASE64}, ...]   packed_pull(), the same
 //    "written": [TEXT, ...]       what the model writes, for each prompt
+//    "filled": TEXT               where it fills in masks: the first prompt, with ›its answers‹
 //    "heads": [...],              show/head_names.h, over held-out text
 //    "matrices", "entropy"}       show/learning_record.h
 //
@@ -87,7 +88,7 @@ class Film {
   std::string shown_answer(const TokenIds& ids) const;
   int most_written(std::size_t prompt) const;
   TokenIds written(const ModelView& m, std::size_t prompt) const;
-  TokenIds completed(const TokenIds& ids) const;
+  std::string completed(const TokenIds& ids, const char* open, const char* close) const;
   std::string sample(const TokenIds& ids) const;
   double probe_loss(const ModelView& m) const;
 

@@ -114,6 +114,7 @@ ShortJson data_of(const Report& r) {
   data["expected"] = list("expected");
   data.update(json_of(r.curves));
   data["yardsticks"] = ShortJson(json_of(r.yardsticks));
+  data["uniform"] = r.uniform;
   data["overfitting"] = overfitting(r.curves);
   const RunConfig config = parse_config(r.config, "config.json");
   data["training_loss_note"] = training_loss_note(config);
@@ -173,6 +174,8 @@ Report make_report(const std::string& run) {
   report.last_step = last.state.step;
   if (const auto best = best_checkpoint(folder, report.last_step)) report.best = *best;
   report.parameter_count = last.model.table.size();
+  const Tokenizer& target = *last.tokenizers.target;
+  report.uniform = std::log(target.size() - std::ssize(last.objective->never_written(target)));
   const ParamVec<float> initial = initial_weights(last.model, last.config.seed, folder);
   report.parameters = parameter_table(last.model, last.values, initial);
   read_metrics(report);

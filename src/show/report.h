@@ -26,6 +26,7 @@ struct Report {
   std::int64_t last_step = 0;
   State best;                       // of the best checkpoint
   std::size_t parameter_count = 0;  // 0: not known without a checkpoint
+  double uniform = 0;               // the loss of guessing; 0: not known without a checkpoint
   std::vector<std::string> notes;   // what was left out, and why
 };
 

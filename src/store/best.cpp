@@ -46,11 +46,6 @@ std::vector<State> states_of(const std::filesystem::path& run) {
   return states;
 }
 
-std::optional<State> best_of(const std::vector<State>& states) {
-  const auto best = std::ranges::min_element(states, is_better);
-  return best == states.end() ? std::nullopt : std::optional(*best);
-}
-
 std::map<std::string, State> kept_states(const std::filesystem::path& run) {
   std::map<std::string, State> kept;
   for (const std::string& name : names_in(run / kCheckpoints))
@@ -59,16 +54,18 @@ std::map<std::string, State> kept_states(const std::filesystem::path& run) {
   return kept;
 }
 
+std::optional<BestCheckpoint> best_of(const std::vector<BestCheckpoint>& some) {
+  const auto best = std::ranges::min_element(some, is_better);
+  return best == some.end() ? std::nullopt : std::optional(*best);
+}
+
 std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& run,
                                               std::int64_t up_to) {
-  std::optional<BestCheckpoint> best;
-  const auto consider = [&](const State& state, const std::string& folder) {
-    if (!best || is_better(state, *best)) best = BestCheckpoint{state, folder};
-  };
+  std::vector<BestCheckpoint> all;
   for (const State& state : states_of(run))
-    if (state.step <= up_to) consider(state, step_folder_name(state.step));
-  for (const auto& [folder, state] : kept_states(run)) consider(state, folder);
-  return best;
+    if (state.step <= up_to) all.push_back({state, step_folder_name(state.step)});
+  for (const auto& [folder, state] : kept_states(run)) all.push_back({state, folder});
+  return best_of(all);
 }
 
 }  // namespace heed

@@ -24,15 +24,14 @@ std::optional<State> state_of(const std::filesystem::path& run, std::int64_t ste
 // their state.json shows it.
 std::vector<State> states_of(const std::filesystem::path& run);
 
-// The best of some; nothing of none.
-std::optional<State> best_of(const std::vector<State>& states);
-
 // What RunWriter::go_back() has kept, by the name of its folder; one at most, unless it was killed.
 std::map<std::string, State> kept_states(const std::filesystem::path& run);
 
 struct BestCheckpoint : State {
   std::string folder;  // its name
 };
+// The best of some, and of equal ones the first; nothing of none.
+std::optional<BestCheckpoint> best_of(const std::vector<BestCheckpoint>& some);
 // The best of those kept, and of those of steps up to one; nothing if there are none.
 std::optional<BestCheckpoint> best_checkpoint(
     const std::filesystem::path& run,

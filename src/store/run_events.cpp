@@ -13,10 +13,13 @@ using Json = nlohmann::ordered_json;
 
 static void to_json(Json& json, const RunEnd& end) {
   json = {{"step", end.step}, {"loss", end.loss}};
+  if (end.bits_per_byte) json["bits_per_byte"] = *end.bits_per_byte;
 }
 static void from_json(const Json& json, RunEnd& end) {
   json.at("step").get_to(end.step);
   if (json.at("loss").is_number()) json.at("loss").get_to(end.loss);
+  if (const Json bits = json.value("bits_per_byte", Json()); bits.is_number())
+    end.bits_per_byte = bits.get<double>();
 }
 
 namespace {

@@ -43,6 +43,7 @@ struct ValidEvent {
 struct RunEnd {
   std::int64_t step = 0;
   double loss = kNotMeasured;  // of its validation
+  std::optional<double> bits_per_byte = {};
 };
 
 // {"kind": "event", ...}: "start", "resume", "branch", "extended", "diverged".

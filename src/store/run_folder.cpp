@@ -85,8 +85,9 @@ std::string other_runs(const fs::path& run) {
 
 // What a model of another program is known by: "pytorch_model.bin", or "".
 std::string other_program(const fs::path& path) {
-  constexpr std::string_view kEndings[] = {".pt",  ".pth",  ".ckpt", ".bin",
-                                           ".npz", ".onnx", ".gguf"};
+  constexpr std::string_view kEndings[] = {".pt",  ".pth",     ".ckpt",       ".bin",
+                                           ".npz", ".onnx",    ".gguf",       ".pkl",
+                                           ".h5",  ".msgpack", ".safetensors"};
   const auto of_another = [&](const std::string& name, bool in_folder) {
     return std::ranges::any_of(kEndings, [&](std::string_view ending) {
       // (train.bin may be data.)
@@ -113,7 +114,9 @@ fs::path checkpoints_of(const fs::path& run) {
     throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), other_runs(run));
   }
   std::error_code error;
-  if (!fs::is_directory(run / kCheckpoints, error))
+  const bool own =
+      fs::exists(run / kStateFile, error) || fs::exists(folder_of(run) / kStateFile, error);
+  if (!own && !fs::is_directory(run / kCheckpoints, error))
     if (const std::string other = other_program(run); !other.empty())
       refuse_other_program(run, other);
   if (fs::is_regular_file(run, error))
@@ -180,10 +183,13 @@ std::vector<std::int64_t> list_steps(const fs::path& run) {
 namespace {
 
 // Where the link best or last leads. A copy of a run may lack it, or have a folder or a text in its
-// place: then what the link would say. Nothing if the run has no checkpoints.
+// place, and a resume that was killed may have taken away what it led to: then what the link would
+// say. Nothing if the run has no checkpoints.
 std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string& which) {
   const fs::path checkpoints = run / kCheckpoints;
-  if (is_link(checkpoints / which)) return follow_link(checkpoints / which);
+  std::error_code none;
+  if (is_link(checkpoints / which) && fs::exists(checkpoints / which, none))
+    return follow_link(checkpoints / which);
   const std::vector<std::int64_t> steps = list_steps(run);
   if (steps.empty()) return std::nullopt;
   const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
@@ -195,10 +201,10 @@ std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string
 fs::path find_checkpoint(const fs::path& run, const std::string& which) {
   if (which.empty() && is_checkpoint(run)) {
     std::error_code none;
-    if (!fs::exists(run / kStateFile, none))  // as Hugging Face's models are
-      if (fs::exists(run / "tokenizer_config.json", none) ||
-          fs::exists(run / "generation_config.json", none))
-        refuse_other_program(run, kModelFile);
+    // As Hugging Face's models are; one in checkpoints/ has lost it.
+    if (!fs::exists(run / kStateFile, none) &&
+        canonical_folder(run).parent_path().filename() != kCheckpoints)
+      refuse_other_program(run, kModelFile);
     return pinned(run);
   }
   if (which.find('/') != std::string::npos) {

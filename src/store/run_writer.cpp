@@ -224,28 +224,19 @@ void RunWriter::finish_save(std::int64_t step, int keep_last) {
   prune(step, keep_last);
 }
 
-std::optional<State> RunWriter::best() const {
-  std::vector<State> all;
-  for (const auto& [step, state] : states_) all.push_back(state);
-  for (const auto& [name, state] : kept_) all.push_back(state);
+std::optional<BestCheckpoint> RunWriter::best() const {
+  std::vector<BestCheckpoint> all;
+  for (const auto& [step, state] : states_) all.push_back({state, step_folder_name(step)});
+  for (const auto& [name, state] : kept_) all.push_back({state, name});
   return best_of(all);
 }
 
-std::string RunWriter::best_name() const {
-  const auto state = best();
-  if (!state) return "";
-  const auto is_best = [&](const State& s) { return !is_better(*state, s); };
-  for (const auto& [step, s] : states_)
-    if (is_best(s)) return step_folder_name(step);
-  return std::ranges::find_if(kept_, is_best, &std::pair<const std::string, State>::second)->first;
-}
-
 void RunWriter::go_back(std::int64_t step) {
-  const std::string best = best_name();
+  const auto best = this->best();
   for (auto later = states_.end(); later != states_.upper_bound(step);) {
     --later;
     const std::string name = step_folder_name(later->first);
-    if (name == best) {
+    if (best && name == best->folder) {
       const std::string kept = std::string(kKeptPrefix) + name.substr(kStepPrefix.size());
       remove_tree(checkpoints() / kept, *calls_);
       rename_path(checkpoints() / name, checkpoints() / kept, *calls_);
@@ -266,13 +257,14 @@ void RunWriter::set_links(std::int64_t step) {
     replace_symlink(checkpoints() / link, target, *calls_);
   };
   point("last", step_folder_name(step));
-  if (const std::string name = best_name(); !name.empty()) point("best", name);
+  if (const auto state = best()) point("best", state->folder);
 }
 
 void RunWriter::prune(std::int64_t step, int keep_last) {
-  std::erase_if(kept_, [&, best = best_name()](const auto& entry) {
-    if (entry.first != best) remove_checkpoint(entry.first);
-    return entry.first != best;
+  std::erase_if(kept_, [&, best = best()](const auto& entry) {
+    const bool worse = entry.first != best->folder;
+    if (worse) remove_checkpoint(entry.first);
+    return worse;
   });
   if (keep_last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);

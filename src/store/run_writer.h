@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "store/best.h"
 #include "store/checkpoint.h"
 #include "store/run_events.h"
 #include "store/run_lock.h"
@@ -47,7 +48,7 @@ class RunWriter {
   // What a user should know of what happened since the last call.
   std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
   // The best of the checkpoints that it may continue from, or has written itself.
-  std::optional<State> best() const;
+  std::optional<BestCheckpoint> best() const;
   std::filesystem::path checkpoints() const { return run_ / kCheckpoints; }
 
   void write_config(std::string_view json);  // config.json
@@ -92,7 +93,6 @@ class RunWriter {
   void set_links(std::int64_t step);
   void prune(std::int64_t step, int keep_last);
   void remove_checkpoint(const std::string& name);
-  std::string best_name() const;  // of its folder; "" without any
 
   std::filesystem::path run_;
   RunLock lock_;

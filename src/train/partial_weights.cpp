@@ -19,7 +19,7 @@ const Tokenizer* vocabulary_of(const std::string& tensor, const Tokenizers& toke
   return table ? tokenizers.target.get() : nullptr;
 }
 
-// Copies the rows of tokens that both have; returns how many.
+// Copies the rows of tokens that both have; returns how many, without those of every vocabulary.
 int copy_tokens(const Tokenizer& from, Mat<const float> rows, const Tokenizer& to, Mat<float> out) {
   std::map<std::string, int> known;
   for (int id = 0; id < from.size(); ++id) known.emplace(from.piece(id), id);
@@ -28,7 +28,7 @@ int copy_tokens(const Tokenizer& from, Mat<const float> rows, const Tokenizer& t
     const auto found = known.find(to.piece(id));
     if (found == known.end()) continue;
     std::copy_n(rows.row(found->second), rows.cols, out.row(id));
-    ++copied;
+    copied += id >= to.first_ordinary_id();
   }
   return copied;
 }
@@ -48,7 +48,7 @@ PartialWeights partial_weights(const TrainedModel& from, const Transformer& to,
   std::map<std::string, Param> known;
   for (const ParamInfo& info : from.model.table.infos()) known[info.name] = info.param;
   std::vector<std::string> anew, tables;
-  int whole = 0;
+  int whole = 0, rows = 0;
   for (const ParamInfo& info : to.table.infos()) {
     const auto found = known.find(info.name);
     const Mat<float> out = result.values[info.param];
@@ -56,7 +56,9 @@ PartialWeights partial_weights(const TrainedModel& from, const Transformer& to,
     if (found != known.end() && tokens != nullptr && found->second.cols == out.cols) {
       const int copied = copy_tokens(*vocabulary_of(info.name, from.tokenizers),
                                      from.values[found->second], *tokens, out);
-      tables.push_back(fmt::format("{} of {} rows of {}", copied, out.rows, info.name));
+      rows += copied;
+      tables.push_back(fmt::format("the vectors of {} of {} tokens in {}", copied,
+                                   out.rows - tokens->first_ordinary_id(), info.name));
     } else if (found != known.end() && found->second.rows == out.rows &&
                found->second.cols == out.cols) {
       std::copy_n(from.values.data() + found->second.offset, found->second.size(), out.data);
@@ -71,11 +73,15 @@ PartialWeights partial_weights(const TrainedModel& from, const Transformer& to,
       if (anew.empty() || anew.back() != name) anew.push_back(name);
     }
   }
-  if (whole == 0 && tables.empty())
-    throw Error(Exit::usage,
-                fmt::format("--partial: nothing of {} fits: model.d_model is {} there and {} here.",
-                            from.run, from.config.model.d_model, to.config.d_model),
-                "--set model.d_model as it is there; or without --init-from");
+  if (whole == 0 && rows == 0)
+    throw Error(
+        Exit::usage,
+        fmt::format("--partial: nothing of {} fits: {}.", from.run,
+                    tables.empty() ? fmt::format("model.d_model is {} there and {} here",
+                                                 from.config.model.d_model, to.config.d_model)
+                                   : "no tensor has the same shape, and no token is in both"),
+        tables.empty() ? "--set model.d_model as it is there; or without --init-from"
+                       : "without --init-from");
   tables.insert(tables.begin(), fmt::format("{} tensors", whole));
   result.taken = listed(tables);
   result.anew = joined(anew);

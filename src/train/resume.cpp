@@ -69,6 +69,10 @@ void read_asked(StoredRun& run, Log& log) {
   }
 }
 
+void say_skipped(const NewestCheckpoint& newest, Log& log) {
+  for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
+}
+
 Tokenizers tokenizers_of(const StoredRun& run) {
   return run.checkpoint ? Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder())
                         : Tokenizers();
@@ -98,8 +102,9 @@ std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
   return std::max<std::int64_t>(1, std::llround(steps));
 }
 
-// The step that --max-steps, --more or --minutes asks for, else 0.
-std::int64_t new_end(const StoredRun& run, const ResumeRequest& request, Log& log) {
+// The step that --max-steps, --more or --minutes asks for, else 0. `notes`: how it is counted.
+std::int64_t new_end(const StoredRun& run, const ResumeRequest& request,
+                     std::vector<std::string>& notes) {
   const char* option = request.max_steps > 0 ? "--max-steps"
                        : request.more > 0    ? "--more"
                        : request.minutes > 0 ? "--minutes"
@@ -112,16 +117,26 @@ std::int64_t new_end(const StoredRun& run, const ResumeRequest& request, Log& lo
   if (request.max_steps > 0) return request.max_steps;
   const std::int64_t more = request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
   const std::int64_t done = run.steps_done(), end = std::max(done, end_in_steps(run));
-  if (end > done) log.info(fmt::format("{} counts from the planned end, step {}", option, end));
+  if (end > done)
+    notes.push_back(fmt::format("{} counts from the planned end, step {}", option, end));
   if (request.minutes > 0)
-    log.info(fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
+    notes.push_back(fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
   return end + more;
+}
+
+[[noreturn]] void refuse_change(const std::string& change, const ResumeRequest& request,
+                                const std::string& hint) {
+  throw Error(Exit::usage,
+              fmt::format("a resumed run cannot change {}: the steps already done would have been "
+                          "different.",
+                          change),
+              "heed train with --init-from " + shell_word(request.run.folder) + hint);
 }
 
 // An end in steps takes the place of one in epochs. `falls_there`: the schedule ends with it too,
 // as in a branch, unless --set says where.
 RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, std::int64_t end,
-                           bool falls_there) {
+                           bool falls_there) try {
   std::vector<std::string> sets;
   if (falls_there) sets.push_back("optimizer.decay_steps=null");
   if (end > 0 && request.branch.empty() && run.asked.train.max_epochs > 0)
@@ -129,6 +144,12 @@ RunConfig continued_config(const StoredRun& run, const ResumeRequest& request, s
   sets.insert(sets.end(), request.run.sets.begin(), request.run.sets.end());
   if (end > 0) sets.push_back(fmt::format("train.max_steps={}", end));
   return parse_config(run.text, run.name, sets);
+} catch (const Error&) {  // of a rule between keys, which would advise to change others
+  const GivenKeys given = read_sets(request.run.sets);
+  for (const KeyChange& change : changed_keys(run.trained, given.values))
+    if (change.on_resume == OnResume::refused && given.keys.contains(change.key))
+      refuse_change(in_words(change), request, "");
+  throw;
 }
 
 // Does the rate stay until it falls at the end, wherever that is?
@@ -145,20 +166,35 @@ std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::in
   return 0;
 }
 
+// Do the events of the run have this end, from which it went back?
+bool is_marked(const fs::path& run, std::int64_t end) {
+  bool marked = false;
+  for_each_event(run, [&](const nlohmann::ordered_json& line) {
+    const auto event = event_from<RunEvent>(line);
+    marked = marked || (event && event->end && event->end->step == end);
+  });
+  return marked;
+}
+
 // A run of a text that is to end later: its rate falls at the new end, so if it has begun to fall,
 // the run goes back to before that. Without a checkpoint from there the schedule stays as it is.
-void move_the_fall(StoredRun& run, const ResumeRequest& request, std::int64_t end) {
+void move_the_fall(StoredRun& run, const ResumeRequest& request, std::int64_t end, Log& log) {
   const RunConfig& asked = run.asked;
   const std::int64_t fall = full_rate_until(asked.optimizer), to = run.config.train.max_steps;
   if (!run.checkpoint || to == asked.train.max_steps || to <= asked.optimizer.decay_steps ||
       !falls_at_its_end(asked, run.folder))
     return;
   if (run.steps_done() > fall) {
-    std::optional<Checkpoint> before = newest_checkpoint(run.folder, fall).checkpoint;
-    if (!before || before->state().step == 0) return;
+    NewestCheckpoint before = newest_checkpoint(run.folder, fall);
+    say_skipped(before, log);
+    if (!before.checkpoint || before.checkpoint->state().step == 0)
+      return log.warn("no checkpoint from before the fall is left: the rate stays at its lowest");
     run.end = run.checkpoint->state();
-    run.checkpoint = std::move(before);
+    run.checkpoint = std::move(before.checkpoint);
     run.trained = checkpoint_config(*run.checkpoint);
+  } else {  // was it killed after it had gone back, before it wrote so?
+    for (const auto& [name, state] : kept_states(run.folder))
+      if (state.step > run.steps_done() && !is_marked(run.folder, state.step)) run.end = state;
   }
   run.config = continued_config(run, request, end, true);
 }
@@ -175,25 +211,28 @@ std::vector<std::string> allowed_changes(const StoredRun& run, const ResumeReque
            (!given.contains(key) && is_of_a_text(run.folder) &&
             first_other_rate(run.trained, same_rates, run.steps_done()) == 0);
   };
-  for (const KeyChange& change : changed_keys(run.trained, run.config)) {
+  std::vector<KeyChange> changed = changed_keys(run.trained, run.config);
+  // A refusal names what the user gave rather than what follows from it.
+  std::stable_partition(changed.begin(), changed.end(),
+                        [&](const KeyChange& c) { return given.contains(c.key); });
+  for (const KeyChange& change : changed) {
     if (std::ranges::any_of(kOfThisProcess,
                             [&](std::string key) { return change.key == "train." + key; }))
       continue;
     const std::string text = in_words(change);
     const bool of_schedule = change.on_resume == OnResume::branch;
     if (change.on_resume == OnResume::refused || (of_schedule && !fits(change.key)))
-      throw Error(Exit::usage,
-                  fmt::format("a resumed run cannot change {}: the steps already done would have "
-                              "been different.",
-                              text),
-                  "heed train with --init-from " + shell_word(request.run.folder) +
-                      (of_schedule ? "; or --branch DIR, if their learning rates stay" : ""));
+      refuse_change(text, request,
+                    of_schedule ? "; or --branch DIR, if their learning rates stay" : "");
     changes.push_back(text);
   }
   return changes;
 }
 
-std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t stop_at) {
+std::string nothing_to_do(const StoredRun& run, std::int64_t stop_at) {
+  const TrainConfig& t = run.config.train;
+  const State& s = run.checkpoint->state();
+  constexpr const char* kMore = "--more N continues for N steps";
   const auto already = [&](const std::string& where, const char* what_continues) {
     return fmt::format("already {}; nothing to do; {}", where, what_continues);
   };
@@ -202,21 +241,24 @@ std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t sto
       return already(
           fmt::format("at step {}{}{}", s.step,
                       s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps),
-          "--more N continues for N steps");
+          kMore);
     case End::epochs:
       return already(fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch,
                                  t.max_epochs),
-                     "--set train.max_epochs=N continues; or --more N, for N steps");
+                     decays(run.config.optimizer) && s.step >= decayed_at(run.config.optimizer)
+                         ? kMore
+                         : "--set train.max_epochs=N continues; or --more N, for N steps");
     case End::patience:
       return already(fmt::format("stopped early at step {}", s.step),
                      "--set train.patience=N, greater or 0, continues");
     case End::none:
       break;
   }
+  const std::int64_t at = run.end ? run.end->step : s.step;
   if (stop_at > 0 && s.step >= stop_at)
-    return already(fmt::format("at step {}, {} --stop-at {}", s.step,
-                               s.step > stop_at ? "past" : "that of", stop_at),
-                   "a later --stop-at continues");
+    return already(
+        fmt::format("at step {}, {} --stop-at {}", at, at > stop_at ? "past" : "that of", stop_at),
+        "a later --stop-at continues");
   return "";
 }
 
@@ -260,7 +302,7 @@ bool names_other_files(const StoredRun& run) {
 // forbid.
 StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
                           NewestCheckpoint newest, Log& log) {
-  for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
+  say_skipped(newest, log);
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
@@ -277,14 +319,14 @@ StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
   if (!run.checkpoint && !request.branch.empty())
     throw Error(Exit::store, quoted_path(request.run.folder) + " has no checkpoint yet.",
                 "wait until it saves (train.save_every)");
-  const std::int64_t end = new_end(run, request, log);
+  std::vector<std::string> notes;
+  const std::int64_t end = new_end(run, request, notes);
   run.config = continued_config(run, request, end, !request.branch.empty());
-  if (request.branch.empty()) move_the_fall(run, request, end);
+  if (request.branch.empty()) move_the_fall(run, request, end, log);
   run.changes = allowed_changes(run, request);
-  if (run.checkpoint)
-    run.nothing_to_do =
-        nothing_to_do(run.config.train, run.checkpoint->state(), request.run.stop_at);
+  if (run.checkpoint) run.nothing_to_do = nothing_to_do(run, request.run.stop_at);
   if (!run.nothing_to_do.empty() && !names_other_files(run)) return run;  // needs no data
+  for (const std::string& note : notes) log.info(note);
   run.origin = read_origin(folder);
   if (run.origin.folder.empty())
     log.warn(
@@ -336,24 +378,48 @@ void refuse_lost_weights(const RunWriter& run, const Origin& origin) {
 }
 
 constexpr const char* kRateOf0 =
-    "the schedule has ended: the learning rate is 0, so training would change nothing";
-constexpr const char* kLowestRate = "--set optimizer.min_learning_rate=1e-4";
+    "the schedule has ended: the learning rate is 0, so training would change nothing; add, for "
+    "example, --set optimizer.min_learning_rate=1e-4";
 
-// What to say of the schedule before training goes on after `done` steps, or "". A schedule ends
-// where it was planned to, even if the run now ends later.
-std::string end_of_schedule(const RunConfig& config, std::int64_t planned, std::int64_t done,
-                            const std::string& run) {
+// A schedule ends where it was planned to, even if the run has got a later end, `end`. Says so;
+// Error (usage) if steps would change nothing.
+void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t end, Log& log) {
   const OptimizerConfig& o = config.optimizer;
-  if (learning_rate(o, config.model.d_model, done + 1) == 0)
-    return fmt::format("{}; add, for example, {}", kRateOf0, kLowestRate);
-  if (!decays(o) || config.train.max_steps <= std::max(planned, decayed_at(o))) return "";
-  std::string text =
-      fmt::format("the schedule ends before the run, at optimizer.{} {}",
-                  decayed_at(o) == o.decay_steps ? "decay_steps" : "warmup_steps", decayed_at(o));
-  if (done <= full_rate_until(o))
-    text += fmt::format("; heed resume {} --branch DIR --max-steps {} decays to its own end",
-                        shell_word(run), config.train.max_steps);
-  return text;
+  const TrainConfig &was = run.asked.train, &is = config.train;
+  const auto rate = [&](std::int64_t step) { return learning_rate(o, config.model.d_model, step); };
+  const bool other_end = was.max_steps != is.max_steps || was.max_epochs != is.max_epochs;
+  if (!other_end || !decays(o) || end <= decayed_at(o)) {
+    if (run.steps_done() >= decayed_at(o) && rate(run.steps_done() + 1) == 0) log.warn(kRateOf0);
+    return;
+  }
+  const std::string folder = shell_word(run.folder.string());
+  const std::string anew =
+      is.max_epochs > 0 && falls_at_its_end(config, run.folder) ? "--more N, in steps"
+      : run.steps_done() <= full_rate_until(o)
+          ? fmt::format("heed resume {} --branch DIR --max-steps {}", folder, end)
+          : fmt::format(
+                "heed train with --init-from {}, or (wsd) --branch DIR with a --checkpoint "
+                "from before the fall",
+                folder);
+  if (rate(end) == 0)
+    throw Error(Exit::usage,
+                fmt::format("the schedule ends at step {}: beyond it the learning rate is 0, so "
+                            "training would change nothing.",
+                            decayed_at(o)),
+                "--set optimizer.min_learning_rate=1e-4; or, for a rate that falls anew, " + anew);
+  log.info(fmt::format(
+      "the schedule ends before the run, at optimizer.{} {}; for a rate that falls anew: {}",
+      decayed_at(o) == o.decay_steps ? "decay_steps" : "warmup_steps", decayed_at(o), anew));
+}
+
+// An end that the run goes back from, with what its validation has logged.
+RunEnd logged_end(const fs::path& run, const State& at) {
+  RunEnd end{at.step, at.valid_loss};
+  for_each_event(run, [&](const nlohmann::ordered_json& line) {
+    if (const auto valid = event_from<ValidEvent>(line); valid && valid->step == at.step)
+      end.bits_per_byte = valid->bits_per_byte;
+  });
+  return end;
 }
 
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
@@ -361,23 +427,14 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const std::optional<Checkpoint>& checkpoint = stored.checkpoint;
   const std::int64_t done = stored.steps_done();
   const RunConfig& config = stored.config;
-  std::string ended =
-      end_of_schedule(config, stored.asked.train.max_steps, done, request.run.folder);
-  if (!stored.nothing_to_do.empty()) {
-    if (can_go_on(config, done, request.run.folder)) ended.clear();
-  } else if (config.train.max_steps != stored.asked.train.max_steps &&
-             learning_rate(config.optimizer, config.model.d_model, done + 1) == 0) {
-    throw Error(Exit::usage, fmt::format("{}.", kRateOf0),
-                fmt::format("{}; or, for a rate that falls anew, heed train with --init-from {}, "
-                            "or (wsd) --branch DIR with a --checkpoint from before the fall",
-                            kLowestRate, shell_word(request.run.folder)));
-  }
   if (!stored.nothing_to_do.empty()) {
     const State& state = stored.end ? *stored.end : checkpoint->state();
     keep_fall(run, stored.asked);
     run.finish_save(state.step, config.train.keep_last);
     say_cut(log, run.cut_lines(state.step), state.step);
-    log.info(stored.nothing_to_do + (ended.empty() ? "" : "; " + ended));
+    const bool ended = learning_rate(config.optimizer, config.model.d_model, done + 1) == 0 &&
+                       !falls_at_its_end(config, request.run.folder);
+    log.info(stored.nothing_to_do + (ended ? fmt::format("; {}", kRateOf0) : ""));
     if (names_other_files(stored)) {  // commands that read the data look there
       run.write_config(dump_config(prepare_stored_run(stored, request.run, log).config));
     }
@@ -390,9 +447,9 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const std::int64_t planned = stored.asked.train.max_steps;
   if (config.train.max_steps > 0 && config.train.max_steps < planned)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", planned));
-  if (!ended.empty()) config.optimizer.min_learning_rate > 0 ? log.info(ended) : log.warn(ended);
 
   const PreparedRun prepared = prepare_stored_run(stored, request.run, log);
+  check_schedule(stored, prepared.config, prepared.plan.steps, log);
   check_room(prepared, request.run.folder, log);
   lead(prepared, Task::train, request.run.stop_at);
   return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
@@ -401,6 +458,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
       if (stored.end) run.go_back(done);
       run.finish_save(done, config.train.keep_last);
     }
+    const RunEnd end = stored.end ? logged_end(run.path(), *stored.end) : RunEnd{};
     const MetricsCut cut = run.cut_lines(done);
     say_cut(log, cut, done);
     if (stored.end) {
@@ -410,11 +468,8 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
           stored.end->step, done, config.train.max_steps);
       log.info(text);
       run.append(kMetrics,
-                 line_of(RunEvent{.step = done,
-                                  .event = "extended",
-                                  .text = text,
-                                  .from = done,
-                                  .end = RunEnd{stored.end->step, stored.end->valid_loss}}));
+                 line_of(RunEvent{
+                     .step = done, .event = "extended", .text = text, .from = done, .end = end}));
     }
     if (!checkpoint && cut.kept == 0)  // killed before it was written
       run.append(kMetrics,
@@ -461,13 +516,14 @@ BranchPoint branch_point(const ResumeRequest& r, Log& log) {
     const State& state = point.newest.checkpoint->state();
     std::vector<State> steps = states_of(r.run.folder);
     std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
-    const auto best = best_of(steps);
+    const auto best = std::ranges::min_element(steps, is_better);
+    const bool any = best != steps.end();
     State known = state;  // the best that training had seen
     known.step = state.best_step;
     known.valid_loss = state.best_loss;
     known.valid_metric = state.best_metric;
-    bool gone = state.best_step >= 0 && (!best || is_better(known, *best));
-    for (const std::int64_t step : {std::int64_t{0}, best ? best->step : 0}) {
+    bool gone = state.best_step >= 0 && (!any || is_better(known, *best));
+    for (const std::int64_t step : {std::int64_t{0}, any ? best->step : 0}) {
       if (step == state.step) continue;
       try {
         auto found = open_if_there(fs::path(r.run.folder) / kCheckpoints / step_folder_name(step));
@@ -578,7 +634,8 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
 }  // namespace
 
 bool can_go_on(const RunConfig& config, std::int64_t step, const std::string& run) {
-  return learning_rate(config.optimizer, config.model.d_model, step + 1) > 0 ||
+  const OptimizerConfig& o = config.optimizer;
+  return learning_rate(o, config.model.d_model, std::max(step, decayed_at(o)) + 1) > 0 ||
          falls_at_its_end(config, run);
 }
 

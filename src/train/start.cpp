@@ -84,8 +84,9 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
   if (initial && request.partial) {
-    PartialWeights fit = partial_weights(load_trained_model(*initial), prepared.model,
-                                         prepared.tokenizers, config.seed);
+    TrainedModel first = load_trained_model(*initial);
+    first.run = request.init_from;
+    PartialWeights fit = partial_weights(first, prepared.model, prepared.tokenizers, config.seed);
     prepared.data.notes.push_back(fmt::format("from {}: {}", request.init_from, fit.taken));
     if (!fit.anew.empty()) prepared.data.notes.push_back("begins anew: " + fit.anew);
     weights = std::move(fit.values);

@@ -230,8 +230,10 @@ RunResult train_on_text(TextRequest request, Log& log) {
   const std::int64_t end = plan.steps > 0 ? plan.steps : c.train.max_steps;
   const double steps = static_cast<double>(end), passes = steps * plan.step_epochs;
   log.info(fmt::format(
-      "steps: {}, {:.3g} times through the text{}; done in about {}", format_count(end),
-      reached ? static_cast<double>(c.train.max_epochs) : passes,
+      "steps: {}, {}{}; done in about {}", format_count(end),
+      passes < 1 ? fmt::format("{:.3g} % of the text", 100 * passes)
+                 : fmt::format("{:.3g} times through the text",
+                               reached ? static_cast<double>(c.train.max_epochs) : passes),
       epochs && !reached
           ? fmt::format(" of train.max_epochs {} (--minutes M for more)", c.train.max_epochs)
       : !planned || reached || steps >= most ? ""
@@ -240,7 +242,7 @@ RunResult train_on_text(TextRequest request, Log& log) {
       format_duration(steps * speed.step_seconds + validations)));
   log.info(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
                        shell_word(request.train.run.folder)));
-  log.info(fmt::format("to repeat it byte for byte: heed train {} --run {}{}",
+  log.info(fmt::format("to repeat it byte for byte:\n  heed train {} --run {}{}",
                        shell_word((fs::path(request.train.run.folder) / kConfigFile).string()),
                        shell_word(request.train.run.folder + "-again"),
                        request.train.init_from.empty()

@@ -102,7 +102,7 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
     const Stop stop = trainer.run(request.stop_at);
     log.info("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
-      log.info("to continue: heed resume " + shell_word(run.path().string()));
+      log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
     return result_of(run, request, trainer.state(), kReasons[static_cast<int>(stop)],
                      stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok);
   } catch (const Diverged& e) {

@@ -220,12 +220,13 @@ class Branch(RunsTest):
 
     def test_resuming_past_the_decay_says_where_the_rate_stays(self):
         self.stem(12, train__max_steps=20, optimizer__min_learning_rate=0)
-        self.resume("stem", "--more", 10, "--stop-at", 14, words=[
-            "warning: the schedule ends before the run, at optimizer.decay_steps 20",
-            "falls to 0 at step 20, stays", "--branch DIR --max-steps 30"])
-        self.fresh(30, optimizer__decay_steps=20, optimizer__min_learning_rate=0)
+        self.resume("stem", "--more", 10, status=2, words="--branch DIR --max-steps 30")
+        self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", words=[
+            "the schedule ends before the run, at optimizer.decay_steps 20",
+            "falls to 1e-05 at step 20, stays", "--branch DIR --max-steps 30"])
+        self.fresh(30, optimizer__decay_steps=20, optimizer__min_learning_rate=1e-5)
         r = self.resume("stem")
-        self.assertNotIn("warning", r.err)
+        self.assertNotIn("the schedule ends", r.err)
         self.same_checkpoint("stem", "fresh", 30)
 
 

@@ -152,6 +152,15 @@ class YardsticksOfEvaluate(RunsTest):
         self.assertEqual(rows["xz"], [f"{y['xz'][key]:.4f}" for key in ("nats_per_token", "bits_per_byte")])
         self.assertIn(f"this model {e['loss']:.4f}", " ".join(shown.split()))
 
+    def test_what_would_help_is_a_command_where_the_run_can_go_on(self):
+        step = self.link("best", "text")
+        self.check("evaluate", "text", words=["to do better: train longer, on more text", f"\n  heed resume text --more {step // 2}\n"])
+        self.resume("text", "--more", step // 2)
+        self.check("average", "text", "--last", 2)
+        average, = self.checkpoints("text").glob("average-*")
+        r = self.check("evaluate", "text", "--checkpoint", average.name, words="to do better: train on more text, or a larger model\n")
+        self.assertNotIn("heed resume", r.err)
+
 
 class Overfitting(RunsTest):
     def test_a_run_says_once_that_it_memorises_the_text(self):

@@ -41,20 +41,21 @@ class Extend(RunsTest):
         r = self.start()
         more = re.search(r"heed resume run --more (\d+)", r.err)
         self.assertEqual(self.steps(), sorted({16, 20, self.link("best")}))
-        loss = self.metrics(kind="valid")[-1]["loss"]
+        loss, bits = (self.metrics(kind="valid")[-1][key] for key in ("loss", "bits_per_byte"))
         finished = self.files(self.checkpoints() / "last")
         r = self.resume("run", "--more", more[1], "--stop-at", 18, words=[
             "resuming at step 16", "changed: train.max_steps from 20 to 30",
             "changed: optimizer.decay_steps from 20 to 30"])
         event, = [e for e in self.metrics(kind="event") if e["event"] == "extended"]
-        self.assertEqual((event["step"], event["from"], event["end"]), (16, 16, {"step": 20, "loss": loss}))
+        self.assertEqual((event["step"], event["from"], event["end"]), (16, 16, {"step": 20, "loss": loss, "bits_per_byte": bits}))
         self.assertEqual(self.metrics(kind="train")[-1]["step"], 15)
         # The finished checkpoint is the best one until a better one is saved.
         self.assertEqual(self.files(self.checkpoints() / "best"), finished)
         self.check("verify", "run")
         page = json.loads(self.out("report", "run", "--json"))
         self.assertEqual((page["best"]["step"], page["ends"]), (20, [{"step": 20, "loss": page["best_loss"]}]))
-        self.assertEqual(json.loads(self.out("runs", ".", "--json"))["best_step"], 20)
+        listed, = self.json("runs", ".")
+        self.assertEqual((listed["best_step"], listed["bits_per_byte"]), (20, bits))
         (self.checkpoints() / "best").unlink()
         self.assertEqual(self.json("evaluate", "run")[0]["loss"], self.json("evaluate", "run", "--checkpoint", "kept-00000020")[0]["loss"])
         self.resume("run", words="resuming at step 18")
@@ -97,10 +98,39 @@ class Extend(RunsTest):
             (self.checkpoints(killed) / "step-00000020").rename(self.checkpoints(killed) / "kept-00000020")
             if config:
                 shutil.copy(config, self.folder / killed / "config.json")
+            self.check("sample", killed, "--max-tokens", 3)  # though the links lead to what is gone
+            self.check("verify", killed, status=4, words=f"heed resume {killed}, which makes the links again")
             self.resume(killed, words="resuming at step 16")
         self.same_checkpoint("late", "run", 30)
         self.assertEqual(self.link("last", "early"), 20)
         self.assertEqual(list(self.checkpoints("early").glob("kept-*")), [])
+
+    def test_a_kill_before_the_next_save_loses_no_mark_of_the_end(self):
+        self.start()
+        (self.checkpoints() / "step-00000020").rename(self.checkpoints() / "kept-00000020")
+        for more in (5, 5):  # the second one goes back as well, from a step that has its mark
+            self.resume("run", "--more", more)
+        self.assertEqual([e["end"]["step"] for e in self.metrics(kind="event") if e["event"] == "extended"], [20, 25])
+
+    def test_a_fall_without_a_checkpoint_from_before_it_is_said(self):
+        for what in ("damaged", "removed"):
+            with self.subTest(what):
+                self.start(what, "--set", "train.keep_last=2")
+                for step in set(self.steps(what)) - {20}:
+                    folder = self.checkpoints(what) / f"step-{step:08}"
+                    shutil.rmtree(folder) if what == "removed" else (folder / "state.json").write_text("{}")
+                words = ["no checkpoint from before the fall is left: the rate stays at its lowest"]
+                self.resume(what, "--more", 5, words=words + ["warning: skipped a checkpoint: "] * (what == "damaged"))
+
+    def test_a_run_that_stopped_early_needs_more_patience(self):
+        self.start("run", "--set", "train.patience=1", "--set", "optimizer.learning_rate=1", end="train.max_steps=100")
+        r = self.resume("run", "--more", 10, words="stopped early at step ")
+        self.assertNotIn("counts from", r.err)
+        self.assertIn("--set train.patience=0", self.out("resume", "--help"))
+
+    def test_a_run_that_went_back_is_where_it_was(self):
+        self.start()
+        self.resume("run", "--more", 10, "--stop-at", 10, words="already at step 20, past --stop-at 10")
 
     def test_minutes_are_steps_at_the_logged_speed(self):
         self.start()
@@ -119,7 +149,11 @@ class Extend(RunsTest):
         end = self.link("last")
         self.assertEqual(self.state(end)["cursor"], {"epoch": 1, "index": 0})
         more = int(re.search(r"heed resume run --more (\d+)", r.err)[1])
-        self.resume("run", words="or --more N")
+        r = self.resume("run", words="nothing to do; --more N continues for N steps\n")
+        self.assertNotIn("max_epochs=N", r.err)
+        shutil.copytree(self.folder / "run", self.folder / "epochs", symlinks=True)
+        self.resume("epochs", "--set", "train.max_epochs=2", words=f"the schedule ends before the run, at optimizer.decay_steps {end}; "
+                    "for a rate that falls anew: --more N, in steps")
         self.resume("run", "--more", more, words=f"train.max_steps from 0 to {end + more}")
         self.assertEqual(self.link("last"), end + more)
         self.equals_a_run_planned_so("run", end + more)
@@ -143,7 +177,22 @@ class Extend(RunsTest):
                 for end in (["--more", 2], ["--max-steps", 8]):
                     self.resume(schedule, *end, status=2, words=["the learning rate is 0", "optimizer.min_learning_rate"])
                 self.assertEqual(self.snapshot(schedule), before)
+                r = self.check("evaluate", schedule, words="to do better: train on more text")
+                self.assertNotIn("heed resume", r.err)
                 self.resume(schedule, "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
+                # Nor is one that is still to fall there, whatever moves its end.
+                self.train(self.config(optimizer__schedule=schedule, train__max_steps=6), schedule + "4", "--stop-at", 4)
+                self.resume(schedule + "4", "--more", 2, status=2, words="beyond it the learning rate is 0")
+                self.assertEqual(self.link("last", schedule + "4"), 4)
+                self.resume(schedule + "4")
+                self.train(self.config(optimizer__schedule=schedule, train__max_steps=0, train__max_epochs=1), schedule + "e")
+                self.resume(schedule + "e", words=["--more N continues", "the learning rate is 0"])
+                self.resume(schedule + "e", "--set", "train.max_epochs=2", status=2, words="the learning rate is 0")
+
+    def test_a_refusal_names_the_key_that_was_given(self):
+        self.start()
+        self.resume("run", "--more", 10, "--set", "optimizer.decay_fraction=0.5", status=2, words="cannot change optimizer.decay_fraction")
+        self.resume("run", "--set", "objective.target_length=2000", status=2, words="cannot change objective.target_length from 16 to 2000")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class OwnText(RunsTest):
         self.write("mine.txt", text(2000))
         r = self.start("mine.txt", words=["text: mine.txt", "tokens: ", "model: gpt", "steps: ",
                                           "run: runs/mine", "how the model continues it", "report.html",
-                                          "held out, to measure with: the last 10 %",
+                                          "held out, to measure with: about the last 10 %",
                                           "heed sample runs/mine", "heed resume runs/mine"])
         self.assertIn(f"--more {self.last_step('runs/mine') // 2}\n", r.err)
         words = r.err.split("heed attend runs/mine ")[1].split(" --html")[0].strip("'").split()
@@ -56,8 +56,7 @@ class OwnText(RunsTest):
                 r = subprocess.run([HEED, "train", *args, *map(str, TINY), "--stop-at", "30"], stdin=stdin,
                                    capture_output=True, text=True, cwd=self.folder)
                 self.assertEqual(r.returncode, 0, r.stderr)
-                line = next(l for l in r.stderr.splitlines() if "to repeat it byte for byte: heed " in l)
-                again = line.split(": heed ")[1].split()
+                again = r.stderr.split("to repeat it byte for byte:\n  heed ")[1].splitlines()[0].split()
                 self.check(*again, "--stop-at", 30, "--threads", 2)
                 self.same_checkpoint(run, run + "-again", self.last_step(run))
 
@@ -106,8 +105,14 @@ class OwnText(RunsTest):
                 self.start("mine.txt", "--like", like, "--run", like, words=["model: " + like])
                 self.assertEqual(self.run_config(like)["objective"]["type"], objective)
         pieces = ["--set", "tokenizer.type=bpe", "--set", "tokenizer.vocab_size=320"]
-        r = self.start("mine.txt", "--like", "bert", "--run", "pieces", *pieces, words="is filled in like this")
-        self.assertNotIn("\u2581", r.err)
+        for like, run, options in (("bert", "pieces", pieces), ("bert", "characters", []), ("t5", "spans", pieces)):
+            r = self.start("mine.txt", "--like", like, "--run", run, *options, words="a text, and what the model puts in its masks, ›so‹:\n  | ")
+            filled = r.err.split("›so‹:\n")[1].split("the whole story")[0]
+            for wrong in ("\u2581", "<s>", "[MASK]", "<extra_id"):
+                self.assertNotIn(wrong, filled)
+            self.assertRegex(filled, "›[^›‹]+‹")
+            frames = [json.loads(line) for line in (self.folder / run / "film.jsonl").read_text().splitlines()][1:]
+            self.assertEqual(filled.splitlines()[0], "  | " + frames[-1]["filled"].splitlines()[0])
         self.start("mine.txt", "--like", "gtp", status=USAGE, words="--like")
 
     def test_texts_of_every_kind_train(self):
@@ -170,6 +175,7 @@ class OwnText(RunsTest):
         r = self.start("mine.txt", "--set", "train.max_epochs=1", "--run", "first")
         self.assertRegex(r.err, r"stays until step [1-9]\d*, falls to [0-9.]+ at step [1-9]")  # not straight after the warm-up
         self.assertIn("1 times through the text", r.err)
+        self.start("mine.txt", "--run", "part", "--set", "train.max_steps=1", words=" % of the text; done in about ")
         self.start("mine.txt", "--init-from", "first", "--stop-at", 1, words="--run runs/mine-again --init-from first")
         self.assertNotIn("tokens: ", (self.folder / "runs/mine/train.log").read_text())
         self.start("mine.txt", "--set", "optimizer.type=adam", "--stop-at", 1, "--run", "adam")

@@ -44,7 +44,10 @@ class Prompt(RunsTest):
                 self.assertEqual("Ctrl-C" in shown, command in ("sample", "translate"))
                 for line in lines:
                     alone = self.check(command, run, *options, *([line] if command != "neighbors" else line.split()))
-                    self.assertEqual(t.answer(line, prompt), alone.out + alone.err)
+                    answer = t.answer(line, prompt)
+                    if command == "attend" and not options:  # how others are chosen differs here
+                        answer, alone.out = answer.split("others: ")[0], alone.out.split("others: ")[0]
+                    self.assertEqual(answer, alone.out + alone.err)
                 t.type(CTRL_D)
                 self.ends(t)
 
@@ -79,8 +82,25 @@ class Prompt(RunsTest):
         t.answer(":head 0 1", prompt)
         alone = self.out("attend", "pairs", "the", "--kind", "cross", "--layer", 0, "--head", 1)
         self.assertEqual(t.answer("the", prompt), alone)
-        t.answer(":head 0 9", prompt)
-        self.assertIn("the heads of --kind cross are 0 to 1", t.answer("the", prompt))
+        # What cannot be is refused at once, and changes nothing.
+        self.assertIn("the heads of --kind cross are 0 to 1", t.answer(":head 0 9", prompt))
+        self.assertIn("the layers of --kind cross are", t.answer(":layer 5", prompt))
+        self.assertIn("heed: error: ", t.answer(":head 0 x", prompt))
+        self.assertEqual(t.answer("the", prompt), alone)
+        for name in ("kind", "layer", "head"):
+            self.assertEqual(t.answer(f":{name} all", prompt), f"{name}: all\n")
+        whole = t.answer("the", prompt).splitlines()
+        self.assertEqual(whole[:-1], self.out("attend", "pairs", "the").splitlines()[:-1])
+        self.assertEqual(whole[-1], "others: :head 1 0 (layer 1, head 0), :layer, :kind")
+        self.assertIn("heed: error: ", t.answer(":max-tokens all", prompt))
+        self.assertIn("encoder, decoder, cross", t.answer(":help", prompt))
+        t.type("exit\r")
+        self.ends(t)
+        t = self.terminal("attend", "text", env={"NO_COLOR": "1"})
+        t.until(prompt)
+        self.assertIn("there is no text yet", t.answer(":again", prompt))
+        self.assertIn("this model has no such attention", t.answer(":kind cross", prompt))
+        self.assertNotIn("heed: error: ", t.answer("the", prompt))
         t.type("exit\r")
         self.ends(t)
 

@@ -1,5 +1,6 @@
 """What cannot be meant is refused in words: unknown words among known ones, stops that never match, two ends of a run,
 models of other programs."""
+import shutil
 import unittest
 
 from runs import SMALL, RunsTest
@@ -29,6 +30,13 @@ class Refusals(RunsTest):
                    words="--more and --set train.max_steps both")
         self.check("sample", "run", "the", "--seed", 1, "--seed", 2, status=USAGE, words="--seed is given more than once")
         self.check("train", self.config(), "--run", "", status=USAGE, words="expected a path")
+        for args in (["evaluate", "run", "--file"], ["score", "run", "--file"], ["train"], ["init"]):
+            self.check(*args, "", status=USAGE, words="expected a path, found an empty text")
+
+    def test_a_path_that_looks_like_an_option(self):
+        (self.folder / "-dash.txt").write_text("the river " * 50)
+        for args in (["train", "-dash.txt"], ["init", "-dash.txt"], ["score", "run", "the", "-dash.txt"]):
+            self.check(*args, status=USAGE, words="./-dash.txt, if it is the file")
         self.check("train", self.config(), "--init-from", "", status=USAGE, words="expected a path")
 
     def test_models_of_other_programs(self):
@@ -37,8 +45,21 @@ class Refusals(RunsTest):
             for file in files:
                 (self.folder / name / file).touch()
             self.check("sample", name, "the", status=STORE, words="is a model of another program")
-        (self.folder / "x.pt").touch()
-        self.check("evaluate", "x.pt", status=STORE, words="is a model of another program (x.pt)")
+        for name in ("x.pt", "x.pkl", "x.safetensors"):
+            (self.folder / name).touch()
+            self.check("evaluate", name, status=STORE, words=f"is a model of another program ({name})")
+        shards = self.folder / "sharded"
+        shards.mkdir()
+        (shards / "model-00001-of-00002.safetensors").touch()
+        self.check("sample", "sharded", "the", status=STORE, words="is a model of another program (model-00001")
+        shutil.copytree(self.folder / "run/checkpoints/best", self.folder / "plain")
+        self.check("sample", "plain", "the", "--max-tokens", 2)
+        self.check("sample", "plain/model.safetensors", "the", status=STORE, words=["is a file", "plain"])
+        for file in ("state.json", "training.safetensors"):
+            (self.folder / "plain" / file).unlink()
+        self.check("sample", "plain", "the", status=STORE, words="is a model of another program (model.safetensors)")
+        (self.checkpoints() / "step-00000012/state.json").unlink()
+        self.check("sample", "run/checkpoints/step-00000012", "the", status=STORE, words="state.json: it is missing")
 
     def test_a_context_longer_than_the_text(self):
         self.train(self.config("long", **{**SMALL, "family": "causal_lm", "objective__target_length": 5000,
@@ -51,8 +72,12 @@ class Refusals(RunsTest):
                               ("CSV", 'id,text\n1,"A river, wide and deep."\n2,"A mill."\n'),
                               ("JSON lines", '{"a": "text"}\n{"a": "more"}\n'), ("JSON", '[\n  {"a": "text"}\n]\n'),
                               ("JSON", '[{"a":"x"},{"a":"y"}]'), ("subtitles", "1\n00:00:01,000 --> 00:00:02,000\nThe river.\n\n"),
-                              ("", "<User1> hello </3\n"), ("HTML", "<!-- a -->\n<html>\n"),
+                              ("", "<User1> hello </3\n"), ("", "<3 you </3\n"), ("HTML", "<!-- a -->\n<html>\n"),
                               ("HTML", "<!DOCTYPE html>\n<p>text</p>\n"), ("HTML or XML", "<div>\n<p>text</p>\n</div>\n"),
+                              ("HTML or XML", "<p>Hello <b>you</b></p>\n"), ("PHP", "<?php echo 'river'; ?>\n"),
+                              ("mail", "From a@b Thu Jan  1 00:00:00 2026\nReturn-Path: <a@b>\n\nA river.\n"),
+                              ("CSV", "id\ttext\n1\tA river.\n"), ("CSV", "| a | b |\n|---|---|\n| 1 | 2 |\n"),
+                              ("", "\tThe river\n\tand the mill.\n"), ("", "From the mill\nto the river.\n"),
                               ("RTF", "{\\rtf1 text}\n"), ("LaTeX", "\\documentclass{book}\ntext\n"),
                               ("", "a, b,\nand c.\n"), ("", "a,\nb,\nc,\n"), ("", '"A, b," he said.\nNo, c.\n')):
             with self.subTest(kind=kind, content=content):

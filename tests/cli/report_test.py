@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from reports import ReportsTest
-from runs import HEED
+from runs import HEED, SMALL
 
 STORE = 4
 
@@ -15,6 +15,15 @@ FAMILIES = {"prefix_lm": ["encoder", "decoder", "cross"], "causal_lm": ["decoder
 
 
 class ReportTest(ReportsTest):
+    def test_the_loss_of_guessing_is_known_where_nothing_is_held_out(self):
+        self.train(self.config(**SMALL), "held")
+        self.train(self.config(**SMALL, data={"train": "a.txt", "valid_fraction": 0}), "none")
+        held, none = (json.loads(self.out("report", run, "--json")) for run in ("held", "none"))
+        uniform, = [y["nats_per_token"] for y in held["yardsticks"] if y["name"] == "uniform"]
+        self.assertEqual(none["yardsticks"], [])
+        self.assertAlmostEqual(held["uniform"], uniform, places=9)
+        self.assertAlmostEqual(none["uniform"], uniform, places=9)
+
     def test_json_has_what_the_page_shows_but_the_maps(self):
         self.train(self.config(train__keep_last=0))
         data = self.data_of(self.report()[0])

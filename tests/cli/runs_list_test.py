@@ -1,5 +1,6 @@
 """heed runs: which runs there are, in which state, and what they differ in; near names where a run is missing."""
 import json
+import os
 import shutil
 import time
 import unittest
@@ -38,7 +39,9 @@ class ListOfRuns(RunsTest):
         self.assertIn("model.d_model=24 seed=7", "".join(table))
         tsv = [line.split("\t") for line in self.out("runs", "--tsv").splitlines()]
         self.assertEqual([len(row) for row in tsv], [8, 8, 8])
-        self.assertEqual(self.rows(self.folder / "runs"), rows)
+        (self.folder / "runs/first/report.html").write_text("a page")
+        os.utime(self.folder / "runs/first/report.html", (2e9, 2e9))
+        self.assertEqual(self.rows()["first"]["date"], rows["first"]["date"])
 
     def test_states(self):
         self.train(self.config("s", **SMALL), "runs/stopped", "--stop-at", 5)
@@ -50,7 +53,11 @@ class ListOfRuns(RunsTest):
         p = self.spawn("train", self.config("long", **{**SMALL, "train__max_steps": 10**6}), "--run", "runs/running")
         while p.poll() is None and not (self.folder / "runs/running/checkpoints").exists():
             time.sleep(0.01)
-        states = {name: row["state"] for name, row in self.rows().items()}
+        while not [e for e in self.metrics("runs/running", "train") if e["step"] > 20]:
+            time.sleep(0.01)
+        rows = self.rows()
+        states = {name: row["state"] for name, row in rows.items()}
+        self.assertGreater(rows["running"]["step"], 20)
         p.terminate()
         p.communicate()
         self.assertEqual(states, {"first": "finished", "second": "finished", "stopped": "stopped", "damaged": "damaged", "unread": "damaged",

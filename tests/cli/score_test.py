@@ -1,4 +1,5 @@
 """heed score and heed tokenize: log-probabilities of lines and how lines are split."""
+import json
 import math
 import unittest
 
@@ -56,8 +57,20 @@ class Score(RunsTest):
                     self.assertEqual(rank, 1 + sum(a["logprob"] > logprob + 1e-9 for a in best))
                     self.assertAlmostEqual(best[rank - 1]["logprob"], logprob, places=9)
                     self.assertIn(label, [a["id"] for a in best])
-                two, = self.json("score", family, "the mill", "--top-k", 2)
-                self.assertEqual(two["alternatives"], [best[:2] for best in line["alternatives"]])
+                for n in (0, 2):
+                    some, = self.json("score", family, "the mill", "--top-k", n)
+                    self.assertEqual(some["alternatives"], [best[:n] for best in line["alternatives"]])
+
+    def test_a_space_in_the_table_is_seen(self):
+        for family in self.RUNS:
+            tokens = self.json("score", family, "the mill")[0]["tokens"]
+            if " " not in "".join(tokens):
+                continue
+            rows = self.out("score", family, "the mill", "--tokens", "--top-k", 1000).splitlines()[1:]
+            self.assertEqual([row.split("\t")[2] for row in rows], [t.replace(" ", "\u2581") for t in tokens])
+            for row in rows:
+                self.assertEqual(len(row.split("\t")), 6, row)
+                self.assertNotRegex(row.split("\t")[5], r"^ |   ")
 
 
 class ScorePairs(RunsTest):
@@ -68,6 +81,18 @@ class ScorePairs(RunsTest):
         self.assertIn("the text has 301 tokens, " + words, self.check("score", "run", "the ||| " + "the " * 300).err)
         self.assertIn("the text has 301 tokens, " + words, self.check("score", "run", "the " * 300 + " ||| the").err)
         self.assertNotIn(words, self.check("score", "run", "the ||| the").err)
+
+    def test_a_pair_that_is_too_long_costs_itself_alone(self):
+        c = self.config("short", family="seq2seq", **{**SMALL, "model__positions": "learned", "model__max_length": 12, "data__max_length": 10})
+        self.train(c, "short")
+        lines = ["the old ||| old the", "the " * 40 + "||| old", "the mill ||| mill the"]
+        alone = [self.out("score", "short", line).strip() for line in (lines[0], lines[2])]
+        r = self.check("score", "short", stdin="\n".join(lines) + "\n", status=3, words="line 2 has 41 tokens")
+        self.assertEqual(r.out.split("\n"), [alone[0], "", alone[1], ""])
+        r = self.check("score", "short", "--json", stdin="\n".join(lines) + "\n", status=3)
+        self.assertEqual([json.loads(line)["logprob"] is None for line in r.out.splitlines()], [False, True, False])
+        r = self.check("score", "short", stdin=lines[0] + "\nno bar\n", status=3, words="line 2: this model scores pairs")
+        self.assertEqual(r.out.strip(), alone[0])
 
     def test_unequal_files_are_named(self):
         self.check("score", "run", "--file", "a.source", "--target-file", "-", stdin="the\n", status=3,

@@ -37,8 +37,10 @@ class Screen(RunsTest):
             words = self.shown("train", "mine.txt", "--stop-at", 4, "--force", columns=columns)
             self.assertEqual(self.too_wide(words, columns), [])
             self.assertEqual(words.count("gnorm: length of"), 1)
-            for args in (("evaluate", "run"), ("inspect", "run"), ("sample", "nowhere")):
-                words = self.shown(*args, columns=columns, status=4 if args[1] == "nowhere" else 0)
+            for command in ("\n  heed train", "\n  heed resume runs/mine\n"):
+                self.assertIn(command, words)
+            for args in (("evaluate", "run"), ("inspect", "run"), ("sample", "nowhere"), ("ablate", "run"), ("--help",)):
+                words = self.shown(*args, columns=columns, status=4 if "nowhere" in args else 0)
                 self.assertEqual(self.too_wide(words, columns), [], args)
         self.assertIn("better than ", self.out("evaluate", "run"))
 

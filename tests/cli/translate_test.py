@@ -61,6 +61,9 @@ class Translate(RunsTest):
         first, = self.json("translate", "run", self.lines[0], "--alignment")
         self.assertEqual(plain, f"{first['translation']} ||| {first['alignment']}\n")
         self.check("translate", "run", "--alignment", "7", "a", status=2, words="a layer from 0 to 1")
+        for args, columns in ((["--alignment"], 2), (["--alignment", "--n-best", 1], 4)):
+            rows = self.out("translate", "run", *args, stdin=self.lines[0] + "\n\n").splitlines()
+            self.assertEqual([len(row.split(" ||| ")) for row in rows], [columns] * 2)
 
 
 class TranslateLongTargets(RunsTest):

@@ -144,8 +144,10 @@ def check_yardsticks(browser, page):
         browser.open(other, 1440)
         check(not browser.errors, f"yardsticks: {browser.errors}")
 
-    data["yardsticks"] = []
+    levels = "[...document.querySelectorAll('text.level')].map((e) => e.textContent)"
+    data["yardsticks"], data["uniform"] = [], best + 0.01  # as where nothing is held out
     open_other()
+    check([level.split()[0] for level in browser.value(levels)] == ["uniform"], "no line of guessing")
     check(browser.value("document.getElementById('yardsticks').childElementCount") == 0, "yardsticks from nowhere")
     data["overfitting"] = "held-out loss turned at step 40"
     data["training_loss_note"] = "Training losses are measured with dropout."
@@ -154,8 +156,8 @@ def check_yardsticks(browser, page):
                           {"name": "xz", "nats_per_token": None, "bits_per_byte": 0.1}]
     open_other()
     check(browser.value(remarks) == "Held-out loss turned at step 40." + data["training_loss_note"], "remarks on the losses")
-    levels = browser.value("[...document.querySelectorAll('text.level')].map((e) => e.textContent)")
-    check(len(levels) == 1 and levels[0].startswith("unigram "), f"lines of {levels}")
+    near = browser.value(levels)
+    check(len(near) == 1 and near[0].startswith("unigram "), f"lines of {near}")
     rows = browser.value(names)
     check(rows == ["far", "unigram", "this model", "xz"], f"rows of {rows}")
     check("beats far and unigram; it does not beat xz." in browser.value("document.getElementById('yardsticks').textContent"),

@@ -60,6 +60,7 @@ function drawYardsticks() {
 
 function drawCurves() {
   const fromZero = { fromZero: true }, levels = yardsticks.map((y) => [y.name, y.nats_per_token ?? NaN]);
+  if (levels.length === 0 && data.uniform > 0) levels.push(["uniform", data.uniform]);
   $("charts").replaceWith(charts(
     chart("Loss (nats per token)", losses(), { levels }),
     chart("Perplexity (logarithmic)", losses(perplexity), { logarithmic: true }),
