@@ -99,7 +99,10 @@ std::string ablation_table(const Ablation& a) {
                                 : fmt::format("  {:+.4f} to {:+.4f}", p.low, p.high);
     text += std::isnan(p.all_but_this) ? "\n" : fmt::format("  {:+10.4f}\n", p.all_but_this);
   }
-  return text;
+  return text +
+         "\nall but this one: the difference if of its sort only this one is left. Differences do "
+         "not "
+         "add up.\n";
 }
 
 }  // namespace

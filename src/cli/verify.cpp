@@ -118,7 +118,8 @@ void check_link(const Verification& v, const std::string& run, const std::string
     throw Error(
         Exit::store,
         fmt::format("it {} {}; heed resume makes the link again", is_link ? "leads to" : "is",
-                    is_link ? fs::read_symlink(path, none).string() + ", which is not there"
+                    is_link
+                        ? printable(fs::read_symlink(path, none).string()) + ", which is not there"
                     : type == fs::file_type::not_found ? "not there"
                     : type == fs::file_type::directory ? "a folder, not a link"
                                                        : "a file, not a link"));

@@ -129,10 +129,10 @@ TEST(Folders, LinksAreReplacedAndTreesRemovedWithoutFollowingLinks) {
 
 TEST(Folders, TooLittleSpaceIsSaid) {
   TemporaryFolder folder;
-  check_free_space(folder.path(), 1);
+  EXPECT_GT(check_free_space(folder.path(), 1), 1);
   EXPECT_THAT(error_of([&] { check_free_space(folder.path(), 5e18); }),
               AllOf(HasSubstr(folder.path().string()), HasSubstr("needs about 4547474 TiB"),
-                    HasSubstr("are free"), HasSubstr("keep_last")));
+                    HasSubstr("are free"), HasSubstr("--run on another")));
 }
 
 TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {

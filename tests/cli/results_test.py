@@ -91,8 +91,9 @@ class Results(RunsTest):
         best = self.checkpoints() / "best"
         best.unlink()
         best.symlink_to("\x1b[2J")
-        for args in (["evaluate", "\x1b[2J"], ["evaluate", "run"], ["\x1b[2J"]):
-            err = self.heed(*args).err
+        for args in (["evaluate", "\x1b[2J"], ["verify", "run"], ["\x1b[2J"]):
+            r = self.heed(*args)
+            err = r.out + r.err
             self.assertIn("<0x1B>[2J", err)
             self.assertNotIn("\x1b", err)
 
