@@ -69,11 +69,14 @@ Exit run_init(CommandLine& line) {
   const Suggestion suggestion = suggest(text);
   if (!no_text) log.info("tokens: " + suggestion.tokens);
   write_output(output, suggested_config(text, suggestion));
-  if (output != "-")
-    log.info(
-        fmt::format("written: {0}; {1}its max_steps is a guess, because nothing was measured; to "
-                    "train it: heed train {0}",
-                    shell_word(output), no_text ? "change its data.train; " : ""));
+  if (output != "-") {
+    const std::string run = (fs::path("runs") / fs::path(output).stem()).string();
+    log.info(fmt::format(
+        "written: {0}; {1}its max_steps is a guess, because nothing was measured; to train it:",
+        shell_word(output), no_text ? "change its data.train; " : ""));
+    log.info(fmt::format("  heed train {}{}", shell_word(output),
+                         path_exists(run) ? " --run " + shell_word(run + "-2") : ""));
+  }
   return Exit::ok;
 }
 

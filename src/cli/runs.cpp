@@ -1,10 +1,8 @@
 // heed runs [DIR]: the runs in a folder, side by side.
 #include <fmt/chrono.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <climits>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -151,7 +149,7 @@ void print_table(const std::vector<RunRow>& rows, bool tsv) {
   for (const auto& cells : table)
     for (std::size_t i = 0; i < cells.size(); ++i)
       widths[i] = std::max(widths[i], columns_of(cells[i]));
-  const int most = ::isatty(STDOUT_FILENO) != 0 ? terminal_width(STDOUT_FILENO) : INT_MAX;
+  const int most = output_columns();
   const bool below = std::accumulate(widths.begin(), widths.end(), 0) + 2 * 7 > most;
   for (const auto& cells : table) {
     if (tsv) {

@@ -30,7 +30,7 @@ class Signals(RunsTest):
         self.fail(f"no {text} in {path.name} in a minute")
 
     def test_a_signal_saves_and_exits_and_no_step_is_lost(self):
-        for name, number, status in (("int", signal.SIGINT, 130), ("term", signal.SIGTERM, 143),
+        for name, number, status in (("int", signal.SIGINT, 130), ("term", signal.SIGTERM, 143), ("usr1", signal.SIGUSR1, 143),
                                      ("hup", signal.SIGHUP, 143)):
             with self.subTest(name):
                 p = self.spawn("train", self.config(**LONG), "--run", self.folder / name)
