@@ -110,7 +110,7 @@ class OwnText(RunsTest):
             filled = r.err.split("›so‹:\n")[1].split("the whole story")[0]
             for wrong in ("\u2581", "<s>", "[MASK]", "<extra_id"):
                 self.assertNotIn(wrong, filled)
-            self.assertRegex(filled, "›[^›‹]+‹")
+            self.assertRegex(filled, "›[^›‹]*‹" if like == "t5" else "›[^›‹]+‹")  # t5 may write nothing for a span
             frames = [json.loads(line) for line in (self.folder / run / "film.jsonl").read_text().splitlines()][1:]
             self.assertEqual(filled.splitlines()[0], "  | " + frames[-1]["filled"].splitlines()[0])
         self.start("mine.txt", "--like", "gtp", status=USAGE, words="--like")
