@@ -23,7 +23,6 @@
 #include "store/run_folder.h"
 #include "store/trained_model.h"
 #include "train/end.h"
-#include "train/ranks.h"
 
 namespace heed {
 namespace {
@@ -450,8 +449,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
 
   const PreparedRun prepared = prepare_stored_run(stored, request.run, log);
   check_schedule(stored, prepared.config, prepared.plan.steps, log);
-  check_room(prepared, request.run.folder, log);
-  lead(prepared, Task::train, request.run.stop_at);
+  get_ready(prepared, request.run, request.run.folder, log);
   return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
       trainer.restore(*checkpoint);
@@ -613,7 +611,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.branched_at = step;
   origin.command = request.run.command;
   origin.core_type = blas_core_type();
-  check_room(prepared, request.branch, log);
+  get_ready(prepared, request.run, request.branch, log);
   RunWriter run = RunWriter::create(request.branch, request.run.force,
                                     {origin_json(origin), dump_config(prepared.config), text});
 

@@ -13,7 +13,6 @@
 #include "store/origin.h"
 #include "store/trained_model.h"
 #include "train/partial_weights.h"
-#include "train/ranks.h"
 
 namespace heed {
 namespace {
@@ -109,8 +108,7 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
   const PreparedRun& prepared = start.prepared;
   const Origin origin{start.folder, prepared.data.hash, request.init_from, request.run.command,
                       blas_core_type()};
-  check_room(prepared, request.run.folder, log);
-  lead(prepared, Task::train, request.run.stop_at);
+  get_ready(prepared, request.run, request.run.folder, log);
   RunWriter run = RunWriter::create(
       request.run.folder, request.run.force,
       {origin_json(origin), dump_config(prepared.config), start.text ? start.text->path() : ""});

@@ -11,6 +11,7 @@
 #include "store/best.h"
 #include "store/origin.h"
 #include "train/divergence.h"
+#include "train/ranks.h"
 #include "train/schedule_in_words.h"
 
 namespace heed {
@@ -67,7 +68,8 @@ std::string reasons() {
   return joined(kReasons);
 }
 
-void check_room(const PreparedRun& prepared, const std::string& run, Log& log) {
+void get_ready(const PreparedRun& prepared, const RunRequest& request, const std::string& run,
+               Log& log) {
   const double one = 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
                      static_cast<double>(prepared.model.table.size());
   const double available = check_free_space(run, one);
@@ -77,6 +79,7 @@ void check_room(const PreparedRun& prepared, const std::string& run, Log& log) {
         fmt::format("the disk may become full: the checkpoints need up to {} "
                     "(train.keep_last {}, the best, and one while it is written), {} are free",
                     format_bytes(all), kept, format_bytes(available)));
+  lead(prepared, Task::train, request.stop_at);
 }
 
 void keep_fall(RunWriter& run, const RunConfig& config) {

@@ -44,9 +44,10 @@ struct FailedRun : Error {
   RunResult result;
 };
 
-// Error (store) unless a checkpoint has room on the disk of the run. Before the first step, and
-// before a run folder is made.
-void check_room(const PreparedRun& prepared, const std::string& run, Log& log);
+// Error (store) unless a checkpoint has room on the disk of `run`; then gives the other ranks the
+// training. Before train_to_the_end(), and before a run folder is made.
+void get_ready(const PreparedRun& prepared, const RunRequest& request, const std::string& run,
+               Log& log);
 
 // A run of a text keeps the checkpoint at which its rate begins to fall (train/resume.h).
 void keep_fall(RunWriter& run, const RunConfig& config);

@@ -89,6 +89,14 @@ class Ranks(RunsTest):
         for step in (10, 20):
             self.same_checkpoint("whole", "parts", step)
 
+    def test_ranks_branch(self):
+        config = self.config(optimizer__schedule="wsd", train__keep_last=0)
+        self.train(config, "stem")
+        branch = ["resume", "stem", "--checkpoint", "step-10", "--max-steps", 15, "--branch"]
+        self.check(*branch, "one")
+        self.ranks(2, *branch, "two")
+        self.same_checkpoint("one", "two", 15)
+
     def test_what_ranks_cannot_do_is_said(self):
         config = self.config()
         self.ranks(5, "train", config, "--run", "run", status=2, words="5 ranks are more than train.shards, which is 4")
