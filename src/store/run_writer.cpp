@@ -70,6 +70,13 @@ void require_leftover(const fs::path& folder) {
               "move it away, or another run folder");
 }
 
+// The lock goes last: what is left when this fails or is killed is still known as a leftover.
+void remove_leftover(const fs::path& folder, SystemCalls& calls) {
+  for (const std::string& name : names_in(folder))
+    if (name != kLockFile) remove_tree(folder / name, calls);
+  remove_tree(folder, calls);
+}
+
 }  // namespace
 
 RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
@@ -134,7 +141,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     for (const char* file : kLineFiles) writer.lines_.try_emplace(file, temporary / file, calls);
     sync_folder(temporary, calls);
     if (taken_over) {
-      remove_tree(run, calls);
+      remove_leftover(run, calls);
       writer.notes_.push_back(fmt::format(
           "{} was left by a start that was killed: it is taken over", quoted_path(run)));
     }
@@ -142,7 +149,10 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     for (auto& [file, lines] : writer.lines_) lines.renamed(run / file);
     return writer;
   } catch (...) {
-    calls.remove_all(temporary.c_str());
+    try {
+      remove_leftover(temporary, calls);
+    } catch (const Error&) {  // the next start takes it over
+    }
     throw;
   }
 }

@@ -150,6 +150,32 @@ TEST_F(RunStart, AStartThatFailsLeavesNothingInTheWay) {
   }
 }
 
+TEST_F(RunStart, AStartThatFailsAndCannotBeRemovedEitherIsTakenOver) {
+  // The worst order: a removal takes the lock and then fails.
+  struct : FaultyCalls {
+    int remove_all(const char* path) override {
+      if (fs::is_directory(path)) fs::remove(fs::path(path) / ".lock");
+      return FaultyCalls::remove_all(path);
+    }
+  } calls;
+  bool failed = true;
+  for (int n = 1; failed; ++n) {
+    ASSERT_LT(n, 200);
+    TemporaryFolder folder;
+    calls.calls = calls.failures = 0;
+    calls.fail_at = n;
+    calls.for_good = true;
+    const fs::path run = folder.path() / "run";
+    try {
+      RunWriter::create(run, false, {"{}", "{}", ""}, calls);
+    } catch (const Error&) {
+      // Forced, since the last calls fail when the run is in place.
+      EXPECT_NO_THROW(RunWriter::create(run, true, {"{}", "{}", ""})) << "call " << n;
+    }
+    failed = calls.failures > 0;
+  }
+}
+
 TEST_F(RunStart, WhatAKilledStartLeftIsReplacedButNotThatOfAStartThatGoesOn) {
   const fs::path left = run_.parent_path() / ".tmp-run";
   fs::create_directories(left / "checkpoints");
