@@ -1,4 +1,4 @@
-"""Shared by the scripts that run heed: calling it, the provenance of a figure, means with their spread."""
+"""Shared by the scripts that run heed: calling it, provenance, means with their spread, results as rows of a table."""
 import json
 import os
 import pathlib
@@ -9,6 +9,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CORES = len(os.sched_getaffinity(0))
 SPEEDRUNS = ROOT / "configs" / "speedruns.jsonl"
+MEASURED = ROOT / "configs" / "measured.jsonl"
+MEASURED_PAGE = ROOT / "configs" / "MEASURED.md"
 DEFAULT_HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
 
 
@@ -63,7 +65,8 @@ def provenance(config, program):
     if commit is None:
         return None, ["the commit is unknown"]
     reasons = []
-    if git("status", "--porcelain", "--", ":/", f":(exclude,top){SPEEDRUNS.relative_to(ROOT)}"):  # it grows with results
+    grows_with_results = [f":(exclude,top){file.relative_to(ROOT)}" for file in (SPEEDRUNS, MEASURED, MEASURED_PAGE)]
+    if git("status", "--porcelain", "--", ":/", *grows_with_results):
         reasons.append("there are uncommitted changes")
     if git("ls-files", "--error-unmatch", str(config.resolve())) is None:
         reasons.append("the config is not in the commit")
@@ -104,3 +107,72 @@ def cell(values, digits=3):
     if len(values) > 1:
         text += f" ({min(values):.{digits}f} to {max(values):.{digits}f})"
     return text
+
+
+# Key of evaluate's JSON object: its wording in a row, factor, digits.
+FIGURES = {"loss": ("loss {}", 1, 4), "perplexity": ("perplexity {}", 1, 3),
+           "bits_per_byte": ("{} bits per byte", 1, 4), "accuracy": ("{} % right", 100, 2), "bleu": ("BLEU {}", 1, 2),
+           "chrf": ("chrF2 {}", 1, 2), "exact_match": ("{} % of lines exact", 1, 2),
+           "unknown_tokens": ("{} unknown tokens", 1, 0)}
+
+
+def figure(key, values, tokenize, masked=False):
+    """One number per seed, in words."""
+    text, factor, digits = FIGURES[key]
+    words = text.format(cell([value * factor for value in values], digits))
+    return "pseudo-" * (masked and key == "perplexity") + words + f" ({tokenize})" * (key == "bleu")
+
+
+def reaches(result):
+    """The figures of a result of measure.py, in words."""
+    figures, parts = result["figures"], []
+    for where in figures[0]:
+        if not all(where in of for of in figures):  # a seed kept fewer than ten checkpoints
+            continue
+        values = {key: [of[where][key] for of in figures if key in of[where]] for key in FIGURES}
+        words = [figure(key, of_key, result["tokenize"], result["objective"] == "masked_lm")
+                 for key, of_key in values.items() if of_key]
+        parts.append(f"{where}: {', '.join(words)}")
+    return "; ".join(parts)
+
+
+def reaches_target(result):
+    """The metric and the target of a result of speedrun.py, in words."""
+    ended = [value for value in result["values"] if value is not None]
+    diverged = len(result["values"]) - len(ended)
+    words = [f"{diverged} diverged"] if diverged else []
+    if ended:
+        words.insert(0, figure(result["metric"], ended, result["tokenize"]))
+    average = f" (average of the last {result['average']})" if result["average"] else ""
+    return f"{', '.join(words)}{average}; {result['target']}: {'yes' if result['reached'] else 'no'}"
+
+
+def result_cells(result):
+    """A row of the table of results: config, what it reaches, time, CPU and threads, date and commit."""
+    if "figures" in result:  # of measure.py
+        words, seeds, minutes = reaches(result), result["seeds"], result["minutes"]
+        took = f"{cell(minutes, 1 if mean(minutes) >= 1 else 2)} min" if minutes else "unknown"
+    elif "values" in result:  # of speedrun.py
+        words, seeds, seconds = reaches_target(result), len(result["seeds"]), result["seconds"]
+        took = (f"{cell(seconds, 1 if mean(seconds) < 1000 else 0)} s, "
+                f"{' and '.join(map(str, sorted(set(result['steps']))))} steps" if seconds else "")
+    else:  # by hand
+        words, seeds, took = result["reaches"], 1, result["time"]
+    changes = ", ".join(f"`{text}`" for text in result.get("set", []))
+    config = f"`{result['config']}`" + f" with {changes}" * bool(changes) + f", {seeds} seeds" * (seeds > 1)
+    threads = f", {result['threads']} thread" + "s" * (result["threads"] > 1) if result["threads"] else ""
+    origin = f"{result['date']}, {result['commit'] or 'commit unknown'}"
+    if result.get("by_hand"):
+        origin += f"{result['remark']}, by hand"
+    if result.get("reasons"):
+        origin += f", **not clean**: {'; '.join(result['reasons'])}"
+    return [config, words, took, result["cpu"] + threads, origin]
+
+
+def table_row(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def append_result(file, result):
+    with file.open("a") as results:
+        results.write(json.dumps(result) + "\n")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Trains a config as it stands and prints its results: a row for configs/MEASURED.md and a JSON object.
+"""Trains a config as it stands and prints its results: a row of the table in configs/MEASURED.md and a JSON object.
 
-    scripts/measure.py CONFIG [--seeds N] [--heed PROGRAM] [--tokenize none] [--keep FOLDER]
+    scripts/measure.py CONFIG [--seeds N] [--heed PROGRAM] [--tokenize none] [--keep FOLDER] [--append]
+
+--append adds the object to configs/measured.jsonl; scripts/measured_tables.py makes the page's tables from that file.
 
 Every figure comes from one uninterrupted run. With --seeds N the config is trained N times, with its own seed and the
 next N - 1; a figure is then "mean (lowest to highest)".
@@ -24,13 +26,10 @@ import sys
 import tempfile
 import time
 
-from heed_runs import CORES, DEFAULT_HEED, Heed, cell, config_file, cpu, mean, provenance
+from heed_runs import (CORES, DEFAULT_HEED, FIGURES, MEASURED, Heed, append_result, config_file, cpu, provenance,
+                       result_cells, table_row)
 
 AVERAGED = 10  # checkpoints
-# Key of evaluate's JSON object, its wording in the row, factor, digits.
-FIGURES = [("loss", "loss {}", 1, 4), ("perplexity", "perplexity {}", 1, 3), ("bits_per_byte", "{} bits per byte", 1, 4),
-           ("accuracy", "{} % right", 100, 2), ("bleu", "BLEU {}", 1, 2), ("chrf", "chrF2 {}", 1, 2),
-           ("exact_match", "{} % of lines exact", 1, 2), ("unknown_tokens", "{} unknown tokens", 1, 0)]
 
 
 def without_folders(config):
@@ -83,23 +82,7 @@ def figures_of(heed, config, settings, run, tokenize):
             steps = heed.json("average", run, "--last", AVERAGED)["steps"]
             found[f"{where}, average of {AVERAGED}"] = heed.json(
                 *translate, "--checkpoint", f"average-{steps[0]}-{steps[-1]}")
-    return {where: {key: of[key] for key, *_ in FIGURES if of.get(key) is not None} for where, of in found.items()}
-
-
-def reaches(figures, masked, tokenize):
-    """The figures of all seeds, in words."""
-    parts = []
-    for where in figures[0]:
-        if not all(where in of for of in figures):  # a seed kept fewer than ten checkpoints
-            continue
-        words = []
-        for key, text, factor, digits in FIGURES:
-            values = [of[where][key] * factor for of in figures if key in of[where]]
-            if values:
-                name = "pseudo-" * (masked and key == "perplexity")
-                words.append(name + text.format(cell(values, digits)) + f" ({tokenize})" * (key == "bleu"))
-        parts.append(f"{where}: {', '.join(words)}")
-    return "; ".join(parts)
+    return {where: {key: of[key] for key in FIGURES if of.get(key) is not None} for where, of in found.items()}
 
 
 def main():
@@ -112,6 +95,7 @@ def main():
                         help="how BLEU splits lines; none: at spaces, for data that is tokenised (default: 13a)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
                         help="keep the runs here; an existing run is finished and measured, not trained again")
+    parser.add_argument("--append", action="store_true", help="add the result to configs/measured.jsonl")
     options = parser.parse_args()
     config = config_file(options.config)
     heed = Heed(options.heed)
@@ -127,18 +111,15 @@ def main():
             minutes.append(took)
             reasons += [r for r in more if r not in reasons]
             figures.append(figures_of(heed, config, settings, run, options.tokenize))
-    masked = settings["objective"]["type"] == "masked_lm"
-    date = str(datetime.date.today())
     trained_here = "the run was not trained by this call" not in reasons
-    row = (f"`{config.name}`" + f", {options.seeds} seeds" * (options.seeds > 1),
-           reaches(figures, masked, options.tokenize), cell(minutes, 1 if mean(minutes) >= 1 else 2) if trained_here else "unknown",
-           f"{cpu()}, {options.threads} threads", f"{date}, {commit or 'commit unknown'}")
-    if reasons:
-        row = (*row[:-1], f"{row[-1]}, **not clean**: {'; '.join(reasons)}")
-    print("| " + " | ".join(row) + " |")
-    print(json.dumps({"config": config.name, "clean": not reasons, "reasons": reasons, "commit": commit, "date": date,
-                      "cpu": cpu(), "threads": options.threads, "seeds": options.seeds,
-                      "minutes": round(mean(minutes), 2) if trained_here else None, "figures": figures}))
+    result = {"config": config.name, "clean": not reasons, "reasons": reasons, "commit": commit,
+              "date": str(datetime.date.today()), "cpu": cpu(), "threads": options.threads, "seeds": options.seeds,
+              "objective": settings["objective"]["type"], "tokenize": options.tokenize,
+              "minutes": [round(took, 2) for took in minutes] if trained_here else None, "figures": figures}
+    print(table_row(result_cells(result)))
+    print(json.dumps(result))
+    if options.append:
+        append_result(MEASURED, result)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ import sys
 import tempfile
 import time
 
-from heed_runs import CORES, DEFAULT_HEED, SPEEDRUNS, Heed, cell, config_file, cpu, mean, provenance
+from heed_runs import (CORES, DEFAULT_HEED, SPEEDRUNS, Heed, append_result, config_file, cpu, mean, provenance,
+                       result_cells, table_row)
 
 COMPARISONS = {"<=": operator.le, ">=": operator.ge}
 TRANSLATED = ("bleu", "chrf", "exact_match")
@@ -133,10 +134,10 @@ def main():
         origin = json.loads((run / "origin.json").read_text())
     ended = [value for value in values if value is not None]
     reached = len(ended) == len(values) and COMPARISONS[comparison](mean(ended), wanted)
-    date = str(datetime.date.today())
     result = {
-        "date": date, "config": config.name, "set": options.set, "note": options.note, "target": " ".join(options.target),
-        "reached": reached, "metric": metric, "values": values, "seconds": [round(s, 2) for s in seconds], "steps": steps,
+        "date": str(datetime.date.today()), "config": config.name, "set": options.set, "note": options.note,
+        "target": " ".join(options.target), "reached": reached, "metric": metric, "values": values,
+        "seconds": [round(s, 2) for s in seconds], "steps": steps,
         "mean": mean(ended) if ended else None, "lowest": min(ended, default=None), "highest": max(ended, default=None),
         "mean_seconds": round(mean(seconds), 2) if seconds else None,
         "seeds": list(range(seed, seed + options.seeds)), "average": options.average, "tokenize": options.tokenize,
@@ -144,18 +145,8 @@ def main():
         "data_sha256": [origin[key] for key in ("data_sha256", "valid_sha256") if key in origin],
         "cpu": cpu(), "core_type": origin["core_type"], "threads": options.threads, "commit": commit, "clean": not reasons,
         "reasons": reasons}
-    with options.results.open("a") as file:
-        file.write(json.dumps(result) + "\n")
-    row = [f"`{config.name}`" + "".join(f" `{text}`" for text in options.set), options.note,
-           f"{metric} {cell(ended, 4 if abs(wanted) < 10 else 2) if ended else 'diverged'}"
-           + (f" (average of the last {options.average})" if options.average else ""),
-           f"{' '.join(options.target)}: {'yes' if reached else 'no'}",
-           f"{cell(seconds, 1)} s, {' and '.join(map(str, sorted(set(steps))))} steps" if ended else "",
-           f"{cpu()}, {options.threads} threads",
-           f"{date}, {commit or 'commit unknown'}, config {result['config_sha256'][:10]}"]
-    if reasons:
-        row[-1] += f", **not clean**: {'; '.join(reasons)}"
-    print("| " + " | ".join(row) + " |")
+    append_result(options.results, result)
+    print(table_row([*result_cells(result), options.note, f"config {result['config_sha256'][:10]}"]))
 
 
 if __name__ == "__main__":

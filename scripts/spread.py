@@ -21,8 +21,8 @@ CAPABILITIES = {
     "first weights": (r"init_from|[Ii]nitial_?[Ww]eights|first_weights|initial_sha256|initial\.safetensors|\"initial\"",
                       "*/initial_weights"),
     "profile": (r"\bProfile\b|profile(?!\w*\")|\bTimed\b", "*/profile */bench */speed"),
-    "film": (r"[Ff]ilm", "*/film */run_film */film_file"),
-    "yardsticks": (r"[Yy]ardstick|[Kk]neser|xz_size", "*/yardsticks */yardsticks_json */kneser_ney */xz_size"),
+    "film": (r"[Ff]ilm", "*/film */film_listener */run_film */film_file"),
+    "yardsticks": (r"[Yy]ardstick|[Kk]neser|xz_size", "*/yardsticks */yardsticks_listener */yardsticks_json */kneser_ney */xz_size"),
     "EMA": (r"\bema\b|ema_decay|averaged(?! too)|best_values|\"raw\.", ""),
     "learning record": (r"\bLearning\b|(Matrix|draw)Learning|Learning(Record|Step)|KindEntropy|recorded_size|"
                         r"(records|print)_learning|learning_(record|json)|[.\"]learning\b(?! rate)|[Ll]earning record",
