@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/input_file.h"
 #include "base/launcher.h"
 #include "base/pool.h"
@@ -66,13 +67,14 @@ heed::Exit report(heed::Exit exit, const std::string& what, heed::Exchange& exch
   return exit;
 }
 
-// What this heed is: only equal ones train together.
-std::string identity(const std::vector<std::string>& args) {
+// Only equal programs with equal commands on equal processors train together.
+void require_equal_ranks(heed::Exchange& exchange, const std::vector<std::string>& args) {
   heed::InputFile program("/proc/self/exe");
-  std::string words;
-  for (const std::string& arg : args) words += arg + '\0';
-  return "program " + heed::sha256_of(program).substr(0, 12) + ", " + heed::blas_info() +
-         ", arguments " + heed::sha256(words).substr(0, 12);
+  std::string command = "heed";
+  for (const std::string& arg : args) command += ' ' + heed::shell_word(arg);
+  exchange.require_same("this program", heed::sha256_of(program).substr(0, 12));
+  exchange.require_same("this command", command);
+  exchange.require_same("this OpenBLAS", heed::blas_info());
 }
 
 heed::Exit run(const std::vector<std::string>& args) {
@@ -81,7 +83,7 @@ heed::Exit run(const std::vector<std::string>& args) {
   try {
     if (const int ranks = heed::launched_ranks(); ranks != 0 && ranks != 1) {
       exchange = heed::open_exchange(ranks);
-      exchange->require_same(identity(args));
+      require_equal_ranks(*exchange, args);
     }
     Exit exit = Exit::ok;
     if (exchange->rank() == 0) {

@@ -61,7 +61,7 @@ Exit run_command(const std::vector<std::string>& args, Exchange& exchange) {
   if (name == "--version") {
     print("heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
           "\n" +
-          blas_info());
+          blas_info() + "MPI: " + mpi_info() + "\n");
     return Exit::ok;
   }
   std::vector<std::string> names;

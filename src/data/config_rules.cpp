@@ -25,7 +25,7 @@ void check_data(const DataConfig& d) {
   require(text + parallel + pairs > 0,
           "no data: expected data.train (text), data.source and data.target (parallel lines) or "
           "data.pairs (TSV).",
-          "--set data.train=/path/to/text.txt");
+          "--set data.train=/path/to/book.txt");
   require(
       text + parallel + pairs == 1,
       fmt::format("data.train, data.source + data.target and data.pairs exclude each other; "

@@ -16,16 +16,12 @@ void Exchange::wait_for_end() {
   if (rank_ > 0) swap({}, {{0, &nothing, 1}});
 }
 
-void Exchange::require_same(const std::string& identity) {
-  std::string first = identity;
+void Exchange::require_same(const std::string& what, const std::string& own) {
+  std::string first = own;
   share(first);
-  if (first != identity)
-    throw Error(
-        Exit::usage,
-        "this heed is not that of the first rank, or has other arguments or another kind of "
-        "processor: " +
-            identity + "; expected " + first,
-        "the same build and command on every machine");
+  if (first != own)
+    throw Error(Exit::usage, what + " is not the first rank's: " + own + "; expected " + first,
+                "the same build and command on machines of one kind");
 }
 
 // Along a binomial tree: after the round of d, the first 2d ranks have it.

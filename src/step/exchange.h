@@ -61,8 +61,8 @@ class Exchange {
   double waited() const { return waited_; }     // seconds in swap() so far
   std::uint64_t sent() const { return sent_; }  // bytes so far
 
-  // The rest is made of swap(). Error (usage) on a rank whose text is not the first one's.
-  void require_same(const std::string& identity);
+  // The rest is made of swap(). Error (usage) on a rank whose text, of `what`, is not the first's.
+  void require_same(const std::string& what, const std::string& own);
   // Bytes of the first rank to all.
   void broadcast(void* bytes, std::size_t size);
   template <class T>
@@ -109,5 +109,6 @@ inline Exchange& one_process() {
 // The ranks that a launcher (base/launcher.h) started: `launched` of them. Error (usage) if this
 // build has no MPI. In exchange_mpi.cpp, which is not part of the heart.
 std::unique_ptr<Exchange> open_exchange(int launched);
+std::string mpi_info();  // e.g. "Open MPI v4.1.4"; "none"
 
 }  // namespace heed

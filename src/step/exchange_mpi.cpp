@@ -164,6 +164,17 @@ class MpiExchange : public Exchange {
 }  // namespace
 #endif
 
+std::string mpi_info() {
+#ifndef HEED_MPI
+  return "none";
+#else
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return std::string(text.data()).substr(0, std::string_view(text.data()).find_first_of(",\n"));
+#endif
+}
+
 std::unique_ptr<Exchange> open_exchange([[maybe_unused]] int launched) {
 #ifndef HEED_MPI
   throw Error(Exit::usage, "a launcher started several ranks, and this heed was built without MPI.",

@@ -42,10 +42,9 @@ class Ranks(RunsTest):
         return p
 
     def processes(self, p):
-        """The ranks that a launcher has started, when the run has begun to train."""
-        log = self.folder / "run" / "train.log"
+        """The ranks that a launcher has started, when the run has a checkpoint."""
         for _ in range(600):
-            if log.exists() and "\nstep " in log.read_text():
+            if (self.checkpoints() / "last").exists():
                 break
             time.sleep(0.05)
         out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
@@ -79,6 +78,32 @@ class Ranks(RunsTest):
         self.ranks(2, "train", config, "--run", "two", "--stop-at", 5)
         self.same_checkpoint("one", "two", 5)
 
+    def test_messages_of_several_pieces(self):
+        config = self.config(model__d_model=64, model__d_ff=80000, train__batch_tokens=32, train__ema_decay=0.9,
+                             train__max_steps=2, train__eval_every=0, train__save_every=0)
+        for n, run in ((1, "one"), (2, "two")):
+            self.ranks(n, "train", config, "--run", run, "--threads", 3 - n)
+        self.same_checkpoint("one", "two", 2)
+
+    def test_fewer_chunks_to_validate_than_ranks(self):
+        (self.folder / "few.tsv").write_text("a b\tb a\n" * 40)
+        config = self.config(family="seq2seq", data={"pairs": "few.tsv", "valid_fraction": 0.03}, train__select_by="bleu")
+        self.train(config, "one", "--stop-at", 10)
+        self.ranks(4, "train", config, "--run", "four", "--stop-at", 10)
+        self.same_checkpoint("one", "four", 10)
+        self.assertEqual(*([e["loss"] for e in self.metrics(run, "valid")] for run in ("one", "four")))
+
+    def test_a_text_and_first_weights(self):
+        (self.folder / "mine.txt").write_text(text(3000))
+        given = ["train", "mine.txt", "--minutes", 0.05, "--run"]
+        self.ranks(2, *given, "first")
+        config = json.loads((self.folder / "first" / "config.json").read_text())
+        self.assertGreater(len(self.metrics("first", "valid")), 0, config)
+        self.check("verify", "first")
+        for n, run in ((1, "one"), (2, "two")):
+            self.ranks(n, "train", "first/config.json", "--init-from", "first", "--run", run, "--stop-at", 6)
+        self.same_checkpoint("one", "two", 6)
+
     def test_any_number_of_ranks_resumes(self):
         config = self.config(**KINDS["muon"], train__keep_last=0)
         self.train(config, "whole")
@@ -104,7 +129,8 @@ class Ranks(RunsTest):
         other = subprocess.run([*launched(1, "train", config), ":", "-np", "1", HEED, "train", config, "--threads", "1"],
                                capture_output=True, text=True, cwd=self.folder, env=ENV, timeout=60)
         self.assertEqual(other.returncode, 2, other.stderr)
-        self.assertIn("has other arguments", other.stderr)
+        self.assertRegex(other.stderr, "rank 1 on .*: this command is not the first rank's: heed train .*--threads 1; expected")
+        self.assertNotIn("this program", other.stderr)
         r = self.ranks(2, "train", "nothing.json", status=2)
         self.assertEqual(r.err.count("heed: error:"), 1, r.err)
         self.assertFalse((self.folder / "run").exists())
@@ -135,7 +161,7 @@ class Ranks(RunsTest):
             self.assertIn('"ranks":2', self.ranks(2, "bench", given, "--steps", 3, "--json").out)
 
     def endless(self):
-        return self.config(train__max_steps=10**6, train__save_every=200, train__eval_every=0, train__rank_timeout=6,
+        return self.config(train__max_steps=10**6, train__save_every=50, train__eval_every=0, train__rank_timeout=6,
                            train__keep_last=1)
 
     def test_a_signal_to_the_launcher_or_to_any_rank_saves(self):
@@ -168,6 +194,10 @@ class Ranks(RunsTest):
                     self.assertIn("no message from rank 2", err)  # all others wait too, and say so
                     self.assertNotIn("no message from rank 0", err)
                 self.check("verify", "run")
+                step = self.link("last") + 20
+                self.ranks(2, "resume", "run", "--stop-at", step)
+                self.train(self.endless(), "whole", "--stop-at", step, "--force")
+                self.same_checkpoint("whole", "run", step)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ $("charts").replaceWith(element("div", { class: "charts" },
   ...chart("Training loss (nats per token)", curve("train", "loss")),
   ...chart("Held-out bits per byte", curve("valid", "bits_per_byte")),
   ...chart("Held-out accuracy", curve("valid", "accuracy"), { fromZero: true }),
-  ...chart("Held-out metric (train.select_by)", curve("valid", "metric"), { fromZero: true }),
+  ...chart("Held-out metric", curve("valid", "metric"), { fromZero: true }),
   ...chart("Learning rate", curve("train", "learning_rate"), { fromZero: true }),
   ...chart("Gradient norm", curve("train", "gradient_norm"), { fromZero: true }),
   ...chart("Speed (tokens per second)", curve("train", "tokens_per_second"), { fromZero: true })));
