@@ -23,18 +23,19 @@ cmake -S tests/fuzz -B build-fuzz "${fresh[@]}" -DCMAKE_BUILD_TYPE=None
 cmake --build build-fuzz --parallel "$(scripts/jobs.sh)"
 scripts/fixed_addresses.sh build-fuzz/make_seeds build-fuzz/seeds
 
-export UBSAN_OPTIONS=print_stacktrace=1
-for target in "${targets[@]}"; do
+fuzz() {  # fuzz TARGET; a finding ends xargs
+  local target=$1 log=build-fuzz/$1.log
   mkdir -p "build-fuzz/corpus/$target" build-fuzz/findings
-  log=build-fuzz/$target.log
-  echo "fuzz_$target: $seconds s"
   if ! scripts/fixed_addresses.sh "build-fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 \
     -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" \
     "build-fuzz/corpus/$target" "build-fuzz/seeds/fuzz_$target" >"$log" 2>&1; then
     tail -n 60 "$log"
     echo "fuzz_$target: failed; the input is in build-fuzz/findings/, the log is $log" >&2
-    exit 1
+    exit 255
   fi
-  grep -E 'number_of_executed_units|peak_rss' "$log" | sed 's/^stat::/  /'
-done
+  echo "fuzz_$target: $(grep -E 'number_of_executed_units|peak_rss' "$log" | sed 's/^stat:: *//' | tr -s '\n ' ' ')"
+}
+export -f fuzz
+export seconds UBSAN_OPTIONS=print_stacktrace=1
+printf '%s\n' "${targets[@]}" | xargs -P "$(scripts/jobs.sh)" -I {} bash -euo pipefail -c 'fuzz {}'
 echo "No findings in ${#targets[@]} targets, $seconds s each"

@@ -5,20 +5,26 @@
                                                them stopped and resumed with other ranks: the bytes of one process?
     scripts/ranks.py kills [HEED] [--n 30]     a random rank is killed at a random moment, and other ranks resume
     scripts/ranks.py speed [HEED] CONFIG...    two ranks of one thread against one process of two threads, in pairs
-    scripts/ranks.py wire  [HEED] [CONFIG]     two network namespaces, 1 Gbit/s (as root): the same bytes? the time predicted? and
-                                               if the link is lost in the middle of a training?
+    scripts/ranks.py wire  [HEED] [CONFIG]     two to four network namespaces, 1 Gbit/s, and two with 1 ms (as root): the same
+                                               bytes? the time predicted? and if the link is lost in the middle of a training?
 """
 import argparse
+import collections
+import contextlib
+import fcntl
 import itertools
 import json
 import os
 import pathlib
 import random
+import select
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -162,6 +168,77 @@ def speed(heed, options):
     return 0
 
 
+def relay(ends, seconds):
+    """Carries packets between two tun devices, each as long after it came. Ends with the process."""
+    waiting = collections.deque()  # when, to which, the packet
+    while True:
+        pause = max(0, waiting[0][0] - time.monotonic()) if waiting else None
+        for end in select.select(ends, [], [], pause)[0]:
+            waiting.append((time.monotonic() + seconds, ends[1 - ends.index(end)], os.read(end, 1 << 16)))
+        while waiting and waiting[0][0] <= time.monotonic():
+            _, end, packet = waiting.popleft()
+            with contextlib.suppress(OSError):  # the device is down, or gone
+                os.write(end, packet)
+
+
+@contextlib.contextmanager
+def network(machines, latency=0):
+    """Namespaces with a network of 1 Gbit/s; yields the command that starts a rank in each, or None if not allowed.
+    With a latency (two machines), packets go through relay()."""
+    names = [f"heedrank{i}" for i in range(machines)]
+
+    def ip(*args):
+        done = subprocess.run(["ip", *args], capture_output=True, text=True)
+        if done.returncode:
+            raise OSError(f"ip {' '.join(args)}: {done.stderr.strip()}")
+
+    def tun(device):
+        fd = os.open("/dev/net/tun", os.O_RDWR)
+        fcntl.ioctl(fd, 0x400454ca, struct.pack("16sH", device.encode(), 0x1001))  # TUNSETIFF: IFF_TUN, IFF_NO_PI
+        return fd
+
+    try:
+        ends = []
+        if not latency:
+            ip("link", "add", "heedbridge", "type", "bridge")
+            ip("link", "set", "heedbridge", "up")
+        for i, name in enumerate(names):
+            ip("netns", "add", name)
+            if latency:
+                ends.append(tun(f"heedv{i}"))
+            else:
+                ip("link", "add", f"heedv{i}", "type", "veth", "peer", "name", f"heedb{i}")
+                ip("link", "set", f"heedb{i}", "master", "heedbridge", "up")
+            ip("link", "set", f"heedv{i}", "netns", name)
+            inside = ["netns", "exec", name]
+            ip(*inside, "ip", "addr", "add", f"10.35.0.{i + 1}/24", "dev", f"heedv{i}")
+            ip(*inside, "ip", "link", "set", "lo", "up")
+            # Large packets, since relay() is no router.
+            ip(*inside, "ip", "link", "set", f"heedv{i}", *(["mtu", "60000"] if latency else []), "up")
+            ip(*inside, "tc", "qdisc", "add", "dev", f"heedv{i}", "root", "tbf", "rate", "1gbit", "burst", "256kb", "latency",
+               "50ms")
+        if latency:
+            threading.Thread(target=relay, args=(ends, latency), daemon=True).start()
+        with tempfile.TemporaryDirectory() as folder:
+            agent = pathlib.Path(folder) / "agent"
+            agent.write_text("#!/bin/sh\nname=heedrank$((${1##*.} - 1))  # $1: the address\nshift\n"
+                             "exec ip netns exec $name unshare --uts sh -c \"hostname $name; $*\"\n")
+            agent.chmod(0o755)
+            hosts = ",".join(f"10.35.0.{i + 1}:1" for i in range(machines))
+            yield ["ip", "netns", "exec", names[0], "mpirun", "-np", str(machines), "--host", hosts, "--mca", "plm_rsh_agent",
+                   str(agent), "--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "btl", "self,tcp", "--mca",
+                   "btl_tcp_if_include", "10.35.0.0/24", "--mca", "oob_tcp_if_include", "10.35.0.0/24", "--mca", "pml", "ob1"]
+    except OSError as error:
+        print(f"not run: {error}")
+        yield None
+    finally:
+        for name in names:
+            pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout.split()
+            subprocess.run(["kill", "-9", *pids], capture_output=True)
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+        subprocess.run(["ip", "link", "del", "heedbridge"], capture_output=True)
+
+
 def lost_link(heed, launch, folder):
     """Takes the link between the two ranks down while they train; says how the job ends."""
     write_config(folder, steps=10**6, rank_timeout=5, save_every=50, keep_last=1)
@@ -189,59 +266,43 @@ def lost_link(heed, launch, folder):
     return whole.returncode == 0
 
 
-def wire(heed, options):
-    def ip(*args):
-        return subprocess.run(["ip", *args], capture_output=True).returncode == 0
+def time_against_prediction(heed, launch, config, times):
+    ratios = []
+    for _ in range(times):
+        out = json.loads(subprocess.run(
+            [*launch, heed, "bench", os.path.abspath(config), "--threads", "1", "--json", "--steps", "5"],
+            env=ENV, capture_output=True, text=True, check=True).stdout)
+        measured = out["tokens_per_second"]
+        predicted = next(p["tokens_per_second"] for p in out["predicted"]
+                         if p["machines"] == 2 and p["gbit_per_second"] == 1)
+        ratios.append(predicted / measured)
+        print(f"{config}: {measured:.0f} tokens/s, predicted {predicted:.0f}", flush=True)
+    print(f"{config}: time per step {statistics.median(ratios):.3f} of the predicted one, median of {times} "
+          f"({min(ratios):.3f} to {max(ratios):.3f})", flush=True)
 
-    names = ["heedrank0", "heedrank1"]
-    try:
-        if not all(ip("netns", "add", n) for n in names) or not ip("link", "add", "heedv0", "type", "veth", "peer", "name",
-                                                                     "heedv1"):
-            print("not run: network namespaces are not allowed here")
-            return 0
-        for i, n in enumerate(names):
-            inside = ["netns", "exec", n]
-            ip("link", "set", f"heedv{i}", "netns", n)
-            for args in (["ip", "addr", "add", f"10.35.0.{i + 1}/24", "dev", f"heedv{i}"], ["ip", "link", "set", "lo", "up"],
-                         ["ip", "link", "set", f"heedv{i}", "up"],
-                         ["tc", "qdisc", "add", "dev", f"heedv{i}", "root", "tbf", "rate", "1gbit", "burst", "256kb",
-                          "latency", "50ms"]):
-                ip(*inside, *args)
-        with tempfile.TemporaryDirectory() as name:
+
+def wire(heed, options):
+    bad = 0
+    for machines, latency in ((2, 0), (3, 0), (4, 0), (2, 1e-3)):
+        with network(machines, latency) as launch, tempfile.TemporaryDirectory() as name:
+            if not launch:
+                continue
             folder = pathlib.Path(name)
-            agent = folder / "agent"
-            agent.write_text("#!/bin/sh\nshift  # the host: there is one other\nexec ip netns exec heedrank1 "
-                             "unshare --uts sh -c \"hostname heedrank1; $*\"\n")
-            agent.chmod(0o755)
-            launch = ["ip", "netns", "exec", names[0], "mpirun", "-np", "2", "--host", "10.35.0.1:1,10.35.0.2:1", "--mca",
-                      "plm_rsh_agent", str(agent), "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "10.35.0.0/24",
-                      "--mca", "oob_tcp_if_include", "10.35.0.0/24", "--mca", "pml", "ob1"]
             write_config(folder)
             run(heed, 1, "train", "c.json", "--run", "one", cwd=folder)
-            done = subprocess.run([*launch, heed, "train", str(folder / "c.json"), "--run", str(folder / "two"), "--quiet"],
+            done = subprocess.run([*launch, heed, "train", str(folder / "c.json"), "--run", str(folder / "many"), "--quiet"],
                                   cwd=folder, env=ENV, capture_output=True, text=True, timeout=120)
             if done.returncode:
                 sys.exit(done.stderr)
-            same = last_checkpoint(folder / "one") == last_checkpoint(folder / "two")
-            print("two namespaces:", "the same bytes" if same else "DIFFERENT bytes")
-            for config in options.configs:
-                measured, predicted = [], []
-                for _ in range(options.n):
-                    out = json.loads(subprocess.run(
-                        [*launch, heed, "bench", os.path.abspath(config), "--threads", "1", "--json", "--steps", "5"],
-                        env=ENV, capture_output=True, text=True, check=True).stdout)
-                    measured.append(out["tokens_per_second"])
-                    predicted.append(next(p["tokens_per_second"] for p in out["predicted"]
-                                          if p["machines"] == 2 and p["gbit_per_second"] == 1))
-                    print(f"{config}: {measured[-1]:.0f} tokens/s, predicted {predicted[-1]:.0f}", flush=True)
-                print(f"{config}: time per step {statistics.median(p / m for p, m in zip(predicted, measured)):.2f} of the "
-                      "predicted one (median)")
-            return not same or not lost_link(heed, launch, folder)
-    finally:
-        for n in names:
-            pids = subprocess.run(["ip", "netns", "pids", n], capture_output=True, text=True).stdout.split()
-            subprocess.run(["kill", "-9", *pids], capture_output=True)
-            ip("netns", "del", n)
+            same = last_checkpoint(folder / "one") == last_checkpoint(folder / "many")
+            print(f"{machines} namespaces, latency {1e3 * latency:g} ms:", "the same bytes" if same else "DIFFERENT bytes",
+                  flush=True)
+            bad += not same
+            for config in options.configs if machines == 2 else ():
+                time_against_prediction(heed, launch, config, options.n)
+            if machines == 2 and not latency:
+                bad += not lost_link(heed, launch, folder)
+    return bad
 
 
 def main():
