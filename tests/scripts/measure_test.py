@@ -76,7 +76,7 @@ class Measure(unittest.TestCase):
         self.assertTrue(commit.startswith(result["commit"]))
         self.assertEqual((result["config"], result["threads"], result["seeds"]), ("text.json", 1, 1))
         self.assertEqual(row.count(" | "), 4)
-        for text in ("`text.json`", result["commit"], result["cpu"], "1 threads", result["date"]):
+        for text in ("`text.json`", result["commit"], result["cpu"], "1 thread |", result["date"]):
             self.assertIn(text, row)
         self.assertNotIn("not clean", row)
 
