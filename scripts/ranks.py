@@ -169,15 +169,15 @@ def speed(heed, options):
 
 
 def relay(ends, seconds):
-    """Carries packets between two tun devices, each as long after it came. Ends with the process."""
+    """Carries packets between two tun devices, each as long after it came, until one of them is gone."""
     waiting = collections.deque()  # when, to which, the packet
-    while True:
-        pause = max(0, waiting[0][0] - time.monotonic()) if waiting else None
-        for end in select.select(ends, [], [], pause)[0]:
-            waiting.append((time.monotonic() + seconds, ends[1 - ends.index(end)], os.read(end, 1 << 16)))
-        while waiting and waiting[0][0] <= time.monotonic():
-            _, end, packet = waiting.popleft()
-            with contextlib.suppress(OSError):  # the device is down, or gone
+    with contextlib.suppress(OSError):
+        while True:
+            pause = max(0, waiting[0][0] - time.monotonic()) if waiting else None
+            for end in select.select(ends, [], [], pause)[0]:
+                waiting.append((time.monotonic() + seconds, ends[1 - ends.index(end)], os.read(end, 1 << 16)))
+            while waiting and waiting[0][0] <= time.monotonic():
+                _, end, packet = waiting.popleft()
                 os.write(end, packet)
 
 
