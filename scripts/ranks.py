@@ -232,9 +232,10 @@ def network(machines, latency=0):
         print(f"not run: {error}")
         yield None
     finally:
-        for name in names:
+        for i, name in enumerate(names):
             pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout.split()
             subprocess.run(["kill", "-9", *pids], capture_output=True)
+            subprocess.run(["ip", "link", "del", f"heedb{i}"], capture_output=True)  # else it outlives its namespace
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
         subprocess.run(["ip", "link", "del", "heedbridge"], capture_output=True)
 
