@@ -70,10 +70,14 @@ void require_leftover(const fs::path& folder) {
               "move it away, or another run folder");
 }
 
-// The lock goes last: what is left when this fails or is killed is still known as a leftover.
-void remove_leftover(const fs::path& folder, SystemCalls& calls) {
+void empty_but_for_lock(const fs::path& folder, SystemCalls& calls) {
   for (const std::string& name : names_in(folder))
     if (name != kLockFile) remove_tree(folder / name, calls);
+}
+
+// The lock goes last: what is left when this fails or is killed is still known as a leftover.
+void remove_leftover(const fs::path& folder, SystemCalls& calls) {
+  empty_but_for_lock(folder, calls);
   remove_tree(folder, calls);
 }
 
@@ -123,8 +127,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     std::optional<RunLock> old;  // no process may be writing it
     if (path_exists(run)) old.emplace(run);
     const bool taken_over = old && !is_run(run);
-    for (const std::string& name : names_in(temporary))
-      if (name != kLockFile) remove_tree(temporary / name, calls);
+    empty_but_for_lock(temporary, calls);
     const fs::path checkpoints = temporary / kCheckpoints;
     make_folder(checkpoints, calls);
     // Tests now, not at the first checkpoint, whether the file system has links.
