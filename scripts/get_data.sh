@@ -11,12 +11,10 @@
 # or the name at its address (input.txt, train.en.gz).
 #
 # Downloading needs curl or wget. Downloading from the real addresses is untested; the tests use a server of their own.
-set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-list=$root/scripts/downloads.txt
-place=$root/data/downloads
+source "$(dirname "$0")/common.sh"
+list=$repository/scripts/downloads.txt
+place=$repository/data/downloads
 
-usage() { sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"; }
 fail() { printf 'get_data.sh: %s\n' "$*" >&2; exit 1; }
 misused() { printf 'get_data.sh: %s\n\n' "$*" >&2; usage >&2; exit 2; }
 

@@ -2,9 +2,9 @@
 # Installs the Debian packages that heed needs and that are missing. This is the only list of them.
 #   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine] [mpi]     (default: build)
 # build: for the program. tests: for its tests. checks: for what .ci/run does beyond the tests. fuzz: clang with libFuzzer.
-# machine: for scripts/fresh_machine.sh. mpi: for training on several machines (build heed again after it).
+# machine: for scripts/dev/fresh_machine.sh. mpi: for training on several machines (build heed again after it).
 # Needs root or sudo only if something is missing. Asks no questions.
-set -euo pipefail
+source "$(dirname "$0")/common.sh"
 
 build_packages=(
   g++ cmake ninja-build pkg-config

@@ -3,7 +3,7 @@
 
     scripts/measure.py CONFIG [--seeds N] [--heed PROGRAM] [--tokenize none] [--keep FOLDER] [--append]
 
---append adds the object to configs/measured.jsonl; scripts/measured_tables.py makes the page's tables from that file.
+--append adds the object to configs/measured.jsonl; scripts/dev/measured_tables.py makes the page's tables from that file.
 
 Every figure comes from one uninterrupted run. With --seeds N the config is trained N times, with its own seed and the
 next N - 1; a figure is then "mean (lowest to highest)".

@@ -2,8 +2,8 @@
 # From nothing to a trained model: installs what is missing, builds heed, trains configs/quickstart.json with a stop in the
 # middle, resumes, evaluates and samples. Then trains configs/reverse.json to show where a model looks. Nothing is deleted:
 # an older runs/quickstart is renamed to runs/quickstart.old-K.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source "$(dirname "$0")/common.sh"
+cd "$repository"
 
 config=configs/quickstart.json
 run=runs/quickstart
@@ -28,7 +28,7 @@ build_heed() {
   local fresh=()
   [[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja -DHEED_TESTS=OFF)
   cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release &&
-    cmake --build build --target heed --parallel "$(scripts/jobs.sh)"
+    cmake --build build --target heed --parallel "$(parallel_jobs)"
 }
 mkdir -p build
 if ! build_heed >build/quickstart.log 2>&1; then

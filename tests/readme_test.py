@@ -26,8 +26,6 @@ SPECIAL = [
     (r"^(cmake|ctest|make|ninja) ", None, "building is what the build does that this test is part of"),
     (r"^scripts/test\.sh", None, "runs the tests, of which this is one"),
     (r"^scripts/get_data\.sh ", None, "downloads; tests/scripts/get_data_test.py tests it, and stand-ins are in place"),
-    (r"^scripts/(torture|fuzz|tsan)\.sh|^scripts/(soak|mutate|compare_pytorch|pictures)\.py", None,
-     "takes minutes by design"),
     (r"^(mpirun|mpiexec|srun) ", None, "needs MPI"),
     (r"^(xdg-open|open|firefox|chromium) ", None, "needs a screen"),
     (r"^scripts/experiments/(why_attention_moves|must_attention_learn_context|pronoun_to_noun|"

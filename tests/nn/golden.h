@@ -1,4 +1,4 @@
-// Reads the golden values from scripts/make_golden.py (its docstring describes the files), and
+// Reads the golden values from scripts/dev/make_golden.py (its docstring describes the files), and
 // compares as described there: per tensor, relative to its largest absolute value.
 #pragma once
 

@@ -57,7 +57,8 @@ class GetData(unittest.TestCase):
         # A repository with the script and its own list.
         self.script = self.folder / "repository" / "scripts" / "get_data.sh"
         self.script.parent.mkdir(parents=True)
-        shutil.copy(SCRIPTS / "get_data.sh", self.script)
+        for name in ("get_data.sh", "common.sh"):
+            shutil.copy(SCRIPTS / name, self.script.parent)
         sums = [hashlib.sha256(b).hexdigest() for b in (PLAIN, PACKED)]
         (self.script.parent / "downloads.txt").write_text(
             f"# set path hash address\n"

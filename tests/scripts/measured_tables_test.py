@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/measured_tables.py on the repository's own page, and on copies of it in a small repository."""
+"""scripts/dev/measured_tables.py on the repository's own page, and on copies of it in a small repository."""
 import json
 import os
 import pathlib
@@ -23,16 +23,16 @@ class MeasuredTables(unittest.TestCase):
     def setUp(self):
         self.repository = pathlib.Path(tempfile.mkdtemp(prefix="heed_test_"))
         self.addCleanup(shutil.rmtree, self.repository)
-        for name in ("scripts/heed_runs.py", "scripts/measure.py", "scripts/measured_tables.py", "configs/MEASURED.md",
+        for name in ("scripts/heed_runs.py", "scripts/measure.py", "scripts/dev/measured_tables.py", "configs/MEASURED.md",
                      "configs/measured.jsonl", "configs/speedruns.jsonl"):
-            (self.repository / name).parent.mkdir(exist_ok=True)
+            (self.repository / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.repository / name)
         self.page = self.repository / "configs" / "MEASURED.md"
         self.measured = self.repository / "configs" / "measured.jsonl"
         self.speedruns = self.repository / "configs" / "speedruns.jsonl"
 
     def tables(self, *arguments, status=0, root=None):
-        script = (root or self.repository) / "scripts" / "measured_tables.py"
+        script = (root or self.repository) / "scripts/dev/measured_tables.py"
         done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout

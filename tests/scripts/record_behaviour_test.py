@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/record_behaviour.py sees changes in tensors, JSON and text, and nothing else; its configs use every choice."""
+"""scripts/dev/record_behaviour.py sees changes in tensors, JSON and text, and nothing else; its configs use every choice."""
 import array
 import contextlib
 import io
@@ -13,7 +13,7 @@ import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/dev"))
 import record_behaviour as recorder  # noqa: E402
 
 HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
@@ -151,7 +151,7 @@ class Recording(unittest.TestCase):
             self.assertRegex(lines[2], r"^\d+ of \d+ items equal$")
 
     def compare(self, old, new):
-        done = recorder.subprocess.run([sys.executable, ROOT / "scripts" / "record_behaviour.py", "compare", old, new],
+        done = recorder.subprocess.run([sys.executable, ROOT / "scripts/dev/record_behaviour.py", "compare", old, new],
                                        stdout=recorder.subprocess.PIPE, text=True)
         return done.returncode, done.stdout.splitlines()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/spread.py counts the files whose code mentions a capability, and no others."""
+"""scripts/dev/spread.py counts the files whose code mentions a capability, and no others."""
 import pathlib
 import sys
 import tempfile
@@ -7,7 +7,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/dev"))
 import spread  # noqa: E402
 
 

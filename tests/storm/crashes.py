@@ -7,7 +7,7 @@ from pathlib import Path
 
 import power_cut
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts/dev"))
 import check_run
 
 CONFIGS = {

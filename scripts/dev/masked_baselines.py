@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well counting alone predicts a masked word: baselines for configs/bert.json.
 
-    scripts/masked_baselines.py RUN TEXT [--heed PROGRAM]
+    scripts/dev/masked_baselines.py RUN TEXT [--heed PROGRAM]
 
 TEXT is what RUN was trained on. It is split with RUN's tokenizer, and its last tenth is held out, as in the config. Each
 held-out token is predicted from counts in the rest: of the token alone (unigram), after its left neighbour (bigram), and
@@ -11,8 +11,11 @@ both neighbours are always visible; a masked model sees some of them masked.
 import argparse
 import collections
 import math
+import pathlib
+import sys
 
-from heed_runs import DEFAULT_HEED, Heed
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from heed_runs import DEFAULT_HEED, Heed  # noqa: E402
 
 
 class Counts:

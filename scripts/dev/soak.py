@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a tiny model for a million steps, which takes minutes, and watches its memory, speed and log.
 
-    scripts/soak.py [--heed PROGRAM] [--steps N]
+    scripts/dev/soak.py [--heed PROGRAM] [--steps N]
 
 Stops and resumes the run once. Prints what it measured. Fails if memory grows, if steps get slower, or if the log has a
 gap, a repetition or a torn line.
@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 
-from heed_runs import DEFAULT_HEED, ROOT
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from heed_runs import DEFAULT_HEED, ROOT  # noqa: E402
 
 LOG_EVERY = 1000
 CONFIG = {

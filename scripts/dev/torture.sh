@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Kills training (kill -9) at random moments, often during a save, and resumes it with a random number of threads. When a
 # run is finished, its last checkpoint, links, losses and film must be the same as those of an uninterrupted run.
-#   scripts/torture.sh [KILLS, default 12] [HEED, default build/heed]       the long form has 200 kills
+#   scripts/dev/torture.sh [KILLS, default 12] [HEED, default build/heed]       the long form has 200 kills
 # After each kill, check_run.py, which shares no code with heed, checks that every checkpoint is intact.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source "$(dirname "$0")/../common.sh"
+cd "$repository"
 kills=${1:-12}
 heed=$(realpath "${2:-build/heed}")
-check=$(realpath scripts/check_run.py)
+check=$(realpath scripts/dev/check_run.py)
 seed=${TORTURE_SEED:-$RANDOM}
 RANDOM=$seed
 echo "torture: $kills kills, TORTURE_SEED=$seed"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs the README's two commands on a bare Debian, as a new user does: a minimal system is made with debootstrap, HEAD is
 # cloned into it (not what is uncommitted), and both scripts run there as they stand. Exit code 0: both passed.
-#   sudo scripts/fresh_machine.sh [12|13]     (default: 13)
+#   sudo scripts/dev/fresh_machine.sh [12|13]     (default: 13)
 # Needs root, about 2 GB under ${TMPDIR:-/var/tmp} (/tmp may not hold device files) and 15 minutes on two cores. The system
 # is deleted at the end. Debian comes from the mirror and through the proxy that apt uses here. Not part of .ci/run.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source "$(dirname "$0")/../common.sh"
+cd "$repository"
 
 debian=${1:-13}
 case $debian in

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures spread: how many source files refer to a capability without being part of it.
 
-    scripts/spread.py [--files] [ROOT]      a table; ROOT: another checkout; --files: also the names
+    scripts/dev/spread.py [--files] [ROOT]      a table; ROOT: another checkout; --files: also the names
 
 A capability should be a file or two, a row in a table and a command. Every other file that mentions it must be read, and
 perhaps changed, along with it. A file counts if its code mentions the capability, even in an #include or a string;

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """Six training workloads for measuring speed: their shapes, with data and heed configs made from them.
 
-    scripts/make_workloads.py DIR      writes DIR/{A..E,M}.json and the texts they name
+    scripts/dev/make_workloads.py DIR      writes DIR/{A..E,M}.json and the texts they name
 
 A, B and C translate random words. All their sequences have the same length (with `</s>`), so a trainer without padding
 gains nothing. D and E continue random characters. M is B with realistic sentence lengths. Needs only Python's standard
 library and writes the same bytes every time.
 """
+import argparse
 import dataclasses
 import json
 import math
 import pathlib
 import random
 import string
-import sys
 
 SPECIAL = 3  # <unk>, <s>, </s>
 
@@ -120,6 +120,6 @@ def write(folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    write(pathlib.Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    write(parser.parse_args().folder)

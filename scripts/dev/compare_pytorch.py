@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how fast heed and PyTorch train, taking turns on one machine, and prints a Markdown table.
 
-    scripts/compare_pytorch.py [--rounds N] [--seconds S] [--workloads ABCDEM] [--heed PATH]
+    scripts/dev/compare_pytorch.py [--rounds N] [--seconds S] [--workloads ABCDEM] [--heed PATH]
 
 In each round, for each workload from make_workloads.py, it measures heed and then PyTorch in three settings:
   out of the box   PyTorch's defaults, no variables set
@@ -25,8 +25,9 @@ import subprocess
 import sys
 import tempfile
 
-from heed_runs import CORES, DEFAULT_HEED, cpu, cpu_field
-from make_workloads import WORKLOADS, write
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from heed_runs import CORES, DEFAULT_HEED, cpu, cpu_field  # noqa: E402
+from make_workloads import WORKLOADS, write  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 VARIABLES = ["LD_LIBRARY_PATH", "LD_PRELOAD", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ATEN_CPU_CAPABILITY"]

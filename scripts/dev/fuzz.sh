@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Fuzzes everything that reads bytes from outside: safetensors, state.json, configs, tokenizers, corpora.
-#   scripts/fuzz.sh [SECONDS per target, default 20] [TARGET...]     e.g. scripts/fuzz.sh 300 config
+#   scripts/dev/fuzz.sh [SECONDS per target, default 20] [TARGET...]     e.g. scripts/dev/fuzz.sh 300 config
 # Builds in build-fuzz/ with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and keeps the
 # corpora there for the next run. If it finds something, it prints where the input is and exits with 1.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source "$(dirname "$0")/../common.sh"
+cd "$repository"
 seconds=${1:-20}
 shift $(($# > 0 ? 1 : 0))
 targets=("$@")
@@ -20,13 +20,13 @@ scripts/install_dependencies.sh build fuzz
 fresh=()
 [[ -e build-fuzz/CMakeCache.txt ]] || fresh=(-G Ninja -DCMAKE_CXX_COMPILER=clang++)
 cmake -S tests/fuzz -B build-fuzz "${fresh[@]}" -DCMAKE_BUILD_TYPE=None
-cmake --build build-fuzz --parallel "$(scripts/jobs.sh)"
-scripts/fixed_addresses.sh build-fuzz/make_seeds build-fuzz/seeds
+cmake --build build-fuzz --parallel "$(parallel_jobs)"
+scripts/dev/fixed_addresses.sh build-fuzz/make_seeds build-fuzz/seeds
 
 fuzz() {  # fuzz TARGET; a finding ends xargs
   local target=$1 log=build-fuzz/$1.log
   mkdir -p "build-fuzz/corpus/$target" build-fuzz/findings
-  if ! scripts/fixed_addresses.sh "build-fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 \
+  if ! scripts/dev/fixed_addresses.sh "build-fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 \
     -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" \
     "build-fuzz/corpus/$target" "build-fuzz/seeds/fuzz_$target" >"$log" 2>&1; then
     tail -n 60 "$log"
@@ -37,5 +37,5 @@ fuzz() {  # fuzz TARGET; a finding ends xargs
 }
 export -f fuzz
 export seconds UBSAN_OPTIONS=print_stacktrace=1
-printf '%s\n' "${targets[@]}" | xargs -P "$(scripts/jobs.sh)" -I {} bash -euo pipefail -c 'fuzz {}'
+printf '%s\n' "${targets[@]}" | xargs -P "$(parallel_jobs)" -I {} bash -euo pipefail -c 'fuzz {}'
 echo "No findings in ${#targets[@]} targets, $seconds s each"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Experiments with several ranks (docs/past-one-machine.md has what they gave). Needs heed with MPI, and mpirun.
 
-    scripts/ranks.py table [HEED]              30 runs, pairwise over ranks, threads, shards and kinds of training, half of
+    scripts/dev/ranks.py table [HEED]              30 runs, pairwise over ranks, threads, shards and kinds of training, half of
                                                them stopped and resumed with other ranks: the bytes of one process?
-    scripts/ranks.py kills [HEED] [--n 30]     a random rank is killed at a random moment, and other ranks resume
-    scripts/ranks.py speed [HEED] CONFIG...    two ranks of one thread against one process of two threads, in pairs
-    scripts/ranks.py wire  [HEED] [CONFIG]     two to four network namespaces, 1 Gbit/s, and two with 1 ms (as root): the same
+    scripts/dev/ranks.py kills [HEED] [--n 30]     a random rank is killed at a random moment, and other ranks resume
+    scripts/dev/ranks.py speed [HEED] CONFIG...    two ranks of one thread against one process of two threads, in pairs
+    scripts/dev/ranks.py wire  [HEED] [CONFIG]     two to four network namespaces, 1 Gbit/s, and two with 1 ms (as root): the same
                                                bytes? the time predicted? and if the link is lost in the middle of a training?
 """
 import argparse
@@ -27,7 +27,7 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none"}

@@ -1,4 +1,4 @@
-"""Faults for scripts/mutate.py: (what is wrong, file, text, what replaces it).
+"""Faults for scripts/dev/mutate.py: (what is wrong, file, text, what replaces it).
 
 Each text occurs exactly once in its file. Short texts survive edits around them.
 """

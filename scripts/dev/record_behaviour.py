@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Shows that a code change leaves everything heed computes unchanged, or what it changes.
 
-    scripts/record_behaviour.py record HEED FOLDER     trains and uses small models, keeps all results in FOLDER
-    scripts/record_behaviour.py compare OLD NEW        two such folders, or programs, which are recorded first
+    scripts/dev/record_behaviour.py record HEED FOLDER     trains and uses small models, keeps all results in FOLDER
+    scripts/dev/record_behaviour.py compare OLD NEW        two such folders, or programs, which are recorded first
 
   --only NAME[,NAME]    only these configs (CONFIGS below)
   --jobs N              this many configs at a time (default: 2)
@@ -31,7 +31,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from heed_runs import ROOT, cpu  # noqa: E402
 
 # Renamed options: command, arguments now, and arguments for a program whose command has no --file.

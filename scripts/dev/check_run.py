@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Checks a run folder without heed: check_run.py RUN [REFERENCE]
+"""Checks a run folder without heed.
+
+    scripts/dev/check_run.py RUN [REFERENCE]
 
 Checks that every checkpoint is intact (all checksums match, including that of state.json) and that best and last point to
 one of them. With REFERENCE, a finished run of the same config, also checks that the last checkpoints have the same bytes,
@@ -7,6 +9,7 @@ that the links are the same, that metrics.jsonl has the same training and valida
 film.jsonl has the same bytes.
 On a failure prints what is wrong and exits with 1. Needs only Python's standard library.
 """
+import argparse
 import hashlib
 import json
 import os
@@ -90,11 +93,15 @@ def compare(run, reference, lines_lost=False):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run")
+    parser.add_argument("reference", nargs="?")
+    options = parser.parse_args()
     try:
-        if len(sys.argv) == 2:
-            check_run(sys.argv[1])
+        if options.reference:
+            compare(options.run, options.reference)
         else:
-            compare(sys.argv[1], sys.argv[2])
+            check_run(options.run)
     except AssertionError as error:
         sys.exit(f"check_run.py: {error}")
 

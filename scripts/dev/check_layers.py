@@ -6,8 +6,9 @@
 Also checks that the heart (math/, nn/, step/) includes no heavy header (JSON, command line, logging, formatting), directly or through our
 headers.
 
-    scripts/check_layers.py [SRC]      prints a line per violation; exits with 1 if there are any
+    scripts/dev/check_layers.py [SRC]      prints a line per violation; exits with 1 if there are any
 """
+import argparse
 import pathlib
 import re
 import sys
@@ -71,9 +72,9 @@ def way_to_heavy(name, includes):
 
 
 def main():
-    root = pathlib.Path(__file__).resolve().parent.parent
-    src = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "src"
-    found = violations(src)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("src", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "src")
+    found = violations(parser.parse_args().src)
     for line in found:
         print(line)
     print(f"folder order: {len(found)} violations" if found else "folder order: kept")

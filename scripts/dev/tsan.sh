@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # Trains, stops, resumes, evaluates, samples, scores and translates with four threads under ThreadSanitizer (in
 # build-tsan/). On a data race it prints a report and exits with 66.
-#   scripts/tsan.sh            takes some minutes, so run it by hand
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+#   scripts/dev/tsan.sh            takes some minutes, so run it by hand
+source "$(dirname "$0")/../common.sh"
+cd "$repository"
 scripts/install_dependencies.sh build
 
 fresh=()
 [[ -e build-tsan/CMakeCache.txt ]] || fresh=(-G Ninja)
 cmake -S . -B build-tsan "${fresh[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DHEED_SANITIZE=thread -DHEED_TESTS=OFF
-cmake --build build-tsan --parallel "$(scripts/jobs.sh)" --target heed
+cmake --build build-tsan --parallel "$(parallel_jobs)" --target heed
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
-heed() { scripts/fixed_addresses.sh build-tsan/heed "$@" --threads 4; }
+heed() { scripts/dev/fixed_addresses.sh build-tsan/heed "$@" --threads 4; }
 count=0
 run() {
   echo "tsan: heed $1 $2"

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Measures how fast PyTorch trains a workload from make_workloads.py; compare_pytorch.py runs it.
 
-    scripts/bench_pytorch.py B [--threads N] [--procs N] [--foreach] [--seconds S]
-    scripts/bench_pytorch.py M --data DIR --order random|bucketed
+    scripts/dev/bench_pytorch.py B [--threads N] [--procs N] [--foreach] [--seconds S]
+    scripts/dev/bench_pytorch.py M --data DIR --order random|bucketed
 
 Prints one JSON object: tokens_per_second (source and target tokens with </s>, without padding), steps, peak_rss_mib (sum
 over processes). The model is written for speed: one product for q, k and v; batched products over heads, with the mask

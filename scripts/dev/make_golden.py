@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Golden values: heed's transformer built from plain PyTorch operations, in double.
 
-    scripts/make_golden.py [DIR]           writes DIR/NAME.json and DIR/NAME.safetensors (default tests/golden)
-    scripts/make_golden.py --check [DIR]   recomputes and compares; exits with 1 if they differ
-    scripts/make_golden.py --float         prints how far the same model in float32 is from the golden values
+    scripts/dev/make_golden.py [DIR]           writes DIR/NAME.json and DIR/NAME.safetensors (default tests/golden)
+    scripts/dev/make_golden.py --check [DIR]   recomputes and compares; exits with 1 if they differ
+    scripts/dev/make_golden.py --float         prints how far the same model in float32 is from the golden values
 
 Needs Debian's python3-torch. Attention, norms, positions and the loss are written out below. Gradients come from autograd,
 AdamW and clipping from torch, so nothing here repeats heed's code.
@@ -38,7 +38,10 @@ import pathlib
 import struct
 import sys
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError:
+    torch = None  # --help is there without it
 
 SMALL = {"d_model": 12, "n_heads": 3, "d_ff": 20, "encoder_layers": 1, "decoder_layers": 1}
 ADAMW = {"type": "adamw", "learning_rate": 0.002, "betas": [0.9, 0.98], "eps": 1e-4,
@@ -344,9 +347,9 @@ def make_optimizer(o, params):
     return torch.optim.AdamW(groups, **settings)
 
 
-def compute(about, initial, dtype=torch.float64):
+def compute(about, initial, dtype="float64"):
     sequences, smoothing = about["sequences"], about["objective"]["label_smoothing"]
-    params = {name: value.to(dtype, copy=True).requires_grad_() for name, value in initial.items()}
+    params = {name: value.to(getattr(torch, dtype), copy=True).requires_grad_() for name, value in initial.items()}
     model = Model(about["model"], params)
     optimizer = make_optimizer(about["optimizer"], params)
     out, path = dict(initial), []
@@ -437,10 +440,12 @@ def check(folder, name, text, data):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=pathlib.Path,
-                        default=pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden")
+                        default=pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--float", action="store_true", help="print the errors of float32")
     args = parser.parse_args()
+    if torch is None:
+        sys.exit("make_golden.py: PyTorch is missing: apt-get install python3-torch")
     torch.set_num_threads(1)
     good = True
     for number, (name, case) in enumerate(CASES.items(), 1):
@@ -450,7 +455,7 @@ def main():
         initial = initial_values(shapes, generator)
         tensors = compute(about, initial)
         if args.float:
-            error, tensor = largest_error(tensors, compute(about, initial, torch.float32))
+            error, tensor = largest_error(tensors, compute(about, initial, "float32"))
             print(f"{name}: {error:.1e} ({tensor})")
             continue
         text, data = json_text(about), safetensors(tensors)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Plants faults in the formulas, one at a time, and reports which tests catch each of them.
 
-    scripts/mutate.py                  plants all of them; this takes minutes, so run it by hand
-    scripts/mutate.py --only norm      plants those whose description contains the word
-    scripts/mutate.py --check          only checks that every fault applies: its text occurs exactly once in its file
+    scripts/dev/mutate.py                  plants all of them; this takes minutes, so run it by hand
+    scripts/dev/mutate.py --only norm      plants those whose description contains the word
+    scripts/dev/mutate.py --check          only checks that every fault applies: its text occurs exactly once in its file
 
-The faults are in scripts/mutations.py. They are planted in build-mutate/, in a copy of the files that the tests below
+The faults are in scripts/dev/mutations.py. They are planted in build-mutate/, in a copy of the files that the tests below
 need. The copy is kept, so the next run builds only what has changed. Exits with 1 if a fault survives, does not apply, or
 does not compile.
 """
@@ -19,11 +19,9 @@ import shutil
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from mutations import MUTATIONS  # noqa: E402
+from mutations import MUTATIONS
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build-mutate"
 TESTS = """math/* nn/* golden/* base/*.h base/input_file_test.cpp text/*.h text/normalize_test.cpp
     text/vocabulary_file_test.cpp data/*.h data/objective_test.cpp data/own_text_test.cpp data/span_corruption_test.cpp

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the tables of configs/MEASURED.md from the results in configs/measured.jsonl and configs/speedruns.jsonl.
 
-    scripts/measured_tables.py [--check]
+    scripts/dev/measured_tables.py [--check]
 
 Results come from `scripts/measure.py --append` and scripts/speedrun.py; lines with "by_hand" were written by hand.
 A table is what is between its two marker comments. --check writes nothing: it prints what would change, and exits with
@@ -16,9 +16,11 @@ speedrun.py, which are about time, keep a row for each CPU and number of threads
 import argparse
 import difflib
 import json
+import pathlib
 import sys
 
-from heed_runs import MEASURED, MEASURED_PAGE, SPEEDRUNS, cell, mean, result_cells, table_row
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from heed_runs import MEASURED, MEASURED_PAGE, SPEEDRUNS, cell, mean, result_cells, table_row  # noqa: E402
 
 BASELINE = ["train.max_steps=320", "train.eval_every=320"]
 # The CPU's name alone does not tell generations apart; OpenBLAS's core type does.
@@ -81,7 +83,7 @@ def main():
     options = parser.parse_args()
     old = new = MEASURED_PAGE.read_text()
     for name, (titles, *rows) in tables().items():
-        begin, end = f"<!-- {name}, written by scripts/measured_tables.py -->\n", f"<!-- end of {name} -->\n"
+        begin, end = f"<!-- {name}, written by scripts/dev/measured_tables.py -->\n", f"<!-- end of {name} -->\n"
         before, rest = new.split(begin)
         _, after = rest.split(end)
         table = "".join(table_row(cells) + "\n" for cells in (titles, ["---"] * len(titles), *rows))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the pictures for README.md from real runs.
 
-    scripts/pictures.py [--heed PROGRAM] [--out FOLDER] [--keep FOLDER]
+    scripts/dev/pictures.py [--heed PROGRAM] [--out FOLDER] [--keep FOLDER]
 
     learning.svg               where the model that reverses lines looks, from its first step to its last
     pull.svg                   where its loss pulls that head, beside where it looks
@@ -26,8 +26,9 @@ import sys
 import tempfile
 import zlib
 
-from drawing import STYLE, svg, text
-from heed_runs import DEFAULT_HEED, ROOT, Heed
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from drawing import STYLE, svg, text  # noqa: E402
+from heed_runs import DEFAULT_HEED, ROOT, Heed  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "tests" / "pages"))
 from browser import Browser, find_chromium  # noqa: E402
