@@ -79,7 +79,7 @@ def provenance(config, program):
 def cpu_field(key):
     """A field of /proc/cpuinfo, such as "model name", or an empty string."""
     try:
-        for line in open("/proc/cpuinfo"):
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
             name, _, value = line.partition(":")
             if name.strip() == key:
                 return value.strip()
@@ -124,7 +124,7 @@ def figure(key, values, tokenize, masked=False):
 
 
 def reaches(result):
-    """The figures of a result of measure.py, in words."""
+    """All figures of a result, in words."""
     figures, parts = result["figures"], []
     for where in figures[0]:
         if not all(where in of for of in figures):  # a seed kept fewer than ten checkpoints
@@ -137,7 +137,7 @@ def reaches(result):
 
 
 def reaches_target(result):
-    """The metric and the target of a result of speedrun.py, in words."""
+    """The metric and the target of a result that has one, in words."""
     ended = [value for value in result["values"] if value is not None]
     diverged = len(result["values"]) - len(ended)
     words = [f"{diverged} diverged"] if diverged else []
@@ -149,11 +149,11 @@ def reaches_target(result):
 
 def result_cells(result):
     """A row of the table of results: config, what it reaches, time, CPU and threads, date and commit."""
-    if "figures" in result:  # of measure.py
-        words, seeds, minutes = reaches(result), result["seeds"], result["minutes"]
+    if "figures" in result:
+        words, seeds, minutes = reaches(result), len(result["figures"]), result["minutes"]
         took = f"{cell(minutes, 1 if mean(minutes) >= 1 else 2)} min" if minutes else "unknown"
-    elif "values" in result:  # of speedrun.py
-        words, seeds, seconds = reaches_target(result), len(result["seeds"]), result["seconds"]
+    elif "values" in result:  # with a target
+        words, seeds, seconds = reaches_target(result), len(result["values"]), result["seconds"]
         took = (f"{cell(seconds, 1 if mean(seconds) < 1000 else 0)} s, "
                 f"{' and '.join(map(str, sorted(set(result['steps']))))} steps" if seconds else "")
     else:  # by hand
@@ -171,8 +171,3 @@ def result_cells(result):
 
 def table_row(cells):
     return "| " + " | ".join(cells) + " |"
-
-
-def append_result(file, result):
-    with file.open("a") as results:
-        results.write(json.dumps(result) + "\n")

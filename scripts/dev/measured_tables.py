@@ -3,15 +3,15 @@
 
     scripts/dev/measured_tables.py [--check]
 
-Results come from `scripts/measure.py --append` and scripts/speedrun.py; lines with "by_hand" were written by hand.
+Results come from `scripts/measure.py --append`; lines with "by_hand" were written by hand.
 A table is what is between its two marker comments. --check writes nothing: it prints what would change, and exits with
 1 if anything would.
 
-Options: results of speedrun.py for gpt.json with 320 steps and something else changed, each under its baseline: the
+Options: results with a target for gpt.json with 320 steps and something else changed, each under its baseline: the
 result with nothing else changed, from the same commit, CPU and number of threads. Repeated baselines make one row.
 
-Results: all others, by config. Of the same config with the same --set only the newest is shown, but results of
-speedrun.py, which are about time, keep a row for each CPU and number of threads.
+Results: all others, by config. Of the same config with the same --set only the newest is shown, but results with a
+target, which are about time, keep a row for each CPU and number of threads.
 """
 import argparse
 import difflib

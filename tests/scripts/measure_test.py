@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/measure.py in a small repository of its own, with configs that train in a moment."""
+"""scripts/measure.py, without a target and with one, in a small repository of its own, with configs that train in a moment."""
 import json
 import os
 import pathlib
@@ -21,6 +21,9 @@ CONFIGS = {
                "objective": {"type": "masked_lm", "source_length": 8}},
     "pairs": {"data": PAIRS, "tokenizer": {"type": "word"}, "objective": {"type": "seq2seq"},
               "train": {**TRAIN, "save_every": 2, "keep_last": 10}},
+    "toy": {"data": {"train": "text.txt"}, "objective": {"type": "causal_lm", "target_length": 8},
+            "model": {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 0, "decoder_layers": 1},
+            "train": {"batch_tokens": 100, "max_steps": 12, "eval_every": 2, "save_every": 2}},
 }
 
 
@@ -31,7 +34,7 @@ def git(folder, *arguments):
 
 @unittest.skipUnless(shutil.which("git"), "git is not installed")
 @unittest.skipUnless(HEED.exists(), f"{HEED} is not built")
-class Measure(unittest.TestCase):
+class Repository(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heed_test_"))
         self.addCleanup(shutil.rmtree, self.folder)
@@ -56,12 +59,15 @@ class Measure(unittest.TestCase):
         git(self.repository, "add", "-A")
         git(self.repository, "commit", "--quiet", "--message", "Configs")
 
+    def call(self, *arguments, status=0):
+        done = subprocess.run([sys.executable, self.repository / "scripts" / "measure.py", "--heed", HEED,
+                               "--threads", "1", *map(str, arguments)], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
     def measure(self, *arguments):
         """The row and the object it prints."""
-        done = subprocess.run([sys.executable, self.repository / "scripts" / "measure.py", "--heed", HEED,
-                               "--threads", "1", *arguments], capture_output=True, text=True, cwd=self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        row, result = done.stdout.splitlines()
+        row, result = self.call(*arguments).stdout.splitlines()
         return row, json.loads(result)
 
     def heed(self, *arguments):
@@ -69,12 +75,14 @@ class Measure(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+
+class Measure(Repository):
     def test_a_clean_figure_names_commit_cpu_threads_and_date(self):
         row, result = self.measure("text")
         commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.repository, capture_output=True, text=True).stdout
         self.assertTrue(result["clean"], result)
         self.assertTrue(commit.startswith(result["commit"]))
-        self.assertEqual((result["config"], result["threads"], result["seeds"]), ("text.json", 1, 1))
+        self.assertEqual((result["config"], result["threads"], result["seeds"]), ("text.json", 1, [3]))
         self.assertEqual(row.count(" | "), 4)
         for text in ("`text.json`", result["commit"], result["cpu"], "1 thread |", result["date"]):
             self.assertIn(text, row)
@@ -154,17 +162,81 @@ class Measure(unittest.TestCase):
                   "--quiet")
         result = self.not_clean("the run was resumed", "text", "--keep", runs)
         self.assertIn("the run was not trained by this call", result["reasons"])
-        self.assertIsNone(result["minutes"])
+        self.assertEqual(result["minutes"], [])
         self.assertEqual(json.loads(self.heed("evaluate", runs / "text-seed-3", "--json"))["step"], 20)
 
     def test_a_kept_run_of_another_config_is_refused(self):
         runs = self.folder / "runs"
         self.heed("train", self.repository / "configs" / "text.json", "--run", runs / "text-seed-3", "--set",
                   "train.max_steps=4", "--quiet")
-        done = subprocess.run([sys.executable, self.repository / "scripts" / "measure.py", "text", "--heed", HEED,
-                               "--keep", runs], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("has another config", done.stderr)
+        self.assertIn("has another config", self.call("text", "--keep", runs, status=1).stderr)
+
+
+class Target(Repository):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "mine.txt").write_text("the old miller walked to the river and saw the mill . " * 40)
+
+    def reach(self, *arguments, config="toy", status=0):
+        return self.call(config, "--data", "train=mine.txt", "--target", *arguments, status=status)
+
+    def reached(self, *arguments, **more):
+        row, result = self.reach(*arguments, **more).stdout.splitlines()
+        return row, json.loads(result)
+
+    def test_every_seed_is_trained_to_the_end_and_measured_there(self):
+        row, result = self.reached("loss", "<=", 9, "--seeds", 2, "--set", "train.max_steps=8", "--note", "shorter",
+                                   "--keep", "runs")
+        self.assertEqual((result["seeds"], result["steps"], result["reached"], result["clean"]), ([3, 4], [8, 8], True, True),
+                         result)
+        for seed, value in zip(result["seeds"], result["values"]):
+            shown = self.heed("evaluate", self.folder / "runs" / f"toy-seed-{seed}", "--checkpoint", "last", "--json")
+            self.assertEqual(value, json.loads(shown)["loss"])
+        self.assertEqual(len(set(result["values"])), 2)
+        self.assertGreater(min(result["seconds"]), 0)
+        for text in ("`toy.json`", "`train.max_steps=8`", "shorter", "loss <= 9: yes", result["config_sha256"][:10],
+                     result["commit"], f"{min(result['values']):.4f} to {max(result['values']):.4f}"):
+            self.assertIn(text, row)
+
+    def test_a_missed_target_is_kept_beside_the_others(self):
+        self.reach("accuracy", ">=", 0, "--append", config="toy.json")
+        row, second = self.reached("loss", "<=", 0.1, "--average", 3, "--append")
+        self.assertIn("loss <= 0.1: no", row)
+        self.assertIn("(average of the last 3)", row)
+        first, kept = map(json.loads, (self.repository / "configs" / "speedruns.jsonl").read_text().splitlines())
+        self.assertEqual(kept, second)
+        self.assertEqual((first["reached"], second["reached"], second["average"]), (True, False, 3))
+        self.assertEqual(second["steps"], [12])
+        self.assertTrue(second["clean"], second)  # earlier results are not a change of the sources
+        self.assertEqual(first["config_sha256"], second["config_sha256"])
+        self.assertEqual(len(second["data_sha256"][0]), 64)
+
+    def test_a_target_that_cannot_be_measured_is_refused_before_training(self):
+        for target in (("los", "<=", "1"), ("loss", "<", "1"), ("loss", "<=", "low"), ("loss", "<=", "nan")):
+            self.assertIn("expected --target", self.reach(*target, status=2).stderr)
+        for options, reason in ((("bleu", ">=", 3), "bleu measures translations"),
+                                (("loss", "<=", 9, "--average", 4), "only 3 saved"),
+                                (("loss", "<=", 9, "--average", 3, "--set", "train.max_steps=4"), "only 2 saved"),
+                                (("loss", "<=", 9, "--average", 2, "--set", "train.save_every=0"), "only 1 saved"),
+                                (("bits_per_byte", "<=", 9, "--set", "objective.type=masked_lm", "--set",
+                                  "model.encoder_layers=1", "--set", "model.decoder_layers=0"), "does not score every byte"),
+                                (("bits_per_byte", "<=", 9, "--set", "data.lowercase=true"), "data.lowercase"),
+                                (("loss", "<=", 9, "--set", "data.valid_fraction=0"), "no file is held out")):
+            error = self.reach(*options, status=2).stderr
+            self.assertIn(reason, error)
+            self.assertNotIn("training toy", error)
+
+    def test_steps_are_those_that_were_done(self):
+        _, result = self.reached("loss", "<=", 9, "--set", "train.patience=1", "--set", "optimizer.learning_rate=1e-30",
+                                 "--set", "optimizer.warmup_steps=0")
+        self.assertLess(result["steps"][0], 12)
+
+    def test_a_seed_that_diverges_is_kept_and_misses_the_target(self):
+        _, result = self.reached("loss", "<=", 9, "--seeds", 2, "--set", "optimizer.type=sgd", "--set",
+                                 "optimizer.learning_rate=1e6", "--set", "optimizer.clip_norm=0", "--set",
+                                 "optimizer.warmup_steps=1")
+        self.assertEqual((result["values"], result["mean"], result["reached"]), ([None, None], None, False))
+        self.assertEqual((result["seconds"], result["steps"], result["mean_seconds"]), ([], [], None))
 
 
 if __name__ == "__main__":
