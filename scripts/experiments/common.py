@@ -16,14 +16,14 @@ import json
 import math
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import textwrap
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import gold  # noqa: E402
-from gold import best_head, with_interval  # noqa: E402, F401 (for the experiments, as cell and mean)
+from gold_scores import best_head, with_interval  # noqa: E402, F401 (for the experiments, as cell and mean)
 from heed_runs import DEFAULT_HEED, ROOT, Heed, cell, mean  # noqa: E402, F401
 
 DATA = ROOT / "data"
@@ -68,7 +68,11 @@ class Lab:
 
     def gold(self, run, *arguments):
         """What scripts/gold.py --json prints of the first kind of attention."""
-        return gold.scores(self.heed, gold.parse([*map(str, (run, *arguments))]))[0]
+        done = subprocess.run([ROOT / "scripts/gold.py", run, *map(str, arguments), "--json", "--heed", self.heed.program],
+                              stdout=subprocess.PIPE)
+        if done.returncode != 0:
+            sys.exit(done.returncode)  # gold.py has said why
+        return json.loads(done.stdout)["kinds"][0]
 
     def untrained(self, name, config, seed):
         """The same model before training: one step that changes nothing."""

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +26,7 @@ def characters(line):
 
 
 def words(line):
-    return [[m.start(), m.end()] for m in gold.re.finditer(r"\S+", line)]
+    return [[m.start(), m.end()] for m in re.finditer(r"\S+", line)]
 
 
 class Uniform:
@@ -43,7 +44,7 @@ class Uniform:
                 places = self.units(line)
                 texts = [line.encode()[b:e].decode() for b, e in places]
                 yield {"text": line, "bytes": places,
-                       "ids": [7 if self.known is None or t in self.known else gold.UNKNOWN for t in texts]}
+                       "ids": [7 if self.known is None or t in self.known else 0 for t in texts]}
             return
         self.read.append(lines)
         config = json.loads((run / "config.json").read_text())
