@@ -14,7 +14,7 @@ differs, and exits with 6 if any does. JSON is compared by value, without times,
 config.json and the film are not compared. Differences of tensors are relative to the tensor's largest value. The last
 digits depend on the CPU and OpenBLAS, so record both programs on one machine.
 
-An older program is called with its own option names (RENAMED). Needs only Python's standard library.
+Needs only Python's standard library.
 """
 import argparse
 import array
@@ -34,21 +34,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from heed_runs import ROOT, cpu  # noqa: E402
 
-# Renamed options: command, arguments now, and arguments for a program whose command has no --file.
-RENAMED = (
-    ("evaluate", r"--file (\S+) --target-file (\S+)", r"--source \1 --target \2"),
-    ("evaluate", r"--file", r"--data"),
-    ("sample", r"--file", r"--prompt-file"),
-    ("score", r"--file (\S+) --target-file (\S+)", r"--source \1 --target \2"),
-    ("score", r"--file", r"--target"),
-    ("score", r'"([^"]*)" --target "([^"]*)"', r'"\1 ||| \2"'),
-    ("tokenize", r"--file (\S+)", r"< \1"),
-    ("tokenize", r"--side source", r"--source"),
-    ("translate", r"--file", r"--input"),
-)
 IGNORED = {"seconds", "tokens_per_second", "run", "checkpoint", "data"}  # keys of JSON: times, speeds, paths
-# Keys that a newer program may add to the JSON of a command.
-ADDED = {"attend": {"source_bytes", "target_bytes"}, "tokenize": {"bytes", "text"}}
 METRICS = {"kind", "step", "loss", "accuracy", "gradient_norm", "learning_rate", "bleu"}  # keys of metrics.jsonl
 
 # A word with a colon is the section of the keys after it.
@@ -233,31 +219,15 @@ class Recorder:
 
     def __init__(self, program, root, kept, name):
         self.program, self.name, self.folder, self.kept = program, name, root / name, kept / name
-        self.config, self.helps, self.items, self.wrong = config_of(name), {}, {}, []
+        self.config, self.items, self.wrong = config_of(name), {}, []
         self.folder.mkdir()
         self.kept.mkdir(parents=True)
 
-    def arguments(self, line):
-        """A command with this program's option names, and its standard input."""
-        command = line.split()[0]
-        if command not in self.helps:
-            done = subprocess.run([self.program, command, "--help"], capture_output=True, text=True)
-            self.helps[command] = done.stdout
-        if "--file " not in self.helps[command]:
-            for name, now, then in RENAMED:
-                line = re.sub(now, then, line) if name == command else line
-        words = shlex.split(line)
-        if "<" not in words:
-            return words, b""
-        place = words.index("<")
-        return words[:place] + words[place + 2:], (self.folder / words[place + 1]).read_bytes()
-
     def heed(self, line, keep=True):
-        arguments, standard_input = self.arguments(line)
-        done = subprocess.run([self.program, *arguments], cwd=self.folder, capture_output=True, timeout=300,
-                              input=standard_input)
+        done = subprocess.run([self.program, *shlex.split(line)], cwd=self.folder, capture_output=True, timeout=300,
+                              stdin=subprocess.DEVNULL)
         if done.returncode != 0:
-            raise RuntimeError(f"heed {shlex.join(arguments)}\nexit {done.returncode}: " + done.stderr.decode()[-1000:])
+            raise RuntimeError(f"heed {line}\nexit {done.returncode}: " + done.stderr.decode()[-1000:])
         if keep:
             self.items[line] = {"kind": "json" if "--json" in line else "text", "out": done.stdout.decode()}
 
@@ -335,7 +305,7 @@ def record(program, folder, names, jobs):
         for item, value in of_config.items():
             run, _, file = item.partition(": ")
             other = of_config.get(f"1 thread: {file}")
-            if re.match(r"\d then", run) and (found := difference(item, other, value, folder, folder)):
+            if re.match(r"\d then", run) and (found := difference(other, value, folder, folder)):
                 wrong.append(f"{name}: {run} do not end in the same bytes as 1 thread: {file}: {found}")
     count = sum(map(len, items.values()))
     print(f"{program}: {count} items of {len(names)} configs recorded in {time.monotonic() - begin:.0f} s",
@@ -343,13 +313,12 @@ def record(program, folder, names, jobs):
     return wrong
 
 
-def leaves_of_json(value, added, place=""):
+def leaves_of_json(value, place=""):
     """{place: number, text, true, false or null} of a JSON value."""
     if isinstance(value, dict):
-        found = [leaves_of_json(v, added, f"{place}.{key}") for key, v in value.items()
-                 if key not in IGNORED and key not in added]
+        found = [leaves_of_json(v, f"{place}.{key}") for key, v in value.items() if key not in IGNORED]
     elif isinstance(value, list):
-        found = [leaves_of_json(v, added, f"{place}[{i}]") for i, v in enumerate(value)]
+        found = [leaves_of_json(v, f"{place}[{i}]") for i, v in enumerate(value)]
         found.append({f"{place}.length": len(value)})
     else:
         return {place: value}
@@ -421,16 +390,15 @@ def tensor_difference(old, new):
             f"{sizes[worst]:.2g} in {worst}")
 
 
-def difference(item, old, new, old_folder, new_folder):
-    """How an item differs, in words, or None. The JSON of `new` may have more keys, if ADDED lists them."""
+def difference(old, new, old_folder, new_folder):
+    """How an item differs, in words, or None."""
     if old is None or new is None:
         return "only in the new record" if old is None else "missing in the new record"
     if old["kind"] == "tensors":
         return tensor_difference(tensors(old_folder / old["file"]), tensors(new_folder / new["file"]))
     if old["kind"] == "json":
-        added = ADDED.get(item.split()[0], set())
-        sides = [[json.loads(line) for line in side["out"].splitlines()] for side in (old, new)]
-        return value_difference(*(leaves_of_json(side, added) for side in sides))
+        return value_difference(*(leaves_of_json([json.loads(line) for line in side["out"].splitlines()])
+                                  for side in (old, new)))
     return value_difference(leaves_of_text(old["out"]), leaves_of_text(new["out"]))
 
 
@@ -443,7 +411,7 @@ def compare(old_folder, new_folder, only):
     for name in only or {**old["items"], **new["items"]}:
         ours, theirs = old["items"].get(name, {}), new["items"].get(name, {})
         for item in {**ours, **theirs}:
-            found = difference(item, ours.get(item), theirs.get(item), old_folder, new_folder)
+            found = difference(ours.get(item), theirs.get(item), old_folder, new_folder)
             count += 1
             equal += found is None
             if found:

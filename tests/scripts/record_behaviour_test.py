@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """scripts/dev/record_behaviour.py sees changes in tensors, JSON and text, and nothing else; its configs use every choice."""
 import array
-import contextlib
-import io
 import json
 import os
 import pathlib
 import sys
 import tempfile
 import unittest
-import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
@@ -19,13 +16,13 @@ import record_behaviour as recorder  # noqa: E402
 HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
 
 
-def json_difference(old, new, item="score run --json"):
+def json_difference(old, new):
     old, new = ({"kind": "json", "out": text} for text in (old, new))
-    return recorder.difference(item, old, new, None, None)
+    return recorder.difference(old, new, None, None)
 
 
 def text_difference(old, new):
-    return recorder.difference("score run", {"kind": "text", "out": old}, {"kind": "text", "out": new}, None, None)
+    return recorder.difference({"kind": "text", "out": old}, {"kind": "text", "out": new}, None, None)
 
 
 def tensor(*values, dtype="F32"):
@@ -51,12 +48,6 @@ class Differences(unittest.TestCase):
         self.assertIsNotNone(json_difference('{"a":[]}', '{"a":[[]]}'))
         self.assertIsNotNone(json_difference("{}\n{}\n", "{}\n"))
 
-    def test_a_key_may_be_added_where_the_table_says_so(self):
-        with unittest.mock.patch.dict(recorder.ADDED, {"score": {"b"}}):
-            self.assertIsNone(json_difference('{"a":1}', '{"a":1,"b":2}'))
-            self.assertIsNotNone(json_difference('{"a":1}', '{"a":1,"c":2}'))
-            self.assertIsNotNone(json_difference('{"a":1}', '{"a":1,"b":2}', "fill run --json"))
-
     def test_text_is_compared_word_by_word_and_space_by_space(self):
         self.assertIsNone(text_difference("a 0.5\nb\n", "a 0.5\nb\n"))
         self.assertIn("0.5 at line 1 word 2: 0.5, now 0.25", text_difference("a 0.5\nb\n", "a 0.25\nb\n"))
@@ -77,35 +68,6 @@ class Differences(unittest.TestCase):
         old = {"k_proj.bias": tensor(1), "w": tensor(1)}
         found = recorder.tensor_difference(old, {"k_proj.bias": tensor(9), "w": tensor(1.25)})
         self.assertIn("0.25 in w", found)
-
-
-class Renaming(unittest.TestCase):
-    def arguments(self, line, help_text):
-        one = object.__new__(recorder.Recorder)
-        one.folder, one.helps = pathlib.Path(self.folder), {line.split()[0]: help_text}
-        return one.arguments(line)
-
-    def setUp(self):
-        with contextlib.ExitStack() as stack:
-            self.folder = stack.enter_context(tempfile.TemporaryDirectory())
-            self.addCleanup(stack.pop_all().close)
-        pathlib.Path(self.folder, "f").write_text("lines")
-
-    def test_a_program_with_file_gets_the_current_names(self):
-        for line in ("score run --file f --target-file g", "tokenize run --file f", 'score run "a b" --target "c"'):
-            self.assertEqual(self.arguments(line, "  --file FILE  lines"), (recorder.shlex.split(line), b""))
-
-    def test_an_older_program_gets_its_own_names(self):
-        for line, words in (("score run --file f --target-file g --json", "score run --source f --target g --json"),
-                            ("score run --file f", "score run --target f"),
-                            ('score run "a b" --target "c"', 'score run "a b ||| c"'),
-                            ('attend run "a b" --target "c"', 'attend run "a b" --target c'),
-                            ("evaluate run --file f", "evaluate run --data f"),
-                            ("sample run --file f -n 3", "sample run --prompt-file f -n 3"),
-                            ("translate run --file f", "translate run --input f")):
-            self.assertEqual(self.arguments(line, "  --prompt-file PATH")[0], recorder.shlex.split(words))
-        self.assertEqual(self.arguments("tokenize run --file f --side source", "")[0:2],
-                         (["tokenize", "run", "--source"], b"lines"))
 
 
 @unittest.skipUnless(HEED.exists(), f"{HEED} is not built")
