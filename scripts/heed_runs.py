@@ -45,6 +45,15 @@ class Heed:
             sys.exit(f"{pathlib.Path(sys.argv[0]).name}: heed {' '.join(line)} ended with exit code {process.returncode}")
 
 
+def tensors(data):
+    """Name, type, shape, begin and end of every tensor of a safetensors file."""
+    start = 8 + int.from_bytes(data[:8], "little")
+    for name, entry in json.loads(data[8:start]).items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            yield name, entry["dtype"], entry["shape"], start + begin, start + end
+
+
 def config_file(name):
     """The config of this path or, if there is no such file, of this name in configs/."""
     return name if name.is_file() else ROOT / "configs" / f"{str(name).removesuffix('.json')}.json"

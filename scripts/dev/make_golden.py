@@ -43,6 +43,9 @@ try:
 except ModuleNotFoundError:
     torch = None  # --help is there without it
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from heed_runs import tensors as tensors_in  # noqa: E402
+
 SMALL = {"d_model": 12, "n_heads": 3, "d_ff": 20, "encoder_layers": 1, "decoder_layers": 1}
 ADAMW = {"type": "adamw", "learning_rate": 0.002, "betas": [0.9, 0.98], "eps": 1e-4,
          "weight_decay": 0.1, "clip_norm": 0.5}
@@ -389,13 +392,8 @@ def safetensors(tensors):
 
 
 def read_safetensors(data):
-    size = struct.unpack("<Q", data[:8])[0]
-    out = {}
-    for name, h in json.loads(data[8:8 + size]).items():
-        begin, end = (8 + size + x for x in h["data_offsets"])
-        values = struct.unpack(f"<{(end - begin) // 8}d", data[begin:end])
-        out[name] = torch.tensor(values, dtype=torch.float64).reshape(h["shape"])
-    return out
+    return {name: torch.tensor(struct.unpack(f"<{(end - begin) // 8}d", data[begin:end]), dtype=torch.float64).reshape(shape)
+            for name, _, shape, begin, end in tensors_in(data)}
 
 
 def largest_error(expected, actual):

@@ -36,6 +36,8 @@ from browser import Browser, find_chromium  # noqa: E402
 STEPS = (1, 50, 100, 150, 1000)  # of learning.svg
 PULLED = (10, 20, 50, 100, 400)  # of pull.svg
 LINE = "3 17 9 12 5"
+TOKENS, WRITTEN = [*LINE.split(), "⏎"], [*LINE.split()[::-1], "⏎"]
+SIDE, GAP, TOP = 20, 22, 92  # of a cell, between maps, above them
 WIDTH = 1060  # of the report
 PULL_STYLE = STYLE + """
   .less { fill: #9a4700; } @media (prefers-color-scheme: dark) { .less { fill: #f2a65a; } }
@@ -55,73 +57,67 @@ def train(heed, config, *options):
     heed("resume", run, "--quiet")
 
 
+def maps_at(heed, run, steps, *options):
+    """What attend gives for LINE at each step, and the head that looks most at the token to write after the last one."""
+    target = LINE.split()[::-1]
+    found = [heed.json("attend", run, "--checkpoint", f"step-{step}", LINE, "--target", " ".join(target), *options)
+             for step in steps]
+    heads, n = found[-1]["cross"][0], len(target)
+    return found, max(range(len(heads)), key=lambda h: sum(heads[h][i][n - 1 - i] for i in range(n)))
+
+
+def page(width, height, title, *lines):
+    return [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{height}" rx="10"/>', text(18, 30, title, "title"),
+            *(text(18, 52 + 19 * i, line, "words muted") for i, line in enumerate(lines))]
+
+
+def head_map(x, y, rows, most=1, above=(), beside=()):
+    """The map of a head, with tokens above and beside it: blue above 0, brown below, strongest at `most`."""
+    size = len(rows) * SIDE
+    return [*(text(x + (i + 0.5) * SIDE, y - 8, token, "middle muted") for i, token in enumerate(above)),
+            *(text(x - 10, y + 15 + i * SIDE, token, "end muted") for i, token in enumerate(beside)),
+            *(f'<rect class="{"cell" if w > 0 else "less"}" x="{x + k * SIDE}" y="{y + i * SIDE}" width="{SIDE}" height="{SIDE}" '
+              f'fill-opacity="{abs(w) / most:.2f}"/>'
+              for i, row in enumerate(rows) for k, w in enumerate(row) if abs(w) / most >= 0.005),
+            f'<rect class="frame" x="{x}" y="{y}" width="{size}" height="{size}" rx="3"/>']
+
+
 def learning(heed, run):
     """At every step of STEPS, the head that looks most at the token to write after the last step."""
-    source, target = LINE.split(), LINE.split()[::-1]
-    n = len(source)
-    maps = [heed.json("attend", run, "--checkpoint", f"step-{step}", LINE,
-                      "--target", " ".join(target))["cross"][0] for step in STEPS]
-    head = max(range(len(maps[-1])), key=lambda h: sum(maps[-1][h][i][n - 1 - i] for i in range(n)))
+    maps, head = maps_at(heed, run, STEPS)
     test = ["--file", ROOT / "data" / "reverse.test.source", "--target-file", ROOT / "data" / "reverse.test.target"]
-    side, gap, left, top = 20, 22, 72, 92
-    width = left + len(STEPS) * (n + 1) * side + (len(STEPS) - 1) * gap + 18
-    body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{top + 190}" rx="10"/>',
-            text(18, 30, "A transformer learns where to look", "title"),
-            text(18, 52, f"Its task is to write “{LINE}” backwards. A row is a token that it writes, a column a token "
-                 "that it reads;", "words muted"),
-            text(18, 71, "the stronger the colour, the more attention. ⏎ ends a line. Below: how many of 200 unseen lines "
-                 "are right.", "words muted")]
-    for frame, (step, weights) in enumerate(zip(STEPS, maps)):
-        x = left + frame * ((n + 1) * side + gap)
-        for i, token in enumerate([*source, "⏎"]):
-            body.append(text(x + (i + 0.5) * side, top + 14, token, "middle muted"))
-        if frame == 0:
-            body += [text(left - 10, top + 37 + i * side, token, "end muted") for i, token in enumerate([*target, "⏎"])]
-            body.append(text(18, top + 14, "writes", "words muted"))
-        for i, row in enumerate(weights[head]):
-            body += [f'<rect class="cell" x="{x + k * side}" y="{top + 22 + i * side}" width="{side}" height="{side}" '
-                     f'fill-opacity="{w:.2f}"/>' for k, w in enumerate(row) if w >= 0.005]
-        size = (n + 1) * side
-        body.append(f'<rect class="frame" x="{x}" y="{top + 22}" width="{size}" height="{size}" rx="3"/>')
+    left, size = 72, len(TOKENS) * SIDE
+    width = left + len(STEPS) * size + (len(STEPS) - 1) * GAP + 18
+    body = page(width, TOP + 190, "A transformer learns where to look",
+                f"Its task is to write “{LINE}” backwards. A row is a token that it writes, a column a token that it reads;",
+                "the stronger the colour, the more attention. ⏎ ends a line. Below: how many of 200 unseen lines are right.")
+    body.append(text(18, TOP + 14, "writes", "words muted"))
+    for frame, (step, found) in enumerate(zip(STEPS, maps)):
+        x = left + frame * (size + GAP)
+        body += head_map(x, TOP + 22, found["cross"][0][head], above=TOKENS, beside=WRITTEN if frame == 0 else ())
         right = heed.json("evaluate", run, "--checkpoint", f"step-{step}", *test, "--bleu", "--beam-size", 1)["exact_match"]
-        body.append(text(x + size / 2, top + 162, f"step {step}", "title middle"))
-        body.append(text(x + size / 2, top + 180, f"{right:.0f} % right", "words muted middle"))
+        body.append(text(x + size / 2, TOP + 162, f"step {step}", "title middle"))
+        body.append(text(x + size / 2, TOP + 180, f"{right:.0f} % right", "words muted middle"))
     words = f"Attention maps at steps {', '.join(map(str, STEPS))}: a diagonal appears."
-    return svg(width, top + 191, words, STYLE, body)
+    return svg(width, TOP + 191, words, STYLE, body)
 
 
 def pull(heed, run):
     """The weights and, below, the pull of the head that looks most at the token to write after the last step of PULLED."""
-    source, target = LINE.split(), LINE.split()[::-1]
-    n = len(source)
-    frames = [heed.json("attend", run, "--checkpoint", f"step-{step}", LINE, "--target", " ".join(target), "--pull")
-              for step in PULLED]
-    last = frames[-1]["cross"][0]
-    head = max(range(len(last)), key=lambda h: sum(last[h][i][n - 1 - i] for i in range(n)))
-    side, gap, left, top = 20, 22, 90, 92
-    size = (n + 1) * side
-    width = left + len(PULLED) * size + (len(PULLED) - 1) * gap + 18
-    body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{top + 2 * size + 76}" rx="10"/>',
-            text(18, 30, "The loss knows where to look before attention does", "title"),
-            text(18, 52, f"A model learns to write “{LINE}” backwards. Above: where a head looks. Below: where the loss "
-                 "pulls it,", "words muted"),
-            text(18, 71, "blue to more weight, brown to less, in shares of the strongest.", "words muted")]
+    frames, head = maps_at(heed, run, PULLED, "--pull")
+    left, size = 90, len(TOKENS) * SIDE
+    width = left + len(PULLED) * size + (len(PULLED) - 1) * GAP + 18
+    body = page(width, TOP + 2 * size + 76, "The loss knows where to look before attention does",
+                f"A model learns to write “{LINE}” backwards. Above: where a head looks. Below: where the loss pulls it,",
+                "blue to more weight, brown to less, in shares of the strongest.")
     for frame, (step, maps) in enumerate(zip(PULLED, frames)):
-        x = left + frame * (size + gap)
-        for row, (name, cells) in enumerate((("looks", maps["cross"][0][head]), ("pull", maps["pull"]["cross"][0][head]))):
-            y = top + 22 + row * (size + 16)
-            body += [text(x + (i + 0.5) * side, top + 14, token, "middle muted") for i, token in enumerate([*source, "⏎"])
-                     if row == 0]
-            if frame == 0:
-                body += [text(left - 10, y + 15 + i * side, token, "end muted") for i, token in enumerate([*target, "⏎"])]
-                body.append(text(18, y + 75, name, "words muted"))
-            most = 1 if row == 0 else max(abs(p) for line in cells for p in line)
-            body += [f'<rect class="{"cell" if p > 0 else "less"}" x="{x + k * side}" y="{y + i * side}" width="{side}" '
-                     f'height="{side}" fill-opacity="{abs(p) / most:.2f}"/>'
-                     for i, line in enumerate(cells) for k, p in enumerate(line) if abs(p) / most >= 0.005]
-            body.append(f'<rect class="frame" x="{x}" y="{y}" width="{size}" height="{size}" rx="3"/>')
-        body.append(text(x + size / 2, top + 2 * size + 62, f"step {step}", "title middle"))
-    return svg(width, top + 2 * size + 77, f"Weights and pull of a head at steps {', '.join(map(str, PULLED))}: the pull shows "
+        x, y = left + frame * (size + GAP), TOP + 22
+        pulls, beside = maps["pull"]["cross"][0][head], WRITTEN if frame == 0 else ()
+        body += head_map(x, y, maps["cross"][0][head], above=TOKENS, beside=beside)
+        body += head_map(x, y + size + 16, pulls, max(abs(p) for row in pulls for p in row), beside=beside)
+        body.append(text(x + size / 2, TOP + 2 * size + 62, f"step {step}", "title middle"))
+    body += [text(18, TOP + 97, "looks", "words muted"), text(18, TOP + 113 + size, "pull", "words muted")]
+    return svg(width, TOP + 2 * size + 77, f"Weights and pull of a head at steps {', '.join(map(str, PULLED))}: the pull shows "
                "the diagonal first.", PULL_STYLE, body)
 
 

@@ -24,7 +24,6 @@ import pathlib
 import re
 import shlex
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -32,7 +31,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from heed_runs import ROOT, cpu  # noqa: E402
+from heed_runs import ROOT, cpu, tensors  # noqa: E402
 
 IGNORED = {"seconds", "tokens_per_second", "run", "checkpoint", "data"}  # keys of JSON: times, speeds, paths
 METRICS = {"kind", "step", "loss", "accuracy", "gradient_norm", "learning_rate", "bleu"}  # keys of metrics.jsonl
@@ -359,17 +358,14 @@ def value_difference(old, new):
     return "; ".join(words)
 
 
-def tensors(path):
-    """{name: (dtype, shape, bytes)} of a safetensors file."""
+def tensors_of(path):
+    """{name: (type, shape, bytes)} of a safetensors file."""
     data = path.read_bytes()
-    begin = 8 + struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:begin])
-    return {name: (entry["dtype"], entry["shape"], data[begin:][slice(*entry["data_offsets"])])
-            for name, entry in header.items() if name != "__metadata__"}
+    return {name: (kind, shape, data[begin:end]) for name, kind, shape, begin, end in tensors(data)}
 
 
 def tensor_difference(old, new):
-    """How two results of tensors() differ, in words, or None."""
+    """How two results of tensors_of() differ, in words, or None."""
     if old.keys() != new.keys():
         return "other tensors: " + ", ".join(sorted(old.keys() ^ new.keys())[:4])
     names = [name for name in old if old[name] != new[name]]
@@ -395,7 +391,7 @@ def difference(old, new, old_folder, new_folder):
     if old is None or new is None:
         return "only in the new record" if old is None else "missing in the new record"
     if old["kind"] == "tensors":
-        return tensor_difference(tensors(old_folder / old["file"]), tensors(new_folder / new["file"]))
+        return tensor_difference(tensors_of(old_folder / old["file"]), tensors_of(new_folder / new["file"]))
     if old["kind"] == "json":
         return value_difference(*(leaves_of_json([json.loads(line) for line in side["out"].splitlines()])
                                   for side in (old, new)))

@@ -24,7 +24,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from gold_scores import best_head, with_interval  # noqa: E402, F401 (for the experiments, as cell and mean)
-from heed_runs import DEFAULT_HEED, ROOT, Heed, cell, mean  # noqa: E402, F401
+from heed_runs import DEFAULT_HEED, ROOT, Heed, cell, mean, tensors  # noqa: E402, F401
 
 DATA = ROOT / "data"
 SIDES = ("source", "target")
@@ -126,19 +126,10 @@ def test_files(task):
     return ["--file", DATA / f"{task}.test.source", "--target-file", DATA / f"{task}.test.target"]
 
 
-def tensors(raw):
-    """Name, shape, begin and end of every tensor of a safetensors file."""
-    start = 8 + int.from_bytes(raw[:8], "little")
-    for name, t in json.loads(raw[8:start]).items():
-        if name != "__metadata__":
-            begin, end = t["data_offsets"]
-            yield name, t["shape"], start + begin, start + end
-
-
 def weights(run, which="best"):
     """The tensors of a checkpoint, by name, as flat arrays."""
     raw = (run / "checkpoints" / which / "model.safetensors").read_bytes()
-    return {name: array.array("f", raw[begin:end]) for name, _, begin, end in tensors(raw)}
+    return {name: array.array("f", raw[begin:end]) for name, _, _, begin, end in tensors(raw)}
 
 
 def without_heads(run, heads, copy):
@@ -150,7 +141,7 @@ def without_heads(run, heads, copy):
     raw = bytearray(file.read_bytes())
     before = hashlib.sha256(raw).hexdigest()
     n_heads = json.loads((copy / "config.json").read_text())["model"]["n_heads"]
-    places = {name: (shape, begin) for name, shape, begin, _ in tensors(raw)}
+    places = {name: (shape, begin) for name, _, shape, begin, _ in tensors(raw)}
     for layer, head in heads:
         (rows, columns), begin = places[f"decoder.layers.{layer}.self_attn.out_proj.weight"]
         width = 4 * columns // n_heads
