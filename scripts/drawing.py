@@ -21,3 +21,9 @@ def svg(width, height, label, style, body):
 
 def text(x, y, words, kind=""):
     return f'<text x="{x:g}" y="{y:g}"' + (f' class="{kind}"' if kind else "") + f">{html.escape(words)}</text>"
+
+
+def page(width, height, title, *lines):
+    """What a picture begins with: its page, a title and lines below it."""
+    return [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{height}" rx="10"/>', text(18, 30, title, "title"),
+            *(text(18, 52 + 19 * i, line, "words muted") for i, line in enumerate(lines))]

@@ -27,7 +27,7 @@ import tempfile
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from drawing import STYLE, svg, text  # noqa: E402
+from drawing import STYLE, page, svg, text  # noqa: E402
 from heed_runs import DEFAULT_HEED, ROOT, Heed  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "tests" / "pages"))
@@ -64,11 +64,6 @@ def maps_at(heed, run, steps, *options):
              for step in steps]
     heads, n = found[-1]["cross"][0], len(target)
     return found, max(range(len(heads)), key=lambda h: sum(heads[h][i][n - 1 - i] for i in range(n)))
-
-
-def page(width, height, title, *lines):
-    return [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{height}" rx="10"/>', text(18, 30, title, "title"),
-            *(text(18, 52 + 19 * i, line, "words muted") for i, line in enumerate(lines))]
 
 
 def head_map(x, y, rows, most=1, above=(), beside=()):
@@ -228,11 +223,11 @@ def small_png(data):
 
 def report(heed, run, out):
     """Pictures of the report's first curves and its texts."""
-    page = run / "report.html"
-    heed("report", run, "--html", page)
+    written = run / "report.html"
+    heed("report", run, "--html", written)
     with Browser() as browser:
         for look in ("light", "dark"):
-            browser.open(page, WIDTH, dark=look == "dark")
+            browser.open(written, WIDTH, dark=look == "dark")
             browser.value("[...document.querySelectorAll('#curves figure')].slice(2).forEach((f) => f.remove())")
             bottom = browser.value("Math.ceil(document.getElementById('samples-title').closest('section')"
                                    ".getBoundingClientRect().bottom)")

@@ -18,7 +18,7 @@ import math
 import random
 
 from common import LAST, Lab, best_head, cell, head_of, mean, shows, table, with_interval, without_heads
-from drawing import STYLE, svg, text
+from drawing import STYLE, page, svg, text
 
 VERBS = "sang slept swam danced prayed laughed painted shouted".split()
 KINDS = {"woman": ("she", "a"), "man": ("he", "o"), "pet": ("it", "us")}  # the pronoun, and how the names end
@@ -190,12 +190,9 @@ def draw(lab, run, head, passage):
     wide, high, left, top = 7.83, 30, 18, 102
     words = passage.words[:passage.pronoun]
     width = round(2 * left + wide * (len(" ".join(words)) + 24))
-    body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{top + 3 * high - 12}" rx="10"/>',
-            text(left, 30, "A head that finds the noun of a pronoun", "title"),
-            text(left, 52, "A noun always does the same. The model never read these with a pronoun, nor this pattern.",
-                 "words muted"),
-            text(left, 71, "The stronger the colour, the more the head looks there from the last word. Right: what should "
-                 "follow.", "words muted")]
+    body = page(width, top + 3 * high - 12, "A head that finds the noun of a pronoun",
+                "A noun always does the same. The model never read these with a pronoun, nor this pattern.",
+                "The stronger the colour, the more the head looks there from the last word. Right: what should follow.")
     for row, (pronoun, _) in enumerate(KINDS.values()):
         line, y = " ".join([*words, pronoun]), top + row * high
         weights = lab.json("attend", run, *LAST, line)["decoder"][head[0]][head[1]][-1][1:]  # without <s>

@@ -14,7 +14,7 @@ import itertools
 import random
 
 from common import LAST, Lab, cell, mean, merged, shows, table, without_heads
-from drawing import STYLE, svg, text
+from drawing import STYLE, page, svg, text
 
 LINES = 50
 STEPS = range(25, 401, 25)
@@ -103,10 +103,8 @@ def chart(x, title, lines, most):
 
 def draw(losses, weights):
     left, width, height = 54, 868, 350
-    body = [f'<rect class="page" x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="10"/>',
-            text(18, 30, "Two layers learn to continue what they have read before, one layer does not", "title"),
-            text(18, 52, "Random tokens, and then the same again. Blue: two layers of attention; brown: one. A line is a training.",
-                 "words muted"),
+    body = [*page(width, height - 1, "Two layers learn to continue what they have read before, one layer does not",
+                  "Random tokens, and then the same again. Blue: two layers of attention; brown: one. A line is a training."),
             *chart(left, "loss where tokens are read again", losses, 5),
             *chart(left + 430, "weight of the best head on the token to write", weights, 1),
             text(left + 180, 340, "step", "words muted middle"), text(left + 610, 340, "step", "words muted middle")]
