@@ -34,16 +34,16 @@ CAPABILITIES = {
               "*/exchange */exchange_mpi */slices */ranks */launcher */crew"),
     "extend": (r"\b[Ee]xtend(s|ed|ing)?\b|kKept|\bkept_states|\"kept|kept-|RunEnd|\b(run|stored)\.end\b|logged_end|is_marked|"
                r"\bkKeep|\.keep\(|go_back|is_of_a_text|falls_?at|keep_fall|move_the_fall|[Ll]ater_?[Ee]nd|--more\b|"
-               r"request\.more\b|int64_t more = 0|steps_at_speed|run_aside|[Oo]ld_?[Rr]un|older_runs|"
+               r"request\.more\b|int64_t more = 0|steps_at_speed|\bset_aside|\bSetAside\b|older_runs|before_the_fall|fall_at_end|\bfall_\b|\.at_end\b|"
                r"(visit\(|line\[|value\(|[=!]= |decay_steps.{0,12})\"end\"",
-               "*/extend */later_end"),
+               "*/extend */later_end */set_aside"),
     "pull": (r"[Pp]ull", "*/pull"),
     "head names": (r"head_names?\b|\bHeadNames?\b|[Nn]amedHead|HeadProbe|head_in_words|HeadInWords|[Ii]nduction|"
                    r"kPatterns|\"heads\"\]|value\(\"heads\"|\.heads\.(map|length)|r\.names|--names|named-heads|\"pattern",
                    "*/head_names */head_in_words */head_patterns"),
     # On the page frames are what is shown: a page of one attention map has one, too.
     "film": (r"[Ff]ilm|(?<!data\.)(?<!\bat\.)(?<!size_t )(?<!- )(?<!\+ )\b[Ff]rames?_?\b(?!\(|:| the text)",
-             "*/film */film_listener */run_film */film_file */run_frames"),
+             "*/film */film_listener */run_film */film_file */frame_calendar */packed_maps */packed_weights"),
     "ablation": (r"[Aa]blat(?!ed\()(?!ion(\.|;|\(kind))|show/ablation", "*/ablation */ablate */web/ablation"),
     "observer": (r"[Oo]bserver?\b|\bon_(head|layer|feed_forward|head_gradient)\b", "*/observer"),
     "EMA": (r"\bema\b|ema_decay|\baveraged_?\b(?! too)|two_sets|used_values|used_weights|\bm\.used\b|>& used;|\"raw\.", ""),
