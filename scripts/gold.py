@@ -110,9 +110,7 @@ twice as much as in all three.
 
 
 def parse(arguments=None):
-    about, _, _ = __doc__.partition("\n\n")
-    parser = argparse.ArgumentParser(description=about, epilog=MEANING,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=pathlib.Path, metavar="RUN", help="run folder or checkpoint folder")
     parser.add_argument("--gold", type=pathlib.Path, required=True, help="the links (data/README.md)")
     parser.add_argument("--file", type=pathlib.Path, required=True, help="the text, or the source lines, it is about")

@@ -30,6 +30,7 @@ DATA = ROOT / "data"
 SIDES = ("source", "target")
 # Measures on held-out text take the last checkpoint: the best one was chosen by its loss on that same text.
 LAST = ("--checkpoint", "last")
+INITIAL = ("--checkpoint", "initial")
 
 
 class Lab:
@@ -73,12 +74,6 @@ class Lab:
         if done.returncode != 0:
             sys.exit(done.returncode)  # gold.py has said why
         return json.loads(done.stdout)["kinds"][0]
-
-    def untrained(self, name, config, seed):
-        """The same model before training: one step that changes nothing."""
-        still = {**config, "optimizer": {"type": "sgd", "learning_rate": 1e-30, "schedule": "constant"},
-                 "train": {**config["train"], "max_steps": 1}}
-        return self.train(name + "-untrained", still, seed)
 
     def done(self):
         print(f"\n{time.monotonic() - self.started:.0f} seconds", file=sys.stderr)

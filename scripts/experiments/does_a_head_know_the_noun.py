@@ -17,7 +17,7 @@ import json
 import math
 import random
 
-from common import LAST, Lab, best_head, cell, head_of, mean, shows, table, with_interval, without_heads
+from common import INITIAL, LAST, Lab, best_head, cell, head_of, mean, shows, table, with_interval, without_heads
 from drawing import STYLE, page, svg, text
 
 VERBS = "sang slept swam danced prayed laughed painted shouted".split()
@@ -219,7 +219,7 @@ def main():
     print(f"The word after the pronoun, on {PASSAGES} new passages of each kind.\n")
     rows = []
     for kind, test in tests.items():
-        scores, untrained = ([test.score(lab, run, which) for run in runs] for which in (LAST, ("--checkpoint", "initial")))
+        scores, untrained = ([test.score(lab, run, which) for run in runs] for which in (LAST, INITIAL))
         right = [score[0] for score in scores]
         rows.append((*kind, cell(right, 1), cell(score[1] for score in scores), cell((score[0] for score in untrained), 1),
                      f"{100 / 3:.1f}"))

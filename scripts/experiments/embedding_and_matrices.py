@@ -5,7 +5,7 @@ Trains a word-level decoder on the fables, with and without these matrices, and 
 looks up pairs of similar words in the embedding: what is the rank of the second word among the neighbours of the first?
 Controls: the same pairs before training, and the middle rank, which is chance.
 """
-from common import LAST, Lab, cell, fables_config, mean, merged, shows, table
+from common import INITIAL, LAST, Lab, cell, fables_config, mean, merged, shows, table
 
 PAIRS = ["king queen", "man woman", "boy girl", "he she", "him her", "fox wolf", "was were", "said asked"]
 IDENTITY = {"query": "identity", "key": "identity", "value": "identity"}
@@ -17,9 +17,9 @@ VARIANTS = {
 }
 
 
-def rank(lab, run, pair):
+def rank(lab, run, pair, checkpoint):
     first, second = pair.split()
-    found = lab.json("neighbors", run, first, "--top-k", 100000, *LAST)
+    found = lab.json("neighbors", run, first, "--top-k", 100000, *checkpoint)
     return next(i for i, n in enumerate(found["queries"][0]["neighbors"]) if n["token"].strip() == second) + 1
 
 
@@ -56,9 +56,8 @@ def main():
           f"{grown[least]:.2f} times.")
 
     print("\nRank of the second word among the neighbours of the first in the embedding (1 is the nearest).\n")
-    still = [lab.untrained("fables-learned", fables_config("causal_lm", 1000), seed) for seed in lab.seeds]
-    words = len(lab.json("neighbors", still[0], "king", "--top-k", 100000)["queries"][0]["neighbors"])
-    ranks = {pair: [[rank(lab, run, pair) for run in group] for group in (runs["learned"], still)] for pair in PAIRS}
+    words = len(lab.json("neighbors", runs["learned"][0], "king", "--top-k", 100000)["queries"][0]["neighbors"])
+    ranks = {pair: [[rank(lab, run, pair, which) for run in runs["learned"]] for which in (LAST, INITIAL)] for pair in PAIRS}
     chance = (words + 1) / 2
     table(("pair", "trained", "untrained", "chance"),
           [(pair, *(cell(of, 0) for of in both), f"{chance:.0f}") for pair, both in ranks.items()])

@@ -13,7 +13,7 @@ before, and each of the others.
 import itertools
 import random
 
-from common import LAST, Lab, cell, mean, merged, shows, table, without_heads
+from common import INITIAL, LAST, Lab, cell, mean, merged, shows, table, without_heads
 from drawing import STYLE, page, svg, text
 
 LINES = 50
@@ -123,7 +123,7 @@ def main():
         run = runs[layers, seed] = lab.train(f"repeated-{layers}", merged(CONFIG, {**data, "model": {"decoder_layers": layers}}),
                                              seed)
         for step in (0, *STEPS):
-            checkpoint = ("--checkpoint", f"step-{step}" if step else "initial")
+            checkpoint = ("--checkpoint", f"step-{step}") if step else INITIAL
             loss[layers, seed, step] = lines.loss(run, *checkpoint)
             weight[layers, seed, step] = lines.weights(run, *checkpoint)
     end = STEPS[-1]

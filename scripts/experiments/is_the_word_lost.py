@@ -11,7 +11,7 @@ guessing (one over length).
 """
 import json
 
-from common import DATA, Lab, cell, mean, merged, shows, table, task_config, test_files
+from common import DATA, INITIAL, Lab, cell, mean, merged, shows, table, task_config, test_files
 
 LINES = 60
 
@@ -20,10 +20,10 @@ def largest(values):
     return max(range(len(values)), key=values.__getitem__)
 
 
-def by_attention(lab, run, lines):
+def by_attention(lab, run, checkpoint, lines):
     """The shares of target tokens for which the gold source token has the largest weight and the largest contribution."""
     right = {"weight": [], "contribution": []}
-    read = lab.heed.lines("attend", run, *test_files("reverse"), "--limit", LINES, "--contributions")
+    read = lab.heed.lines("attend", run, *checkpoint, *test_files("reverse"), "--limit", LINES, "--contributions")
     for (_, target), maps in zip(lines, read):
         n = len(target.split())
         for measure, key in (("weight", "cross"), ("contribution", "contribution_cross")):
@@ -33,7 +33,7 @@ def by_attention(lab, run, lines):
     return mean(right["weight"]), mean(right["contribution"])
 
 
-def by_replacing(lab, run, lines):
+def by_replacing(lab, run, checkpoint, lines):
     """The same share for the source token whose replacement costs the target token the most log-probability."""
     sources, targets = [], []
     for source, target in lines:
@@ -46,7 +46,7 @@ def by_replacing(lab, run, lines):
     for file, texts in zip(files, (sources, targets)):
         file.write_text("".join(t + "\n" for t in texts))
     scored = [json.loads(line)["token_logprobs"] for line in
-              lab.heed("score", run, "--file", files[0], "--target-file", files[1], "--json").splitlines()]
+              lab.heed("score", run, *checkpoint, "--file", files[0], "--target-file", files[1], "--json").splitlines()]
     right, at = [], 0
     for source, _ in lines:
         n = len(source.split())
@@ -66,11 +66,9 @@ def main():
     guess = mean(1 / len(s.split()) for s, _ in lines for _ in s.split())
     rows = {w: [[], [], []] for w in ("largest weight", "largest contribution", "replacing a token")}
     for seed in lab.seeds:
-        runs = (lab.train("reverse", config, seed), lab.train("reverse-cross-uniform", uniform, seed),
-                lab.untrained("reverse", config, seed))
-        for column, run in enumerate(runs):
-            weight, contribution = by_attention(lab, run, lines)
-            for name, value in zip(rows, (weight, contribution, by_replacing(lab, run, lines))):
+        learned, even = lab.train("reverse", config, seed), lab.train("reverse-cross-uniform", uniform, seed)
+        for column, model in enumerate(((learned, ()), (even, ()), (learned, INITIAL))):
+            for name, value in zip(rows, (*by_attention(lab, *model, lines), by_replacing(lab, *model, lines))):
                 rows[name][column].append(value)
     print(f"How often each method identifies the source token that matters ({LINES} test lines, reversing).\n")
     table(("method", "trained", "trained, uniform weights", "untrained", "guessing"),

@@ -6,17 +6,17 @@ continues. Measures the last step of each run. Their losses cannot be compared, 
 attention on earlier words, on the word itself and on later words. Controls: uniform attention over the same rows, and the
 untrained model.
 """
-from common import DATA, LAST, Lab, cell, fables_config, mean, shows, table
+from common import DATA, INITIAL, LAST, Lab, cell, fables_config, mean, shows, table
 
 SENTENCES = 40
 LENGTH = 24  # words
 
 
-def shares(lab, run, kind, texts):
+def shares(lab, run, checkpoint, kind, texts):
     """Mean weight over heads and rows on earlier tokens, the token itself and later tokens; then the same if uniform."""
     sums, uniform = [[], [], []], [[], [], []]
     for text in texts:
-        for layer in lab.json("attend", run, text, *LAST)[kind]:
+        for layer in lab.json("attend", run, text, *checkpoint)[kind]:
             for head in layer:
                 for q, row in enumerate(head):
                     n = q + 1 if kind == "decoder" else len(row)
@@ -38,10 +38,9 @@ def main():
     for title, objective, kind in (("continuing", "causal_lm", "decoder"), ("masked words", "masked_lm", "encoder")):
         config = fables_config(objective, 1000)
         runs = [lab.train(objective, config, seed) for seed in lab.seeds]
-        still = [lab.untrained(objective, config, seed) for seed in lab.seeds]
         results = [lab.json("evaluate", run, *LAST) for run in runs]
-        for name, group in (("trained", runs), ("untrained", still)):
-            measured = [shares(lab, run, kind, texts) for run in group]
+        for name, which in (("trained", LAST), ("untrained", INITIAL)):
+            measured = [shares(lab, run, which, kind, texts) for run in runs]
             of, uniform = [m[0] for m in measured], measured[0][1]
             looks[objective, name] = [mean(o[i] for o in of) for i in range(3)]
             looks[objective, "uniform"] = uniform

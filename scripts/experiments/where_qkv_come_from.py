@@ -16,11 +16,17 @@ def gradients_of(record):
     return {name: m["gradient_norm"] for name, m in record["matrices"].items() if "gradient_norm" in m}
 
 
+def untrained(config):
+    """Trains for one step that changes nothing."""
+    return {**config, "optimizer": {"type": "sgd", "learning_rate": 1e-30, "schedule": "constant"},
+            "train": {**config["train"], "max_steps": 1}}
+
+
 def main():
     lab = Lab(__doc__, seeds=3)
     config = task_config("reverse", 300)
     runs = [lab.train("reverse", config, seed) for seed in lab.seeds]
-    starts = [weights(lab.untrained("reverse", config, seed)) for seed in lab.seeds]
+    starts = [weights(lab.train("reverse-untrained", untrained(config), seed)) for seed in lab.seeds]
     ends = [weights(run) for run in runs]
     reports = [lab.json("inspect", run) for run in runs]
     tensors = [{t["name"]: t for t in r["tensors"]} for r in reports]
