@@ -134,6 +134,23 @@ class Measure(Repository):
         self.assertEqual(list(result["figures"][0]), ["held out", "held out, last", "held out, average of 10"])
         self.assertIn("bleu", result["figures"][0]["held out"])
 
+    def test_what_is_appended_becomes_a_row_of_the_page(self):
+        (self.repository / "scripts" / "dev").mkdir()
+        for name in ("scripts/dev/measured_tables.py", "configs/MEASURED.md", "configs/measured.jsonl", "configs/speedruns.jsonl"):
+            shutil.copy(ROOT / name, self.repository / name)
+        self.commit()
+        tables = [sys.executable, self.repository / "scripts/dev/measured_tables.py"]
+        for seeds in ("2", "1"):
+            row, result = self.measure("text", "--seeds", seeds, "--append")
+            self.assertEqual(json.loads((self.repository / "configs/measured.jsonl").read_text().splitlines()[-1]), result)
+            self.assertTrue(result["clean"], result)  # earlier results are not a change of the sources
+            change = subprocess.run([*tables, "--check"], stdout=subprocess.PIPE, text=True)
+            self.assertEqual(change.returncode, 1)
+            self.assertIn(f"+{row}\n", change.stdout)
+            subprocess.run(tables, check=True)
+            page = (self.repository / "configs/MEASURED.md").read_text()
+            self.assertEqual([line for line in page.splitlines() if "`text.json`" in line], [row])
+
     def not_clean(self, why, *arguments):
         row, result = self.measure(*arguments)
         self.assertFalse(result["clean"])

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """scripts/dev/measured_tables.py on the repository's own page, and on copies of it in a small repository."""
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -11,10 +10,6 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
-TOY = {"data": {"train": "toy.txt"}, "objective": {"type": "causal_lm", "target_length": 8},
-       "model": {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 0, "decoder_layers": 1},
-       "train": {"batch_tokens": 100, "max_steps": 4}}
 BY_HAND = {"config": "toy.json", "set": [], "by_hand": True, "reaches": "held out: not much", "time": "1 min",
            "cpu": "a CPU", "threads": 1, "date": "2026-11-01", "commit": "1234567", "remark": " with a patch"}
 
@@ -23,7 +18,7 @@ class MeasuredTables(unittest.TestCase):
     def setUp(self):
         self.repository = pathlib.Path(tempfile.mkdtemp(prefix="heed_test_"))
         self.addCleanup(shutil.rmtree, self.repository)
-        for name in ("scripts/heed_runs.py", "scripts/measure.py", "scripts/dev/measured_tables.py", "configs/MEASURED.md",
+        for name in ("scripts/heed_runs.py", "scripts/dev/measured_tables.py", "configs/MEASURED.md",
                      "configs/measured.jsonl", "configs/speedruns.jsonl"):
             (self.repository / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.repository / name)
@@ -79,27 +74,6 @@ class MeasuredTables(unittest.TestCase):
         self.assertIn("| `model.tried=1` | 2.0000 (1.9000 to 2.1000) | +0.1306 |", options)
         self.assertIn("`model.tried=2`, 2 seeds | loss 2.0000 (1.9000 to 2.1000); ", results)
         self.assertIn("`model.tried=3`, 2 seeds | loss 2.0000, 1 diverged; loss <= 1.88: no", results)
-
-    @unittest.skipUnless(shutil.which("git"), "git is not installed")
-    @unittest.skipUnless(HEED.exists(), f"{HEED} is not built")
-    def test_what_measure_appends_becomes_a_row(self):
-        (self.repository / ".gitignore").write_text("__pycache__/\n")
-        (self.repository / "configs" / "toy.json").write_text(json.dumps(TOY))
-        (self.repository / "configs" / "toy.txt").write_text("the old miller walked to the river . " * 40)
-        self.add(self.measured, BY_HAND)
-        for line in (["init", "--quiet"], ["add", "-A"], ["commit", "--quiet", "--message", "Configs"]):
-            subprocess.run(["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *line], cwd=self.repository,
-                           check=True)
-        for seeds in ("2", "1"):
-            done = subprocess.run([sys.executable, self.repository / "scripts" / "measure.py", "toy", "--heed", HEED,
-                                   "--threads", "1", "--seeds", seeds, "--append"], capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            row, result = done.stdout.splitlines()
-            self.assertEqual(self.measured.read_text().splitlines()[-1], result)
-            self.assertTrue(json.loads(result)["clean"], result)  # earlier results are not a change of the sources
-            self.assertIn(f"+{row}\n", self.tables("--check", status=1))
-            self.tables()
-            self.assertEqual([line for line in self.page.read_text().splitlines() if "`toy.json`" in line], [row])
 
 
 if __name__ == "__main__":
