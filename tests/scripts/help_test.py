@@ -18,7 +18,7 @@ class Help(unittest.TestCase):
         self.assertGreater(len(PROGRAMS), 30)
         for program in PROGRAMS:
             about = re.search(r'"""(.{9})|^# (.{9})', program.read_text(), re.M)
-            for option in ("-h", "--help"):
+            for option in ["--help"] + ["-h"] * (program.suffix == ".sh"):  # argparse has both
                 with self.subTest(f"{program.relative_to(ROOT)} {option}"), tempfile.TemporaryDirectory() as folder:
                     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
                     done = subprocess.run([program, option], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
