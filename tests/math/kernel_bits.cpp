@@ -24,7 +24,6 @@
 #include "nn/cache.cpp"
 #include "nn/embedding.cpp"
 #include "nn/feed_forward.cpp"
-#include "nn/finite.cpp"
 #include "nn/linear.cpp"
 #include "nn/loss.cpp"
 #include "nn/norm.cpp"
