@@ -173,6 +173,17 @@ std::map<std::pair<int, int>, double> translations(const std::vector<Example>& p
   return t;
 }
 
+// For each label the token of the source that it most likely translates; -1 without a table.
+std::vector<int> aligned_keys(const Example& read, std::map<std::pair<int, int>, double>& t) {
+  std::vector<int> keys(read.labels.size(), -1);
+  for (std::size_t i = 0; i < keys.size() && !t.empty(); ++i) {
+    const auto chance = [&](int id) { return t[{id, read.labels[i]}]; };
+    keys[i] =
+        static_cast<int>(std::ranges::max_element(read.source, {}, chance) - read.source.begin());
+  }
+  return keys;
+}
+
 // Which ids are punctuation, a space before it or not.
 std::vector<bool> punctuation_of(const Tokenizer& tokenizer) {
   std::vector<bool> is(tokenizer.size());
@@ -283,14 +294,7 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
     Text text{pairs[i], false, {}};
     for (TokenIds* ids : {&text.read.source, &text.read.target, &text.read.labels})
       ids->resize(std::min<std::size_t>(ids->size(), kLongest));
-    for (const int label : text.read.labels) {
-      const auto likelier = [&](int a, int b) { return t[{a, label}] < t[{b, label}]; };
-      const TokenIds& source = text.read.source;
-      text.aligned.push_back(
-          t.empty()
-              ? -1
-              : static_cast<int>(std::ranges::max_element(source, likelier) - source.begin()));
-    }
+    text.aligned = aligned_keys(text.read, t);
     texts_.push_back(std::move(text));
   }
   for (int i = 0; i < kRandomTexts; ++i) {
