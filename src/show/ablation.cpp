@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -28,18 +29,21 @@ using Place = decltype(place_of({}));
 // Sees what each part gives: y is x (0 if it is empty) and what the part adds.
 class PartObserver : public Observer<float> {
  public:
+  using Visit = std::function<void(const Place& place, Mat<const float> x, Mat<float> y)>;
+  explicit PartObserver(Visit visit) : visit_(std::move(visit)) {}
+
   void on_head(const Head& h, Mat<float> o) override {
-    visit(place_of({Sort::head, h.kind, h.layer, h.head}), {}, o);
+    visit_(place_of({Sort::head, h.kind, h.layer, h.head}), {}, o);
   }
   void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
-    visit(place_of({Sort::feed_forward, stack, layer}), {}, y);
+    visit_(place_of({Sort::feed_forward, stack, layer}), {}, y);
   }
   void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
-    visit(place_of({Sort::layer, stack, layer}), x, y);
+    visit_(place_of({Sort::layer, stack, layer}), x, y);
   }
 
  private:
-  virtual void visit(const Place& place, Mat<const float> x, Mat<float> y) = 0;
+  Visit visit_;
 };
 
 struct PartMean {
@@ -48,40 +52,29 @@ struct PartMean {
 };
 using PartMeans = std::map<Place, PartMean>;
 
-// What the parts add in the mean. For one thread.
-class MeanRecorder : public PartObserver {
- public:
-  PartMeans means;
-
- private:
-  void visit(const Place& place, Mat<const float> x, Mat<float> y) override {
+// Adds up what the parts add. For one thread.
+PartObserver recorder(PartMeans& means) {
+  return PartObserver([&](const Place& place, Mat<const float> x, Mat<float> y) {
     PartMean& mean = means[place];
     mean.sum.resize(y.cols);
     for (int r = 0; r < y.rows; ++r)
       for (int c = 0; c < y.cols; ++c) mean.sum[c] += y(r, c) - (x.empty() ? 0 : x(r, c));
     mean.rows += y.rows;
-  }
-};
+  });
+}
 
 // Takes parts away: each adds its mean, or 0 if there are no means. For any number of threads.
-class PartRemover : public PartObserver {
- public:
-  explicit PartRemover(const PartMeans& means) : means_(means) {}
-  std::set<Place> removed;
-
- private:
-  void visit(const Place& place, Mat<const float> x, Mat<float> y) override {
-    if (!removed.contains(place)) return;
-    const auto mean = means_.find(place);
+PartObserver remover(const PartMeans& means, const std::set<Place>& parts) {
+  return PartObserver([&](const Place& place, Mat<const float> x, Mat<float> y) {
+    if (!parts.contains(place)) return;
+    const auto mean = means.find(place);
     for (int r = 0; r < y.rows; ++r)
       for (int c = 0; c < y.cols; ++c)
         y(r, c) =
             (x.empty() ? 0 : x(r, c)) +
-            static_cast<float>(mean == means_.end() ? 0 : mean->second.sum[c] / mean->second.rows);
-  }
-
-  const PartMeans& means_;
-};
+            static_cast<float>(mean == means.end() ? 0 : mean->second.sum[c] / mean->second.rows);
+  });
+}
 
 using Losses = std::vector<double>;  // -log p of the labels of each example
 
@@ -158,9 +151,10 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
       sums.push_back(-sum_of(log_probs));
     return sums;
   };
-  MeanRecorder recorder;
+  PartMeans means;
+  PartObserver records = recorder(means);
   Pool alone(1);
-  const Losses whole = options.zero ? losses(pool, nullptr) : losses(alone, &recorder);
+  const Losses whole = options.zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
   for (const Example& e : examples)
     tokens.push_back(
@@ -171,11 +165,12 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
 
   // Of each example, without the parts that `gone` names. A kind of attention is all of its heads.
   const auto differences = [&](auto&& gone) {
-    PartRemover remover(recorder.means);
+    std::set<Place> removed;
     for (const ModelPart& part : parts)
       if (gone(part) || (part.sort == Sort::head && gone({Sort::attention, part.kind})))
-        remover.removed.insert(place_of(part));
-    Losses d = losses(pool, &remover);
+        removed.insert(place_of(part));
+    PartObserver removes = remover(means, removed);
+    Losses d = losses(pool, &removes);
     std::ranges::transform(d, whole, d.begin(), std::minus());
     return d;
   };

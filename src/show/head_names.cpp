@@ -26,7 +26,10 @@ struct PatternInput {
   const std::vector<bool>* punctuation = nullptr;  // by id of a key
   std::span<const int> aligned = {};               // for each query its key, or -1
 
-  bool earlier_copy(int i, int j) const { return j < i && keys[j] == queries[i]; }
+  bool is_query(int j, int i) const { return i < std::ssize(queries) && keys[j] == queries[i]; }
+  bool earlier_copy(int i, int j) const { return j < i && is_query(j, i); }
+  bool is_aligned(int i, int j) const { return aligned[i] >= 0 && keys[j] == keys[aligned[i]]; }
+  bool is_punctuation(int j) const { return (*punctuation)[keys[j]]; }
 };
 
 struct HeadPattern {
@@ -36,38 +39,26 @@ struct HeadPattern {
   bool cross = false;                                 // of cross-attention, else of self-attention
   bool random = false;                                // its name is looked for in random tokens
 };
+constexpr bool kCross = true, kRandom = true;
 constexpr HeadPattern kPatterns[] = {
-    {"previous token", "the previous token",
-     [](const PatternInput&, int i, int j) { return j == i - 1; }},
-    {"same token", "itself", [](const PatternInput&, int i, int j) { return j == i; }},
-    {"first token", nullptr, [](const PatternInput&, int, int j) { return j == 0; }},
-    {nullptr, "the token two back", [](const PatternInput&, int i, int j) { return j == i - 2; }},
-    {nullptr, "the next token", [](const PatternInput&, int i, int j) { return j == i + 1; }},
+    {"previous token", "the previous token", [](auto&, int i, int j) { return j == i - 1; }},
+    {"same token", "itself", [](auto&, int i, int j) { return j == i; }},
+    {"first token", nullptr, [](auto&, int, int j) { return j == 0; }},
+    {nullptr, "the token two back", [](auto&, int i, int j) { return j == i - 2; }},
+    {nullptr, "the next token", [](auto&, int i, int j) { return j == i + 1; }},
     {"duplicate", "earlier copies of the same token",
-     [](const PatternInput& in, int i, int j) { return in.earlier_copy(i, j); }},
-    {"punctuation", nullptr,
-     [](const PatternInput& in, int, int j) { return bool{(*in.punctuation)[in.keys[j]]}; }},
+     [](auto& in, int i, int j) { return in.earlier_copy(i, j); }},
+    {"punctuation", nullptr, [](auto& in, int, int j) { return in.is_punctuation(j); }},
     {"induction", nullptr,
-     [](const PatternInput& in, int i, int j) { return j > 0 && in.earlier_copy(i, j - 1); }, false,
-     true},
+     [](auto& in, int i, int j) { return j > 0 && in.earlier_copy(i, j - 1); }, !kCross, kRandom},
     {nullptr, "the token after an earlier copy",
-     [](const PatternInput& in, int i, int j) {
-       return 0 < j && j < i && in.earlier_copy(i, j - 1);
-     }},
-    {"alignment", nullptr,
-     [](const PatternInput& in, int i, int j) {
-       return in.aligned[i] >= 0 && in.keys[j] == in.keys[in.aligned[i]];
-     },
-     true},
+     [](auto& in, int i, int j) { return 0 < j && j < i && in.earlier_copy(i, j - 1); }},
+    {"alignment", nullptr, [](auto& in, int i, int j) { return in.is_aligned(i, j); }, kCross},
     {nullptr, "the word it is about to write",
-     [](const PatternInput& in, int i, int j) {
-       return i + 1 < std::ssize(in.queries) && in.keys[j] == in.queries[i + 1];
-     },
-     true},
-    {nullptr, "the token at the same position",
-     [](const PatternInput&, int i, int j) { return j == i; }, true},
+     [](auto& in, int i, int j) { return in.is_query(j, i + 1); }, kCross},
+    {nullptr, "the token at the same position", [](auto&, int i, int j) { return j == i; }, kCross},
     {nullptr, "the mirrored position",
-     [](const PatternInput& in, int i, int j) { return j == std::ssize(in.keys) - 2 - i; }, true}};
+     [](auto& in, int i, int j) { return j == std::ssize(in.keys) - 2 - i; }, kCross}};
 
 bool is_of(const HeadPattern& pattern, AttentionKind kind) {
   return pattern.cross == (kind == AttentionKind::cross);
