@@ -29,7 +29,7 @@ struct StepBatch {
 
 class Gradients {
  public:
-  // No slices: one process.
+  // No slices: one process. All that it is given but the slices must outlive it.
   Gradients(const Transformer& model, int shards, Pool& pool, Exchange& exchange = one_process(),
             const Slices& slices = {}, Products<float>& products = blas_products<float>());
 

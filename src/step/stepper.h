@@ -43,7 +43,7 @@ struct StepResult {
 
 class Stepper {
  public:
-  // The model, the pool and the exchange must outlive the stepper. Values start from the seed.
+  // Model, products, pool and exchange must outlive the stepper. Values start from the seed.
   Stepper(const Transformer& model, const StepOptions& options, Pool& pool,
           Exchange& exchange = one_process());
 
