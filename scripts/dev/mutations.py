@@ -13,7 +13,7 @@ EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
 SPANS = "src/data/span_corruption.h"
 OPTIMIZER, OPTIMIZERS, GRADIENTS = "src/step/optimizer.cpp", "src/step/optimizers.cpp", "src/step/gradients.cpp"
-UNPACKING, NORMALIZATION = "src/base/decompressor.cpp", "src/text/normalize.cpp"
+UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/normalize.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
 FILM, RUN_FILM = "src/show/film.cpp", "src/show/film.cpp"
@@ -61,12 +61,12 @@ MUTATIONS = [
     ("attention backward: softmax without its sum", HEAD, "fuse(drop_p[j], x[j], -(weight[j] * sum))", "drop_p[j] * x[j]"),
     ("attention backward: dQ without scale", HEAD, "gemm(h.scale, as_is(ds_keys)", "gemm(1, as_is(ds_keys)"),
     ("attention backward: dK without scale", HEAD, "gemm(h.scale, transposed(ds_keys)", "gemm(1, transposed(ds_keys)"),
-    ("attention: heads share a dropout mask", ATTENTION, "combine(a.dropout_id, static_cast<std::uint64_t>(h))", "a.dropout_id"),
+    ("attention: heads share a dropout mask", ATTENTION, "combine(dropout_id, static_cast<std::uint64_t>(h))", "dropout_id"),
     ("attention: ablation of scale ignored", ATTENTION, "return ablation.scaled ?", "return true ?"),
     ("attention: keys are not rotated", ATTENTION, "rotate(k, n_kv_heads,", "if (false) rotate(k, n_kv_heads,"),
     ("attention backward: dk is not rotated back", ATTENTION, "rotate_both(dq_heads, dk_heads, input, T{-1});", ""),
     ("cross backward: nothing for the memory", ATTENTION, "dkv, input.dmemory)", "dkv, Mat<T>())"),
-    ("cached attention: sees later tokens", ATTENTION, "visible_keys(causal(), r, n, kv.rows)", "kv.rows"),
+    ("cached attention: sees later tokens", KERNEL, "visible_keys(h.causal, i, n, h.k.rows)", "h.k.rows"),
     ("grouped heads: share keys and values in turn", "src/nn/attention.h", "return h * n_kv_heads / n_heads;", "return h % n_kv_heads;"),
     ("cached attention: neighbours do not share", KERNEL, "const int end = h + sharing", "const int end = h + 1"),
     ("qk-norm backward: queries bypass it", ATTENTION, "q_norm->backward(pass, saved.q_norm.in, saved.q_norm.stats, dq_heads, dq);", "copy_rows(dq_heads, dq);"),
@@ -115,7 +115,7 @@ MUTATIONS = [
      "static_cast<double>(c.warmup_steps), c.learning_rate);"),
     ("muon: no Nesterov step", OPTIMIZERS, "g[i] = fuse(momentum, m[i], d);", "g[i] = m[i];"),
     ("muon: scaled by the shorter side", OPTIMIZERS, "std::sqrt(std::max(rows, cols))", "std::sqrt(std::min(rows, cols))"),
-    ("newton_schulz: the small A is multiplied once", "src/step/newton_schulz.cpp", "gemm<T>(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
+    ("newton_schulz: the small A is multiplied once", "src/step/newton_schulz.cpp", "products.gemm(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
     ("newton_schulz: one step fewer", "src/step/newton_schulz.cpp", "kIterations = 5", "kIterations = 4"),
     ("gzip: padding is damage", UNPACKING, "while (complete() && stream_.avail_in > 0", "while (false && stream_.avail_in > 0"),
     ("xz: only the first stream", UNPACKING, "kMostXzMemory, LZMA_CONCATENATED", "kMostXzMemory, 0"),

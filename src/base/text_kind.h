@@ -10,8 +10,7 @@ namespace heed {
 // What a file is, by its first bytes; "" for text. A part of a text: has it a byte of value 0?
 std::string other_kind(std::string_view first);
 
-// What a text is besides text, by its first bytes: "HTML", "JSON lines", "CSV" and the like; "" if
-// it is nothing but text.
+// The marks that a text begins with: "HTML", "JSON" and the like; "" if there are none.
 std::string markup_of(std::string_view first);
 
 // Error (data): `name`, a file or another place ("line 3"), is of that kind.

@@ -9,7 +9,6 @@
 #include "cli/open_model.h"
 #include "cli/output.h"
 #include "data/dataset.h"
-#include "nn/flops.h"
 #include "show/ablation.h"
 #include "show/page.h"
 #include "store/run_folder.h"

@@ -14,7 +14,6 @@
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "show/attention_page.h"
-#include "show/attention_summary.h"
 #include "show/generate.h"
 #include "show/head_names.h"
 #include "show/heat_map.h"

@@ -15,7 +15,6 @@
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "evaluate/yardsticks.h"
-#include "nn/finite.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"

@@ -61,9 +61,10 @@ std::uint64_t cut_near(std::uint64_t at, std::string_view around, std::uint64_t 
   return begin + character;
 }
 
-Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths, TextNotes& notes) {
+Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
   if (c.data.valid_fraction == 0 && c.data.limit == 0 && !has_an_id_per_character(c))
     return {~std::uint64_t{0}, ~std::uint64_t{0}};  // the size is not needed; it takes a pass
+  TextNotes notes;
   ReadOptions options = read_options(c);
   options.notes = &notes;
   std::uint64_t size = 0, characters = 0;
@@ -137,6 +138,58 @@ bool has_replacements(std::string_view text) {
   return text.find("\uFFFD") != std::string_view::npos;
 }
 
+// Learnt from the part for training.
+TrainedTokenizer tokenizer_for(const RunConfig& c, const std::vector<std::string>& paths,
+                               const Cuts& cuts) {
+  TextNotes notes;
+  TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);
+  std::uint64_t bytes = 0;
+  bool lines = false;
+  scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
+    if (part != Part::training) return;
+    trainer.add(s);
+    bytes += s.size();
+    lines = lines || s.find('\n') != std::string_view::npos;
+  });
+  if (bytes < 2) throw_too_short(c, cuts, bytes);
+  if (!lines && notes.newline_added) trainer.add("\n");  // known where the text ends, too
+  return trainer.finish();
+}
+
+// Both parts as ids, and the hash of the text.
+void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const Cuts& cuts,
+                const Tokenizer& tokenizer, Dataset& d) {
+  d.train = d.valid = Split(tokenizer.size(), tokenizer.size());
+  if (has_an_id_per_character(c)) d.train.target.reserve(std::min(cuts.training, cuts.characters));
+  TextToIds training_ids(tokenizer);
+  std::optional<TextToIds> held_out_ids;
+  char before = '\n';     // the part held out
+  bool replaced[2] = {};  // in the part held out; in that for training
+  Sha256 hash;
+  TextNotes notes;
+  scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
+    hash.update(s);
+    if (part != Part::held_out) before = s.back();
+    if (part == Part::left_out) return;
+    const bool training = part == Part::training;
+    Split& split = training ? d.train : d.valid;
+    if (!training && !held_out_ids) held_out_ids.emplace(tokenizer, before != '\n');
+    (training ? training_ids : *held_out_ids).take(s, split, split.target);
+    split.target_bytes += s.size();
+    replaced[training] = replaced[training] || has_replacements(s);
+  });
+  d.hash.data = hash.hex();
+  for (const bool training : {false, true}) {
+    Split& s = training ? d.train : d.valid;
+    const bool exact = training ? training_ids.exact() : !held_out_ids || held_out_ids->exact();
+    s.lossy = c.data.changes_text() || s.unknown.count > 0 || !exact ||
+              (replaced[training] && notes.bad_bytes > 0);
+  }
+  notes.say(d.train.notes, d.train.warnings);
+  training_ids.say_difference(d.train);
+  if (held_out_ids && !d.train.lossy_said) held_out_ids->say_difference(d.valid);
+}
+
 // Separate files, all of one part.
 Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
                  const Tokenizers& tokenizers, Sha256& hash) {
@@ -163,57 +216,16 @@ Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
 
 Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   const auto paths = resolved(c.data.train.paths, folder, "train");
-  TextNotes notes;
-  const Cuts cuts = cuts_of(c, paths, notes);
+  const Cuts cuts = cuts_of(c, paths);
   Dataset d;
   if (const std::string markup = markup_in_words(paths); !markup.empty())
     d.warnings.push_back(markup);
   if (!tokenizers.target) {
-    TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);
-    std::uint64_t bytes = 0;
-    bool lines = false;
-    scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
-      if (part != Part::training) return;
-      trainer.add(s);
-      bytes += s.size();
-      lines = lines || s.find('\n') != std::string_view::npos;
-    });
-    if (bytes < 2) throw_too_short(c, cuts, bytes);
-    if (!lines && notes.newline_added) trainer.add("\n");  // known where the text ends, too
-    TrainedTokenizer t = trainer.finish();
+    TrainedTokenizer t = tokenizer_for(c, paths, cuts);
     tokenizers.target = std::move(t.tokenizer);
     d.notes.push_back(t.note);
   }
-  const int vocab = tokenizers.target->size();
-  d.train = Split(vocab, vocab);
-  d.valid = Split(vocab, vocab);
-  if (has_an_id_per_character(c)) d.train.target.reserve(std::min(cuts.training, cuts.characters));
-  TextToIds training_ids(*tokenizers.target);
-  std::optional<TextToIds> held_out_ids;
-  char before = '\n';     // the part held out
-  bool replaced[2] = {};  // in the part held out; in that for training
-  Sha256 hash;
-  scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
-    hash.update(s);
-    if (part != Part::held_out) before = s.back();
-    if (part == Part::left_out) return;
-    const bool training = part == Part::training;
-    Split& split = training ? d.train : d.valid;
-    if (!training && !held_out_ids) held_out_ids.emplace(*tokenizers.target, before != '\n');
-    (training ? training_ids : *held_out_ids).take(s, split, split.target);
-    split.target_bytes += s.size();
-    replaced[training] = replaced[training] || has_replacements(s);
-  });
-  d.hash.data = hash.hex();
-  for (const bool training : {false, true}) {
-    Split& s = training ? d.train : d.valid;
-    const bool exact = training ? training_ids.exact() : !held_out_ids || held_out_ids->exact();
-    s.lossy = c.data.changes_text() || s.unknown.count > 0 || !exact ||
-              (replaced[training] && notes.bad_bytes > 0);
-  }
-  notes.say(d.train.notes, d.train.warnings);
-  training_ids.say_difference(d.train);
-  if (held_out_ids && !d.train.lossy_said) held_out_ids->say_difference(d.valid);
+  read_parts(c, paths, cuts, *tokenizers.target, d);
   if (c.data.has_valid_files()) {
     Sha256 of_valid;
     d.valid = read_whole(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers, of_valid);

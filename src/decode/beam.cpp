@@ -36,10 +36,19 @@ class Search {
     active.push_back({slots_.front(), {}, 0.0, {}, false});
   }
 
-  bool must_end(const LiveHypothesis& a) const {
-    return static_cast<int>(a.ids.size()) == max_length_;
-  }
   std::vector<Hypothesis> take() { return std::move(finished_); }
+
+  // The continuations of an active hypothesis, from the logits after it.
+  void look(LiveHypothesis& a, std::span<const float> logits) const {
+    if (must_end(a)) {
+      a.next = {scored_token(logits, options_->end)};
+      a.cut = best_tokens(logits, 1, options_->banned).front().id != options_->end;
+      return;
+    }
+    std::vector<int> banned = options_->banned;
+    if (a.ids.empty() && !options_->may_be_empty) banned.push_back(options_->end);
+    a.next = best_tokens(logits, options_->beam_size, banned);
+  }
 
   // Takes one step from the continuations in active[i].next; slots move with their hypotheses.
   void advance(IncrementalDecoder& decoder) {
@@ -62,6 +71,10 @@ class Search {
   std::vector<LiveHypothesis> active;
 
  private:
+  bool must_end(const LiveHypothesis& a) const {
+    return static_cast<int>(a.ids.size()) == max_length_;
+  }
+
   std::vector<BeamCandidate> best_extensions() const {
     std::vector<BeamCandidate> all;
     for (int p = 0; p < static_cast<int>(active.size()); ++p)
@@ -112,31 +125,33 @@ class Search {
   std::vector<Hypothesis> finished_;  // best first
 };
 
-// Searches for the sources at the indices `members`, all at once.
-void search_group(const Transformer& model, const ParamVec<float>& values, Pool& pool,
-                  std::span<const std::vector<int>> sources, std::span<const int> members,
-                  const BeamOptions& options, int longest,
-                  std::vector<std::vector<Hypothesis>>& results) {
-  std::vector<std::vector<int>> texts;
+// What the searches for all sources share.
+struct BeamInput {
+  const Transformer& model;
+  const ParamVec<float>& values;
+  Pool& pool;
+  const BeamOptions& options;
+  int longest;  // tokens of a target
+};
+
+// Searches for all these sources at once.
+std::vector<std::vector<Hypothesis>> search_group(const BeamInput& in,
+                                                  const std::vector<std::vector<int>>& sources) {
+  const BeamOptions& options = in.options;
+  const int n = static_cast<int>(sources.size());
+  IncrementalDecoder decoder(in.model, in.values, in.pool, n * options.beam_size,
+                             in.longest + static_cast<int>(options.prefix.size()));
+  decoder.read_sources(sources);
   std::vector<Search> searches;
-  for (const int m : members) {
-    const int source = static_cast<int>(texts.size());
-    texts.push_back(sources[m]);
-    searches.emplace_back(options, longest, source * options.beam_size);
-  }
-  IncrementalDecoder decoder(model, values, pool,
-                             static_cast<int>(members.size()) * options.beam_size,
-                             longest + static_cast<int>(options.prefix.size()));
-  decoder.read_sources(texts);
-  for (int i = 0; i < std::ssize(searches); ++i)
+  for (int i = 0; i < n; ++i) {
+    searches.emplace_back(options, in.longest, i * options.beam_size);
     decoder.restart(searches[i].active.front().slot, i);
+  }
 
   struct Row {
     Search* search;
     LiveHypothesis* hypothesis;
   };
-  std::vector<int> banned_at_first = options.banned;
-  if (!options.may_be_empty) banned_at_first.push_back(options.end);
   std::vector<Row> rows;
   std::vector<IncrementalDecoder::Tokens> tokens;
   while (true) {
@@ -150,20 +165,16 @@ void search_group(const Transformer& model, const ParamVec<float>& values, Pool&
       }
     if (rows.empty() || (options.stopped && options.stopped())) break;
     const Mat<float> logits = decoder.step(tokens);
-    pool.run(static_cast<int>(rows.size()), [&](int i, int) {
-      const std::span<const float> row(logits.row(i), static_cast<std::size_t>(logits.cols));
-      LiveHypothesis& a = *rows[i].hypothesis;
-      if (rows[i].search->must_end(a)) {
-        a.next = {scored_token(row, options.end)};
-        a.cut = best_tokens(row, 1, options.banned).front().id != options.end;
-      } else
-        a.next =
-            best_tokens(row, options.beam_size, a.ids.empty() ? banned_at_first : options.banned);
+    in.pool.run(static_cast<int>(rows.size()), [&](int i, int) {
+      rows[i].search->look(*rows[i].hypothesis,
+                           {logits.row(i), static_cast<std::size_t>(logits.cols)});
     });
     for (Search& s : searches)
       if (!s.active.empty()) s.advance(decoder);
   }
-  for (std::size_t i = 0; i < members.size(); ++i) results[members[i]] = searches[i].take();
+  std::vector<std::vector<Hypothesis>> results;
+  for (Search& s : searches) results.push_back(s.take());
+  return results;
 }
 
 }  // namespace
@@ -185,10 +196,13 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
     if (!sources[i].empty()) order.push_back(static_cast<int>(i));
   // Sources of the same length end at about the same time.
   std::ranges::stable_sort(order, std::greater{}, [&](int i) { return sources[i].size(); });
-  for (std::size_t begin = 0; begin < order.size(); begin += group)
-    search_group(model, values, pool, sources,
-                 std::span(order).subspan(begin, std::min(group, order.size() - begin)), options,
-                 longest, results);
+  for (std::size_t begin = 0; begin < order.size(); begin += group) {
+    const auto members = std::span(order).subspan(begin, std::min(group, order.size() - begin));
+    std::vector<std::vector<int>> texts;
+    for (const int m : members) texts.push_back(sources[m]);
+    auto found = search_group({model, values, pool, options, longest}, texts);
+    for (std::size_t i = 0; i < found.size(); ++i) results[members[i]] = std::move(found[i]);
+  }
   return results;
 }
 

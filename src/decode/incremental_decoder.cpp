@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "math/row_ops.h"
-#include "nn/finite.h"
 
 namespace heed {
 namespace {

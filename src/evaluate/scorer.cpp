@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "nn/finite.h"
-
 namespace heed {
 namespace {
 

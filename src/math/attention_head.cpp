@@ -38,7 +38,7 @@ Mat<T> dropped(const AttentionHead<T>& h, int begin, Mat<T> p, Workspace& worksp
 
 // P = softmax(scale Q Kᵀ);  O = drop(P) V
 template <class T>
-void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace) {
+void head_forward(const AttentionHead<T>& h, Workspace& workspace) {
   WorkspaceScope packed(workspace);
   const PackedOperand<T> v = pack(as_is(h.v), workspace);
   PackedOperand<T> k_t{};
@@ -57,7 +57,8 @@ void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace) {
       for (int i = begin; i < end; ++i) softmax(h.p.row(i), h.visible(i), h.p.cols);
     }
     const Mat<T> dropped_p = dropped(h, begin, p.col_range(0, padded_keys(keys)), workspace);
-    gemm(1, as_is(dropped_p.col_range(0, keys)), v.row_range(0, keys), 0, o.row_range(begin, end));
+    gemm(1, as_is(dropped_p.col_range(0, keys)), v.row_range(0, keys), 0,
+         h.o.row_range(begin, end));
   });
 }
 
@@ -65,10 +66,9 @@ void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace) {
 // dQ += scale dS K,  dK += scale dSᵀ Q.
 // (dP is the gradient of D under the same mask, so P dP = D dD: the mask is needed once.)
 template <class T>
-void head_backward(const AttentionHead<T>& h, In<T> d_o, const HeadGradients<T>& to,
-                   Workspace& workspace) {
+void head_backward(const AttentionHead<T>& h, const HeadGradients<T>& g, Workspace& workspace) {
   WorkspaceScope packed(workspace);
-  const PackedOperand<T> d_out = pack(as_is(d_o), workspace);
+  const PackedOperand<T> d_out = pack(as_is(g.d_o), workspace);
   PackedOperand<T> v_t{}, q{}, k{};
   if (!h.uniform) {
     v_t = pack(transposed(h.v), workspace);
@@ -81,10 +81,10 @@ void head_backward(const AttentionHead<T>& h, In<T> d_o, const HeadGradients<T>&
     const Mat<T> p = h.p.row_range(begin, end).col_range(0, wide);
     const Mat<T> dropped_p = dropped(h, begin, p, workspace);
     gemm(1, transposed(dropped_p.col_range(0, keys)), d_out.row_range(begin, end), 1,
-         to.dv.row_range(0, keys));
+         g.dv.row_range(0, keys));
     if (h.uniform) return;
     const Mat<T> ds = workspace.matrix<T>(n, wide);
-    gemm(1, as_is(d_o.row_range(begin, end)), v_t.col_range(wide), 0, ds);
+    gemm(1, as_is(g.d_o.row_range(begin, end)), v_t.col_range(wide), 0, ds);
     for (int i = 0; i < n; ++i) {
       const T* __restrict weight = p.row(i);
       const T* __restrict drop_p = dropped_p.row(i);
@@ -95,14 +95,14 @@ void head_backward(const AttentionHead<T>& h, In<T> d_o, const HeadGradients<T>&
       for (int j = 0; j < wide; ++j) x[j] = fuse(drop_p[j], x[j], -(weight[j] * sum));
     }
     const Mat<T> ds_keys = ds.col_range(0, keys);
-    gemm(h.scale, as_is(ds_keys), k.row_range(0, keys), 1, to.dq.row_range(begin, end));
-    gemm(h.scale, transposed(ds_keys), q.row_range(begin, end), 1, to.dk.row_range(0, keys));
+    gemm(h.scale, as_is(ds_keys), k.row_range(0, keys), 1, g.dq.row_range(begin, end));
+    gemm(h.scale, transposed(ds_keys), q.row_range(begin, end), 1, g.dk.row_range(0, keys));
   });
 }
 
-#define HEED_INSTANTIATE(T)                                                \
-  template void head_forward(const AttentionHead<T>&, Mat<T>, Workspace&); \
-  template void head_backward(const AttentionHead<T>&, In<T>, const HeadGradients<T>&, Workspace&);
+#define HEED_INSTANTIATE(T)                                        \
+  template void head_forward(const AttentionHead<T>&, Workspace&); \
+  template void head_backward(const AttentionHead<T>&, const HeadGradients<T>&, Workspace&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

@@ -29,6 +29,7 @@ struct AttentionHead {
   Mat<const T> k;  // [m, d_head]
   Mat<const T> v;  // [m, d_head]
   Mat<T> p;        // [n, padded_keys(m)] softmax weights, before dropout; 0 beyond m
+  Mat<T> o;        // [n, d_head]
   T scale;
   bool causal, uniform;
   Dropout dropout;
@@ -36,20 +37,20 @@ struct AttentionHead {
   int visible(int query) const { return visible_keys(causal, query, q.rows, k.rows); }
 };
 
-// P = softmax(scale Q Kᵀ);  O = drop(P) V. Overwrites h.p and o [n, d_head].
+// P = softmax(scale Q Kᵀ);  O = drop(P) V. Overwrites h.p and h.o.
 template <class T>
-void head_forward(const AttentionHead<T>& h, Mat<T> o, Workspace& workspace);
+void head_forward(const AttentionHead<T>& h, Workspace& workspace);
 
-// The gradients that backward adds to.
+// The gradient of O, and those that backward adds to.
 template <class T>
 struct HeadGradients {
-  Mat<T> dq;      // [n, d_head]
-  Mat<T> dk, dv;  // [m, d_head]
+  Mat<const T> d_o;  // [n, d_head]
+  Mat<T> dq;         // [n, d_head]
+  Mat<T> dk, dv;     // [m, d_head]
 };
 
-// Adds the gradients, from dO [n, d_head] and P.
+// Adds the gradients, from dO and P.
 template <class T>
-void head_backward(const AttentionHead<T>& h, In<T> d_o, const HeadGradients<T>& to,
-                   Workspace& workspace);
+void head_backward(const AttentionHead<T>& h, const HeadGradients<T>& g, Workspace& workspace);
 
 }  // namespace heed

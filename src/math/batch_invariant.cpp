@@ -73,30 +73,11 @@ void linear_columns(Mat<const T> x, Mat<const T> w, const T* b, Mat<T> y, int be
   for (; j < end; ++j) dots_all_rows<1>(x, w, b, y, j);
 }
 
-}  // namespace
-
-template <class T>
-void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
-  assert(x.cols == w.cols && y.cols == w.rows && y.rows == x.rows);
-  const T* bias = b.data;
-  const double work = static_cast<double>(x.rows) * w.rows * w.cols;
-  if (pool == nullptr || pool->threads() == 1 || work < 16384) {
-    linear_columns(x, w, bias, y, 0, w.rows);
-    return;
-  }
-  const int parts = pool->threads();
-  const int step = (w.rows + parts - 1) / parts;
-  pool->run(parts, [&](int part, int) {
-    linear_columns(x, w, bias, y, std::min(w.rows, part * step),
-                   std::min(w.rows, (part + 1) * step));
-  });
-}
-
+// One query q [heads, d_head] against all these keys: weights [heads, m], out [heads x d_head].
 // Reads keys and values row by row for all heads at once: a row of the cache is contiguous,
 // one head's part is not.
 template <class T>
-void batch_invariant_attention(In<T> q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
-                               T* out) {
+void attend_one(In<T> q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights, T* out) {
   const int m = k.rows, heads = q.rows, d = q.cols, sharing = heads * d / k.cols;
   // body(head, first column of its keys and values)
   const auto for_heads = [&](auto&& body) {
@@ -145,9 +126,38 @@ void batch_invariant_attention(In<T> q, In<T> k, In<T> v, T scale, bool uniform,
   }
 }
 
+}  // namespace
+
+template <class T>
+void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
+  assert(x.cols == w.cols && y.cols == w.rows && y.rows == x.rows);
+  const T* bias = b.data;
+  const double work = static_cast<double>(x.rows) * w.rows * w.cols;
+  if (pool == nullptr || pool->threads() == 1 || work < 16384) {
+    linear_columns(x, w, bias, y, 0, w.rows);
+    return;
+  }
+  const int parts = pool->threads();
+  const int step = (w.rows + parts - 1) / parts;
+  pool->run(parts, [&](int part, int) {
+    linear_columns(x, w, bias, y, std::min(w.rows, part * step),
+                   std::min(w.rows, (part + 1) * step));
+  });
+}
+
+template <class T>
+void batch_invariant_attention(const CachedHeads<T>& h) {
+  const int n = h.q.rows, d = h.q.cols / h.heads;
+  for (int i = 0; i < n; ++i) {
+    const int seen = visible_keys(h.causal, i, n, h.k.rows);
+    attend_one({h.q.row(i), h.heads, d}, h.k.row_range(0, seen), h.v.row_range(0, seen), h.scale,
+               h.uniform, Mat<T>{h.weights, h.heads, seen}, h.o.row(i));
+  }
+}
+
 #define HEED_INSTANTIATE(T)                                                 \
   template void batch_invariant_linear(In<T>, In<T>, In<T>, Mat<T>, Pool*); \
-  template void batch_invariant_attention(In<T>, In<T>, In<T>, T, bool, Mat<T>, T*);
+  template void batch_invariant_attention(const CachedHeads<T>&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

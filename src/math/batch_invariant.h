@@ -1,5 +1,5 @@
-// The matrix product of decoding: y = x Wᵀ + b for one or many rows. The result of a row depends
-// neither on the other rows nor on the threads.
+// The products of decoding: y = x Wᵀ + b for one or many rows, and attention over a key/value
+// cache. The result of a row depends neither on the other rows nor on the threads.
 //
 // Every dot product has one vector accumulator that runs over the columns in order, whatever the
 // blocking. So a sentence decodes to the same bits alone and in any batch. One row runs at the
@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/pool.h"
-#include "math/mat.h"
+#include "math/attention_head.h"
 
 namespace heed {
 
@@ -20,11 +20,22 @@ namespace heed {
 template <class T>
 void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool);
 
-// One query q [heads, d_head] against m keys and values [m, kv heads x d_head], head by head:
-// weights [heads, m] = softmax(scale k qᵀ), out [heads x d_head] = weights v. Neighbouring heads
-// share a key/value head if there are fewer of those. `uniform`: every weight is 1/m.
+// All heads of one sequence: n queries over m cached keys. Neighbouring heads share a key/value
+// head if there are fewer of those. The matrices belong to the pass.
 template <class T>
-void batch_invariant_attention(In<T> q, In<T> k, In<T> v, T scale, bool uniform, Mat<T> weights,
-                               T* out);
+struct CachedHeads {
+  int heads;
+  Mat<const T> q;     // [n, heads x d_head]
+  Mat<const T> k, v;  // [m, kv heads x d_head]
+  Mat<T> o;           // [n, heads x d_head]
+  T* weights;         // room for [heads, m]
+  T scale;
+  bool causal, uniform;
+};
+
+// Query by query and head by head:  w = softmax(scale K q),  o = Vᵀ w. Uniform: every weight is 1
+// over the keys that the query sees. Leaves the weights of the last query.
+template <class T>
+void batch_invariant_attention(const CachedHeads<T>& h);
 
 }  // namespace heed

@@ -1,36 +1,56 @@
 #include "math/products.h"
 
-#include "math/batch_invariant.h"
-#include "math/blas.h"
+#include "base/profile.h"
 #include "math/row_ops.h"
 
 namespace heed {
 
 template <class T>
 void Products<T>::forward(In<T> x, In<T> w, In<T> b, Mat<T> y) const {
+  const Timed timed(Work::linear_forward);
   if (!b.empty()) fill_rows(b, y);
-  gemm(1, as_is(x), transposed(w), b.empty() ? 0 : 1, y);
+  heed::gemm<T>(1, as_is(x), transposed(w), b.empty() ? 0 : 1, y);
 }
 
 template <class T>
 void Products<T>::input_gradient(In<T> dy, In<T> w, Mat<T> dx) const {
-  gemm(1, as_is(dy), as_is(w), 1, dx);
+  const Timed timed(Work::linear_backward);
+  heed::gemm<T>(1, as_is(dy), as_is(w), 1, dx);
 }
 
 template <class T>
 void Products<T>::weight_gradient(In<T> dy, In<T> x, Mat<T> dw) const {
-  gemm(1, transposed(dy), as_is(x), 1, dw);
+  const Timed timed(Work::linear_backward);
+  heed::gemm<T>(1, transposed(dy), as_is(x), 1, dw);
 }
 
 template <class T>
-void Products<T>::attend(const AttentionHead<T>& head, Mat<T> o, Workspace& workspace) const {
-  head_forward(head, o, workspace);
+void Products<T>::attend(std::span<const AttentionHead<T>> heads, Workspace& workspace) const {
+  const Timed timed(Work::attention);
+  for (const AttentionHead<T>& head : heads) head_forward(head, workspace);
 }
 
 template <class T>
-void Products<T>::attend_backward(const AttentionHead<T>& head, In<T> d_o,
-                                  const HeadGradients<T>& to, Workspace& workspace) const {
-  head_backward(head, d_o, to, workspace);
+void Products<T>::attend_backward(std::span<const AttentionHead<T>> heads,
+                                  std::span<const HeadGradients<T>> gradients,
+                                  Workspace& workspace) const {
+  const Timed timed(Work::attention);
+  for (std::size_t i = 0; i < heads.size(); ++i) head_backward(heads[i], gradients[i], workspace);
+}
+
+template <class T>
+void Products<T>::attend_cached(const CachedHeads<T>& heads) const {
+  batch_invariant_attention(heads);
+}
+
+template <class T>
+void Products<T>::gemm(T alpha, Operand<T> a, Operand<T> b, T beta, Mat<T> c) const {
+  heed::gemm(alpha, a, b, beta, c);
+}
+
+template <class T>
+void Products<T>::syrk(T alpha, Operand<T> a, T beta, Mat<T> c) const {
+  heed::syrk(alpha, a, beta, c);
 }
 
 template <class T>
@@ -39,8 +59,8 @@ void RowProducts<T>::forward(In<T> x, In<T> w, In<T> b, Mat<T> y) const {
 }
 
 template <class T>
-const Products<T>& blas_products() {
-  static const Products<T> products;
+Products<T>& blas_products() {
+  static Products<T> products;
   return products;
 }
 
@@ -48,7 +68,7 @@ template class Products<float>;
 template class Products<double>;
 template class RowProducts<float>;
 template class RowProducts<double>;
-template const Products<float>& blas_products();
-template const Products<double>& blas_products();
+template Products<float>& blas_products();
+template Products<double>& blas_products();
 
 }  // namespace heed

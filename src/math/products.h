@@ -1,18 +1,21 @@
-// The door for products. Whatever multiplies rows by weights, or attends, does it through the
-// Products that its pass was lent. An arithmetic is one class behind this door:
+// The door for products. Whatever multiplies matrices in training, scoring and decoding does it
+// through the Products that it was lent. An arithmetic is one class behind this door:
 //
 //   Products      training and scoring: OpenBLAS, and packed operands for the heads of attention
 //   RowProducts   decoding: the result of a row depends neither on other rows nor on the threads
 //
-// step/gradients owns the one that training uses, IncrementalDecoder that of decoding; other passes
-// use blas_products().
+// Who starts a pass chooses: StepOptions::products for training, Pass::products for any other,
+// blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door keeps
+// the time of what goes through it (base/profile.h).
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "base/pool.h"
 #include "math/attention_head.h"
-#include "math/mat.h"
+#include "math/batch_invariant.h"
+#include "math/blas.h"
 
 namespace heed {
 
@@ -31,10 +34,17 @@ class Products {
   // dW += dyᵀ x
   virtual void weight_gradient(In<T> dy, In<T> x, Mat<T> dw) const;
 
-  // One head of one sequence (math/attention_head.h).
-  virtual void attend(const AttentionHead<T>& head, Mat<T> o, Workspace& workspace) const;
-  virtual void attend_backward(const AttentionHead<T>& head, In<T> d_o, const HeadGradients<T>& to,
+  // All heads of all sequences (math/attention_head.h).
+  virtual void attend(std::span<const AttentionHead<T>> heads, Workspace& workspace) const;
+  virtual void attend_backward(std::span<const AttentionHead<T>> heads,
+                               std::span<const HeadGradients<T>> gradients,
                                Workspace& workspace) const;
+  // Decoding: one sequence over its cache (math/batch_invariant.h).
+  virtual void attend_cached(const CachedHeads<T>& heads) const;
+
+  // Those of muon: C = alpha op(A) op(B) + beta C;  C = alpha op(A) op(A)ᵀ + beta C, symmetric
+  virtual void gemm(T alpha, Operand<T> a, Operand<T> b, T beta, Mat<T> c) const;
+  virtual void syrk(T alpha, Operand<T> a, T beta, Mat<T> c) const;
 
   // The threads that share a pass. Null: the calling thread alone.
   virtual Pool* pool() const { return nullptr; }
@@ -51,8 +61,8 @@ class RowProducts final : public Products<T> {
   Pool* pool_;
 };
 
-// For passes that are lent no other.
+// Of the whole process: it keeps nothing.
 template <class T>
-const Products<T>& blas_products();
+Products<T>& blas_products();
 
 }  // namespace heed

@@ -22,7 +22,7 @@ class Workspace {
   Mat<T> matrix(int rows, int cols) {
     return {static_cast<T*>(take(sizeof(T) * static_cast<std::size_t>(rows) * cols)), rows, cols};
   }
-  // n uninitialised numbers; n may be larger than an int.
+  // n uninitialised numbers, or views; n may be larger than an int.
   template <class T>
   T* numbers(std::size_t n) {
     return static_cast<T*>(take(sizeof(T) * n));

@@ -3,8 +3,6 @@
 #include <cmath>
 
 #include "base/noise.h"
-#include "base/profile.h"
-#include "math/batch_invariant.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -17,33 +15,23 @@ Initializer ablated(Initializer init, Projection projection) {
   return init;
 }
 
-// Calls body(head, sequence, head number, of_query, of_key) for every head of every sequence, in a
-// fixed order. `head` uses the P_h stored in `saved`; of_query(x) and of_key(x) return the part of
-// x for this sequence and head, [length, d_head].
-template <class T, class Body>
-void for_saved_heads(const Attention& a, const Packed& rows, const Packed& key_rows,
-                     const AttentionSaved<T>& saved, Body&& body) {
-  T* p = saved.weights;
+// Calls body(n, sequence, head, of_query, of_key) for every head of every sequence, in a fixed
+// order of which n is the place; of_query(x) and of_key(x) return the part of x for this sequence
+// and head, [length, d_head].
+template <class Body>
+void for_heads(const Attention& a, const Packed& rows, const Packed& key_rows, Body&& body) {
+  std::size_t n = 0;
   for (int i = 0; i < rows.sequences(); ++i)
-    for (int h = 0; h < a.n_heads; ++h) {
-      const auto of_query = [&](auto x) { return rows.sequence(x, i).part(h, a.d_head()); };
-      const auto of_key = [&](auto x) {
-        return key_rows.sequence(x, i).part(a.kv_head(h), a.d_head());
-      };
-      const Mat<T> weights{p, rows.length(i), padded_keys(key_rows.length(i))};
-      const AttentionHead<T> head{
-          .q = of_query(saved.q),
-          .k = of_key(saved.k),
-          .v = of_key(saved.v),
-          .p = weights,
-          .scale = static_cast<T>(a.scale()),
-          .causal = a.causal(),
-          .uniform = a.ablation.uniform,
-          .dropout = rows.dropout(a.dropout, combine(a.dropout_id, static_cast<std::uint64_t>(h)),
-                                  rows.begin[i])};
-      body(head, i, h, of_query, of_key);
-      p += weights.rows * static_cast<std::ptrdiff_t>(weights.cols);
-    }
+    for (int h = 0; h < a.n_heads; ++h, ++n)
+      body(
+          n, i, h, [&](auto x) { return rows.sequence(x, i).part(h, a.d_head()); },
+          [&](auto x) { return key_rows.sequence(x, i).part(a.kv_head(h), a.d_head()); });
+}
+
+// n views of the pass.
+template <class View, class T>
+std::span<View> views(Pass<T>& pass, std::size_t n) {
+  return {pass.workspace.template numbers<View>(n), n};
 }
 
 std::size_t weights_size(int n_heads, const Packed& rows, const Packed& key_rows) {
@@ -110,7 +98,6 @@ void Attention::rotate_both(Mat<T> q, Mat<T> k, const AttentionInput<T>& input, 
 template <class T>
 Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
                           AttentionSaved<T>& saved) const {
-  const Timed timed(Work::attention);
   const int d = d_model;
   Mat<T> q, kv;
   if (!cross()) {
@@ -132,18 +119,33 @@ Mat<T> Attention::forward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input
   return out.forward(pass, saved.context);
 }
 
-// context_h = P_h V_h of all sequences; the P_h are kept for backward.
+// context_h = P_h V_h of all sequences; the heads are kept for backward.
 template <class T>
 void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
                        AttentionSaved<T>& saved) const {
   const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
-  saved.weights = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
-  for_saved_heads(*this, rows, key_rows, saved,
-                  [&](const AttentionHead<T>& head, int i, int h, auto of_query, auto) {
-                    pass.products->attend(head, of_query(saved.context), pass.workspace);
-                    if (pass.observer)
-                      pass.observer->on_head(seen(head, i, h), of_query(saved.context));
-                  });
+  saved.heads = views<AttentionHead<T>>(pass, static_cast<std::size_t>(rows.sequences()) * n_heads);
+  T* p = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
+  for_heads(*this, rows, key_rows, [&](std::size_t n, int i, int h, auto of_query, auto of_key) {
+    const Mat<T> weights{p, rows.length(i), padded_keys(key_rows.length(i))};
+    p += weights.rows * static_cast<std::ptrdiff_t>(weights.cols);
+    saved.heads[n] = {
+        .q = of_query(saved.q),
+        .k = of_key(saved.k),
+        .v = of_key(saved.v),
+        .p = weights,
+        .o = of_query(saved.context),
+        .scale = static_cast<T>(scale()),
+        .causal = causal(),
+        .uniform = ablation.uniform,
+        .dropout = rows.dropout(dropout, combine(dropout_id, static_cast<std::uint64_t>(h)),
+                                rows.begin[i])};
+  });
+  pass.products->attend(saved.heads, pass.workspace);
+  if (!pass.observer) return;
+  for_heads(*this, rows, key_rows, [&](std::size_t n, int i, int h, auto, auto) {
+    pass.observer->on_head(seen(saved.heads[n], i, h), saved.heads[n].o);
+  });
 }
 
 // dcontext = dy W_o;  dQ_h, dK_h, dV_h from dcontext_h (attention_head.h), back through rotation
@@ -151,7 +153,6 @@ void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
 template <class T>
 void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
                          const AttentionSaved<T>& saved, In<T> dy, Mat<T> dx) const {
-  const Timed timed(Work::attention);
   WorkspaceScope scope(pass.workspace);
   const int d = d_model;
   const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
@@ -166,13 +167,13 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   const Mat<T> dq = dqkv.part(0, d), dk = dkv.part(0, d_kv()), dv = dkv.part(1, d_kv());
   const Mat<T> dq_heads = q_norm ? pass.zeros(dq.rows, dq.cols) : dq;
   const Mat<T> dk_heads = k_norm ? pass.zeros(dk.rows, dk.cols) : dk;
-  for_saved_heads(*this, rows, key_rows, saved,
-                  [&](const AttentionHead<T>& head, int i, int h, auto of_query, auto of_key) {
-                    if (pass.observer)
-                      pass.observer->on_head_gradient(seen(head, i, h), of_query(dcontext));
-                    const HeadGradients<T> to{of_query(dq_heads), of_key(dk_heads), of_key(dv)};
-                    pass.products->attend_backward(head, of_query(dcontext), to, pass.workspace);
-                  });
+  const auto gradients = views<HeadGradients<T>>(pass, saved.heads.size());
+  for_heads(*this, rows, key_rows, [&](std::size_t n, int i, int h, auto of_query, auto of_key) {
+    gradients[n] = {of_query(dcontext), of_query(dq_heads), of_key(dk_heads), of_key(dv)};
+    if (pass.observer)
+      pass.observer->on_head_gradient(seen(saved.heads[n], i, h), gradients[n].d_o);
+  });
+  pass.products->attend_backward(saved.heads, gradients, pass.workspace);
   rotate_both(dq_heads, dk_heads, input, T{-1});
   if (q_norm) {
     q_norm->backward(pass, saved.q_norm.in, saved.q_norm.stats, dq_heads, dq);
@@ -187,7 +188,7 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   }
 }
 
-// The same for decoding: writes new keys and values to the cache, then attends row by row.
+// The same for decoding: writes new keys and values to the cache, then attends to all of them.
 template <class T>
 void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
                               AttentionSaved<T>& saved) const {
@@ -208,13 +209,15 @@ void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
       copy_rows(rows.sequence(saved.k, i), kv.row_range(past, past + n).part(0, width));
       copy_rows(rows.sequence(saved.v, i), kv.row_range(past, past + n).part(1, width));
     }
-    for (int r = 0; r < n; ++r) {
-      const Mat<T> seen = kv.row_range(0, visible_keys(causal(), r, n, kv.rows));
-      const Mat<T> weights{all_weights.row(worker), n_heads, seen.rows};
-      batch_invariant_attention({saved.q.row(rows.begin[i] + r), n_heads, d_head()},
-                                seen.part(0, width), seen.part(1, width), static_cast<T>(scale()),
-                                ablation.uniform, weights, saved.context.row(rows.begin[i] + r));
-    }
+    pass.products->attend_cached({.heads = n_heads,
+                                  .q = rows.sequence(saved.q, i),
+                                  .k = kv.part(0, width),
+                                  .v = kv.part(1, width),
+                                  .o = rows.sequence(saved.context, i),
+                                  .weights = all_weights.row(worker),
+                                  .scale = static_cast<T>(scale()),
+                                  .causal = causal(),
+                                  .uniform = ablation.uniform});
   };
   if (pool && rows.sequences() > 1)
     pool->run(rows.sequences(), attend_sequence);

@@ -19,6 +19,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "math/rotary.h"
@@ -61,8 +62,8 @@ struct AttentionSaved {
   Mat<T> q;     // [rows, d_model], after QK-norm and rotary positions
   Mat<T> k, v;  // [key rows, d_kv], the same
   HeadNormSaved<T> q_norm, k_norm;
-  T* weights = nullptr;  // the P_h of all sequences, one after the other
-  Mat<T> context;        // [rows, d_model], the input of W_o
+  std::span<AttentionHead<T>> heads;  // of all sequences, one after the other, with their P_h
+  Mat<T> context;                     // [rows, d_model], the input of W_o
 };
 
 struct Attention {

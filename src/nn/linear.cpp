@@ -1,6 +1,5 @@
 #include "nn/linear.h"
 
-#include "base/profile.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -35,14 +34,12 @@ Mat<T> Linear::forward(Pass<T>& pass, In<T> x) const {
 // y = x Wᵀ + b
 template <class T>
 void Linear::forward_into(Pass<T>& pass, In<T> x, Mat<T> y) const {
-  const Timed timed(Work::linear_forward);
   pass.products->forward(x, pass[weight], bias.size() > 0 ? pass[bias] : Mat<const T>(), y);
 }
 
 // dx += dy W,  dW += dyᵀ x,  db += column sums of dy
 template <class T>
 void Linear::backward(Pass<T>& pass, In<T> x, In<T> dy, Mat<T> dx) const {
-  const Timed timed(Work::linear_backward);
   if (bias.size() > 0) add_column_sums(dy, pass.gradient(bias));
   pass.products->weight_gradient(dy, x, pass.gradient(weight));
   if (!dx.empty()) pass.products->input_gradient(dy, pass[weight], dx);

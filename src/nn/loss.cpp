@@ -1,9 +1,12 @@
 #include "nn/loss.h"
 
 #include <array>
+#include <cmath>
 #include <span>
 
+#include "base/error.h"
 #include "base/profile.h"
+#include "math/lanes.h"
 #include "math/row_ops.h"
 #include "math/softmax.h"
 
@@ -30,6 +33,12 @@ void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden,
 
 void add_row(LossSums& sums, const RowLoss& row) {
   sums += {row.objective, row.nll, 1, row.correct ? 1 : 0};
+}
+
+void refuse_ruined(double x) {
+  if (std::isfinite(x)) return;
+  throw Error(Exit::diverged, "the model's logits are NaN or infinite: its weights are ruined.",
+              "an earlier checkpoint: --checkpoint");
 }
 
 }  // namespace
@@ -77,6 +86,23 @@ LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
         for (int i = 0; i < h.rows; ++i) copy_row(dh, i, dhidden, numbers[i]);
       });
   return sums;
+}
+
+void require_finite(In<float> rows) {
+  Lanes<float> sums{};  // of x - x, which is 0, or NaN where x is NaN or infinite
+  for (int r = 0; r < rows.rows; ++r) {
+    const float* x = rows.row(r);
+    for_lanes<float>(0, rows.cols, [&](auto at) {
+      const Lanes<float> v = at.load(x);
+      sums = sums + (v - v);
+    });
+  }
+  refuse_ruined(total(sums));
+}
+
+// The objective includes eps times the sum of the logits, and 0 times infinity is NaN too.
+void require_finite(const LossSums& sums) {
+  refuse_ruined(sums.objective);
 }
 
 #define HEED_INSTANTIATE(T)                                                                \

@@ -62,5 +62,8 @@ struct Transformer {
 template <class T>
 LossSums train_micro_batch(const Transformer& model, Pass<T>& pass, const Batch& batch,
                            const LossOptions& options, TransformerSaved<T>& saved);
+// Its floating-point operations: 2 for every multiply-add of a matrix product, including attention
+// (causal counted in full) and output layer. A training step is 3 times the forward pass.
+double training_flops(const Transformer& model, const Batch& batch);
 
 }  // namespace heed

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "base/noise.h"
@@ -19,54 +21,60 @@ constexpr int kResamples = 1000;
 constexpr std::size_t kFewest = 10;  // sequences: resamples of fewer say little about others
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// A part's mean output, and whether it is taken away.
-struct Place {
-  std::vector<double> mean;
-  double rows = 0;
-  bool removed = false;
-};
-
 auto place_of(const ModelPart& p) {
   return std::tuple(p.sort, p.kind, p.layer, p.head);
 }
-using Places = std::map<decltype(place_of({})), Place>;
+using Place = decltype(place_of({}));
 
-// Records the means of all parts, for one thread; or puts them in place of the removed ones, for
-// any number of threads.
+// Sees what each part gives: y is x (0 if it is empty) and what the part adds.
 class PartObserver : public Observer<float> {
  public:
-  PartObserver(Places& places, bool records) : places_(places), records_(records) {}
+  using Visit = std::function<void(const Place& place, Mat<const float> x, Mat<float> y)>;
+  explicit PartObserver(Visit visit) : visit_(std::move(visit)) {}
 
   void on_head(const Head& h, Mat<float> o) override {
-    visit({Sort::head, h.kind, h.layer, h.head}, {}, o);
+    visit_(place_of({Sort::head, h.kind, h.layer, h.head}), {}, o);
   }
   void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
-    visit({Sort::feed_forward, stack, layer}, {}, y);
+    visit_(place_of({Sort::feed_forward, stack, layer}), {}, y);
   }
   void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
-    visit({Sort::layer, stack, layer}, x, y);
+    visit_(place_of({Sort::layer, stack, layer}), x, y);
   }
 
  private:
-  // y is x (0 if it is empty) and what the part adds.
-  void visit(const ModelPart& part, Mat<const float> x, Mat<float> y) {
-    Place& place = places_.at(place_of(part));
-    if (records_) place.mean.resize(y.cols);
-    if (!records_ && !place.removed) return;
-    for (int r = 0; r < y.rows; ++r)
-      for (int c = 0; c < y.cols; ++c) {
-        const float from = x.empty() ? 0 : x(r, c);
-        if (records_)
-          place.mean[c] += y(r, c) - from;
-        else
-          y(r, c) = from + static_cast<float>(place.mean.empty() ? 0 : place.mean[c] / place.rows);
-      }
-    if (records_) place.rows += y.rows;
-  }
-
-  Places& places_;
-  bool records_;
+  Visit visit_;
 };
+
+struct PartMean {
+  std::vector<double> sum;  // over the rows
+  double rows = 0;
+};
+using PartMeans = std::map<Place, PartMean>;
+
+// Adds up what the parts add. For one thread.
+PartObserver recorder(PartMeans& means) {
+  return PartObserver([&](const Place& place, Mat<const float> x, Mat<float> y) {
+    PartMean& mean = means[place];
+    mean.sum.resize(y.cols);
+    for (int r = 0; r < y.rows; ++r)
+      for (int c = 0; c < y.cols; ++c) mean.sum[c] += y(r, c) - (x.empty() ? 0 : x(r, c));
+    mean.rows += y.rows;
+  });
+}
+
+// Takes parts away: each adds its mean, or 0 if there are no means. For any number of threads.
+PartObserver remover(const PartMeans& means, const std::set<Place>& parts) {
+  return PartObserver([&](const Place& place, Mat<const float> x, Mat<float> y) {
+    if (!parts.contains(place)) return;
+    const auto mean = means.find(place);
+    for (int r = 0; r < y.rows; ++r)
+      for (int c = 0; c < y.cols; ++c)
+        y(r, c) =
+            (x.empty() ? 0 : x(r, c)) +
+            static_cast<float>(mean == means.end() ? 0 : mean->second.sum[c] / mean->second.rows);
+  });
+}
 
 using Losses = std::vector<double>;  // -log p of the labels of each example
 
@@ -134,9 +142,7 @@ std::vector<ModelPart> parts_of(const Transformer& model) {
 
 Ablation ablate(const Transformer& model, const ParamVec<float>& values,
                 const std::vector<Example>& examples, Pool& pool, const AblationOptions& options) {
-  Places places;
   const std::vector<ModelPart> parts = parts_of(model);
-  for (const ModelPart& part : parts) places[place_of(part)];
   Ablation out;
   const auto losses = [&](Pool& with, Observer<float>* observer) {
     ++out.passes;
@@ -145,7 +151,8 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
       sums.push_back(-sum_of(log_probs));
     return sums;
   };
-  PartObserver records(places, true), removes(places, false);
+  PartMeans means;
+  PartObserver records = recorder(means);
   Pool alone(1);
   const Losses whole = options.zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
@@ -158,9 +165,11 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
 
   // Of each example, without the parts that `gone` names. A kind of attention is all of its heads.
   const auto differences = [&](auto&& gone) {
+    std::set<Place> removed;
     for (const ModelPart& part : parts)
-      places.at(place_of(part)).removed =
-          gone(part) || (part.sort == Sort::head && gone({Sort::attention, part.kind}));
+      if (gone(part) || (part.sort == Sort::head && gone({Sort::attention, part.kind})))
+        removed.insert(place_of(part));
+    PartObserver removes = remover(means, removed);
     Losses d = losses(pool, &removes);
     std::ranges::transform(d, whole, d.begin(), std::minus());
     return d;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "nn/finite.h"
 #include "text/tokenizers.h"
 
 namespace heed {

@@ -67,6 +67,15 @@ using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[static_cast<std::size_t>(kind)];
 }
+// Calls body(kind, map, layer, head) for every head of the maps.
+template <class Body>
+void for_heads(const AttentionMaps& maps, Body&& body) {
+  for (const AttentionKind kind : kAttentionKinds) {
+    const AttentionMap& map = map_of(maps, kind);
+    for (int layer = 0; layer < map.layers; ++layer)
+      for (int head = 0; head < map.heads; ++head) body(kind, map, layer, head);
+  }
+}
 // The side of an input where the queries of a kind are, and that of its keys: the ids of an
 // Example, the tokens of an InputTokens.
 template <class Input>

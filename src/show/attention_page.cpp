@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "show/head_in_words.h"
+#include "show/head_names.h"
 
 namespace heed {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "decode/best_tokens.h"
-#include "nn/finite.h"
 
 namespace heed {
 namespace {

@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/noise.h"
 #include "show/ablation.h"
+#include "text/piece_model.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -18,32 +20,128 @@ constexpr std::int64_t kTexts = 12, kRandomTexts = 10, kAlignedTexts = 200;
 constexpr int kLongest = 64;  // tokens read of a text, on each side
 constexpr double kLeastScore = 0.3, kMargin = 0.1;
 
-// What a pattern sees: the tokens of both sides, and what is known of them.
-struct Sight {
-  const TokenIds &queries, &keys;
-  const std::vector<bool>& punctuation;  // by id of a key
-  const std::vector<int>& aligned;
+// A text as numbers: the tokens of both sides, and what is known of them.
+struct PatternInput {
+  std::span<const int> queries, keys;
+  const std::vector<bool>* punctuation = nullptr;  // by id of a key
+  std::span<const int> aligned = {};               // for each query its key, or -1
 
-  bool earlier_copy(int i, int j) const { return j < i && keys[j] == queries[i]; }
+  bool is_query(int j, int i) const { return i < std::ssize(queries) && keys[j] == queries[i]; }
+  bool earlier_copy(int i, int j) const { return j < i && is_query(j, i); }
+  bool is_aligned(int i, int j) const { return aligned[i] >= 0 && keys[j] == keys[aligned[i]]; }
+  bool is_punctuation(int j) const { return (*punctuation)[keys[j]]; }
 };
 
-struct NamedPattern {
-  const char* name;
-  bool cross, random;  // of cross-attention, else of self-attention; on random tokens
-  bool (*points)(const Sight&, int i, int j);
+struct HeadPattern {
+  const char* name;   // over held-out text; null: it is not looked for there
+  const char* words;  // in one text; null likewise
+  bool (*points)(const PatternInput&, int i, int j);  // does it point query i to key j?
+  bool cross = false;                                 // of cross-attention, else of self-attention
+  bool random = false;                                // its name is looked for in random tokens
 };
-constexpr NamedPattern kPatterns[] = {
-    {"previous token", false, false, [](const Sight&, int i, int j) { return j == i - 1; }},
-    {"same token", false, false, [](const Sight&, int i, int j) { return j == i; }},
-    {"first token", false, false, [](const Sight&, int, int j) { return j == 0; }},
-    {"duplicate", false, false, [](const Sight& s, int i, int j) { return s.earlier_copy(i, j); }},
-    {"punctuation", false, false,
-     [](const Sight& s, int, int j) { return bool{s.punctuation[s.keys[j]]}; }},
-    {"induction", false, true,
-     [](const Sight& s, int i, int j) { return j > 0 && s.earlier_copy(i, j - 1); }},
-    {"alignment", true, false, [](const Sight& s, int i, int j) {
-       return s.aligned[i] >= 0 && s.keys[j] == s.keys[s.aligned[i]];
-     }}};
+constexpr bool kCross = true, kRandom = true;
+constexpr HeadPattern kPatterns[] = {
+    {"previous token", "the previous token", [](auto&, int i, int j) { return j == i - 1; }},
+    {"same token", "itself", [](auto&, int i, int j) { return j == i; }},
+    {"first token", nullptr, [](auto&, int, int j) { return j == 0; }},
+    {nullptr, "the token two back", [](auto&, int i, int j) { return j == i - 2; }},
+    {nullptr, "the next token", [](auto&, int i, int j) { return j == i + 1; }},
+    {"duplicate", "earlier copies of the same token",
+     [](auto& in, int i, int j) { return in.earlier_copy(i, j); }},
+    {"punctuation", nullptr, [](auto& in, int, int j) { return in.is_punctuation(j); }},
+    {"induction", nullptr,
+     [](auto& in, int i, int j) { return j > 0 && in.earlier_copy(i, j - 1); }, !kCross, kRandom},
+    {nullptr, "the token after an earlier copy",
+     [](auto& in, int i, int j) { return 0 < j && j < i && in.earlier_copy(i, j - 1); }},
+    {"alignment", nullptr, [](auto& in, int i, int j) { return in.is_aligned(i, j); }, kCross},
+    {nullptr, "the word it is about to write",
+     [](auto& in, int i, int j) { return in.is_query(j, i + 1); }, kCross},
+    {nullptr, "the token at the same position", [](auto&, int i, int j) { return j == i; }, kCross},
+    {nullptr, "the mirrored position",
+     [](auto& in, int i, int j) { return j == std::ssize(in.keys) - 2 - i; }, kCross}};
+
+bool is_of(const HeadPattern& pattern, AttentionKind kind) {
+  return pattern.cross == (kind == AttentionKind::cross);
+}
+
+int visible(AttentionKind kind, int query, int keys) {
+  return kind == AttentionKind::decoder_self ? query + 1 : keys;
+}
+
+// Calls row(on, n, visible) for every row that sees keys to which the pattern points: the weight on
+// them, how many they are, and how many the row sees.
+template <class Row>
+void for_rows_that_see(const HeadPattern& pattern, const PatternInput& input, AttentionKind kind,
+                       Mat<const float> weights, Row&& row) {
+  for (int i = 0; i < weights.rows; ++i) {
+    double on = 0;
+    int n = 0;
+    const int seen = visible(kind, i, weights.cols);
+    for (int j = 0; j < seen; ++j) {
+      if (!pattern.points(input, i, j)) continue;
+      ++n;
+      on += weights(i, j);
+    }
+    if (n > 0) row(on, n, seen);
+  }
+}
+
+// What weights say of a pattern, summed over rows and then their mean.
+struct Share {
+  std::string words;
+  double share = 0, even = 0;
+  int rows = 0;
+
+  void add(double row_share, double row_even) {
+    share += row_share;
+    even += row_even;
+    ++rows;
+  }
+  Share mean() const { return {words, share / rows, even / rows, rows}; }
+};
+
+// Equal tokens get equal numbers.
+std::vector<int> numbered(std::span<const std::string> tokens,
+                          std::map<std::string_view, int>& numbers) {
+  std::vector<int> out;
+  for (const std::string& token : tokens)
+    out.push_back(numbers.try_emplace(token, static_cast<int>(numbers.size())).first->second);
+  return out;
+}
+
+std::vector<Share> pattern_shares(AttentionKind kind, Mat<const float> weights,
+                                  std::span<const std::string> queries,
+                                  std::span<const std::string> keys) {
+  std::map<std::string_view, int> numbers;
+  const std::vector<int> query_ids = numbered(queries, numbers), key_ids = numbered(keys, numbers);
+  std::vector<Share> shares;
+  for (const HeadPattern& pattern : kPatterns) {
+    if (pattern.words == nullptr || !is_of(pattern, kind)) continue;
+    shares.push_back({pattern.words});
+    Share& sum = shares.back();
+    for_rows_that_see(pattern, {query_ids, key_ids}, kind, weights,
+                      [&](double on, int n, int seen) {
+                        if (seen > 1) sum.add(on, n * (1.0 / seen));
+                      });
+  }
+  return shares;
+}
+
+// Of each key, in its order.
+std::vector<Share> key_shares(AttentionKind kind, Mat<const float> weights,
+                              std::span<const std::string> keys) {
+  std::vector<Share> shares;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    const char* which = k == 0                 ? "the first token"
+                        : k + 1 == keys.size() ? "the last token"
+                                               : "one token";
+    shares.push_back({fmt::format("{}, “{}”", which, with_space_marks(keys[k]))});
+  }
+  for (int q = 0; q < weights.rows; ++q)
+    if (const int seen = visible(kind, q, weights.cols); seen > 1)
+      for (int k = 0; k < seen; ++k) shares[k].add(weights(q, k), 1.0 / seen);
+  return shares;
+}
 
 // t(label | source token) of IBM's model 1, by five steps of EM (Brown et al. 1993).
 std::map<std::pair<int, int>, double> translations(const std::vector<Example>& pairs) {
@@ -66,6 +164,17 @@ std::map<std::pair<int, int>, double> translations(const std::vector<Example>& p
   return t;
 }
 
+// For each label the token of the source that it most likely translates; -1 without a table.
+std::vector<int> aligned_keys(const Example& read, std::map<std::pair<int, int>, double>& t) {
+  std::vector<int> keys(read.labels.size(), -1);
+  for (std::size_t i = 0; i < keys.size() && !t.empty(); ++i) {
+    const auto chance = [&](int id) { return t[{id, read.labels[i]}]; };
+    keys[i] =
+        static_cast<int>(std::ranges::max_element(read.source, {}, chance) - read.source.begin());
+  }
+  return keys;
+}
+
 // Which ids are punctuation, a space before it or not.
 std::vector<bool> punctuation_of(const Tokenizer& tokenizer) {
   std::vector<bool> is(tokenizer.size());
@@ -84,6 +193,55 @@ double sum_of_all(const std::vector<double>& x) {
 }
 
 }  // namespace
+
+std::string HeadInWords::sentence() const {
+  if (share == 0) return pattern;
+  return fmt::format("{} in this text ({}; evenly spread weights would give {:.2f})", pattern,
+                     simple
+                         ? fmt::format("{:.2f} of the weight in the rows that see it", share)
+                         : fmt::format("the largest weight of a row is {:.2f} on average", share),
+                     uniform);
+}
+
+HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
+                          std::span<const std::string> queries, std::span<const std::string> keys) {
+  Share largest;
+  for (int q = 0; q < weights.rows; ++q)
+    if (const int seen = visible(kind, q, weights.cols); seen > 1)
+      largest.add(*std::max_element(weights.row(q), weights.row(q) + seen), 1.0 / seen);
+  if (largest.rows == 0) return {"there is only one token to look at"};
+  std::vector<Share> shares = pattern_shares(kind, weights, queries, keys);
+  std::ranges::move(key_shares(kind, weights, keys), std::back_inserter(shares));
+  Share best;
+  for (const Share& sum : shares) {
+    if (sum.rows == 0 || 2 * sum.rows < largest.rows) continue;
+    const Share mean = sum.mean();
+    if (mean.share < 0.3 || (mean.share < 2 * mean.even && mean.share < 0.8)) continue;
+    if (mean.share > best.share) best = mean;
+  }
+  if (best.rows > 0)
+    return {fmt::format("{} {}", best.share >= 0.5 ? "mostly" : "often", best.words), true,
+            best.share, best.even};
+  const Share mean = largest.mean();
+  return {mean.share < 2 * mean.even ? "spread widely" : "no simple pattern", false, mean.share,
+          mean.even};
+}
+
+nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+    const HeadInWords w =
+        head_in_words(kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind));
+    list.push_back({{"kind", attention_name(kind)},
+                    {"layer", map.first_layer + layer},
+                    {"head", map.first_head + head},
+                    {"pattern", w.pattern},
+                    {"share", w.share},
+                    {"uniform", w.uniform},
+                    {"sentence", w.sentence()}});
+  });
+  return list;
+}
 
 nlohmann::ordered_json json_of(const std::vector<HeadName>& names) {
   auto json = nlohmann::ordered_json::array();
@@ -127,14 +285,7 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
     Text text{pairs[i], false, {}};
     for (TokenIds* ids : {&text.read.source, &text.read.target, &text.read.labels})
       ids->resize(std::min<std::size_t>(ids->size(), kLongest));
-    for (const int label : text.read.labels) {
-      const auto likelier = [&](int a, int b) { return t[{a, label}] < t[{b, label}]; };
-      const TokenIds& source = text.read.source;
-      text.aligned.push_back(
-          t.empty()
-              ? -1
-              : static_cast<int>(std::ranges::max_element(source, likelier) - source.begin()));
-    }
+    text.aligned = aligned_keys(text.read, t);
     texts_.push_back(std::move(text));
   }
   for (int i = 0; i < kRandomTexts; ++i) {
@@ -166,41 +317,30 @@ std::size_t HeadProbe::tokens() const {
 HeadScores HeadProbe::score(const ParamVec<float>& values) const {
   HeadScores scores;
   Workspace workspace;
-  for (std::size_t n = 0; n < texts_.size(); ++n) {
-    const Text& text = texts_[n];
+  for (const Text& text : texts_) {
     const AttentionMaps maps = attention_maps(model_, values, text.read, workspace);
-    std::size_t at = 0;
-    for (const NamedPattern& pattern : kPatterns)
-      for (const AttentionKind kind : kAttentionKinds) {
-        const AttentionMap& map = map_of(maps, kind);
-        const std::size_t heads = static_cast<std::size_t>(map.layers) * map.heads;
-        scores.resize(std::max(scores.size(), at + heads));
-        const Sight sight{queries_of(text.read, kind), keys_of(text.read, kind),
-                          punctuation_[kind == AttentionKind::decoder_self], text.aligned};
-        const bool applies =
-            pattern.random == text.random && pattern.cross == (kind == AttentionKind::cross);
-        for (std::size_t h = 0; h < heads; ++h, ++at) {
-          double weight = 0, even = 0, rows = 0;
-          for (int i = 0; applies && i < map.queries; ++i) {
-            const int visible = kind == AttentionKind::decoder_self ? i + 1 : map.keys;
-            double on = 0;
-            int keys = 0;
-            for (int j = 0; j < visible; ++j) {
-              if (!pattern.points(sight, i, j)) continue;
-              ++keys;
-              on += map.weights[(h * map.queries + i) * map.keys + j];
-            }
-            if (keys == 0 || keys == visible) continue;
-            weight += on;
-            even += static_cast<double>(keys) / visible;
-            ++rows;
-          }
-          if (rows == 0) continue;
-          scores[at].weight.push_back(weight);
-          scores[at].even.push_back(even);
-          scores[at].rows.push_back(rows);
-        }
+    for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+      const PatternInput input{queries_of(text.read, kind), keys_of(text.read, kind),
+                               &punctuation_[kind == AttentionKind::decoder_self], text.aligned};
+      for (int p = 0; p < std::ssize(kPatterns); ++p) {
+        const HeadPattern& pattern = kPatterns[p];
+        if (pattern.name == nullptr || pattern.random != text.random || !is_of(pattern, kind))
+          continue;
+        double weight = 0, even = 0, rows = 0;
+        for_rows_that_see(pattern, input, kind, map.head(layer, head),
+                          [&](double on, int n, int seen) {
+                            if (n == seen) return;
+                            weight += on;
+                            even += static_cast<double>(n) / seen;
+                            ++rows;
+                          });
+        if (rows == 0) continue;
+        PatternScore& score = scores[{p, kind, layer, head}];
+        score.weight.push_back(weight);
+        score.even.push_back(even);
+        score.rows.push_back(rows);
       }
+    });
   }
   return scores;
 }
@@ -208,37 +348,30 @@ HeadScores HeadProbe::score(const ParamVec<float>& values) const {
 std::vector<HeadName> HeadProbe::names(const HeadScores& trained,
                                        const HeadScores& untrained) const {
   std::vector<HeadName> names;
-  std::size_t at = 0;
-  const AttentionMaps shapes = empty_maps(model_, {});
-  for (const NamedPattern& pattern : kPatterns)
-    for (const AttentionKind kind : kAttentionKinds) {
-      const AttentionMap& map = map_of(shapes, kind);
-      for (int layer = 0; layer < map.layers; ++layer)
-        for (int head = 0; head < map.heads; ++head, ++at) {
-          const PatternScore &now = trained[at], &before = untrained[at];
-          const auto beats = [&](const std::vector<double>& control) {
-            std::vector<double> d(control.size());
-            std::ranges::transform(now.weight, control, d.begin(), std::minus());
-            return interval(d, now.rows, 0).first >= kMargin;  // false for NaN
-          };
-          const double rows = sum_of_all(now.rows), score = sum_of_all(now.weight) / rows;
-          if (!(score >= kLeastScore) || !beats(before.weight) || !beats(now.even)) continue;
-          const HeadName found{kind,
-                               layer,
-                               head,
-                               pattern.name,
-                               score,
-                               sum_of_all(before.weight) / rows,
-                               sum_of_all(now.even) / rows};
-          const auto known = std::ranges::find_if(names, [&](const HeadName& n) {
-            return n.kind == kind && n.layer == layer && n.head == head;
-          });
-          if (known == names.end())
-            names.push_back(found);
-          else if (found.score - found.shuffled > known->score - known->shuffled)
-            *known = found;
-        }
-    }
+  for (const auto& [of, now] : trained) {
+    const PatternScore& before = untrained.at(of);
+    const auto beats = [&](const std::vector<double>& control) {
+      std::vector<double> d(control.size());
+      std::ranges::transform(now.weight, control, d.begin(), std::minus());
+      return interval(d, now.rows, 0).first >= kMargin;  // false for NaN
+    };
+    const double rows = sum_of_all(now.rows), score = sum_of_all(now.weight) / rows;
+    if (!(score >= kLeastScore) || !beats(before.weight) || !beats(now.even)) continue;
+    const HeadName found{of.kind,
+                         of.layer,
+                         of.head,
+                         kPatterns[of.pattern].name,
+                         score,
+                         sum_of_all(before.weight) / rows,
+                         sum_of_all(now.even) / rows};
+    const auto known = std::ranges::find_if(names, [&](const HeadName& n) {
+      return n.kind == of.kind && n.layer == of.layer && n.head == of.head;
+    });
+    if (known == names.end())
+      names.push_back(found);
+    else if (found.score - found.shuffled > known->score - known->shuffled)
+      *known = found;
+  }
   return names;
 }
 

@@ -1,15 +1,23 @@
-// What a head is for, in a word: a pattern that its weights follow over held-out text.
+// What a head is for: the patterns that its weights follow, from one list.
 //
-// A head's score for a pattern is its weight on the keys that the pattern points to, mean over the
-// rows that see such a key and another one. It has two controls: the same head with the weights
-// that the run began with ("untrained"), and the same weights on keys in random order ("shuffled"):
-// the mean over all orders, which is what even weights give. A head gets the name of the pattern
-// that beats the second by most, if its score is at least 0.3, and both controls are beaten by 0.1
-// at the lower end of the 95 % interval (show/ablation.h), which takes ten texts at least.
+// In one text, in words: the share of a pattern is the mean share of a row's weight that lies where
+// the pattern points, over the rows where it points to a key that they see. It needs at least half
+// of the rows that have a choice, twice the weight of evenly spread weights, and 30 %. Terminal,
+// pages and JSON say what is found here. One text is one sample: another may show another pattern.
+//
+// Over held-out text, as a name: a head's score for a pattern is the same mean, over the rows that
+// see such a key and another one. It has two controls: the same head with the weights that the run
+// began with ("untrained"), and the same weights on keys in random order ("shuffled"): the mean
+// over all orders, which is what even weights give. A head gets the name of the pattern that beats
+// the second by most, if its score is at least 0.3, and both controls are beaten by 0.1 at the
+// lower end of the 95 % interval (show/ablation.h), which takes ten texts at least.
 #pragma once
 
 #include <array>
+#include <compare>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +25,22 @@
 #include "store/trained_model.h"
 
 namespace heed {
+
+struct HeadInWords {
+  std::string pattern;  // "often the previous token"; "no simple pattern"; "spread widely"
+  bool simple = false;  // false: share is that of the largest weight of a row
+  double share = 0, uniform = 0;  // of the weight; of evenly spread weights
+
+  // "often the previous token in this text (0.47 of the weight in the rows that see it; ...)"
+  std::string sentence() const;
+};
+
+// One string per query and per key of the weights.
+HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
+                          std::span<const std::string> queries, std::span<const std::string> keys);
+
+// [{"kind", "layer", "head", "pattern", "share", "uniform", "sentence"}] of every head.
+nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps);
 
 struct HeadName {
   AttentionKind kind;
@@ -38,7 +62,14 @@ std::string in_words(const nlohmann::ordered_json& recorded);
 struct PatternScore {
   std::vector<double> weight, even, rows;
 };
-using HeadScores = std::vector<PatternScore>;  // [pattern][kind][layer][head]
+struct PatternOfHead {
+  int pattern;  // in the list of head_names.cpp
+  AttentionKind kind;
+  int layer, head;
+  auto operator<=>(const PatternOfHead&) const = default;
+};
+using HeadScores =
+    std::map<PatternOfHead, PatternScore>;  // without patterns that no row can follow
 
 class HeadProbe {
  public:

@@ -126,32 +126,28 @@ std::string draw_pull(bool whole, const InputTokens& tokens, const AttentionMaps
       "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
   std::string drawn;
   double most = -1;
-  for (const AttentionKind kind : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, kind);
-    for (int layer = 0; layer < map.layers; ++layer)
-      for (int head = 0; head < map.heads; ++head) {
-        const Mat<const double> pulls = map.pulls(layer, head);
-        const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
-        const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
-        const auto at = static_cast<int>(std::max_element(begin, end, smaller) - begin);
-        const std::string name = name_of_head(kind, map, layer, head);
-        const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
-        out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
-                           with_space_marks(queries[at / pulls.cols]),
-                           with_space_marks(keys[at % pulls.cols]));
-        style.largest = std::abs(begin[at]);
-        if (!whole && style.largest <= most) continue;
-        most = style.largest;
-        std::vector<float> shares;
-        for (const double* x = begin; x < end; ++x)
-          shares.push_back(static_cast<float>(most > 0 ? *x / most : 0));
-        const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
-        if (!whole) drawn.clear();
-        drawn += "\n" + name + "\n" + heat_map_legend(style) +
-                 (whole ? draw_heat_map(shown, queries, keys, style)
-                        : draw_part(shown, queries, keys, style));
-      }
-  }
+  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+    const Mat<const double> pulls = map.pulls(layer, head);
+    const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
+    const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    const auto at = static_cast<int>(std::max_element(begin, end, smaller) - begin);
+    const std::string name = name_of_head(kind, map, layer, head);
+    const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
+    out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
+                       with_space_marks(queries[at / pulls.cols]),
+                       with_space_marks(keys[at % pulls.cols]));
+    style.largest = std::abs(begin[at]);
+    if (!whole && style.largest <= most) return;
+    most = style.largest;
+    std::vector<float> shares;
+    for (const double* x = begin; x < end; ++x)
+      shares.push_back(static_cast<float>(most > 0 ? *x / most : 0));
+    const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
+    if (!whole) drawn.clear();
+    drawn += "\n" + name + "\n" + heat_map_legend(style) +
+             (whole ? draw_heat_map(shown, queries, keys, style)
+                    : draw_part(shown, queries, keys, style));
+  });
   return out + drawn;
 }
 

@@ -14,8 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "show/attention_maps.h"
-#include "show/attention_summary.h"
+#include "show/heat_map.h"
 #include "store/trained_model.h"
 
 namespace heed {

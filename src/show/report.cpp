@@ -11,7 +11,7 @@
 #include "data/dataset.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation_metric.h"
-#include "show/head_in_words.h"
+#include "show/head_names.h"
 #include "show/page.h"
 #include "store/best.h"
 #include "store/initial_weights.h"

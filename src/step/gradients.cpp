@@ -11,11 +11,12 @@
 namespace heed {
 
 Gradients::Gradients(const Transformer& model, int shards, Pool& pool, Exchange& exchange,
-                     const Slices& slices)
+                     const Slices& slices, Products<float>& products)
     : model_(&model),
       pool_(&pool),
       exchange_(&exchange),
       slices_(slices),
+      products_(&products),
       parts_(equal_parts(shards, exchange.ranks())),
       first_(static_cast<int>(parts_[exchange.rank()])),
       workers_(pool.threads()),
@@ -51,7 +52,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
                         const std::function<void()>& meanwhile, int wishes) {
   const int shards = static_cast<int>(shards_.size());
   const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
-  products_.weights_changed(values.data(), values.size());
+  products_->weights_changed(values.data(), values.size());
   pool_->run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
     const Timed timed(Work::other_layers);
@@ -60,7 +61,7 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
                      .gradients = &shards_[task],
-                     .products = &products_};
+                     .products = products_};
     LossSums sums;
     for (int i = 0; i < batch.used[shard]; ++i)
       sums += train_micro_batch(*model_, pass, batch.shards[shard][i], options, worker.saved);

@@ -29,9 +29,9 @@ struct StepBatch {
 
 class Gradients {
  public:
-  // No slices: one process.
+  // No slices: one process. All that it is given but the slices must outlive it.
   Gradients(const Transformer& model, int shards, Pool& pool, Exchange& exchange = one_process(),
-            const Slices& slices = {});
+            const Slices& slices = {}, Products<float>& products = blas_products<float>());
 
   // Loss of the step, its gradient left in the shards. `meanwhile`, if given, runs beside the
   // shards on whichever thread is free first. `wishes`: bits that the ranks tell each other.
@@ -65,7 +65,7 @@ class Gradients {
   Pool* pool_;
   Exchange* exchange_;
   Slices slices_;
-  Products<float> products_;
+  Products<float>* products_;
   Parts parts_;                          // of the shards
   int first_;                            // shard of this rank
   std::vector<ParamVec<float>> shards_;  // of this rank

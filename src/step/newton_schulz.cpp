@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "math/blas.h"
 #include "math/lanes.h"
 #include "math/row_ops.h"
 
@@ -24,16 +23,16 @@ double frobenius_norm(Mat<const T> x) {
 
 // p = a I + b A + c A² of an A that is symmetric up to rounding.
 template <class T>
-void polynomial(Mat<T> a, Mat<T> p) {
+void polynomial(const Products<T>& products, Mat<T> a, Mat<T> p) {
   copy_rows<T>(a, p);
-  syrk<T>(static_cast<T>(kC), as_is(a), static_cast<T>(kB), p);
+  products.syrk(static_cast<T>(kC), as_is(a), static_cast<T>(kB), p);
   for (int i = 0; i < p.rows; ++i) p(i, i) += static_cast<T>(kA);
 }
 
 }  // namespace
 
 template <class T>
-void orthogonalize(Mat<T> x, Workspace& workspace) {
+void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace) {
   const double norm = frobenius_norm<T>(x);
   if (norm < kSmallestNorm) return set_zero(x);
   const T scale = static_cast<T>(1.0 / norm);
@@ -46,37 +45,37 @@ void orthogonalize(Mat<T> x, Workspace& workspace) {
   WorkspaceScope scope(workspace);
   const Mat<T> next = workspace.matrix<T>(x.rows, x.cols);
   Mat<T> a = workspace.matrix<T>(side, side), p = workspace.matrix<T>(side, side);
-  const auto gram = [&] { syrk<T>(1, tall ? transposed(x) : as_is(x), 0, a); };
+  const auto gram = [&] { products.syrk(1, tall ? transposed(x) : as_is(x), 0, a); };
   const auto multiply_x_by = [&](Mat<T> factor) {
     if (tall)
-      gemm<T>(1, as_is(x), as_is(factor), 0, next);
+      products.gemm(1, as_is(x), as_is(factor), 0, next);
     else
-      gemm<T>(1, as_is(factor), as_is(x), 0, next);
+      products.gemm(1, as_is(factor), as_is(x), 0, next);
     copy_rows<T>(next, x);
   };
   if (length <= 2 * side) {
     for (int step = 0; step < kIterations; ++step) {
       gram();
-      polynomial(a, p);
+      polynomial(products, a, p);
       multiply_x_by(p);
     }
     return;
   }
   Mat<T> q = workspace.matrix<T>(side, side), product = workspace.matrix<T>(side, side);
   gram();
-  polynomial(a, q);
+  polynomial(products, a, q);
   copy_rows<T>(q, p);
   for (int step = 1; step < kIterations; ++step) {
-    gemm<T>(1, as_is(p), as_is(a), 0, product);
-    gemm<T>(1, as_is(product), as_is(p), 0, a);
-    polynomial(a, p);
-    gemm<T>(1, as_is(p), as_is(q), 0, product);
+    products.gemm(1, as_is(p), as_is(a), 0, product);
+    products.gemm(1, as_is(product), as_is(p), 0, a);
+    polynomial(products, a, p);
+    products.gemm(1, as_is(p), as_is(q), 0, product);
     std::swap(q, product);
   }
   multiply_x_by(q);
 }
 
-template void orthogonalize(Mat<float>, Workspace&);
-template void orthogonalize(Mat<double>, Workspace&);
+template void orthogonalize(Mat<float>, const Products<float>&, Workspace&);
+template void orthogonalize(Mat<double>, const Products<double>&, Workspace&);
 
 }  // namespace heed

@@ -15,7 +15,7 @@
 // optimizer for hidden layers in neural networks".)
 #pragma once
 
-#include "math/mat.h"
+#include "math/products.h"
 #include "math/workspace.h"
 
 namespace heed {
@@ -24,6 +24,6 @@ namespace heed {
 // 2 s (s + l) numbers of the workspace, s and l being the shorter and the longer side, and rewinds
 // it.
 template <class T>
-void orthogonalize(Mat<T> x, Workspace& workspace);
+void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace);
 
 }  // namespace heed

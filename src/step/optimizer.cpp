@@ -28,9 +28,9 @@ std::size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& 
 }
 
 template <class T>
-Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config, std::size_t begin,
-                        std::size_t end)
-    : table_(table), config_(config), blocks_(weight_blocks(table)) {
+Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config,
+                        const Products<T>& products, std::size_t begin, std::size_t end)
+    : table_(table), config_(config), products_(products), blocks_(weight_blocks(table)) {
   blocks_.resize(std::min(end, blocks_.size()));
   blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(begin));
   for (const WeightBlock& block : blocks_)
@@ -47,14 +47,12 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
   const auto stretch = [&](const ParamInfo& info, std::size_t begin, std::size_t end) {
     const bool decay = config_.weight_decay > 0 && !info.vector && !info.init.frozen;
     const auto from = [&](ParamVec<T>& all) { return all.data() ? all.data() + begin : nullptr; };
-    return Stretch<T>{config_,
-                      update,
-                      decay ? static_cast<T>(1.0 - update.rate * config_.weight_decay) : T{1},
-                      from(values),
-                      from(gradients),
-                      from(moments_[0]),
-                      from(moments_[1]),
-                      end - begin};
+    return Stretch<T>{
+        config_,           update,
+        products_,         decay ? static_cast<T>(1.0 - update.rate * config_.weight_decay) : T{1},
+        from(values),      from(gradients),
+        from(moments_[0]), from(moments_[1]),
+        end - begin};
   };
   // e <- decay e + (1 - decay) w
   const auto average = [&](std::size_t begin, std::size_t end) {

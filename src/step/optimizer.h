@@ -27,8 +27,9 @@ std::size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& 
 template <class T>
 class Optimizer {
  public:
-  // The table must outlive it. Moves blocks [begin, end) of the list.
-  Optimizer(const ParamTable& table, const OptimizerConfig& config, std::size_t begin = 0,
+  // Table and products must outlive it. Moves blocks [begin, end) of the list.
+  Optimizer(const ParamTable& table, const OptimizerConfig& config,
+            const Products<T>& products = blas_products<T>(), std::size_t begin = 0,
             std::size_t end = std::string::npos);
 
   // Moves the values and leaves the gradients at zero. `averaged`, if given, follows the new
@@ -49,6 +50,7 @@ class Optimizer {
  private:
   const ParamTable& table_;
   OptimizerConfig config_;
+  const Products<T>& products_;
   std::vector<WeightBlock> blocks_;
   std::vector<const ParamInfo*> matrices_;  // of rules with a move_matrix, the largest first
   ParamVec<T> moments_[2];

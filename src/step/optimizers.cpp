@@ -66,7 +66,7 @@ void muon_momentum(const Stretch<T>& s) {
 
 template <class T>
 void muon_matrix(const Stretch<T>& s, int rows, int cols, Workspace& workspace) {
-  orthogonalize(Mat<T>(s.g, rows, cols), workspace);
+  orthogonalize(Mat<T>(s.g, rows, cols), s.products, workspace);
   const T length = static_cast<T>(s.update.rate * 0.2 * std::sqrt(std::max(rows, cols)));
   const T keep = s.keep;
   T* __restrict w = s.w, * __restrict g = s.g;

@@ -22,7 +22,7 @@
 
 #include "config/fields.h"
 #include "config/optimizer_config.h"
-#include "math/workspace.h"
+#include "math/products.h"
 #include "nn/param.h"
 
 namespace heed {
@@ -40,6 +40,7 @@ template <class T>
 struct Stretch {
   const OptimizerConfig& config;
   const Update& update;
+  const Products<T>& products;
   T keep;    // 1 - rate * weight_decay, or 1 for what does not decay
   T *w, *g;  // values, and their gradient, which is not clipped yet; it must be left at zero
   T *m, *v;  // moments: as many as the rule has names for

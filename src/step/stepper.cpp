@@ -18,8 +18,8 @@ Stepper::Stepper(const Transformer& model, const StepOptions& options, Pool& poo
       pool_(pool),
       exchange_(exchange),
       slices_(cut_slices(model.table, options.optimizer, exchange.ranks())),
-      gradients_(model, options.shards, pool, exchange, slices_),
-      optimizer_(model.table, options.optimizer, slices_.blocks[exchange.rank()],
+      gradients_(model, options.shards, pool, exchange, slices_, *options.products),
+      optimizer_(model.table, options.optimizer, *options.products, slices_.blocks[exchange.rank()],
                  slices_.blocks[exchange.rank() + 1]),
       values_(model.table.size()) {
   initialize(model.table, options.seed, values_);

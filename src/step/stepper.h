@@ -23,6 +23,7 @@ struct StepOptions {
   double label_smoothing = 0;
   double ema_decay = 0;  // of the averaged weights; 0: there are none
   std::uint64_t seed = 1;
+  Products<float>* products = &blas_products<float>();  // lent: the arithmetic
 };
 
 // How many arrays of the model's size a checkpoint keeps: values, moments, averaged values.
@@ -42,7 +43,7 @@ struct StepResult {
 
 class Stepper {
  public:
-  // The model, the pool and the exchange must outlive the stepper. Values start from the seed.
+  // Model, products, pool and exchange must outlive the stepper. Values start from the seed.
   Stepper(const Transformer& model, const StepOptions& options, Pool& pool,
           Exchange& exchange = one_process());
 

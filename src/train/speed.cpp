@@ -9,7 +9,6 @@
 #include "base/signals.h"
 #include "data/batch_feed.h"
 #include "math/blas.h"
-#include "nn/flops.h"
 #include "step/stepper.h"
 #include "train/validation.h"
 

@@ -107,12 +107,13 @@ void attention_head(benchmark::State& state) {
     return x.mat.col_range(part * width, part * width + d);
   };
   const AttentionHead<float> head{
-      head_of(qkv, 0),     head_of(qkv, 1), head_of(qkv, 2),      p.mat, 0.1f,
+      head_of(qkv, 0),     head_of(qkv, 1), head_of(qkv, 2),      p.mat, head_of(o, 0), 0.1f,
       state.range(2) != 0, false,           {0.1, keys.data(), 3}};
   for (auto _ : state) {
-    head_forward(head, head_of(o, 0), workspace);
-    head_backward<float>(head, head_of(o, 0), head_of(gradient, 0), head_of(gradient, 1),
-                         head_of(gradient, 2), workspace);
+    head_forward(head, workspace);
+    head_backward<float>(head,
+                         {head.o, head_of(gradient, 0), head_of(gradient, 1), head_of(gradient, 2)},
+                         workspace);
   }
   state.counters["GFLOP/s"] =
       benchmark::Counter(12e-9 * n * n * d, benchmark::Counter::kIsIterationInvariantRate);

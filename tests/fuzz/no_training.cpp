@@ -7,10 +7,10 @@
 namespace heed {
 
 template <class T>
-void orthogonalize(Mat<T>, Workspace&) {
+void orthogonalize(Mat<T>, const Products<T>&, Workspace&) {
   std::abort();
 }
-template void orthogonalize(Mat<float>, Workspace&);
-template void orthogonalize(Mat<double>, Workspace&);
+template void orthogonalize(Mat<float>, const Products<float>&, Workspace&);
+template void orthogonalize(Mat<double>, const Products<double>&, Workspace&);
 
 }  // namespace heed

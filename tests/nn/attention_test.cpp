@@ -62,10 +62,11 @@ TYPED_TEST(Head, EqualsTheSlowTwin) {
         const auto v = Buffer<T>::random(m, d, 3);
         Buffer<T> p(n, padded_keys(m), 0), o(n, d);
         p.fill(T{9});
-        const AttentionHead<T> head{q.view(), k.view(), v.view(), p.mat(),
-                                    T{0.6},   causal,   uniform,  {rate, keys.data(), 4}};
+        const AttentionHead<T> head{q.view(), k.view(), v.view(),
+                                    p.mat(),  o.mat(),  T{0.6},
+                                    causal,   uniform,  {rate, keys.data(), 4}};
         Workspace workspace;
-        head_forward(head, o.mat(), workspace);
+        head_forward(head, workspace);
         const Twin twin = slow_head(head, d);
         SCOPED_TRACE(testing::Message() << n << " x " << m << " rate " << rate);
         test::expect_near(

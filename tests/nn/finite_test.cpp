@@ -1,4 +1,4 @@
-#include "nn/finite.h"
+#include "nn/loss.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Operations of a step, against a count from the shapes of the tensors.
-#include "nn/flops.h"
+#include "nn/transformer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "show/attention_summary.h"
+#include "show/heat_map.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "show/head_in_words.h"
+#include "show/head_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -50,7 +50,7 @@ TEST(NewtonSchulz, IsTheFormulaOnAnyShape) {
     Rows same(rows);
     for (int i = 0; i < rows; ++i) same[i] = {x.begin() + i * cols, x.begin() + (i + 1) * cols};
     const Mat<double> m(x.data(), rows, cols);
-    orthogonalize(m, workspace);
+    orthogonalize(m, blas_products<double>(), workspace);
     same = newton_schulz(same);
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < cols; ++j)
@@ -67,8 +67,8 @@ TEST(NewtonSchulz, FloatStandsDirectionsThatAreMissing) {
     for (int j = 0; j < cols; ++j)
       y[i * cols + j] = std::sin(i + 1) * std::cos(j) + 1e-3 * std::cos(i * i) * std::sin(3 * j);
   std::vector<float> x(y.begin(), y.end());
-  orthogonalize(Mat<float>(x.data(), rows, cols), workspace);
-  orthogonalize(Mat<double>(y.data(), rows, cols), workspace);
+  orthogonalize(Mat<float>(x.data(), rows, cols), blas_products<float>(), workspace);
+  orthogonalize(Mat<double>(y.data(), rows, cols), blas_products<double>(), workspace);
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-4);
 }
 
@@ -77,7 +77,7 @@ TEST(NewtonSchulz, MovesAllDirectionsAboutEquallyFar) {
   for (const auto& [rows, cols] : {std::pair{5, 40}, {40, 5}, {1, 7}}) {
     std::vector<double> x = random_matrix<double>(rows, cols);
     const Mat<double> m(x.data(), rows, cols);
-    orthogonalize(m, workspace);
+    orthogonalize(m, blas_products<double>(), workspace);
     // Singular values between 0.68 and 1.21: squares are off 1 by at most 0.54.
     EXPECT_LT(distance_from_orthogonal(m), 0.54) << rows << " x " << cols;
   }
@@ -86,7 +86,7 @@ TEST(NewtonSchulz, MovesAllDirectionsAboutEquallyFar) {
 TEST(NewtonSchulz, KeepsTheDirectionsOfADiagonalMatrix) {
   Workspace workspace;
   std::vector<double> x{3, 0, 0, 0, -0.5, 0, 0, 0, 0.1};
-  orthogonalize(Mat<double>(x.data(), 3, 3), workspace);
+  orthogonalize(Mat<double>(x.data(), 3, 3), blas_products<double>(), workspace);
   for (const int i : {1, 2, 3, 5, 6, 7}) EXPECT_EQ(x[i], 0);
   EXPECT_NEAR(x[0], 1, 0.33);
   EXPECT_NEAR(x[4], -1, 0.33);
@@ -97,8 +97,8 @@ TEST(NewtonSchulz, DoesNotDependOnTheLengthOfTheGradient) {
   Workspace workspace;
   std::vector<double> x = random_matrix<double>(6, 4), y = x;
   for (double& v : y) v *= 1e-9;
-  orthogonalize(Mat<double>(x.data(), 6, 4), workspace);
-  orthogonalize(Mat<double>(y.data(), 6, 4), workspace);
+  orthogonalize(Mat<double>(x.data(), 6, 4), blas_products<double>(), workspace);
+  orthogonalize(Mat<double>(y.data(), 6, 4), blas_products<double>(), workspace);
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-12);
 }
 
@@ -106,7 +106,7 @@ TEST(NewtonSchulz, ZerosAndWhatIsNearlyZeroBecomeZeros) {
   Workspace workspace;
   for (const float tiny : {0.0f, 1e-42f, 1e-39f}) {
     std::vector<float> x(12, tiny);
-    orthogonalize(Mat<float>(x.data(), 3, 4), workspace);
+    orthogonalize(Mat<float>(x.data(), 3, 4), blas_products<float>(), workspace);
     EXPECT_EQ(x, std::vector<float>(12)) << tiny;
   }
 }
@@ -116,8 +116,8 @@ TEST(NewtonSchulz, FloatAgreesWithDouble) {
   for (const int cols : {30, 96}) {
     std::vector<float> x = random_matrix<float>(24, cols);
     std::vector<double> y(x.begin(), x.end());
-    orthogonalize(Mat<float>(x.data(), 24, cols), workspace);
-    orthogonalize(Mat<double>(y.data(), 24, cols), workspace);
+    orthogonalize(Mat<float>(x.data(), 24, cols), blas_products<float>(), workspace);
+    orthogonalize(Mat<double>(y.data(), 24, cols), blas_products<double>(), workspace);
     for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-5) << cols;
   }
 }
