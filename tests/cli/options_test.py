@@ -27,18 +27,18 @@ class Options(RunsTest):
         c = self.config()
         for args in (("train", c, "--stop-at", 0), ("bench", c, "--steps", 0),
                      ("average", "run", "--last", 0)):
-            r = self.check(*args, status=2, words=[str(args[-2]), "1"])
+            r = self.check(*args, status=2, facts=[str(args[-2]), "1"])
             self.assertNotIn("e+", r.err)
 
     def test_options_that_exclude_each_other_are_refused(self):
-        self.check("config", "--docs", "--json", status=2, words="--schema")
+        self.check("config", "--docs", "--json", status=2, facts="--schema")
         self.assertIn("lines of --file (default all)", " ".join(self.out("attend", "--help").split()))
         self.train(self.config(**SMALL), "run")
         (self.folder / "lines").write_text("the old\nthe mill\n")
-        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, words="one text")
+        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, facts=["--html", "--file"])
         self.assertFalse((self.folder / "page.html").exists())
         self.train(self.config(family="seq2seq", **SMALL), "pairs")
-        self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, words="standard input")
+        self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, facts=["--file", "--target-file"])
 
     def test_a_page_is_written_where_a_link_leads(self):
         self.train(self.config(**SMALL), "run")
@@ -50,19 +50,19 @@ class Options(RunsTest):
             self.assertTrue((self.folder / "link.html").is_symlink())
             self.assertIn("</html>", (self.folder / "page.html").read_text())
         (self.folder / "round.html").symlink_to("round.html")
-        self.check("attend", "run", "the", "--html", "round.html", status=4, words="round.html")
+        self.check("attend", "run", "the", "--html", "round.html", status=4, facts="round.html")
 
     def test_options_that_are_gone_say_where_their_work_is_done(self):
-        for args, word in ((("attend", "run", "--gold", "x"), "scripts/gold.py"), (("train", "x.json", "--profile"), "heed bench"),
+        for args, fact in ((("attend", "run", "--gold", "x"), "scripts/gold.py"), (("train", "x.json", "--profile"), "heed bench"),
                            (("neighbors", "run", "--export", "x"), "model.safetensors"), (("serve",), "translate"),
                            (("train", "x.json", "--context", 64), "objective.target_length")):
-            self.check(*args, status=2, words=word)
+            self.check(*args, status=2, facts=fact)
 
     def test_a_run_that_lost_its_config_is_found_by_its_name_too(self):
         self.train(self.config(), "runs/mine", "--stop-at", 5)
         (self.folder / "runs/mine/config.json").unlink()
         (self.folder / "runs/mine/checkpoints/last/state.json").write_text("{")
-        self.check("evaluate", "mine", "--checkpoint", "last", status=4, words="state.json")
+        self.check("evaluate", "mine", "--checkpoint", "last", status=4, facts="state.json")
 
     def test_the_initial_weights_are_a_checkpoint_of_every_command(self):
         self.train(self.config(), "run", "--stop-at", 5)
@@ -75,19 +75,19 @@ class Options(RunsTest):
     def test_a_file_of_a_checkpoint_names_its_folder(self):
         self.train(self.config(), "run", "--stop-at", 5)
         self.check("evaluate", "run/checkpoints/step-00000005/model.safetensors", status=4,
-                   words=["is a file", "the checkpoint that it is of: run/checkpoints/step-00000005"])
+                   facts="run/checkpoints/step-00000005")
 
     def test_a_run_is_found_by_its_name(self):
         self.train(self.config(**SMALL), "runs/mine")
         for args in (("score", "mine", "the old"), ("verify", "mine"), ("resume", "mine")):
-            named = self.check(*args, words="run: runs/mine\n")
+            named = self.check(*args, facts="runs/mine")
             self.assertEqual(named.out, self.out(args[0], "runs/mine", *args[2:]))
-        self.train(self.config(**SMALL), "from", "--init-from", "mine", words="run: runs/mine\n")
+        self.train(self.config(**SMALL), "from", "--init-from", "mine", facts="runs/mine")
         (self.folder / "mine").mkdir()  # not a run
         for name in ("mine", "mine/"):
-            self.check("score", name, "the old", words="run: runs/mine\n")
+            self.check("score", name, "the old", facts="runs/mine")
         (self.folder / "runs" / "inner").mkdir()
-        self.check("score", "inner/../mine", "the old", status=4, words="inner/../mine")
+        self.check("score", "inner/../mine", "the old", status=4, facts="inner/../mine")
 
     def test_an_option_that_may_be_repeated_takes_one_value(self):
         self.train(self.config(**SMALL))
@@ -96,7 +96,7 @@ class Options(RunsTest):
 
     def test_words_of_an_analogy_need_spaces(self):
         self.train(self.config(tokenizer={"type": "word"}, **SMALL))
-        self.check("neighbors", "run", "the-a+old", status=3, words="spaces")
+        self.check("neighbors", "run", "the-a+old", status=3, facts="the-a+old")
 
 
 class Json(RunsTest):
@@ -110,7 +110,7 @@ class Json(RunsTest):
         self.train(self.config(**SMALL), "run")
         self.assertEqual(self.json("bench", "run", "--steps", 2)[0]["steps"], 2)
         for command in ("gradcheck", "config"):
-            self.check(command, "mine.txt", status=2, words=["mine.txt is no config", "heed init mine.txt"])
+            self.check(command, "mine.txt", status=2, facts="mine.txt")
             self.assertTrue(self.out(command, "run"))
 
     def test_a_run_that_diverges_says_so(self):
