@@ -156,7 +156,7 @@ class Branch(RunsTest):
         before, old = self.traces(), self.snapshot("branch")
         self.branch("--max-steps", 20, status=2, facts="--force")
         for inside in ("stem", "stem/deeper", "stem/../stem/", "."):
-            self.branch("--max-steps", 20, "--force", run=inside, status=2, facts=inside)
+            self.branch("--max-steps", 20, "--force", run=inside, status=2, facts="stem")
         for inside in ("sub", "checkpoints/step-00000999", "../stem/sub"):
             r = subprocess.run([HEED, "resume", ".", "--branch", inside, "--max-steps", "20"], capture_output=True,
                                text=True, cwd=self.folder / "stem")

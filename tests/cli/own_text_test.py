@@ -209,7 +209,7 @@ class OwnText(RunsTest):
                 self.check("train", *args, status=status, facts=facts)
                 self.assertFalse((self.folder / "runs").exists())
         self.start("mine.txt", "--stop-at", 1)
-        self.start("mine.txt", status=USAGE, facts=["runs/mine", "heed resume runs/mine", "--run", "--force"])
+        self.works(self.start("mine.txt", status=USAGE, facts=["runs/mine", "--run", "--force"]).err)
         self.start("mine.txt", "--set", "model.d_modle=8", status=USAGE, facts="d_modle")
         self.start("mine.txt", "--stop-at", 1, "--force")
         self.assertTrue((self.folder / "runs/mine.old-1").exists())

@@ -220,7 +220,7 @@ class Resume(RunsTest):
         config = self.config(train__max_steps=2)
         self.train(config)
         before = self.snapshot()
-        self.train(config, "run", status=2, facts=["heed resume", "--run", "--force"])
+        self.works(self.train(config, "run", status=2, facts=["--run", "--force"]).err)
         self.assertEqual(self.snapshot(), before)
         self.train(config, "run", "--force", "--set", "train.max_steps=3")
         self.assertEqual(self.snapshot("run.old-1"), before)
