@@ -156,8 +156,7 @@ class Extend(RunsTest):
 
     def test_too_few_minutes_for_the_epochs_are_named(self):
         r = self.start("run", "--minutes", 0.001, end="train.max_epochs=100")
-        self.assertRegex(r.err, r"steps: 24, .* of train.max_epochs 100 \(--minutes M for more\)")
-        self.tells(r.err, "24 steps")
+        self.tells(r.err, ["24 steps", "train.max_epochs 100", "--minutes"])
 
     def test_the_planned_end_of_epochs_is_theirs(self):
         self.train(self.config(train__max_epochs=1, train__max_steps=500, train__batch_tokens=300), "run", "--stop-at", 1)

@@ -28,7 +28,6 @@ class Limits(RunsTest):
                 with self.subTest(f"{limit} {args[0]}"):
                     r = self.limited(limit, *args)
                     self.assertEqual(r.status, MEMORY, r.err)
-                    self.assertIn("not enough memory", r.err)
             self.assertFalse((self.folder / "new").exists())
         r = self.limited("-d 100000", "evaluate", "run")
         for word in ("OpenBLAS", "ulimit -v", "ulimit -d", "--threads"):
@@ -137,7 +136,6 @@ class Limits(RunsTest):
             with self.subTest(command):
                 r = self.in_a_group(150, command)
                 self.assertEqual(r.status, MEMORY, r.err)
-                self.assertIn("does not fit into memory", r.err)
         for refused in ("new", "piped"):
             self.assertFalse((self.folder / refused).exists())
 
