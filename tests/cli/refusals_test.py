@@ -17,6 +17,12 @@ class Refusals(RunsTest):
             with self.subTest(words):
                 self.check("neighbors", "run", *words, status=status, facts=facts)
 
+    def test_what_a_refusal_proposes_works(self):
+        for args in (["fill", "characters", "x"], ["translate", "run", "the"], ["attend", "characters"], ["neighbors", "characters"],
+                     ["ablate", "run", "--x"], ["resume", "run", "--more", 1, "--max-steps", 30], ["train", "run"]):
+            with self.subTest(args):
+                self.works(self.check(*args, status=USAGE).err)
+
     def test_stops(self):
         hot = ["sample", "run", "the", "--temperature", 2, "--max-tokens", 60]
         plain, stopped = self.out(*hot), self.out(*hot, "--stop", "\\n")
