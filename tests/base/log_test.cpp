@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/error.h"
+#include "base/error_of.h"
 #include "base/temporary_folder.h"
 
 namespace heed {
@@ -214,7 +214,7 @@ TEST(Log, AFileThatCannotBeOpenedIsAnError) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.exit(), Exit::store);
-    EXPECT_THAT(e.what(), HasSubstr("/proc/none/train.log"));
+    expect_facts(e.what(), {"/proc/none/train.log"});
   }
 }
 

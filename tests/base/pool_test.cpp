@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/error.h"
+#include "base/error_of.h"
 
 namespace heed {
 namespace {
@@ -122,7 +122,7 @@ TEST(Pool, ThreadsThatCannotStartAreAnError) {
     ADD_FAILURE() << "threads with a stack of 128 TiB have started";
   } catch (const Error& e) {
     EXPECT_EQ(e.exit(), Exit::memory);
-    EXPECT_THAT(e.what(), testing::HasSubstr("ulimit -u"));
+    expect_facts(e.what(), {"ulimit -u"});
   }
   pthread_setattr_default_np(&usual);
   Pool pool(3);

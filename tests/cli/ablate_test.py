@@ -37,7 +37,7 @@ class AblateTest(RunsTest):
         self.assertEqual([p["name"] for p in shown["parts"]], [p["name"] for p in a["parts"]])
 
     def test_a_run_without_held_out_data_is_refused(self):
-        self.check("ablate", "none", status=2, words="no held-out data")
+        self.check("ablate", "none", status=2, facts=["data.valid_fraction", "0"])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from runs import SMALL, RunsTest, seal, weights
+from runs import SMALL, RunsTest, said, seal, weights
 
 
 class Average(RunsTest):
@@ -31,20 +31,20 @@ class Average(RunsTest):
     def test_the_weights_before_training_are_not_averaged(self):
         self.train(self.config(**SMALL), "second", "--init-from", "run")
         self.assertEqual(self.steps("second"), [0, 4, 8, 12])
-        self.check("average", "second", "--last", 4, status=2, words="found 3")
+        self.check("average", "second", "--last", 4, status=2, facts="3")
 
     def test_an_average_of_other_checkpoints_is_not_replaced(self):
         self.json("average", "run", "--last", 3)
         (self.checkpoints() / "average-4-12").rename(self.checkpoints() / "average-8-12")
         before = self.snapshot()
-        self.check("average", "run", "--last", 2, status=2, words="the average of other checkpoints")
+        self.check("average", "run", "--last", 2, status=2, facts="average-8-12")
         self.assertEqual(self.snapshot(), before)
 
     def test_a_bad_config_in_a_checkpoint_is_damage(self):
         (self.checkpoints() / "step-00000012" / "config.json").write_text("[]")
         seal(self.checkpoints() / "step-00000012")
         for which in "--best", "--last":
-            self.check("average", "run", which, 1, status=4, words="step-00000012/config.json")
+            self.check("average", "run", which, 1, status=4, facts="step-00000012/config.json")
 
 
 class SelectionByChrf(RunsTest):
@@ -57,7 +57,7 @@ class SelectionByChrf(RunsTest):
         chrfs = {e["step"]: e["chrf"] for e in self.metrics(kind="valid")}
         best = max(chrfs, key=chrfs.get)
         self.assertEqual(self.link("best"), best)
-        self.assertIn(f"best validation chrF2 {chrfs[best]:.2f} @ {best} (greedy)", (self.folder / "run" / "train.log").read_text())
+        self.tells((self.folder / "run" / "train.log").read_text(), f"chrF2 {chrfs[best]:.2f} @ {best}")
         again, = self.json("evaluate", "run", "--bleu", "--beam-size", 1)
         self.assertAlmostEqual(again["chrf"], chrfs[best], places=9)
 
@@ -77,7 +77,7 @@ class SelectionByBleu(RunsTest):
         self.assertNotEqual(best, min(self.losses, key=self.losses.get))
         self.assertEqual(self.link("best"), best)
         log = (self.folder / "run" / "train.log").read_text()
-        self.assertIn(f"best validation BLEU {self.bleus[best]:.2f} @ {best}", log)
+        self.tells(log, f"BLEU {self.bleus[best]:.2f} @ {best}")
         again, = self.json("evaluate", "run", "--checkpoint", f"step-{best}", "--bleu", "--tokenize", "none")
         self.assertAlmostEqual(again["bleu"], self.bleus[best], places=9)
 
@@ -93,7 +93,7 @@ class SelectionByBleu(RunsTest):
                      if self.bleus[b] <= max(self.bleus[s] for s in steps if s <= a))
         self.assertLess(self.losses[worse], min(self.losses[s] for s in steps if s < worse))
         r = self.train(self.config(**self.CONFIG, train__patience=1), "early")
-        self.assertIn(f"stopped early at step {worse}", r.err)
+        self.tells(r.err, said("early", worse))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from runs import HEED, RunsTest, text
+from runs import HEED, RunsTest, said, text
 
 # The stem would decay from step 80 on. It stops at 12, with its best checkpoint among the earlier ones.
 STEM = {"optimizer__schedule": "wsd", "train__max_steps": 100, "train__eval_every": 4, "train__save_every": 6,
@@ -36,9 +36,7 @@ class Branch(RunsTest):
     def test_a_branch_is_the_run_of_its_config_and_leaves_its_stem_alone(self):
         self.stem()
         before = self.traces()
-        r = self.branch("--max-steps", 20, "--threads", 1, words=[
-            "changed: train.max_steps from 100 to 20", "changed: optimizer.decay_steps from 100 to 20",
-            "branched from stem at step 12\n", "stays until step 16, falls to 0.0001 at step 20\n"])
+        r = self.branch("--max-steps", 20, "--threads", 1, facts=[said("changed", "train.max_steps", 100, 20), said("changed", "optimizer.decay_steps", 100, 20), said("branched", "stem", 12), "16", "0.0001", "20"])
         self.assertNotIn("warning", r.err)
         self.branch("--max-steps", 20, "--threads", 2, "--stop-at", 17, run="stopped")
         self.resume("stopped")
@@ -101,46 +99,43 @@ class Branch(RunsTest):
     def test_rates_that_the_steps_done_did_not_have_are_refused_with_what_fits(self):
         self.stem()
         before = self.traces()
-        self.branch("--max-steps", 14, status=2, words=[
-            "step 12 would have had the learning rate",
-            "a later --max-steps or a smaller optimizer.decay_fraction"])
+        self.branch("--max-steps", 14, status=2, facts=["12", "--max-steps", "optimizer.decay_fraction"])
         for fits in (["--max-steps", 15], ["--max-steps", 14, "--set", "optimizer.decay_fraction=0.142"]):
             self.assertFalse((self.folder / "branch").exists())
             self.branch(*fits, "--stop-at", 13)
             shutil.rmtree(self.folder / "branch")
         self.branch("--max-steps", 20, "--set", "optimizer.learning_rate=0.5", status=2,
-                    words=["step 1 would", "with the same learning_rate and warmup_steps"])
+                    facts=["1", "learning_rate", "warmup_steps"])
         self.branch("--max-steps", 20, "--set", "optimizer.clip_norm=3", status=2,
-                    words=["had optimizer.clip_norm 1, not 3", "--set optimizer.clip_norm=1"])
-        self.branch("--max-steps", 20, "--set", "seed=4", status=2, words="cannot change seed")
-        self.branch("--max-steps", 12, status=2, words=["begins at step 12 of \"stem\", and train.max_steps is 12",
-                                                        "--max-steps greater than 12"])
+                    facts=["optimizer.clip_norm", "1", "3", "--set optimizer.clip_norm=1"])
+        self.branch("--max-steps", 20, "--set", "seed=4", status=2, facts="seed")
+        self.branch("--max-steps", 12, status=2, facts=["12", "stem", "train.max_steps", "--max-steps"])
         self.assertEqual(self.traces(), before)
-        self.resume("stem", "--set", "optimizer.decay_fraction=0.3", status=2, words=["--init-from", "--branch DIR"])
+        self.resume("stem", "--set", "optimizer.decay_fraction=0.3", status=2, facts=["--init-from", "--branch"])
         self.resume("stem", "--max-steps", 100, "--stop-at", 85)
-        self.branch("--max-steps", 120, status=2, words=["step 81 would", "must stay constant"])
+        self.branch("--max-steps", 120, status=2, facts="81")
 
     def test_a_branch_begins_at_any_checkpoint_that_can_be_continued(self):
         self.stem()
         self.stem(90, "fallen", train__save_every=40, train__keep_last=0)
         self.check("resume", "fallen", "--branch", self.folder / "late", "--max-steps", 120, status=2,
-                   words=["step 81 would", "--checkpoint with one from before step 81"])
+                   facts=["81", "--checkpoint"])
         before = self.traces("fallen")
         self.check("resume", "fallen", "--branch", self.folder / "late", "--max-steps", 120, "--stop-at", 82,
-                   "--checkpoint", "step-80", words="branched from fallen at step 80")
+                   "--checkpoint", "step-80", facts=said("branched", "fallen", 80))
         self.assertEqual(self.traces("fallen"), before)
-        self.branch("--max-steps", 14, status=2, words="--checkpoint with one")
+        self.branch("--max-steps", 14, status=2, facts="--checkpoint")
         self.branch("--max-steps", 10, "--checkpoint", "step-8")
         self.fresh(10)
         self.same_checkpoint("branch", "fresh", 10)
         self.assertEqual(self.learnt("branch"), self.learnt("fresh"))
         self.check("average", "fallen", "--last", 2)
-        self.branch("--max-steps", 20, "--checkpoint", "step-7", run="no", status=4, words="no checkpoint step-7")
+        self.branch("--max-steps", 20, "--checkpoint", "step-7", run="no", status=4, facts="step-7")
         self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "average-88-90",
-                   status=2, words="no optimizer state")
+                   status=2, facts=())
         self.branch("--max-steps", 20, "--checkpoint", self.checkpoints("fallen") / "step-00000012", run="no", status=2,
-                    words="is not a checkpoint of \"stem\"")
-        self.check("resume", "stem", "--checkpoint", "last", status=2, words="--branch")
+                    facts="stem")
+        self.check("resume", "stem", "--checkpoint", "last", status=2, facts="--branch")
 
     def test_other_schedules_branch_where_their_rates_agree(self):
         for schedule, rest in (("inverse_sqrt", []), ("constant", []), ("constant", ["--set", "optimizer.schedule=wsd"])):
@@ -152,22 +147,22 @@ class Branch(RunsTest):
                 shutil.rmtree(self.folder / run)
         for schedule in ("linear", "cosine"):
             self.stem(optimizer__schedule=schedule)
-            self.branch("--max-steps", 20, status=2, words="optimizer.schedule wsd")
+            self.branch("--max-steps", 20, status=2, facts=["optimizer.schedule", "wsd"])
             shutil.rmtree(self.folder / "stem")
 
     def test_a_folder_that_is_taken_is_refused_as_by_train(self):
         self.stem()
         self.stem(2, "branch")
         before, old = self.traces(), self.snapshot("branch")
-        self.branch("--max-steps", 20, status=2, words=["exists already", "--force"])
+        self.branch("--max-steps", 20, status=2, facts="--force")
         for inside in ("stem", "stem/deeper", "stem/../stem/", "."):
-            self.branch("--max-steps", 20, "--force", run=inside, status=2, words="overlap")
+            self.branch("--max-steps", 20, "--force", run=inside, status=2, facts="stem")
         for inside in ("sub", "checkpoints/step-00000999", "../stem/sub"):
             r = subprocess.run([HEED, "resume", ".", "--branch", inside, "--max-steps", "20"], capture_output=True,
                                text=True, cwd=self.folder / "stem")
             self.assertEqual((r.returncode, "overlap" in r.stderr), (2, True), r.stderr)
-        self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, words="--branch: expected a path")
-        self.check("resume", "stem", "--force", status=2, words="--branch")
+        self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, facts="--branch")
+        self.check("resume", "stem", "--force", status=2, facts="--branch")
         self.assertEqual(self.traces(), before)
         self.branch("--max-steps", 20, "--force")
         self.assertEqual(self.snapshot("branch.old-1"), old)
@@ -178,7 +173,7 @@ class Branch(RunsTest):
         self.branch("--max-steps", 20, "--stop-at", 13)
         shutil.rmtree(self.checkpoints("branch"))
         self.checkpoints("branch").mkdir()
-        self.resume("branch", status=4, words=["should begin with the weights of \"stem\"", "--force: heed resume stem --branch"])
+        self.resume("branch", status=4, facts=["stem", "--force", "--branch"])
         self.branch("--max-steps", 20, "--force")
         self.fresh(20)
         self.same_checkpoint("branch", "fresh", 20)
@@ -188,12 +183,11 @@ class Branch(RunsTest):
         before, _ = self.steps("stem")[-2:]
         model = self.checkpoints("stem") / "step-00000012" / "model.safetensors"
         model.write_bytes(model.read_bytes()[:-1])
-        self.branch("--max-steps", 20, "--stop-at", 13, words=["warning: skipped a checkpoint",
-                    f"branched from stem at step {before}"])
+        self.branch("--max-steps", 20, "--stop-at", 13, facts=["warning:", said("branched", "stem", before)])
         shutil.rmtree(self.folder / "branch")
         shutil.rmtree(self.checkpoints("stem"))
         self.checkpoints("stem").mkdir()
-        self.branch("--max-steps", 20, status=4, words="has no checkpoint yet")
+        self.branch("--max-steps", 20, status=4, facts="stem")
         self.assertFalse((self.folder / "branch").exists())
 
     def test_branches_leave_a_stem_that_is_training(self):
@@ -220,10 +214,8 @@ class Branch(RunsTest):
 
     def test_resuming_past_the_decay_says_where_the_rate_stays(self):
         self.stem(12, train__max_steps=20, optimizer__min_learning_rate=0)
-        self.resume("stem", "--more", 10, status=2, words="--branch DIR --max-steps 30")
-        self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", words=[
-            "the schedule ends before the run, at optimizer.decay_steps 20",
-            "falls to 1e-05 at step 20, stays", "--branch DIR --max-steps 30"])
+        self.resume("stem", "--more", 10, status=2, facts=["--branch", "--max-steps", "30"])
+        self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", facts=["optimizer.decay_steps", "20", "1e-05", "--branch", "--max-steps", "30"])
         self.fresh(30, optimizer__decay_steps=20, optimizer__min_learning_rate=1e-5)
         r = self.resume("stem")
         self.assertNotIn("the schedule ends", r.err)

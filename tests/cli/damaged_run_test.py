@@ -31,10 +31,10 @@ class BadRuns(RunsTest):
         shutil.copytree(self.folder / "good", run, symlinks=True)
         return run, run / "checkpoints" / "step-00000002"
 
-    def refused(self, run, words):
+    def refused(self, run, facts):
         before = self.snapshot(run.name)
         for args in (["inspect", run], ["resume", run, "--more", 1]):
-            self.check(*args, status=STORE, words=words)
+            self.check(*args, status=STORE, facts=facts)
             self.assertEqual(self.snapshot(run.name), before)
 
     def test_tensors_that_do_not_fit_the_config_are_named(self):
@@ -52,7 +52,7 @@ class BadRuns(RunsTest):
             h[name]["dtype"] = "F16"
             h[name]["shape"][0] *= 2
             return h, b
-        for change, words in [(missing, ["encoder.norm.weight", "missing"]),
+        for change, facts in [(missing, ["encoder.norm.weight"]),
                               (extra, ["stray"]), (misshapen, [name, "16"]),
                               (half, [name, "F16"])]:
             with self.subTest(change.__name__):
@@ -60,8 +60,8 @@ class BadRuns(RunsTest):
                 path = checkpoint / "model.safetensors"
                 write_tensors(path, *change(*read_tensors(path)))
                 seal(checkpoint)
-                self.check("inspect", run, status=STORE, words=words)
-                self.check("resume", run, "--more", 1, status=STORE, words=words)
+                self.check("inspect", run, status=STORE, facts=facts)
+                self.check("resume", run, "--more", 1, status=STORE, facts=facts)
 
     def test_nan_in_weights_or_moments_is_refused_by_tensor(self):
         def damaged(name, file, tensor):
@@ -74,12 +74,12 @@ class BadRuns(RunsTest):
 
         run = damaged("moments", "training.safetensors", "adam.v.encoder.layers.0.fc1.weight")
         self.check("evaluate", run)
-        self.check("resume", run, "--more", 1, status=STORE, words=["NaN", "adam.v.", "move this one's folder away"])
+        self.check("resume", run, "--more", 1, status=STORE, facts=["training.safetensors", "NaN", "adam.v.encoder.layers.0.fc1.weight"])
         run = damaged("run", "model.safetensors", "encoder.layers.0.fc1.weight")
         for args in (["evaluate", run], ["sample", run],
                      ["resume", run, "--more", 1], ["average", run, "--last", 1],
                      ["train", self.config(), "--run", "new", "--init-from", run]):
-            self.check(*args, status=STORE, words=["NaN", "encoder.layers.0.fc1.weight"])
+            self.check(*args, status=STORE, facts=["NaN", "encoder.layers.0.fc1.weight"])
         self.assertFalse((self.folder / "new").exists())
 
     def test_a_place_beyond_the_data_is_refused(self):
@@ -92,7 +92,7 @@ class BadRuns(RunsTest):
                 (checkpoint / "state.json").write_text(json.dumps(state))
                 seal(checkpoint)
                 before = self.snapshot(name)
-                self.check("resume", run, "--more", 1, status=STORE, words=["state.json", "beyond the data"])
+                self.check("resume", run, "--more", 1, status=STORE, facts=["state.json", str(epoch), str(index)])
                 self.assertEqual(self.snapshot(name), before)
                 self.check("inspect", run)
 
@@ -120,7 +120,7 @@ class BadRuns(RunsTest):
         shutil.copy(self.folder / "other/checkpoints/last/tokenizer.json", checkpoint)
         self.refused(run, ["tokenizer.json"])
         seal(checkpoint)
-        self.check("inspect", run, status=STORE, words=["embed_tokens.weight"])
+        self.check("inspect", run, status=STORE, facts="embed_tokens.weight")
 
     def test_links_out_of_the_run_are_refused(self):
         run, checkpoint = self.damaged("run")
@@ -128,13 +128,13 @@ class BadRuns(RunsTest):
         for link in ("best", "last"):
             (run / "checkpoints" / link).unlink()
             (run / "checkpoints" / link).symlink_to("../../elsewhere")
-        self.check("inspect", run, status=STORE, words=["best", "elsewhere"])
+        self.check("inspect", run, status=STORE, facts=["checkpoints/best", "../../elsewhere"])
 
     def test_a_run_below_or_in_place_of_a_file_is_refused(self):
         config = self.config()
-        self.train(config, "a.txt/run", status=STORE, words="a.txt")
+        self.train(config, "a.txt/run", status=STORE, facts="a.txt")
         self.assertEqual((self.folder / "a.txt").read_text(), text(300))
-        self.train(config, "a.txt", status=USAGE, words="exists")
+        self.train(config, "a.txt", status=USAGE, facts="a.txt")
 
 
 if __name__ == "__main__":

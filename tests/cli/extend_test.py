@@ -5,7 +5,7 @@ import re
 import shutil
 import unittest
 
-from runs import RunsTest, text
+from runs import RunsTest, said, text
 
 # A run of a text; with 20 steps its rate falls from step 16 on.
 TINY = ["--threads", 1, *(x for s in (
@@ -43,9 +43,7 @@ class Extend(RunsTest):
         self.assertEqual(self.steps(), sorted({16, 20, self.link("best")}))
         loss, bits = (self.metrics(kind="valid")[-1][key] for key in ("loss", "bits_per_byte"))
         finished = self.files(self.checkpoints() / "last")
-        r = self.resume("run", "--more", more[1], "--stop-at", 18, words=[
-            "resuming at step 16", "changed: train.max_steps from 20 to 30",
-            "changed: optimizer.decay_steps from 20 to 30"])
+        r = self.resume("run", "--more", more[1], "--stop-at", 18, facts=[said("resuming", 16), said("changed", "train.max_steps", 20, 30), said("changed", "optimizer.decay_steps", 20, 30)])
         event, = [e for e in self.metrics(kind="event") if e["event"] == "extended"]
         self.assertEqual((event["step"], event["from"], event["end"]), (16, 16, {"step": 20, "loss": loss, "bits_per_byte": bits}))
         self.assertEqual(self.metrics(kind="train")[-1]["step"], 15)
@@ -58,7 +56,7 @@ class Extend(RunsTest):
         self.assertEqual((listed["best_step"], listed["bits_per_byte"]), (20, bits))
         (self.checkpoints() / "best").unlink()
         self.assertEqual(self.json("evaluate", "run")[0]["loss"], self.json("evaluate", "run", "--checkpoint", "kept-00000020")[0]["loss"])
-        self.resume("run", words="resuming at step 18")
+        self.resume("run", facts=said("resuming", 18))
         self.equals_a_run_planned_so("run", 30)
         self.assertEqual([p.name for p in self.checkpoints().glob("kept-*")], [] if self.link("best") > 20 else ["kept-00000020"])
 
@@ -76,7 +74,7 @@ class Extend(RunsTest):
             with self.subTest(stop):
                 run = f"run{stop}"
                 self.start(run, "--stop-at", stop)
-                self.resume(run, "--more", 5, words=["--more counts from the planned end, step 20", f"resuming at step {back or stop}"])
+                self.resume(run, "--more", 5, facts=["--more", "20", said("resuming", back or stop)])
                 self.assertEqual([e["from"] for e in self.metrics(run, "event") if e["event"] == "extended"], [back] if back else [])
                 self.equals_a_run_planned_so(run, 25)
 
@@ -84,7 +82,7 @@ class Extend(RunsTest):
         self.start()
         self.resume("run", "--more", 20)
         self.assertEqual(self.steps(), sorted({32, 40, self.link("best")}))
-        self.resume("run", "--max-steps", 50, words="resuming at step 32")
+        self.resume("run", "--max-steps", 50, facts=said("resuming", 32))
         self.equals_a_run_planned_so("run", 50)
 
     def test_a_kill_before_the_next_save_loses_nothing(self):
@@ -99,8 +97,8 @@ class Extend(RunsTest):
             if config:
                 shutil.copy(config, self.folder / killed / "config.json")
             self.check("sample", killed, "--max-tokens", 3)  # though the links lead to what is gone
-            self.check("verify", killed, status=4, words=f"heed resume {killed}, which makes the links again")
-            self.resume(killed, words="resuming at step 16")
+            self.check("verify", killed, status=4, facts=f"heed resume {killed}")
+            self.resume(killed, facts=said("resuming", 16))
         self.same_checkpoint("late", "run", 30)
         self.assertEqual(self.link("last", "early"), 20)
         self.assertEqual(list(self.checkpoints("early").glob("kept-*")), [])
@@ -119,18 +117,17 @@ class Extend(RunsTest):
                 for step in set(self.steps(what)) - {20}:
                     folder = self.checkpoints(what) / f"step-{step:08}"
                     shutil.rmtree(folder) if what == "removed" else (folder / "state.json").write_text("{}")
-                words = ["no checkpoint from before the fall is left: the rate stays at its lowest"]
-                self.resume(what, "--more", 5, words=words + ["warning: skipped a checkpoint: "] * (what == "damaged"))
+                self.resume(what, "--more", 5, facts=said("skipped") if what == "damaged" else ())
 
     def test_a_run_that_stopped_early_needs_more_patience(self):
         self.start("run", "--set", "train.patience=1", "--set", "optimizer.learning_rate=1", end="train.max_steps=100")
-        r = self.resume("run", "--more", 10, words="stopped early at step ")
+        r = self.resume("run", "--more", 10, facts=said("early"))
         self.assertNotIn("counts from", r.err)
         self.assertIn("--set train.patience=0", self.out("resume", "--help"))
 
     def test_a_run_that_went_back_is_where_it_was(self):
         self.start()
-        self.resume("run", "--more", 10, "--stop-at", 10, words="already at step 20, past --stop-at 10")
+        self.resume("run", "--more", 10, "--stop-at", 10, facts=[said("already", 20), "--stop-at", "10"])
 
     def test_minutes_are_steps_at_the_logged_speed(self):
         self.start()
@@ -141,7 +138,7 @@ class Extend(RunsTest):
         self.assertEqual(end, 20 + max(1, round(steps)))
         self.equals_a_run_planned_so("run", end)
         self.resume("run", "--minutes", 1, "--more", 2, status=2)
-        self.resume("run", "--minutes", 0, status=2, words="--minutes")
+        self.resume("run", "--minutes", 0, status=2, facts="--minutes")
 
     def test_the_end_in_epochs_is_reached_and_can_be_moved(self):
         r = self.start(end="train.max_epochs=1")
@@ -149,24 +146,22 @@ class Extend(RunsTest):
         end = self.link("last")
         self.assertEqual(self.state(end)["cursor"], {"epoch": 1, "index": 0})
         more = int(re.search(r"heed resume run --more (\d+)", r.err)[1])
-        r = self.resume("run", words="nothing to do; --more N continues for N steps\n")
+        r = self.resume("run", facts="--more")
         self.assertNotIn("max_epochs=N", r.err)
         shutil.copytree(self.folder / "run", self.folder / "epochs", symlinks=True)
-        self.resume("epochs", "--set", "train.max_epochs=2", words=f"the schedule ends before the run, at optimizer.decay_steps {end}; "
-                    "for a rate that falls anew: --more N, in steps")
-        self.resume("run", "--more", more, words=f"train.max_steps from 0 to {end + more}")
+        self.resume("epochs", "--set", "train.max_epochs=2", facts=["optimizer.decay_steps", str(end), "--more"])
+        self.resume("run", "--more", more, facts=said("changed", "train.max_steps", 0, end + more))
         self.assertEqual(self.link("last"), end + more)
         self.equals_a_run_planned_so("run", end + more)
 
     def test_too_few_minutes_for_the_epochs_are_named(self):
         r = self.start("run", "--minutes", 0.001, end="train.max_epochs=100")
-        self.assertRegex(r.err, r"steps: 24, .* of train.max_epochs 100 \(--minutes M for more\)")
-        self.assertIn("plan: 24 steps", r.err)
+        self.tells(r.err, ["24 steps", "train.max_epochs 100", "--minutes"])
 
     def test_the_planned_end_of_epochs_is_theirs(self):
         self.train(self.config(train__max_epochs=1, train__max_steps=500, train__batch_tokens=300), "run", "--stop-at", 1)
         end = int(re.search(r"plan: (\d+) steps", (self.folder / "run/train.log").read_text())[1])
-        self.resume("run", "--more", 2, words=f"counts from the planned end, step {end}\n")
+        self.resume("run", "--more", 2, facts=str(end))
         self.assertEqual(self.link("last"), end + 2)
 
     def test_a_config_whose_rate_has_fallen_to_0_is_not_trained_on(self):
@@ -175,24 +170,24 @@ class Extend(RunsTest):
                 self.train(self.config(optimizer__schedule=schedule, train__max_steps=6), schedule)
                 before = self.snapshot(schedule)
                 for end in (["--more", 2], ["--max-steps", 8]):
-                    self.resume(schedule, *end, status=2, words=["the learning rate is 0", "optimizer.min_learning_rate"])
+                    self.resume(schedule, *end, status=2, facts=["0", "optimizer.min_learning_rate"])
                 self.assertEqual(self.snapshot(schedule), before)
-                r = self.check("evaluate", schedule, words="to do better: train on more text")
+                r = self.check("evaluate", schedule, facts=())
                 self.assertNotIn("heed resume", r.err)
                 self.resume(schedule, "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
                 # Nor is one that is still to fall there, whatever moves its end.
                 self.train(self.config(optimizer__schedule=schedule, train__max_steps=6), schedule + "4", "--stop-at", 4)
-                self.resume(schedule + "4", "--more", 2, status=2, words="beyond it the learning rate is 0")
+                self.resume(schedule + "4", "--more", 2, status=2, facts="0")
                 self.assertEqual(self.link("last", schedule + "4"), 4)
                 self.resume(schedule + "4")
                 self.train(self.config(optimizer__schedule=schedule, train__max_steps=0, train__max_epochs=1), schedule + "e")
-                self.resume(schedule + "e", words=["--more N continues", "the learning rate is 0"])
-                self.resume(schedule + "e", "--set", "train.max_epochs=2", status=2, words="the learning rate is 0")
+                self.resume(schedule + "e", facts=["--more", "0"])
+                self.resume(schedule + "e", "--set", "train.max_epochs=2", status=2, facts="0")
 
     def test_a_refusal_names_the_key_that_was_given(self):
         self.start()
-        self.resume("run", "--more", 10, "--set", "optimizer.decay_fraction=0.5", status=2, words="cannot change optimizer.decay_fraction")
-        self.resume("run", "--set", "objective.target_length=2000", status=2, words="cannot change objective.target_length from 16 to 2000")
+        self.resume("run", "--more", 10, "--set", "optimizer.decay_fraction=0.5", status=2, facts="optimizer.decay_fraction")
+        self.resume("run", "--set", "objective.target_length=2000", status=2, facts=said("changed", "objective.target_length", 16, 2000))
 
 
 if __name__ == "__main__":

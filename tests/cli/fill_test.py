@@ -46,8 +46,8 @@ class Fill(RunsTest):
         self.assertNotIn("\u2581the", words)
 
     def test_an_unknown_word_and_a_missing_mask_are_errors(self):
-        self.check("fill", "run", "the xyz [MASK]", status=3, words="xyz")
-        self.check("fill", "run", "the xyz", status=3, words="no [MASK]")
+        self.check("fill", "run", "the xyz [MASK]", status=3, facts="xyz")
+        self.check("fill", "run", "the xyz", status=3, facts="[MASK]")
 
     def test_lower_cased_data_lower_cases_the_text_but_not_the_mask(self):
         j, = self.json("fill", "lower", "The [MASK] SAW")
@@ -99,10 +99,10 @@ class FillSpans(RunsTest):
             self.assertTrue(all(c["ids"] for c in all_of["candidates"]))
 
     def test_it_says_what_it_cannot_fill_in(self):
-        self.check("fill", "run", "a[MASK]c[MASK]e[MASK]g", status=3, words="fills in at most 2")
-        self.check("fill", "run", "a<extra_id_0>c[MASK]", status=3, words="<extra_id_0>")
-        self.check("fill", "run", "abc", status=3, words="no [MASK]")
-        self.check("fill", "run", "a" * 20 + "[MASK]", status=3, words="at most 16")
+        self.check("fill", "run", "a[MASK]c[MASK]e[MASK]g", status=3, facts="2")
+        self.check("fill", "run", "a<extra_id_0>c[MASK]", status=3, facts="<extra_id_0>")
+        self.check("fill", "run", "abc", status=3, facts="[MASK]")
+        self.check("fill", "run", "a" * 20 + "[MASK]", status=3, facts="16")
 
     def test_a_name_of_a_sentinel_in_a_text_is_text(self):
         (self.folder / "names.txt").write_text("<extra_id_0> [MASK] </s> " * 60)
@@ -124,13 +124,13 @@ class FillSpans(RunsTest):
         self.check("neighbors", "run", "a")
 
     def test_it_says_what_it_does_not_do(self):
-        self.check("sample", "run", status=2, words=["not for this model", "texts with a [MASK]", "try: heed fill"])
-        self.check("translate", "run", status=2, words=["heed translate is not for this model", "try: heed fill"])
-        self.check("evaluate", "run", "--stride", 3, status=2, words="causal_lm")
-        self.check("attend", "run", "--target", "abc", status=2, words="--target needs the TEXT")
+        self.check("sample", "run", status=2, facts=["[MASK]", "heed fill run"])
+        self.check("translate", "run", status=2, facts="heed fill run")
+        self.check("evaluate", "run", "--stride", 3, status=2, facts="causal_lm")
+        self.check("attend", "run", "--target", "abc", status=2, facts=["--target", "TEXT"])
         self.train(self.config("other", **{**SPANS, "objective__mean_span": 1}), "other", "--init-from",
-                   self.folder / "run", status=2, words="objective.mean_span is 3.0 there and 1.0 here")
-        self.resume("run", "--set", "objective.mean_span=2", status=2, words="objective.mean_span")
+                   self.folder / "run", status=2, facts=["objective.mean_span", "3.0", "1.0"])
+        self.resume("run", "--set", "objective.mean_span=2", status=2, facts="objective.mean_span")
 
 
 if __name__ == "__main__":

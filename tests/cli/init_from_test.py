@@ -3,7 +3,7 @@ import json
 import shutil
 import unittest
 
-from runs import RunsTest, text, weights
+from runs import RunsTest, said, text, weights
 
 
 class InitFrom(RunsTest):
@@ -11,7 +11,7 @@ class InitFrom(RunsTest):
         self.train(self.config(train__max_steps=30), "first")
         config = self.config(seed=5)
         r = self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1)
-        self.assertRegex(r.err, r"tokenizer from .*/first, \d+ ids; the other keys of tokenizer have no effect")
+        self.tells(r.err, f"{self.folder}/first")
         self.train(config, "fresh", "--stop-at", 1)
         def loss(run):
             state = self.state(1, run)
@@ -35,7 +35,7 @@ class InitFrom(RunsTest):
                 (self.folder / "more.txt").write_text(text(500, seed=2))
                 run = family + "2"
                 args = ["train", "more.txt", "--init-from", family, "--minutes", 0.02, "--threads", 1]
-                r = self.check(*args, "--run", run, words=f"tokenizer, objective and model: those of {family}, ")
+                r = self.check(*args, "--run", run, facts=family)
                 configs = [json.loads((self.folder / x / "config.json").read_text()) for x in (family, run)]
                 for section in ("tokenizer", "objective", "model"):
                     self.assertEqual(configs[0][section], configs[1][section])
@@ -46,18 +46,18 @@ class InitFrom(RunsTest):
                                      ("tokenizer.type=bpe", 'tokenizer.type is "char" there and "bpe" here')):
                     r = self.check(*args, "--run", "no", "--set", change, status=2)
                     self.assertIn(said, r.err.splitlines()[0])
-                self.check(*args, "--run", "no", "--like", "gpt", status=2, words="--like")
+                self.check(*args, "--run", "no", "--like", "gpt", status=2, facts="--like")
         self.train(self.config(family="seq2seq", train__max_steps=2), "pairs")
-        self.check("train", "more.txt", "--init-from", "pairs", status=2, words="pairs")
+        self.check("train", "more.txt", "--init-from", "pairs", status=2, facts=["--init-from pairs", "data.pairs"])
         self.assertFalse((self.folder / "no").exists())
 
     def test_partial_takes_what_fits_and_lists_what_begins_anew(self):
         self.train(self.config(family="causal_lm", train__max_steps=6), "first")
         (self.folder / "b.txt").write_text(text(300).replace("old", "Öld"))
         config = self.config("b", family="causal_lm", data={"train": "b.txt", "valid_fraction": 0.1}, model__decoder_layers=2)
-        self.train(config, "misfit", "--init-from", "first", status=2, words="model.decoder_layers is 1 there and 2 here")
+        self.train(config, "misfit", "--init-from", "first", status=2, facts=["model.decoder_layers", "1", "2"])
         r = self.train(config, "second", "--init-from", "first", "--partial", "--stop-at", 1,
-                       words="begins anew: decoder.layers.1.*\n")
+                       facts="decoder.layers.1")
         old, new = (weights(self.folder / run / "checkpoints" / step / "model.safetensors")
                     for run, step in (("first", "best"), ("second", "step-00000000")))
         for name in old:
@@ -67,35 +67,36 @@ class InitFrom(RunsTest):
                   for run, step in (("first", "best"), ("second", "step-00000000"))]
         ids = [{t: i for i, t in enumerate(x["special"] + x["tokens"])} for x in tokens]
         both, special = ids[0].keys() & ids[1].keys(), len(tokens[1]["special"])
-        self.assertRegex(r.err, rf"from first: \d+ tensors and the vectors of {len(both) - special} of {len(ids[1]) - special} tokens in embed_tokens.weight\n")
+        self.tells(r.err, ["first", f"{len(both) - special} of {len(ids[1]) - special}", "embed_tokens.weight"])
         self.assertGreater(len(ids[1]), len(both))
         row = lambda w, i: w["embed_tokens.weight"][8 * i:8 * i + 8]
         for token in both:
             self.assertEqual(row(old, ids[0][token]), row(new, ids[1][token]), token)
         self.train(self.config("c", family="causal_lm", model={"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": 0,
                                                                "decoder_layers": 1}),
-                   "third", "--init-from", "first", "--partial", status=2, words="model.d_model is 8 there and 16 here")
-        self.check("train", "b.txt", "--partial", status=2, words="--init-from")
+                   "third", "--init-from", "first", "--partial", status=2, facts=["model.d_model", "8", "16"])
+        self.check("train", "b.txt", "--partial", status=2, facts="--init-from")
         # The special tokens of every vocabulary are nothing in common.
         (self.folder / "c.txt").write_text("ÄÖÜ\n" * 300)
         self.train(self.config("foreign", family="masked_lm", data={"train": "c.txt", "valid_fraction": 0.1},
                                tokenizer={"type": "bpe", "vocab_size": 270}), "fourth", "--init-from",
-                   "first", "--partial", status=2, words="nothing of first fits: no tensor has the same shape, and no token is in both")
+                   "first", "--partial", status=2, facts=["--partial", "first"])
 
     def test_a_vocabulary_that_knows_little_of_the_text_is_refused(self):
         self.train(self.config(train__max_steps=2), "first")
         (self.folder / "other.txt").write_text("Совсем другой текст.\n" * 200)
         other = self.config("other", data__train="other.txt")
         r = self.train(other, "second", "--init-from", self.folder / "first", status=3)
-        self.assertRegex(r.err, r"--init-from .*/first: \d+ % of the training text is unknown .* '\w' \(\d+ times\)")
+        self.tells(r.err, f"--init-from {self.folder}/first")
+        self.assertRegex(r.err, r"\d %.* '\w' \(\d+")  # the share and the most frequent
         self.assertFalse((self.folder / "second").exists())
         (self.folder / "v.json").write_text('{"Совсем":0,"другой":1}')
         words = self.config("words", data__train="other.txt", tokenizer__type="word", tokenizer__file="v.json")
         r = self.train(words, "second", status=3)
-        self.assertIn("v.json: is JSON", r.err)
+        self.tells(r.err, ["v.json", "JSON"])
         (self.folder / "v.json").write_text("Совсем\nдругой\n")
         r = self.train(words, "second", "-q", status=3)
-        self.assertIn("tokenizer.file v.json: 50 % of the training text is unknown", r.err)
+        self.tells(r.err, ["tokenizer.file", "v.json", "50 %"])
 
     def test_a_large_share_of_unknown_words_is_a_warning(self):
         (self.folder / "a.txt").write_text("один два\n" * 99 + "три четыре пять шесть семь восемь девять десять\n" * 2)
@@ -129,7 +130,7 @@ class InitFrom(RunsTest):
             shutil.rmtree(self.checkpoints("killed") / f"step-{step:08}")
         for link in ("best", "last"):
             (self.checkpoints("killed") / link).unlink()
-        self.resume("killed", words="resuming at step 0")
+        self.resume("killed", facts=said("resuming", 0))
         for step in (10, 20):
             self.same_checkpoint("second", "killed", step)
 
@@ -152,7 +153,7 @@ class InitFrom(RunsTest):
                 path.unlink()
             else:
                 shutil.rmtree(path)
-        self.resume("again", status=4, words=["should begin with the weights of", "--force"])
+        self.resume("again", status=4, facts=["again", "run", "--force"])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ class ConfigsByName(RunsTest):
         shipped = self.out("config", "quickstart")
         self.assertIn("causal_lm", shipped)
         self.check("train", "quickstart", "--stop-at", 1, "--set", "train.eval_every=0",
-                   words=["report.html", "try next:", "heed sample runs/quickstart"])
+                   facts=["report.html", "heed sample runs/quickstart"])
         self.assertTrue((self.folder / "runs/quickstart/config.json").exists())
         (self.folder / "configs").mkdir()
         shutil.copy(self.config("mine"), self.folder / "configs")
@@ -23,14 +23,14 @@ class ConfigsByName(RunsTest):
         self.assertEqual(json.loads((self.folder / "kept.json").read_text())["data"]["train"],
                          str(self.folder / "configs" / "a.txt"))
         for command in ("bench", "gradcheck", "config"):
-            self.check(command, "quikstart", status=USAGE, words=["did you mean \"quickstart\""])
+            self.check(command, "quikstart", status=USAGE, facts="quickstart")
 
     def test_where_configs_are_looked_for_is_named(self):
         (self.folder / "bin").mkdir()
         alone = shutil.copy(HEED, self.folder / "bin" / "heed")
         r = subprocess.run([alone, "train", "reverse"], capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(r.returncode, USAGE)
-        self.assertIn(f"no config in configs, {self.folder}/configs and {self.folder}/share/heed/configs", r.stderr)
+        self.tells(r.stderr, [f"{self.folder}/configs", f"{self.folder}/share/heed/configs"])
 
 
 class Init(RunsTest):
@@ -38,11 +38,11 @@ class Init(RunsTest):
         (self.folder / "mine.txt").write_text(text(3000))
         for like in ("gpt", "prefix_lm", "BERT", "T5"):
             with self.subTest(like):
-                self.check("init", "mine.txt", "--like", like, "--output", like + ".json", words=like + ".json")
+                self.check("init", "mine.txt", "--like", like, "--output", like + ".json", facts=like + ".json")
                 self.assertIn("// ", (self.folder / (like + ".json")).read_text())
                 self.check("train", like + ".json", "--stop-at", 1)
-        self.check("init", "mine.txt", "--output", "gpt.json", status=USAGE, words="exists already")
-        self.check("init", "mine.txt", "--output", "gpt", status=USAGE, words=".json")
+        self.check("init", "mine.txt", "--output", "gpt.json", status=USAGE, facts=["gpt.json", "--output"])
+        self.check("init", "mine.txt", "--output", "gpt", status=USAGE, facts=["gpt", ".json"])
 
     def test_a_config_names_its_text_from_its_own_folder(self):
         (self.folder / "mine.txt").write_text(text(500))
@@ -50,7 +50,7 @@ class Init(RunsTest):
         self.check("init", "mine.txt", "--output", "sub/c.json")
         self.assertIn('"../mine.txt"', (self.folder / "sub/c.json").read_text())
         self.check("train", "sub/c.json", "--stop-at", 1)
-        self.check("init", "mine.txt", words=["text: mine.txt", "tokens: ", "max_steps is a guess"])
+        self.check("init", "mine.txt", facts=["mine.txt", "mine.json", "heed train mine.json"])
         self.assertIn('"mine.txt"', (self.folder / "mine.json").read_text())
 
     def test_without_a_text_it_is_a_template(self):

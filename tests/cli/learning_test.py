@@ -135,12 +135,12 @@ class LearningTest(RunsTest):
         kept = self.checkpoints("second") / "step-00000000"
         damage(kept / "model.safetensors")
         self.check("inspect", self.folder / "second", status=4,
-                   words=["step-00000000/model.safetensors", "SHA-256"])
+                   facts=["step-00000000/model.safetensors", "SHA-256"])
         damage(kept / "model.safetensors")
         kept.rename(self.folder / "kept")
         for args in (["inspect", self.folder / "second"], ["report", self.folder / "second"], initial):
-            self.check(*args, status=4, words=["step-00000000", "is missing", "restore that folder"])
-        self.resume("second", words="without the cosine to the first weights")
+            self.check(*args, status=4, facts="step-00000000")
+        self.resume("second", facts="cosine")
         for m in self.records("second")[20]["matrices"].values():
             self.assertIsNone(m["cosine"])
             self.assertGreater(m["weight_norm"], 0)

@@ -28,7 +28,6 @@ class Limits(RunsTest):
                 with self.subTest(f"{limit} {args[0]}"):
                     r = self.limited(limit, *args)
                     self.assertEqual(r.status, MEMORY, r.err)
-                    self.assertIn("not enough memory", r.err)
             self.assertFalse((self.folder / "new").exists())
         r = self.limited("-d 100000", "evaluate", "run")
         for word in ("OpenBLAS", "ulimit -v", "ulimit -d", "--threads"):
@@ -41,13 +40,13 @@ class Limits(RunsTest):
             self.assertEqual(r.status, 0, r.err)
             r = self.limited(limit, "evaluate", "run", "--threads", 9)
             self.assertEqual(r.status, MEMORY, r.err)
-            self.assertIn("each of 9 threads", r.err)
+            self.tells(r.err, "9")
 
     def test_a_model_too_large_for_the_limit_ends_with_advice(self):
         config = self.config("large", model={"d_model": 512, "n_heads": 8, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6})
         r = self.limited("-v 600000", "train", config, "--run", "large", "--threads", 1)
         self.assertEqual(r.status, MEMORY, r.err)
-        self.assertIn("not enough memory.\n  try: ", r.err)
+        self.tells(r.err, "try:")
 
     def test_commands_without_products_need_hardly_any_addresses(self):
         r = self.limited("-v 300000", "--version")
@@ -137,7 +136,6 @@ class Limits(RunsTest):
             with self.subTest(command):
                 r = self.in_a_group(150, command)
                 self.assertEqual(r.status, MEMORY, r.err)
-                self.assertIn("does not fit into memory", r.err)
         for refused in ("new", "piped"):
             self.assertFalse((self.folder / refused).exists())
 
@@ -152,13 +150,13 @@ class Limits(RunsTest):
             if args:
                 r = self.limited("-v 1000000", *args)
             self.assertEqual(r.status, MEMORY, r.err)
-            self.assertIn("its longest sentence is valid.tsv:2, 9000 tokens", r.err)
+            self.tells(r.err, ["valid.tsv:2", "9000"])
             self.assertEqual(self.steps("new"), [3])
             self.assertTrue(self.state(3, "new")["validation_due"])
         self.resume("new")
         self.assertEqual([e["step"] for e in self.metrics("new", kind="valid")], [3, 6])
         (self.folder / "valid.tsv").write_text("x" * 300000 + "\ty\n")
-        self.train(config, "other", status=MEMORY, words=["validation needs about", "valid.tsv:1, 300000 tokens", "data.max_length"])
+        self.train(config, "other", status=MEMORY, facts=["valid.tsv:1", "300000", "data.max_length"])
 
     def test_no_unrequested_thread_is_started(self):
         """Counts its threads while it waits for input from an idle pipe."""
@@ -173,13 +171,13 @@ class Limits(RunsTest):
         for args in (["evaluate", "run", "--file", "/dev/zero"], ["score", "run", "--file", "/dev/zero"],
                      ["sample", "run", "--file", "/dev/urandom"]):
             with self.subTest(" ".join(args)):
-                self.check(*args, status=DATA, words=[args[-1], "is a device"], timeout=20)
+                self.check(*args, status=DATA, facts=args[-1], timeout=20)
         with open("/dev/zero") as zero:
             for args in (["tokenize", "run"], ["score", "run", "--file", "-"]):
                 r = Result(subprocess.run([HEED, *args], stdin=zero, capture_output=True, text=True,
                                           cwd=self.folder, timeout=20))
                 self.assertEqual(r.status, DATA, r.err)
-                self.assertIn('"standard input": it is a device', r.err)
+                self.tells(r.err, "standard input")
         self.check("tokenize", "run", stdin="")
         with open(os.devnull) as null:
             subprocess.run([HEED, "tokenize", "run"], stdin=null, cwd=self.folder, check=True)
@@ -190,7 +188,7 @@ class Limits(RunsTest):
             done = subprocess.run(["bash", "-c", f"exec '{HEED}' {args} >&-"], capture_output=True, text=True,
                                   cwd=self.folder)
             self.assertEqual(done.returncode, STORE, done.stderr)
-            self.assertIn("standard output", done.stderr)
+            self.tells(done.stderr, "standard output")
         done = subprocess.run(["bash", "-c", f"exec '{HEED}' train c.json --run new >&- 2>&-"], cwd=self.folder)
         self.assertEqual(done.returncode, 0)  # it has nothing to print there
 

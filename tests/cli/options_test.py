@@ -1,5 +1,6 @@
 """Options and output that several commands have in common: help, --json of train, resume and bench, ranges."""
 import json
+import shutil
 import unittest
 
 from runs import SMALL, RunsTest, text
@@ -9,39 +10,38 @@ COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill
 
 
 class Options(RunsTest):
+    RUNS = {"run": SMALL, "pairs": {"family": "seq2seq", **SMALL}, "words": {"tokenizer": {"type": "word"}, **SMALL},
+            "stopped": {"train__max_steps": 5}}
+
     def test_help_is_the_same_by_its_option_and_by_its_command(self):
         for command in COMMANDS:
             shown = self.out(command, "--help")
-            self.assertIn("--quiet", shown)
+            for option in ("--quiet", "--json"):
+                self.assertIn(option, shown, command)
             self.assertEqual(self.out("help", command), shown)
-
-    def test_only_commands_that_take_a_checkpoint_folder_say_so(self):
-        for command in ("resume", "average"):
-            self.assertNotIn("checkpoint folder", self.out(command, "--help"))
-
-    def test_numbers_of_steps_have_no_default_of_0(self):
-        for command in ("train", "resume", "bench"):
-            self.assertNotIn("(default 0)", self.out(command, "--help").replace("all cores (default 0)", ""))
+            if command in ("resume", "average"):  # which take no checkpoint folder
+                self.assertNotIn("checkpoint folder", shown)
+            if command in ("train", "resume", "bench"):  # numbers of steps
+                self.assertNotIn("(default 0)", shown.replace("all cores (default 0)", ""))
+            if command == "attend":
+                self.assertIn("lines of --file (default all)", " ".join(shown.split()))
 
     def test_0_steps_are_refused_with_the_range(self):
         c = self.config()
         for args in (("train", c, "--stop-at", 0), ("bench", c, "--steps", 0),
                      ("average", "run", "--last", 0)):
-            r = self.check(*args, status=2, words=[str(args[-2]), "1"])
+            r = self.check(*args, status=2, facts=[str(args[-2]), "1"])
             self.assertNotIn("e+", r.err)
+            self.works(r.err)
 
     def test_options_that_exclude_each_other_are_refused(self):
-        self.check("config", "--docs", "--json", status=2, words="--schema")
-        self.assertIn("lines of --file (default all)", " ".join(self.out("attend", "--help").split()))
-        self.train(self.config(**SMALL), "run")
+        self.check("config", "--docs", "--json", status=2, facts="--schema")
         (self.folder / "lines").write_text("the old\nthe mill\n")
-        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, words="one text")
+        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, facts=["--html", "--file"])
         self.assertFalse((self.folder / "page.html").exists())
-        self.train(self.config(family="seq2seq", **SMALL), "pairs")
-        self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, words="standard input")
+        self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, facts=["--file", "--target-file"])
 
     def test_a_page_is_written_where_a_link_leads(self):
-        self.train(self.config(**SMALL), "run")
         (self.folder / "link.html").symlink_to("page.html")  # there is no such file yet
         (self.folder / "chain.html").symlink_to("link.html")
         for link in ("chain.html", "link.html"):
@@ -50,67 +50,57 @@ class Options(RunsTest):
             self.assertTrue((self.folder / "link.html").is_symlink())
             self.assertIn("</html>", (self.folder / "page.html").read_text())
         (self.folder / "round.html").symlink_to("round.html")
-        self.check("attend", "run", "the", "--html", "round.html", status=4, words="round.html")
+        self.check("attend", "run", "the", "--html", "round.html", status=4, facts="round.html")
 
     def test_options_that_are_gone_say_where_their_work_is_done(self):
-        for args, word in ((("attend", "run", "--gold", "x"), "scripts/gold.py"), (("train", "x.json", "--profile"), "heed bench"),
+        for args, fact in ((("attend", "run", "--gold", "x"), "scripts/gold.py"), (("train", "x.json", "--profile"), "heed bench"),
                            (("neighbors", "run", "--export", "x"), "model.safetensors"), (("serve",), "translate"),
                            (("train", "x.json", "--context", 64), "objective.target_length")):
-            self.check(*args, status=2, words=word)
+            self.check(*args, status=2, facts=fact)
 
     def test_a_run_that_lost_its_config_is_found_by_its_name_too(self):
-        self.train(self.config(), "runs/mine", "--stop-at", 5)
+        shutil.copytree(self.folder / "stopped", self.folder / "runs/mine", symlinks=True)
         (self.folder / "runs/mine/config.json").unlink()
         (self.folder / "runs/mine/checkpoints/last/state.json").write_text("{")
-        self.check("evaluate", "mine", "--checkpoint", "last", status=4, words="state.json")
+        self.check("evaluate", "mine", "--checkpoint", "last", status=4, facts="state.json")
 
     def test_the_initial_weights_are_a_checkpoint_of_every_command(self):
-        self.train(self.config(), "run", "--stop-at", 5)
-        tokens = self.check("tokenize", "run", "a b").out
-        self.assertEqual(self.check("tokenize", "run", "--checkpoint", "initial", "a b").out, tokens)
-        shown = json.loads(self.check("inspect", "run", "--checkpoint", "initial", "--json").out)
+        tokens = self.out("tokenize", "stopped", "a b")
+        self.assertEqual(self.out("tokenize", "stopped", "--checkpoint", "initial", "a b"), tokens)
+        shown, = self.json("inspect", "stopped", "--checkpoint", "initial")
         self.assertEqual((shown["checkpoint"], shown["step"]), ("initial", 0))
         self.assertEqual({t["distance"] for t in shown["tensors"]}, {0})
 
     def test_a_file_of_a_checkpoint_names_its_folder(self):
-        self.train(self.config(), "run", "--stop-at", 5)
-        self.check("evaluate", "run/checkpoints/step-00000005/model.safetensors", status=4,
-                   words=["is a file", "the checkpoint that it is of: run/checkpoints/step-00000005"])
+        self.check("evaluate", "stopped/checkpoints/step-00000005/model.safetensors", status=4,
+                   facts="stopped/checkpoints/step-00000005")
 
     def test_a_run_is_found_by_its_name(self):
-        self.train(self.config(**SMALL), "runs/mine")
+        shutil.copytree(self.folder / "run", self.folder / "runs/mine", symlinks=True)
         for args in (("score", "mine", "the old"), ("verify", "mine"), ("resume", "mine")):
-            named = self.check(*args, words="run: runs/mine\n")
+            named = self.check(*args, facts="runs/mine")
             self.assertEqual(named.out, self.out(args[0], "runs/mine", *args[2:]))
-        self.train(self.config(**SMALL), "from", "--init-from", "mine", words="run: runs/mine\n")
+        self.train(self.config(**SMALL), "from", "--init-from", "mine", facts="runs/mine")
         (self.folder / "mine").mkdir()  # not a run
         for name in ("mine", "mine/"):
-            self.check("score", name, "the old", words="run: runs/mine\n")
+            self.check("score", name, "the old", facts="runs/mine")
         (self.folder / "runs" / "inner").mkdir()
-        self.check("score", "inner/../mine", "the old", status=4, words="inner/../mine")
+        self.check("score", "inner/../mine", "the old", status=4, facts="inner/../mine")
 
     def test_an_option_that_may_be_repeated_takes_one_value(self):
-        self.train(self.config(**SMALL))
         self.assertEqual(self.out("sample", "--stop", "the", "run", "the old"),
                          self.out("sample", "run", "the old", "--stop", "the"))
 
     def test_words_of_an_analogy_need_spaces(self):
-        self.train(self.config(tokenizer={"type": "word"}, **SMALL))
-        self.check("neighbors", "run", "the-a+old", status=3, words="spaces")
+        self.check("neighbors", "words", "the-a+old", status=3, facts="the-a+old")
 
-
-class Json(RunsTest):
-    def test_every_command_has_it(self):
-        for command in COMMANDS:
-            self.assertIn("--json", self.out(command, "--help"), command)
 
     def test_bench_takes_a_text_and_a_run(self):
         (self.folder / "mine.txt").write_text(text(3000))
         self.assertIn("\n5 minutes give ", self.out("bench", "mine.txt", "--steps", 2))
-        self.train(self.config(**SMALL), "run")
         self.assertEqual(self.json("bench", "run", "--steps", 2)[0]["steps"], 2)
         for command in ("gradcheck", "config"):
-            self.check(command, "mine.txt", status=2, words=["mine.txt is no config", "heed init mine.txt"])
+            self.check(command, "mine.txt", status=2, facts="mine.txt")
             self.assertTrue(self.out(command, "run"))
 
     def test_a_run_that_diverges_says_so(self):
@@ -135,15 +125,14 @@ class Json(RunsTest):
         self.assertAlmostEqual(j["utilisation"], j["gflops"] / j["sgemm_gflops"], places=3)
 
     def test_train_and_resume_say_how_they_ended(self):
-        j, = self.json("train", self.config(train__eval_every=5, train__max_steps=10), "--run",
-                       "run", "--stop-at", 5)
+        j, = self.json("train", self.config(train__eval_every=5, train__max_steps=10), "--run", "ended", "--stop-at", 5)
         self.assertEqual(list(j), ["run", "step", "best_loss", "best_step", "seconds", "reason"])
         self.assertEqual((j["run"], j["step"], j["best_step"], j["reason"]),
-                         ("run", 5, 5, "stop_at"))
-        j, = self.json("resume", "run")
+                         ("ended", 5, 5, "stop_at"))
+        j, = self.json("resume", "ended")
         self.assertEqual((j["step"], j["reason"]), (10, "finished"))
-        self.assertEqual(j["best_loss"], self.state(10)["best_loss"])
-        again, = self.json("resume", "run")
+        self.assertEqual(j["best_loss"], self.state(10, "ended")["best_loss"])
+        again, = self.json("resume", "ended")
         self.assertEqual((again["step"], again["reason"]), (10, "already_done"))
 
 

@@ -51,12 +51,12 @@ class PullTest(RunsTest):
         self.assertEqual(a["label_ids"], [-1, -1, words[0], -1, words[1], -1])
 
     def test_what_says_too_little_is_refused(self):
-        for arguments, words in ((["pairs", "the river"], "--target"), (["masked", "the mill"], "[MASK]"),
+        for arguments, fact in ((["pairs", "the river"], "--target"), (["masked", "the mill"], "[MASK]"),
                                  (["masked", "the mill", "--target", "mill"], "[MASK]"),
                                  (["masked", "the [MASK]"], "--target"),
-                                 (["masked", "the [MASK]", "--target", "old mill"], "2 words"),
+                                 (["masked", "the [MASK]", "--target", "old mill"], "2"),
                                  (["spans", "the [MASK] mi"], "--target")):
-            self.check("attend", *arguments, "--pull", status=2, words=words)
+            self.check("attend", *arguments, "--pull", status=2, facts=fact)
 
     def test_without_pull_nothing_else_changes(self):
         plain = json.loads(self.out("attend", "pairs", "the old river", "--target", "river", "--json"))
@@ -98,7 +98,7 @@ class PullTest(RunsTest):
         self.out("verify", "causal")
         path = self.folder / "causal" / "film.jsonl"
         path.write_text(path.read_text().replace('"pull":[{"largest":', '"pull":[{"largest":"x","was":', 1))
-        self.check("verify", "causal", status=4, words="film.jsonl")
+        self.check("verify", "causal", status=4, facts="film.jsonl")
 
 
 if __name__ == "__main__":

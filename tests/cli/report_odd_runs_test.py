@@ -48,7 +48,7 @@ class OddRunsTest(ReportsTest):
         self.assertIn('"learning_rate": 10000', data["config"])
         for name in ("metrics.jsonl", "film.jsonl"):
             (self.folder / "run" / name).unlink()
-        self.report(status=4, words="neither a checkpoint nor a line")
+        self.report(status=4, facts=())
 
     def test_without_the_data_there_are_no_maps(self):
         self.train(self.config())
@@ -91,7 +91,7 @@ class OddRunsTest(ReportsTest):
                                train__max_steps=1))
         out = self.folder / "page.html"
         args = ["attend", self.folder / "run", "--html", out]
-        self.check(*args, ("abcdefgh " * 800)[:590], status=2, words=["the limit is 64", "a shorter text"])
+        self.check(*args, ("abcdefgh " * 800)[:590], status=2, facts="64")
         self.assertFalse(out.exists())
         self.check(*args, "abcdefgh")
         self.assertLess(out.stat().st_size, 2**20)

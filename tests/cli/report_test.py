@@ -36,7 +36,7 @@ class ReportTest(ReportsTest):
         data["run"] = "run"
         self.assertEqual(shown, data)
         self.assertEqual(self.steps_of(shown), [0, 1, 2, 4, 8, 10, 16, 20])
-        self.check("report", "run", "--json", "--html", "page.html", status=2, words="--json prints to standard output")
+        self.check("report", "run", "--json", "--html", "page.html", status=2, facts="--json")
 
     def test_runs_side_by_side(self):
         for run, d_ff in (("one", 16), ("two", 24)):
@@ -48,7 +48,7 @@ class ReportTest(ReportsTest):
             alone = json.loads(self.out("report", r["run"], "--json"))
             self.assertEqual(*([x["best_loss"], x["train"], x["valid"], x["ends"]] for x in (r, alone)))
         self.check("report", "one", "two", "--html", "page.html")
-        self.check("report", "one", "none", "--html", "other.html", status=STORE, words="none")
+        self.check("report", "one", "none", "--html", "other.html", status=STORE, facts="none")
         self.assertFalse((self.folder / "other.html").exists())
 
     def test_it_says_where_the_page_is(self):

@@ -4,7 +4,7 @@ import shutil
 import struct
 import unittest
 
-from runs import RunsTest, read_tensors, seal, text, write_tensors
+from runs import RunsTest, read_tensors, said, seal, text, write_tensors
 
 
 class Resume(RunsTest):
@@ -16,30 +16,29 @@ class Resume(RunsTest):
     def test_a_finished_run_takes_more_steps_and_otherwise_does_nothing(self):
         self.train(self.config(train__max_steps=6))
         before = self.snapshot()
-        self.resume("run", words="already at step 6 of 6; nothing to do; --more N")
+        self.resume("run", facts=[said("already", 6), "6", "--more"])
         self.assertEqual(self.snapshot(), before)
-        r = self.resume("run", "--max-steps", 8, words="train.max_steps from 6 to 8")
+        r = self.resume("run", "--max-steps", 8, facts=said("changed", "train.max_steps", 6, 8))
         self.assertNotIn("--stop-at keeps", r.err)
         self.assertEqual(self.link("last"), 8)
-        self.resume("run", "--more", 3, words="train.max_steps from 8 to 11")
+        self.resume("run", "--more", 3, facts=said("changed", "train.max_steps", 8, 11))
         self.assertEqual(self.link("last"), 11)
         for bad in ("0", "-3", "x", "9223372036854775807"):
-            self.resume("run", "--more", bad, status=2, words="--more")
-            self.resume("run", "--max-steps", bad, status=2, words="--max-steps")
+            self.resume("run", "--more", bad, status=2, facts="--more")
+            self.resume("run", "--max-steps", bad, status=2, facts="--max-steps")
         self.resume("run", "--more", 1, "--max-steps", 30, status=2)
         self.assertEqual(self.link("last"), 11)
 
     def test_more_steps_of_a_stopped_run_are_counted_from_its_planned_end(self):
         self.train(self.config(), "run", "--stop-at", 7)
-        self.resume("run", "--more", 3, "--stop-at", 12, words=[
-            "--more counts from the planned end, step 20", "changed: train.max_steps from 20 to 23"])
+        self.resume("run", "--more", 3, "--stop-at", 12, facts=["--more", "20", said("changed", "train.max_steps", 20, 23)])
         self.resume("run")
         self.assertEqual(self.link("last"), 23)
-        r = self.resume("run", "--more", 2, words="train.max_steps from 23 to 25")
+        r = self.resume("run", "--more", 2, facts=said("changed", "train.max_steps", 23, 25))
         self.assertNotIn("planned end", r.err)
         # Without a planned end they are counted from the last step.
         self.train(self.config(train__max_steps=0, train__max_epochs=9), "epochs", "--stop-at", 4)
-        self.resume("epochs", "--more", 3, words="train.max_steps from 0 to 7")
+        self.resume("epochs", "--more", 3, facts=said("changed", "train.max_steps", 0, 7))
         self.assertEqual(self.link("last", "epochs"), 7)
 
     def test_only_keys_that_leave_the_past_alone_may_change(self):
@@ -51,13 +50,13 @@ class Resume(RunsTest):
                        "model.dropout=0", "objective.target_length=4", "tokenizer.type=byte",
                        "train.ema_decay=0.5", "optimizer.schedule=linear"):
             key = change.split("=")[0]
-            self.resume("run", "--set", change, status=2, words=["cannot change", key])
+            self.resume("run", "--set", change, status=2, facts=key)
             self.assertEqual(self.snapshot(), before)
-        self.resume("run", "--set", "optimizer.learning_rat=1", status=2, words="learning_rate")
+        self.resume("run", "--set", "optimizer.learning_rat=1", status=2, facts="learning_rate")
         r = self.resume("run", "--set", "optimizer.learning_rate=0.5", "--set",
                         "train.log_every=1", "--stop-at", 8)
-        self.assertIn("changed: optimizer.learning_rate from 0.01 to 0.5", r.err)
-        self.assertIn("changed: train.log_every", r.err)
+        self.tells(r.err, said("changed", "optimizer.learning_rate", 0.01, 0.5))
+        self.tells(r.err, said("changed", "train.log_every"))
         self.assertEqual(self.metrics(kind="train")[-1]["learning_rate"], 0.5)
         # It stays so, even if the process was killed before a checkpoint recorded it.
         self.resume("run", "--stop-at", 10)
@@ -69,7 +68,7 @@ class Resume(RunsTest):
         asked = json.loads(config.read_text())
         asked["train"]["max_steps"] = 9
         config.write_text(json.dumps(asked))
-        self.resume("run", words="train.max_steps from 6 to 9")
+        self.resume("run", facts=said("changed", "train.max_steps", 6, 9))
         self.assertEqual(self.link("last"), 9)
 
     def test_a_finished_run_loses_the_checkpoints_that_a_killed_save_kept(self):
@@ -81,9 +80,9 @@ class Resume(RunsTest):
                 shutil.copytree(self.checkpoints() / "last", self.checkpoints() / f"step-{step:08}")
         more = self.snapshot()
         self.assertNotEqual(more, whole)
-        self.resume("run", "--set", "train.keep_last=9", words="nothing to do")
+        self.resume("run", "--set", "train.keep_last=9", facts="20 of 20")
         self.assertEqual(self.snapshot(), more)
-        self.resume("run", words="nothing to do")
+        self.resume("run", facts="20 of 20")
         self.assertEqual(self.snapshot(), whole)
 
     def test_checkpoints_go_only_where_the_resume_is_not_refused_and_keeps_fewer(self):
@@ -109,7 +108,7 @@ class Resume(RunsTest):
     def test_a_damaged_config_of_the_run_is_replaced_by_the_checkpoints(self):
         self.train(self.config(), "run", "--stop-at", 4)
         (self.folder / "run" / "config.json").write_bytes(b"\0" * 100)
-        self.resume("run", words=["warning", "config.json"])
+        self.resume("run", facts=["warning:", "config.json"])
         self.train(self.config(), "whole")
         self.same_checkpoint("run", "whole", 20)
         json.loads((self.folder / "run" / "config.json").read_text())
@@ -120,11 +119,11 @@ class Resume(RunsTest):
         data = self.folder / "a.txt"
         whole = data.read_text()
         data.write_text(whole.replace("miller", "killer", 1))
-        self.resume("run", status=3, words=["data", "SHA-256"])
+        self.resume("run", status=3, facts=["data", "SHA-256"])
         data.write_text(whole[:-1])
         self.resume("run", status=3)
         data.unlink()
-        self.resume("run", status=3, words=["data.train", "a.txt", "no such file", "--set data.train=PATH"])
+        self.resume("run", status=3, facts=["data.train", "a.txt", "--set data.train=PATH"])
         self.assertEqual(self.snapshot(), before)
         data.write_text(whole)
         self.resume("run")
@@ -132,12 +131,12 @@ class Resume(RunsTest):
     def test_data_that_moved_is_found_by_every_command_once_resume_was_told(self):
         self.train(self.config())
         (self.folder / "a.txt").rename(self.folder / "moved.txt")
-        self.check("evaluate", "run", status=3, words=["no such file", "after heed resume all commands look there"])
+        self.check("evaluate", "run", status=3, facts=["data.train", "a.txt"])
         place = self.folder / "moved.txt"
         other = self.folder / "other.txt"
         other.write_text(text(50))
-        self.resume("run", "--set", f"data.train={other}", status=3, words="SHA-256")
-        self.resume("run", "--set", f"data.train={place}", words="nothing to do")
+        self.resume("run", "--set", f"data.train={other}", status=3, facts="SHA-256")
+        self.resume("run", "--set", f"data.train={place}", facts="20 of 20")
         self.check("evaluate", "run")
         (self.folder / "run/film.jsonl").unlink()
         self.assertNotIn("cannot be read", self.out("report", "run", "--json"))
@@ -153,10 +152,10 @@ class Resume(RunsTest):
                 self.without_checkpoints(name)
                 before = self.snapshot(name)
                 (self.folder / "a.txt").write_text(whole.replace("miller", "killer", 1))
-                self.resume(name, status=3, words=["data", "SHA-256", "origin.json says"])
+                self.resume(name, status=3, facts=["data", "SHA-256", "origin.json"])
                 self.assertEqual(self.snapshot(name), before)
                 (self.folder / "a.txt").write_text(whole)
-                self.resume(name, words="starting at step 0")
+                self.resume(name, facts=said("starting", 0))
 
     def test_a_run_can_be_moved_and_resumed_from_anywhere(self):
         self.train(self.config(), "run", "--stop-at", 4)
@@ -168,7 +167,7 @@ class Resume(RunsTest):
     def test_a_run_without_a_checkpoint_starts_again(self):
         self.train(self.config(), "run", "--stop-at", 4)
         self.without_checkpoints("run")
-        self.resume("run", words="starting at step 0")
+        self.resume("run", facts=said("starting", 0))
         self.train(self.config(), "whole")
         self.same_checkpoint("run", "whole", 20)
         steps = [e["step"] for e in self.metrics(kind="train")]
@@ -193,8 +192,7 @@ class Resume(RunsTest):
         model.write_bytes(model.read_bytes()[:-1])
         state = self.checkpoints() / "step-00000015" / "state.json"
         state.write_text(state.read_text().replace('"step": 15', '"step": 14'))
-        r = self.resume("run", words=["step-00000020", "model.safetensors", "step-00000015",
-                                      "state.json", "resuming at step 10"])
+        r = self.resume("run", facts=["step-00000020", "model.safetensors", "step-00000015", "state.json", said("resuming", 10)])
         for step in (15, 20):
             self.same_checkpoint("run", "whole", step)
         steps = [(e["kind"], e["step"]) for e in self.metrics()]
@@ -207,23 +205,22 @@ class Resume(RunsTest):
         for step in (2, 4):
             (self.checkpoints() / f"step-{step:08}" / "training.safetensors").unlink()
         before = self.snapshot()
-        self.resume("run", status=4, words=["step-00000002", "step-00000004",
-                                            "training.safetensors", "is whole"])
+        self.resume("run", status=4, facts=["step-00000002", "step-00000004", "training.safetensors"])
         self.assertEqual(self.snapshot(), before)
 
     def test_exported_and_missing_runs_cannot_be_resumed(self):
-        self.resume("none", status=4, words="no run")
+        self.resume("none", status=4, facts=str(self.folder / "none"))
         (self.folder / "empty").mkdir()
-        self.resume("empty", status=4, words="not a run folder")
+        self.resume("empty", status=4, facts=str(self.folder / "empty"))
         self.train(self.config(), "run", "--stop-at", 2)
-        self.resume("run/checkpoints/last", status=4, words="checkpoint")
+        self.resume("run/checkpoints/last", status=4, facts="run/checkpoints/last")
         self.resume("a.txt", status=4)
 
     def test_an_existing_run_is_renamed_never_deleted(self):
         config = self.config(train__max_steps=2)
         self.train(config)
         before = self.snapshot()
-        self.train(config, "run", status=2, words=["exists", "--force"])
+        self.works(self.train(config, "run", status=2, facts=["--run", "--force"]).err)
         self.assertEqual(self.snapshot(), before)
         self.train(config, "run", "--force", "--set", "train.max_steps=3")
         self.assertEqual(self.snapshot("run.old-1"), before)
@@ -241,7 +238,7 @@ class Resume(RunsTest):
         (self.folder / "notes").mkdir()
         (self.folder / "notes" / "config.json").write_text("{}")
         for path in ("notes", "a.txt"):
-            self.train(self.config(), path, "--force", status=4, words="not a run")
+            self.train(self.config(), path, "--force", status=4, facts=str(path))
             self.assertTrue((self.folder / path).exists())
             self.assertFalse((self.folder / (path + ".old-1")).exists())
 
@@ -250,13 +247,13 @@ class Resume(RunsTest):
         path = self.folder / "run" / "metrics.jsonl"
         whole = path.read_text()
         path.write_text(whole + '{"kind":"tr')
-        self.resume("run", words=["dropped 0 lines of later steps and 1 torn", "nothing to do"])
+        self.resume("run", facts=["metrics.jsonl", "0", "1", "6 of 6"])
         self.assertEqual(path.read_text(), whole)
 
     def test_emptied_metrics_are_warned_of_and_cost_nothing_else(self):
         self.train(self.config(), "run", "--stop-at", 10)
         (self.folder / "run" / "metrics.jsonl").write_text("")
-        self.resume("run", words=["warning", "metrics.jsonl has no line", "emptied"])
+        self.resume("run", facts=["warning:", "metrics.jsonl"])
         self.train(self.config(), "whole")
         self.same_checkpoint("run", "whole", 20)
         self.assertEqual([e["step"] for e in self.metrics(kind="train")], [15, 20])
@@ -268,27 +265,26 @@ class Resume(RunsTest):
         for damage in (whole[:-4], ""):
             origin.write_text(damage)
             for args in (["resume", self.folder / "run"], ["evaluate", self.folder / "run"]):
-                self.check(*args, status=4, words=["origin.json", "damaged", "restore it, or move it away"])
+                self.check(*args, status=4, facts="origin.json")
             self.check("sample", self.folder / "run", "--max-tokens", 3)  # needs no data
         origin.unlink()
-        self.resume("run", words=["warning", "origin.json does not say"])
+        self.resume("run", facts=["warning:", "origin.json"])
         origin.write_text("")
-        self.resume("run", words="already at step 20")  # needs no data either
+        self.resume("run", facts=said("already", 20))  # needs no data either
 
     def test_when_there_is_nothing_to_do_the_reason_is_named(self):
         self.train(self.config())
         before = self.snapshot()
-        self.resume("run", "--stop-at", 5, words="already at step 20 of 20")
-        self.resume("run", "--max-steps", 15, words="at step 20, past train.max_steps 15;")
-        self.resume("run", "--more", 10, "--stop-at", 5, words="at step 20, past --stop-at 5;")
+        self.resume("run", "--stop-at", 5, facts=[said("already", 20), "20"])
+        self.resume("run", "--max-steps", 15, facts=["20", "train.max_steps", "15"])
+        self.resume("run", "--more", 10, "--stop-at", 5, facts=["20", "--stop-at", "5"])
         self.assertEqual(self.snapshot(), before)
         self.train(self.config(train__max_steps=0, train__max_epochs=1), "epochs")
-        self.resume("epochs", words=["already at step", "the end of epoch 1 of 1; nothing to do; --set train.max_epochs=N"])
+        self.resume("epochs", facts=["1 of 1", "--set train.max_epochs=N"])
 
     def test_an_end_before_the_planned_one_is_reported(self):
         self.train(self.config(), "run", "--stop-at", 6)
-        self.resume("run", "--max-steps", 10, words=["changed: train.max_steps from 20 to 10",
-                    "warning: the run now ends before step 20; --stop-at keeps that plan"])
+        self.resume("run", "--max-steps", 10, facts=[said("changed", "train.max_steps", 20, 10), "20", "--stop-at"])
         self.assertEqual(self.link("last"), 10)
 
     def test_an_end_between_validations_leaves_no_trace_when_the_run_is_extended(self):
@@ -330,10 +326,10 @@ class Resume(RunsTest):
         body = body[:unknown] + struct.pack("<8f", *[3e38, -3e38] * 4) + body[unknown + 32:]
         write_tensors(folder / "model.safetensors", header, body)
         seal(folder)
-        r = self.resume("run", status=5, words=["diverged at step 4", "the validation loss"])
+        r = self.resume("run", status=5, facts=[said("diverged", 4), "--set train.log_every=1"])
         self.assertNotIn("valid     4 ", r.err)
         log = (self.folder / "run" / "train.log").read_text()
-        self.assertIn("error: training diverged at step 4", log)
+        self.tells(log, ["error:", said("diverged", 4)])
 
 
 if __name__ == "__main__":

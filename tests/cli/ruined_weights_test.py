@@ -24,7 +24,7 @@ class RuinedWeights(RunsTest):
 
     def refused(self, *args, **kw):
         with self.subTest(" ".join(map(str, args))):
-            r = self.check(*args, status=DIVERGED, words=["weights are ruined", "--checkpoint"], **kw)
+            r = self.check(*args, status=DIVERGED, facts="--checkpoint", **kw)
             self.assertEqual(r.out, "")
 
     def test_commands_for_every_model(self):

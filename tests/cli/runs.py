@@ -6,6 +6,7 @@ import array
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -17,7 +18,24 @@ HEED = os.environ.get("HEED_BINARY", "heed")
 # Changes to config(): a run that trains fast, with checkpoints at steps 4, 8 and 12.
 SMALL = {"model__d_model": 16, "train__max_steps": 12, "train__eval_every": 0,
          "train__save_every": 4, "train__keep_last": 0}
+# The sentences of a log that scripts and users may rely on; all other wording is free, and tests assert facts.
+SAID = {"already": "already at step {}", "branched": "branched from {} at step {}", "changed": "{} from {} to {}",
+        "diverged": "diverged at step {}", "early": "stopped early at step {}", "finished": "finished at step {}",
+        "resuming": "resuming at step {}", "saved": "stopped and saved at step {}", "skipped": "warning: skipped a checkpoint:",
+        "starting": "starting at step {}", "time": "time is up at step {}"}
 WORDS = "the old miller walked to a river and saw that high water was near his mill".split()
+
+
+def said(which, *values):
+    """A sentence of SAID, up to the first value that is not given."""
+    first, *parts = SAID[which].split("{}")
+    return (first + "".join(f"{value}{part}" for value, part in zip(values, parts))).strip()
+
+
+def stands_in(text, fact):
+    """Whether a fact stands in a text, and not as a part of a longer word or number."""
+    before = r"\b" if re.match(r"\w", fact) else ""
+    return re.search(before + re.escape(fact) + (r"\b" if re.search(r"\w$", fact) else ""), text) is not None
 
 
 def text(n, seed=1):
@@ -104,16 +122,26 @@ class RunsTest(unittest.TestCase):
                                      input=stdin, timeout=timeout, cwd=self.folder,
                                      env={**os.environ, **(env or {})}, errors="replace"))
 
-    def check(self, *args, status=0, words=(), **kw):
-        """Runs heed and expects this exit status and these words on standard error."""
+    def check(self, *args, status=0, facts=(), **kw):
+        """Runs heed and expects this exit status and these facts on standard error: a path, a line of a file,
+        a key, a number, an option or a command to try, the system's reason; not the words around them."""
         r = self.heed(*args, **kw)
         self.assertEqual(r.status, status, f"heed {' '.join(map(str, args))}\n{r.err}")
-        for word in [words] if isinstance(words, str) else words:
-            self.assertIn(word, r.err)
+        self.tells(r.err, facts)
         if status not in (0, 130, 143):
             self.assertIn("heed: error: ", r.err)
             self.assertNotIn("terminate called", r.err)
         return r
+
+    def tells(self, told, facts):
+        for fact in [facts] if isinstance(facts, str) else facts:
+            self.assertTrue(stands_in(told, fact), f"{fact!r} is not in: {told}")
+
+    def works(self, told):
+        """The first command after `try:` runs and ends well."""
+        command = re.search(r"try: (?:.*?)(heed [^;,\n]+)", told)
+        self.assertTrue(command, told)
+        return self.check(*shlex.split(command[1])[1:])
 
     def out(self, *args, **kw):
         return self.check(*args, **kw).out

@@ -64,10 +64,10 @@ class ListOfRuns(RunsTest):
                                   "diverged": "diverged", "running": "running"})
 
     def test_a_run_that_is_not_there_comes_with_those_that_are(self):
-        self.check("evaluate", "frist", status=STORE, words="try: first")
-        self.check("evaluate", "zzz", status=STORE, words="one of the runs: first, second")
+        self.check("evaluate", "frist", status=STORE, facts=["frist", "first"])
+        self.check("evaluate", "zzz", status=STORE, facts=["zzz", "first", "second"])
         (self.folder / "none").mkdir()
-        self.check("runs", "none", status=STORE, words="has no runs")
+        self.check("runs", "none", status=STORE, facts="none")
 
 
 if __name__ == "__main__":

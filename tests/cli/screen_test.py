@@ -45,10 +45,10 @@ class Screen(RunsTest):
         self.assertIn("better than ", self.out("evaluate", "run"))
 
     def test_a_missing_value_is_asked_for_in_words(self):
-        self.check("resume", "run", "--more", status=2, words="--more needs a value: train this many steps beyond")
-        self.check("sample", "run", "-s", 3, status=2, words='did you mean "--stop" or "--seed"?')
-        self.check("train", "a.txt", "--resume", status=2, words="heed resume RUN continues a run")
-        self.check("train", self.config(), "--layers", 3, status=2, words="--set model.decoder_layers=3")
+        self.check("resume", "run", "--more", status=2, facts="--more")
+        self.check("sample", "run", "-s", 3, status=2, facts=["--stop", "--seed"])
+        self.check("train", "a.txt", "--resume", status=2, facts="RUN")
+        self.check("train", self.config(), "--layers", 3, status=2, facts="--set model.decoder_layers=3")
 
 
 if __name__ == "__main__":

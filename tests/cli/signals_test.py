@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from runs import HEED, RunsTest, text, weights
+from runs import HEED, RunsTest, said, text, weights
 
 LONG = {"train__max_steps": 1000000, "train__save_every": 0, "train__eval_every": 0,
         "train__log_every": 1}
@@ -38,7 +38,7 @@ class Signals(RunsTest):
                 p.send_signal(number)
                 _, err = p.communicate(timeout=60)
                 self.assertEqual(p.returncode, status, err)
-                self.assertIn("stopped and saved at step", err)
+                self.tells(err, said("saved"))
                 self.assertIn("heed resume", err)
                 at = self.link("last", name)
                 self.resume(name, "--stop-at", at + 3)
@@ -66,9 +66,9 @@ class Signals(RunsTest):
         p.send_signal(signal.SIGINT)
         _, err = p.communicate(timeout=60)
         self.assertEqual(p.returncode, 130, err)
-        self.assertIn("stopped and saved at step 0", err)
+        self.tells(err, said("saved", 0))
         self.assertEqual(self.metrics(kind="yardsticks"), [])
-        self.assertIn("time is up", self.resume("run").err)
+        self.tells(self.resume("run").err, said("time"))
         self.assertEqual(len(self.metrics(kind="yardsticks")), 1)
         self.assertGreater(len(self.metrics(kind="train")), 0)
 
@@ -144,9 +144,9 @@ class Signals(RunsTest):
         config = self.config(**LONG)
         p = self.spawn("train", config, "--run", self.folder / "run")
         self.wait_for_steps("run", p)
-        self.resume("run", status=2, words=["is writing", str(p.pid)])
-        self.train(config, "run", status=2, words="exists")
-        self.train(config, "run", "--force", status=2, words=["is writing", str(p.pid)])
+        self.resume("run", status=2, facts=[str(p.pid), "run"])
+        self.train(config, "run", status=2, facts=["run", "--force"])
+        self.train(config, "run", "--force", status=2, facts=[str(p.pid), "run"])
         self.assertIsNone(p.poll())
         p.send_signal(signal.SIGKILL)
         p.communicate()
@@ -175,15 +175,15 @@ class Divergence(RunsTest):
         line = shlex.split(r.err[r.err.index("see it again: ") + 14:].split(";")[0])
         again = self.heed(*line[1:])
         self.assertEqual(again.status, 5)
-        said = lambda err: err[err.index("diverged at step"):].splitlines()[0]
-        self.assertEqual(said(again.err), said(r.err))
+        reason = lambda err: err[err.index("diverged at step"):].splitlines()[0]
+        self.assertEqual(reason(again.err), reason(r.err))
         self.resume(run, "--set", "optimizer.learning_rate=0.001")
         self.assertEqual(self.link("last", run), 20)
 
     def test_a_validation_of_ruined_weights_is_no_new_best(self):
         config = self.config(optimizer={"type": "sgd", "learning_rate": 300, "clip_norm": 0, "schedule": "constant",
                                         "warmup_steps": 0}, train__eval_every=1)
-        r = self.train(config, status=5, words=["| far worse than untrained weights\n", "diverged at step 1"])
+        r = self.train(config, status=5, facts=said("diverged", 1))
         self.assertNotIn("new best", r.err)
 
     def test_ruined_weights_are_never_saved(self):
@@ -192,7 +192,7 @@ class Divergence(RunsTest):
                                         "schedule": "constant", "warmup_steps": 0},
                              train__save_every=1, train__eval_every=0, train__keep_last=0,
                              train__max_steps=60)
-        r = self.train(config, status=5, words=["diverged at step", "the new weights give a loss of"])
+        r = self.train(config, status=5, facts=said("diverged"))
         for step in self.steps():
             loss = json.loads(self.check("evaluate", self.folder / "run", "--checkpoint", f"step-{step}",
                                          "--json").out)["loss"]
@@ -211,7 +211,7 @@ class Divergence(RunsTest):
                    "--stop-at", 4)
         before = self.snapshot()
         self.resume("run", "--set", "optimizer.learning_rate=1e6", status=5,
-                    words=["diverged at step 5", "the new weights give a loss of"])
+                    facts=said("diverged", 5))
         after = self.snapshot()
         self.assertEqual(self.steps(), [1, 2, 3, 4])
         for name in before:
@@ -224,7 +224,7 @@ class Divergence(RunsTest):
         self.train(self.config(optimizer={"type": "sgd", "learning_rate": 1e6, "clip_norm": 0,
                                           "warmup_steps": 0, "schedule": "constant"},
                                train__save_every=10, train__eval_every=0),
-                   "run2", status=5, words=["diverged at step", "NaN or infinity in the"])
+                   "run2", status=5, facts=[said("diverged"), "NaN"])
         self.assertEqual(self.steps("run2"), [])
 
 
@@ -255,18 +255,18 @@ class Output(RunsTest):
 
     def test_a_long_run_says_after_20_steps_how_long_the_others_will_take(self):
         config = self.config(train__max_steps=100_000_000)
-        said = lambda r: [line for line in r.err.splitlines() if line.endswith("left at this speed")]
+        estimates = lambda r: [line for line in r.err.splitlines() if line.endswith("left at this speed")]
         r = self.train(config, "run", "--stop-at", 19)
-        self.assertEqual(said(r), [])
+        self.assertEqual(estimates(r), [])
         self.assertRegex(r.err, r"plan: 100,000,000 steps of about \d+ tokens, on \d+ threads?, about \d+ MiB of memory\n")
         r = self.resume("run", "--stop-at", 38)
-        self.assertEqual(said(r), [], "19 steps of this process are too few")
+        self.assertEqual(estimates(r), [], "19 steps of this process are too few")
         r = self.resume("run", "--stop-at", 65)
-        self.assertEqual(len(said(r)), 1)
-        self.assertRegex(said(r)[0], r"^about \d+[mhd]\w+ left at this speed$")
+        self.assertEqual(len(estimates(r)), 1)
+        self.assertRegex(estimates(r)[0], r"^about \d+[mhd]\w+ left at this speed$")
         self.assertLess(r.err.index("step     55/"), r.err.index("left at this speed"))
         self.assertLess(r.err.index("left at this speed"), r.err.index("step     60/"))
-        self.assertEqual(said(self.train(self.config(train__max_steps=40), "short")), [])
+        self.assertEqual(estimates(self.train(self.config(train__max_steps=40), "short")), [])
 
     def test_a_pipe_gets_plain_lines(self):
         r = self.train(self.config(), env={"TERM": "xterm-256color"})

@@ -38,7 +38,7 @@ class PackedTexts(RunsTest):
         e = [self.json("evaluate", "plain", "--file", f / name)[0] for name in ("a.txt", "texts")]
         self.assertEqual(e[0]["loss"], e[1]["loss"])
         (f / "texts" / "3").write_bytes(b"good\n\xff")
-        self.train(config, "bad", "--set", "data.train=texts", status=DATA, words=["texts/3:2", "UTF-8"])
+        self.train(config, "bad", "--set", "data.train=texts", status=DATA, facts=["texts/3:2", "UTF-8"])
 
     def test_every_command_reads_packed_texts(self):
         f = self.folder
@@ -56,12 +56,13 @@ class PackedTexts(RunsTest):
             (["score", "lm", "--file", "a.txt"], ["a.txt"]),
             (["sample", "lm", "--file", "one", "--max-tokens", "9"], ["one"]),
         ]:
+            plain = self.out(*args)
             for end in (".gz", ".xz"):
                 if names == ["one"] and end == ".gz":
                     continue
                 packed = [a + end if a in names else a for a in args]
                 with self.subTest(packed):
-                    self.assertEqual(self.out(*args), self.out(*packed).replace(end, ""))
+                    self.assertEqual(self.out(*packed).replace(end, ""), plain)
         expected = self.out("translate", "pairs", "--file", "a.source")
         with open(f / "a.source.xz", "rb") as packed:
             done = subprocess.run([HEED, "translate", "pairs"], stdin=packed, capture_output=True, text=True, cwd=f)
@@ -71,10 +72,9 @@ class PackedTexts(RunsTest):
         plain = text(3000).encode()
         damaged = bytearray(gzip.compress(plain, 0))  # stored uncompressed: only the checksum can tell
         damaged[len(damaged) // 2] ^= 1
-        for bytes_, words in [(damaged, "damaged"), (gzip.compress(plain)[:-9], "cut short"),
-                              (lzma.compress(plain)[:-9], "cut short")]:
+        for bytes_ in (damaged, gzip.compress(plain)[:-9], lzma.compress(plain)[:-9]):
             (self.folder / "a.txt").write_bytes(bytes_)
-            self.train(self.config(), status=DATA, words=["a.txt", words])
+            self.train(self.config(), status=DATA, facts="a.txt")
         self.assertFalse((self.folder / "run").exists())
 
 
@@ -84,7 +84,7 @@ class PartsOfTexts(RunsTest):
         self.train(self.config(data__limit=500), "some")
         self.assertEqual(self.state(20, "all")["data_hash"], self.state(20, "some")["data_hash"])
         self.assertEqual(*[self.json("evaluate", run)[0]["bytes"] for run in ("all", "some")])
-        self.resume("some", "--set", "data.limit=600", status=USAGE, words=["data.limit"])
+        self.resume("some", "--set", "data.limit=600", status=USAGE, facts="data.limit")
 
     def test_typed_text_is_normalised_as_the_data_was(self):
         (self.folder / "a.txt").write_text("le café était fermé\n" * 50)
@@ -102,21 +102,21 @@ class Vocabularies(RunsTest):
                                train__max_steps=4))
         self.assertEqual(self.out("tokenize", "run", stdin="river.\n"), "river .\n")
         self.assertEqual(self.out("fill", "run", "the [MASK] was."), self.out("fill", "run", "the [MASK] was ."))
-        self.check("fill", "run", "the gap was", status=DATA, words=["no [MASK]"])
+        self.check("fill", "run", "the gap was", status=DATA, facts="[MASK]")
 
     def test_a_run_can_take_the_vocabulary_of_another(self):
         self.train(self.config(tokenizer={"type": "bpe", "vocab_size": 300}, train__max_steps=4), "first")
         model = self.checkpoints("first") / "last" / "tokenizer.model"
         shutil.copy(model, self.folder / "v.model")
         config = self.config("d", family="masked_lm", tokenizer={"type": "bpe", "file": "v.model"})
-        self.train(config, "second", "--stop-at", 7, words=["v.model"])
+        self.train(config, "second", "--stop-at", 7, facts="v.model")
         (self.folder / "v.model").unlink()
         self.resume("second")  # the checkpoint has it
         for line in ("the river", "a mill."):
             self.assertEqual(*[self.out("tokenize", run, stdin=line + "\n") for run in ("first", "second")])
-        self.train(config, "third", status=DATA, words=["v.model"])
+        self.train(config, "third", status=DATA, facts="v.model")
         (self.folder / "v.model").write_text("the\nold\n")
-        self.train(config, "third", status=USAGE, words=["tokenizer.type is bpe", "v.model", "list of tokens"])
+        self.train(config, "third", status=USAGE, facts=["tokenizer.type", "bpe", "v.model", "--set tokenizer.type=word"])
 
 
 class Marks(RunsTest):
@@ -143,11 +143,11 @@ class Marks(RunsTest):
             path.write_bytes(content)
             for command in self.COMMANDS:
                 with self.subTest(command[0], kind=kind):
-                    self.check(*command, path, status=DATA, words=["this is ", kind])
-            self.train(self.config(**SMALL, data__train="odd"), "odd-run", status=DATA, words=["this is ", kind])
+                    self.check(*command, path, status=DATA, facts=kind)
+            self.train(self.config(**SMALL, data__train="odd"), "odd-run", status=DATA, facts=["odd", kind])
         config = self.config(**SMALL)
         config.write_bytes(config.read_text().encode("utf-16"))
-        self.train(config, "odd-run", status=2, words="this is text in UTF-16")
+        self.train(config, "odd-run", status=2, facts="UTF-16")
 
 
 if __name__ == "__main__":

@@ -115,21 +115,19 @@ TEST_F(AddedObjective, IsAChoiceOfItsKey) {
               HasSubstr("backwards: the decoder writes backwards what the encoder reads"));
   EXPECT_EQ(json::parse(heed({"config", at("config.json")}))["objective"]["type"], "backwards");
   const std::string without = "--set=model.decoder_layers=0";
-  EXPECT_THAT(error_of(
-                  [&] {
-                    run_command({"config", at("config.json"), without});
-                  },
-                  Exit::usage),
-              HasSubstr("objective.type backwards needs model.decoder_layers of at least 1"));
+  expect_error(
+      [&] {
+        run_command({"config", at("config.json"), without});
+      },
+      Exit::usage, {"objective.type", "backwards", "model.decoder_layers", "1"});
 }
 
 TEST_F(AddedObjective, ANameIsTakenOnce) {
-  EXPECT_THAT(error_of(
-                  [] {
-                    add_objective({{"causal_lm", "another", {}}, nullptr});
-                  },
-                  Exit::internal),
-              HasSubstr("objective causal_lm already exists."));
+  expect_error(
+      [] {
+        add_objective({{"causal_lm", "another", {}}, nullptr});
+      },
+      Exit::internal, {"causal_lm"});
 }
 
 TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {

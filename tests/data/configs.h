@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "base/error_of.h"
 #include "data/run_config.h"
 
 namespace heed {
@@ -21,15 +21,10 @@ inline RunConfig config(const Sets& sets, const char* base = kTextConfig) {
   return parse_config(base, "a.json", sets);
 }
 
-// The error message that reading gives, or "".
-inline std::string config_error(const std::string& text, const Sets& sets = {}) {
-  try {
-    parse_config(text, "a.json", sets);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit(), Exit::usage);
-    return e.what();
-  }
-  return "";
+// Reading is refused with these facts.
+inline void expect_config_error(const std::string& text, const Sets& sets, const Facts& facts) {
+  SCOPED_TRACE(text + " " + testing::PrintToString(sets));
+  expect_error([&] { parse_config(text, "a.json", sets); }, Exit::usage, facts);
 }
 
 }  // namespace heed

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/error.h"
+#include "base/error_of.h"
 #include "base/temporary_folder.h"
 #include "data/dataset.h"
 #include "data/splits.h"
@@ -22,14 +22,8 @@ class DataFolder : public testing::Test {
     tokenizers_ = {};
     return load_dataset(c, folder_, tokenizers_);
   }
-  std::string error(const RunConfig& c) {
-    try {
-      load(c);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.exit(), Exit::data);
-      return e.what();
-    }
-    return "";
+  void refuses(const RunConfig& c, const Facts& facts) {
+    expect_error([&] { load(c); }, Exit::data, facts);
   }
   std::string decoded(const Split& s) const {
     std::vector<int> ids;

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 
-#include "base/error_of.h"
 #include "base/packed.h"
 #include "data/data_folder.h"
 
@@ -60,12 +59,11 @@ TEST_F(DatasetTest, ALimitCutsTheTrainingTextAlone) {
     EXPECT_EQ(d.hash, whole.hash);
   }
   file("a.txt", "é" + std::string(2000, 'a'));
-  EXPECT_THAT(error(text_config({"data.limit=1"})), HasSubstr("within data.limit"));
+  refuses(text_config({"data.limit=1"}), {"data.limit"});
   load(text_config({"data.limit=3"}));       // the vocabulary is that of what is trained on
   EXPECT_EQ(tokenizers_.target->size(), 6);  // and the newline that the file lacks
-  EXPECT_THAT(error_of([&] { load_dataset(text_config({"data.limit=2"}), folder_, tokenizers_); },
-                       Exit::data),
-              HasSubstr("1 token within data.limit"));  // of a vocabulary that is given
+  expect_error([&] { load_dataset(text_config({"data.limit=2"}), folder_, tokenizers_); },
+               Exit::data, {"1", "data.limit"});  // of a vocabulary that is given
 }
 
 TEST_F(DatasetTest, TextsAreCutAtLineEndsElseAtWhiteSpace) {
@@ -156,8 +154,7 @@ TEST_F(DatasetTest, NormalisedTextIsOtherData) {
   file("b.txt", "é");
   EXPECT_FALSE(load(text_config({"data.valid=b.txt"})).train.lossy);
   file("a.txt", "e\xFF");  // too many bad bytes
-  EXPECT_THAT(error(text_config({"data.normalize=nfc", "tokenizer.type=byte"})),
-              HasSubstr("not valid UTF-8"));
+  refuses(text_config({"data.normalize=nfc", "tokenizer.type=byte"}), {"UTF-8"});
 }
 
 TEST_F(DatasetTest, AVocabularyThatExistsIsTaken) {
@@ -170,7 +167,7 @@ TEST_F(DatasetTest, AVocabularyThatExistsIsTaken) {
   EXPECT_THAT(d.notes[0], HasSubstr("tokenizer word: 7 ids from " + folder_ + "/v.txt"));
   std::filesystem::remove(folder_ + "/v.txt");
   EXPECT_EQ(load_dataset(text_config(sets), folder_, tokenizers_).hash, d.hash);  // it is there
-  EXPECT_THAT(error(text_config(sets)), HasSubstr("v.txt"));
+  refuses(text_config(sets), {"v.txt"});
   file("v.txt", "x\ny\n");
   file("a.tsv", "x\ty\nx x\ty y\n");
   load(pairs_config({"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"}));
@@ -194,9 +191,8 @@ TEST_F(DatasetTest, ALargeShareOfUnknownWordsIsSaid) {
   std::string many;
   for (int i = 0; i < 25; ++i) many += "no ";
   const Dataset fifth = loaded(many);
-  EXPECT_THAT(
-      error_of([&] { refuse_foreign_vocabulary(fifth, "tokenizer.file v.txt"); }, Exit::data),
-      testing::AllOf(HasSubstr("v.txt: 20 % "), HasSubstr("'no' (25 times)")));
+  expect_error([&] { refuse_foreign_vocabulary(fifth, "tokenizer.file v.txt"); }, Exit::data,
+               {"v.txt", "20 %", "'no'", "25"});
 }
 
 TEST_F(DatasetTest, FilesAreOneTextAndTheHashIsOfTheText) {

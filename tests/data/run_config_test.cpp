@@ -13,7 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 TEST(RunConfig, TheSmallestConfigIsEnough) {
   const RunConfig c = config({});
@@ -49,46 +48,42 @@ TEST(RunConfig, EveryTypeIsRead) {
 }
 
 TEST(RunConfig, ReadingErrors) {
-  const std::pair<std::string, std::string> cases[] = {
-      {"[]", "a.json: expected a JSON object; found []"},
-      {"{\n\"modle\": {}}", "a.json:2: unknown key \"modle\"; did you mean \"model\"?"},
-      {"{\"model\": {\n\"d_modle\": 1}}", "a.json:2: unknown key \"model.d_modle\"; did you mean"},
-      {R"({"d_model": 64})", "unknown key \"d_model\"; did you mean \"model.d_model\"?"},
-      {R"({"model": {"zzzzzz": 64}})", "unknown key \"model.zzzzzz\".\n  try: heed config --docs"},
-      {R"({"model": 3})", "model must be a section (an object); found 3"},
-      {R"({"model": {"d_model": "64"}})",
-       "model.d_model must be an integer from 1 to 65536; found \"64\""},
-      {R"({"model": {"d_model": 64.5}})", "model.d_model must be an integer from 1 to 65536"},
-      {R"({"model": {"d_model": 0}})", "found 0"},
-      {R"({"model": {"d_model": 99999999999999999999}})", "model.d_model must be an integer"},
-      {R"({"model": {"d_model": null}})", "found null"},
-      {R"({"model": {"dropout": 1}})", "model.dropout must be a number from 0 to below 1; found 1"},
-      {R"({"model": {"dropout": -0.1}})", "found -0.1"},
-      {R"({"model": {"attention_dropout": -1}})", "model.attention_dropout must be"},
-      {R"({"model": {"norm": "before"}})", "model.norm must be one of pre, post; found \"before\""},
-      {R"({"model": {"activation": "geluu"}})", "did you mean \"gelu\"?"},
-      {R"({"model": {"norm": 1}})", "found 1"},
+  const std::pair<std::string, Facts> cases[] = {
+      {"[]", {"a.json", "JSON", "[]"}},
+      {"{\n\"modle\": {}}", {"a.json:2", "modle", "model"}},
+      {"{\"model\": {\n\"d_modle\": 1}}", {"a.json:2", "model.d_modle"}},
+      {R"({"d_model": 64})", {"d_model", "model.d_model"}},
+      {R"({"model": {"zzzzzz": 64}})", {"model.zzzzzz", "heed config --docs"}},
+      {R"({"model": 3})", {"model", "3"}},
+      {R"({"model": {"d_model": "64"}})", {"model.d_model", "1", "65536", "64"}},
+      {R"({"model": {"d_model": 64.5}})", {"model.d_model", "1", "65536"}},
+      {R"({"model": {"d_model": 0}})", {"model.d_model", "0"}},
+      {R"({"model": {"d_model": 99999999999999999999}})", {"model.d_model"}},
+      {R"({"model": {"d_model": null}})", {"model.d_model", "null"}},
+      {R"({"model": {"dropout": 1}})", {"model.dropout", "0", "1"}},
+      {R"({"model": {"dropout": -0.1}})", {"model.dropout", "-0.1"}},
+      {R"({"model": {"attention_dropout": -1}})", {"model.attention_dropout"}},
+      {R"({"model": {"norm": "before"}})", {"model.norm", "pre", "post", "before"}},
+      {R"({"model": {"activation": "geluu"}})", {"model.activation", "geluu", "gelu"}},
+      {R"({"model": {"norm": 1}})", {"model.norm", "1"}},
       {R"({"model": {"attention": {"cross": {"unifrom": true}}}})",
-       "did you mean \"model.attention.cross.uniform\"?"},
-      {R"({"seed": -1})", "seed must be an integer from 0 to 18446744073709551615; found -1"},
-      {R"({"optimizer": {"learning_rate": 0}})",
-       "optimizer.learning_rate must be a number greater than 0 and of at most 1000000; found 0"},
-      {R"({"optimizer": {"betas": [0.9]}})", "optimizer.betas must be a list of two numbers"},
-      {R"({"optimizer": {"betas": [0.9, 1]}})", "optimizer.betas must be"},
-      {R"({"train": {"eval_every": "1 day"}})",
-       "train.eval_every must be a number of steps or \"N epochs\"; found \"1 day\""},
-      {R"({"train": {"eval_every": "0 epochs"}})", "train.eval_every must be"},
-      {R"({"train": {"eval_every": -1}})", "train.eval_every must be"},
-      {R"({"train": {"eval_every": 1.5}})", "train.eval_every must be"},
-      {R"({"data": {"train": 1}})", "data.train must be a path or a list of paths; found 1"},
-      {R"({"data": {"train": ["a", ""]}})", "data.train must be a path or a list of paths"},
-      {"{\"data\": {\"train\": \"a\\u0000b\"}}", "data.train must be a path"},
-      {R"({"data": {"lowercase": 1}})", "data.lowercase must be true or false; found 1"},
-      {R"({"objective": {"source_length": 0}})", "objective.source_length must be an integer"},
-      {R"({"objective": {"target_length": -5}})", "objective.target_length must be an integer"},
+       {"model.attention.cross.unifrom", "model.attention.cross.uniform"}},
+      {R"({"seed": -1})", {"seed", "0", "18446744073709551615", "-1"}},
+      {R"({"optimizer": {"learning_rate": 0}})", {"optimizer.learning_rate", "0", "1000000"}},
+      {R"({"optimizer": {"betas": [0.9]}})", {"optimizer.betas"}},
+      {R"({"optimizer": {"betas": [0.9, 1]}})", {"optimizer.betas"}},
+      {R"({"train": {"eval_every": "1 day"}})", {"train.eval_every", "N epochs", "1 day"}},
+      {R"({"train": {"eval_every": "0 epochs"}})", {"train.eval_every"}},
+      {R"({"train": {"eval_every": -1}})", {"train.eval_every"}},
+      {R"({"train": {"eval_every": 1.5}})", {"train.eval_every"}},
+      {R"({"data": {"train": 1}})", {"data.train", "1"}},
+      {R"({"data": {"train": ["a", ""]}})", {"data.train"}},
+      {"{\"data\": {\"train\": \"a\\u0000b\"}}", {"data.train"}},
+      {R"({"data": {"lowercase": 1}})", {"data.lowercase", "1"}},
+      {R"({"objective": {"source_length": 0}})", {"objective.source_length"}},
+      {R"({"objective": {"target_length": -5}})", {"objective.target_length"}},
   };
-  for (const auto& [text, message] : cases)
-    EXPECT_THAT(config_error(text), HasSubstr(message)) << text;
+  for (const auto& [text, facts] : cases) expect_config_error(text, {}, facts);
 }
 
 TEST(RunConfig, SetGoesThroughTheSameDoor) {
@@ -98,23 +93,22 @@ TEST(RunConfig, SetGoesThroughTheSameDoor) {
   EXPECT_EQ(config({"data.train=//b c"}).data.train.paths[0], "//b c");
   // null takes a key back to its default.
   EXPECT_EQ(config({"model.d_ff=7", "model.d_ff=null"}).model.d_ff, ModelConfig().d_ff);
-  const std::pair<std::string, std::string> cases[] = {
-      {"model.d_modle=3", "--set \"model.d_modle=3\": unknown key \"model.d_modle\"; did you mean"},
-      {"model.d_modle=null", "unknown key \"model.d_modle\""},
-      {"model.d_model=x", "--set \"model.d_model=x\": model.d_model must be an integer"},
-      {"model.d_model.x=1", "model.d_model must be an integer"},
-      {"model={\"d_ff\":0}", "--set \"model={\\\"d_ff\\\":0}\": model.d_ff must be"},
-      {"optimizer.learning_rate=NaN", "optimizer.learning_rate must be a number"},
-      {"optimizer.learning_rate=1e999", "optimizer.learning_rate must be a number"},
-      {"model.d_model", "expected KEY=VALUE"},
-      {"=3", "expected KEY=VALUE"},
-      {"data.train=\xff", "not valid UTF-8"},
-      {"\xff=1", "unknown key"},
-      {"..=1", "unknown key"},
-      {"model..d_ff=1", "unknown key"},
+  const std::pair<std::string, Facts> cases[] = {
+      {"model.d_modle=3", {"--set", "model.d_modle=3", "model.d_modle"}},
+      {"model.d_modle=null", {"model.d_modle"}},
+      {"model.d_model=x", {"--set", "model.d_model=x", "model.d_model"}},
+      {"model.d_model.x=1", {"model.d_model"}},
+      {"model={\"d_ff\":0}", {"--set", "{\\\"d_ff\\\":0}", "model.d_ff"}},
+      {"optimizer.learning_rate=NaN", {"optimizer.learning_rate"}},
+      {"optimizer.learning_rate=1e999", {"optimizer.learning_rate"}},
+      {"model.d_model", {"KEY=VALUE"}},
+      {"=3", {"KEY=VALUE"}},
+      {"data.train=\xff", {"UTF-8"}},
+      {"\xff=1", {"--set"}},
+      {"..=1", {"..=1"}},
+      {"model..d_ff=1", {"model..d_ff"}},
   };
-  for (const auto& [set, message] : cases)
-    EXPECT_THAT(config_error(kTextConfig, {set}), HasSubstr(message)) << set;
+  for (const auto& [set, facts] : cases) expect_config_error(kTextConfig, {set}, facts);
 }
 
 TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {

@@ -15,7 +15,6 @@ namespace heed {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr int kSentinel0 = Tokenizer::kFirstFurther;  // sentinel 0
 constexpr int kFirstWord = 20'000;                    // ids of the text begin here: no sentinel
@@ -206,11 +205,10 @@ TEST(SpanCorruption, TheMasksOfAUserAreSentinelsInOrder) {
   EXPECT_EQ(objective->with_mask_tokens("no mask"), "no mask");
   EXPECT_EQ(objective->with_mask_tokens("[MASK] saw[MASK].[MASK]"),
             "<extra_id_0> saw<extra_id_1>.<extra_id_2>");
-  EXPECT_THAT(
-      error_of([&] { objective->with_mask_tokens("[MASK][MASK][MASK][MASK][MASK]"); }, Exit::data),
-      HasSubstr("this model fills in at most 4"));
-  EXPECT_THAT(error_of([&] { objective->with_mask_tokens("a <extra_id_1>"); }, Exit::data),
-              HasSubstr("the text has <extra_id_1>"));
+  expect_error([&] { objective->with_mask_tokens("[MASK][MASK][MASK][MASK][MASK]"); }, Exit::data,
+               {"4"});
+  expect_error([&] { objective->with_mask_tokens("a <extra_id_1>"); }, Exit::data,
+               {"<extra_id_1>"});
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace heed {
 namespace {
 
 using test::Buffer;
-using testing::HasSubstr;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -21,8 +20,7 @@ TEST(Finite, OneNumberAnywhereInTheRowsIsFound) {
     for (const int at : {0, 31, 36}) {
       const float usual = rows(1, at);
       rows(1, at) = bad;
-      EXPECT_THAT(error_of([&] { require_finite(rows.view()); }, Exit::diverged),
-                  AllOf(HasSubstr("weights are ruined"), HasSubstr("--checkpoint")));
+      expect_error([&] { require_finite(rows.view()); }, Exit::diverged, {"--checkpoint"});
       rows(1, at) = usual;
     }
   require_finite(Mat<float>());
@@ -42,8 +40,7 @@ TEST(Finite, OneLogitAnywhereInALossIsFound) {
   for (const float bad : {kNaN, 3e38f, -3e38f})
     for (int at = 0; at < 3; ++at) {
       values.data()[at] = bad;
-      EXPECT_THAT(error_of([&] { require_finite(sums()); }, Exit::diverged),
-                  HasSubstr("weights are ruined"));
+      expect_error([&] { require_finite(sums()); }, Exit::diverged, {"--checkpoint"});
       values.data()[at] = 0;
     }
 }

@@ -15,8 +15,6 @@
 namespace heed {
 namespace {
 
-using testing::HasSubstr;
-
 TrainedModel encoder_decoder(Type type) {
   RunConfig config = parse_config(
       R"({"data": {"train": "x"}, "model": {"d_model": 8, "n_heads": 2, "d_ff": 8,
@@ -111,27 +109,17 @@ TEST(Neighbors, UnknownTokensAreNamed) {
   const TrainedModel t = encoder_decoder(Type::char_);
   const EmbeddingView e = embedding_of(t, Side::target);
   for (const std::string word : {"@", "k@ing"})
-    EXPECT_THAT(error_of([&] { word_vector(e, word); }, Exit::data),
-                testing::HasSubstr("\"" + word + "\" has 1 unknown token: '@'"));
+    expect_error([&] { word_vector(e, word); }, Exit::data, {word, "1", "'@'"});
 }
 
 TEST(Neighbors, MistakesAreTold) {
   const TrainedModel t = encoder_decoder(Type::word);
   const EmbeddingView e = embedding_of(t, Side::target);
-  const auto message = [](auto action, Exit exit) {
-    try {
-      action();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), exit);
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
-  EXPECT_THAT(message([&] { word_vector(e, "qeen"); }, Exit::data), HasSubstr("try: queen"));
-  EXPECT_THAT(message([&] { word_vector(e, ""); }, Exit::data), HasSubstr("no tokens"));
+  expect_error([&] { word_vector(e, "qeen"); }, Exit::data, {"queen"});
+  expect_error([&] { word_vector(e, ""); }, Exit::data, {"\"\""});
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"king", "-"}, {"king", "man", "+", "woman"}, {"+", "king"}})
-    EXPECT_THAT(message([&] { parse_queries(words); }, Exit::usage), HasSubstr("an analogy is"));
+    expect_error([&] { parse_queries(words); }, Exit::usage, {});
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(Best, AnyValidationIsBetterThanNoneAndWithoutAnyTheLastIs) {
 }
 
 TEST_F(Writer, TheBestIsThatOfTheCheckpointsPresent) {
-  EXPECT_THAT(error_of([&] { best_checkpoint(run_); }), testing::HasSubstr("no run at"));
+  expect_error([&] { best_checkpoint(run_); }, Exit::store, {run_.string()});
   RunWriter writer = RunWriter::create(run_, false);
   EXPECT_FALSE(best_checkpoint(run_));
   for (const int step : {10, 20, 30}) writer.save(at(step, 20).contents(), 0);

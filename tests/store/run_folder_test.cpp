@@ -15,7 +15,6 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -65,20 +64,22 @@ TEST_F(RunFolder, WithoutLinksTheSameIsMeant) {
 
 TEST_F(RunFolder, WhatIsNotThereIsSaidWithWhatIs) {
   for (const std::string which : {"step-11", "average-1-2", "..", "."}) {
-    EXPECT_THAT(error_of([&] { find_checkpoint(run_, which); }),
-                AllOf(HasSubstr("no checkpoint " + which), HasSubstr(run_.string()),
-                      HasSubstr("best, last, step-00000010, step-00000020, step-00000030")));
+    expect_error(
+        [&] { find_checkpoint(run_, which); }, Exit::store,
+        {which, run_.string(), "best", "last", "step-00000010", "step-00000020", "step-00000030"});
   }
-  EXPECT_THAT(error_of([&] { find_checkpoint(folder_.path() / "no"); }), HasSubstr("no run at"));
-  EXPECT_THAT(error_of([&] { find_checkpoint(folder_.path()); }), HasSubstr("no checkpoints/"));
-  EXPECT_THAT(error_of([&] { find_checkpoint(checkpoint("last") / "state.json"); }),
-              HasSubstr("is a file, expected a run folder"));
-  EXPECT_THAT(error_of([&] { find_checkpoint(run_, "/no/where"); }), HasSubstr("/no/where"));
-  EXPECT_THAT(error_of([&] { newest_checkpoint(checkpoint("last")); }),
-              HasSubstr("is a checkpoint, expected a run folder"));
+  expect_error([&] { find_checkpoint(folder_.path() / "no"); }, Exit::store,
+               {(folder_.path() / "no").string()});
+  expect_error([&] { find_checkpoint(folder_.path()); }, Exit::store,
+               {folder_.path().string(), "checkpoints/"});
+  expect_error([&] { find_checkpoint(checkpoint("last") / "state.json"); }, Exit::store,
+               {(checkpoint("last") / "state.json").string()});
+  expect_error([&] { find_checkpoint(run_, "/no/where"); }, Exit::store, {"/no/where"});
+  expect_error([&] { newest_checkpoint(checkpoint("last")); }, Exit::store,
+               {checkpoint("last").string()});
   const fs::path empty = folder_.path() / "empty";
   RunWriter::create(empty, false);
-  EXPECT_THAT(error_of([&] { find_checkpoint(empty); }), HasSubstr("no checkpoint yet"));
+  expect_error([&] { find_checkpoint(empty); }, Exit::store, {empty.string()});
 }
 
 TEST_F(RunFolder, LinksThatLeadOutOfTheRunAreRefused) {
@@ -88,8 +89,7 @@ TEST_F(RunFolder, LinksThatLeadOutOfTheRunAreRefused) {
        {"../../step-00000099", "..", ".", "/etc", "step-00000099", "./step-00000010"}) {
     fs::remove(checkpoint("best"));
     fs::create_symlink(target, checkpoint("best"));
-    EXPECT_THAT(error_of([&] { find_checkpoint(run_); }),
-                AllOf(HasSubstr("best: it leads to"), HasSubstr(target)));
+    expect_error([&] { find_checkpoint(run_); }, Exit::store, {"best", target});
   }
   fs::remove(checkpoint("best"));  // as a kill leaves it: the same as none
   const fs::path best = find_checkpoint(run_);
@@ -108,7 +108,7 @@ TEST_F(RunFolder, TheNewestWholeCheckpointIsFoundAndTheDamagedOnesAreNamed) {
   ASSERT_EQ(newest.damaged.size(), 2u);
   EXPECT_EQ(newest.damaged[0].folder, checkpoint("step-00000030"));
   EXPECT_THAT(newest.damaged[0].reason, HasSubstr("step-00000030/model.safetensors"));
-  EXPECT_THAT(newest.damaged[1].reason, HasSubstr("step-00000020/state.json: it is missing"));
+  EXPECT_THAT(newest.damaged[1].reason, HasSubstr("step-00000020/state.json"));
 
   fs::remove_all(checkpoint("step-00000010"));
   fs::rename(checkpoint("step-00000020"), checkpoint("step-00000010"));
@@ -119,7 +119,7 @@ TEST_F(RunFolder, ACheckpointUnderAnotherStepsNameIsNotResumed) {
   fs::rename(checkpoint("step-00000010"), checkpoint("step-00000040"));
   const NewestCheckpoint newest = newest_checkpoint(run_);
   EXPECT_EQ(newest.checkpoint->state().step, 30);
-  EXPECT_THAT(newest.damaged.at(0).reason, HasSubstr("another step"));
+  EXPECT_EQ(newest.damaged.at(0).folder, checkpoint("step-00000040"));
 }
 
 TEST_F(RunFolder, ReadersLeaveNoTrace) {

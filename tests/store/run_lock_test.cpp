@@ -13,7 +13,6 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 // A child process that holds the lock until it is killed.
 pid_t start_holder(const fs::path& run) {
@@ -36,8 +35,8 @@ pid_t start_holder(const fs::path& run) {
 TEST(RunLock, TheSecondOneIsToldWhoHoldsItUntilThatOneDies) {
   TemporaryFolder folder;
   const pid_t child = start_holder(folder.path());
-  EXPECT_THAT(error_of([&] { RunLock lock(folder.path()); }, Exit::usage),
-              HasSubstr("process " + std::to_string(child) + " is writing"));
+  expect_error([&] { RunLock lock(folder.path()); }, Exit::usage,
+               {folder.path().string(), std::to_string(child)});
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   RunLock lock(folder.path());
@@ -46,8 +45,8 @@ TEST(RunLock, TheSecondOneIsToldWhoHoldsItUntilThatOneDies) {
 TEST(RunLock, OneProcessCannotHoldItTwice) {
   TemporaryFolder folder;
   RunLock lock(folder.path());
-  EXPECT_THAT(error_of([&] { RunLock other(folder.path()); }, Exit::usage),
-              HasSubstr("process " + std::to_string(::getpid())));
+  expect_error([&] { RunLock other(folder.path()); }, Exit::usage,
+               {folder.path().string(), std::to_string(::getpid())});
   RunLock moved(std::move(lock));
   EXPECT_THROW(RunLock other(folder.path()), Error);
 }
@@ -59,7 +58,8 @@ TEST(RunLock, ItEndsWithItsScope) {
 }
 
 TEST(RunLock, AFolderThatIsNotThereIsAnError) {
-  EXPECT_THAT(error_of([&] { RunLock lock("/no/such/folder"); }), HasSubstr("No such file"));
+  expect_error([&] { RunLock lock("/no/such/folder"); }, Exit::store,
+               {"/no/such/folder", "No such file"});
 }
 
 }  // namespace

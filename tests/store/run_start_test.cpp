@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
@@ -17,24 +18,21 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 class RunStart : public Writer {};
 
 TEST_F(RunStart, WhatIsNoRunIsNeverMovedAway) {
   fs::create_directories(run_ / "checkpoints");
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }), HasSubstr("not a run of heed"));
+  expect_error([&] { RunWriter::create(run_, true); }, Exit::store, {run_.string()});
   fs::remove(run_ / "checkpoints");
   replace_file(run_ / "config.json", "{}");
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }), HasSubstr("not a run of heed"));
+  expect_error([&] { RunWriter::create(run_, true); }, Exit::store, {run_.string()});
   EXPECT_EQ(names_in(run_.parent_path()).size(), 1u);
 }
 
 TEST_F(RunStart, AnExistingRunIsRefusedOrWithForceRenamed) {
   { RunWriter::create(run_, false).write_config("first"); }
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
-              AllOf(HasSubstr(run_.string()), HasSubstr("exists already"), HasSubstr("--force")));
+  expect_error([&] { RunWriter::create(run_, false); }, Exit::usage, {run_.string(), "--force"});
   fs::create_directory(run_.string() + ".old-2");
   { RunWriter::create(run_.string() + "/", true).write_config("second"); }
   { RunWriter::create(run_, true).write_config("third"); }
@@ -61,8 +59,7 @@ TEST_F(RunStart, WhatAKilledStartDidNotLeaveIsNeverRemoved) {
   const fs::path folder = run_.parent_path() / (".tmp-" + run_.filename().string());
   const fs::path precious = run_.parent_path() / "stuff";
   const auto is_refused = [&] {
-    EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
-                HasSubstr("in the way"));
+    expect_error([&] { RunWriter::create(run_, false); }, Exit::usage, {folder.string()});
     EXPECT_FALSE(fs::exists(run_));
   };
   fs::create_directories(folder);
@@ -115,8 +112,8 @@ TEST_F(RunStart, AFileSystemWithoutLinksIsFoundOutAtTheStart) {
       return -1;
     }
   } calls;
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, false, {}, calls); }),
-              AllOf(HasSubstr(run_.parent_path().string()), HasSubstr("has no symbolic links")));
+  expect_error([&] { RunWriter::create(run_, false, {}, calls); }, Exit::store,
+               {run_.parent_path().string()});
   EXPECT_FALSE(path_exists(run_));
 }
 
@@ -182,8 +179,8 @@ TEST_F(RunStart, WhatAKilledStartLeftIsReplacedButNotThatOfAStartThatGoesOn) {
   std::ofstream(left / "text.txt") << "of another";
   {
     const RunLock lock(left);
-    EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
-                HasSubstr("is writing"));
+    expect_error([&] { RunWriter::create(run_, false); }, Exit::usage,
+                 {left.string(), std::to_string(::getpid())});
   }
   RunWriter::create(run_, false);
   EXPECT_FALSE(path_exists(run_ / "text.txt"));

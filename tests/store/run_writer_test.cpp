@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <set>
@@ -14,24 +15,23 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
   RunWriter writer = RunWriter::create(run_, false);
   writer.write_config("{}");
-  EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }, Exit::usage),
-              HasSubstr("is writing"));
-  EXPECT_THAT(error_of([&] { RunWriter::open(run_); }, Exit::usage), HasSubstr("is writing"));
+  expect_error([&] { RunWriter::create(run_, true); }, Exit::usage,
+               {run_.string(), std::to_string(::getpid())});
+  expect_error([&] { RunWriter::open(run_); }, Exit::usage,
+               {run_.string(), std::to_string(::getpid())});
   EXPECT_THAT(names_in(run_.parent_path()), ElementsAre("run"));
 }
 
 TEST_F(Writer, WhatIsNoRunIsNotOpenedNorChanged) {
   fs::create_directories(run_);
-  EXPECT_THAT(error_of([&] { RunWriter::open(run_); }), HasSubstr("no checkpoints/"));
+  expect_error([&] { RunWriter::open(run_); }, Exit::store, {run_.string(), "checkpoints/"});
   EXPECT_TRUE(names_in(run_).empty());
-  EXPECT_THAT(error_of([&] { RunWriter::open(run_ / "none"); }), HasSubstr("no run at"));
+  expect_error([&] { RunWriter::open(run_ / "none"); }, Exit::store, {(run_ / "none").string()});
 }
 
 TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoButBestAndLastStay) {
@@ -231,7 +231,7 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
         writer.save(at(30, 30).contents(), 1);
       } catch (const Error& e) {
         EXPECT_EQ(e.exit(), Exit::store);
-        EXPECT_THAT(e.what(), AllOf(HasSubstr("No space left"), HasSubstr(run.string())));
+        expect_facts(e.what(), {"No space left", run.string()});
       }
       failed = calls.failures > 0;
       kinds.insert(calls.kinds.begin(), calls.kinds.end());

@@ -12,9 +12,6 @@
 namespace heed {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
 std::string tensor(const std::string& name, const std::string& shape, const std::string& offsets) {
   return '"' + name + R"(":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets +
          '}';
@@ -50,64 +47,60 @@ TEST(SafetensorsHeader, HostileHeadersAreRefusedByName) {
   struct Case {
     std::string header;
     std::uint64_t data_size;
-    std::string expected;
+    Facts facts;
   };
   const std::vector<Case> cases = {
-      {"", 0, "not JSON"},
-      {"{", 0, "not JSON"},
-      {"{}x", 0, "not JSON"},
-      {"{\"\xff\":1}", 0, "not JSON"},
-      {"[]", 0, "expected a JSON object; found []"},
-      {"null", 0, "found null"},
-      {"7", 0, "found 7"},
-      {"{\"a\":[]}", 0, "\"a\" must be an object; found []"},
-      {"{" + tensor("a", "[1]", "[0,4],\"b\":{}") + "}", 4, "unknown key \"a.b\""},
-      {"{" + tensor("a", "{}", "[0,4]") + "}", 4, "\"a.shape\" must be a list of whole numbers"},
-      {"{" + tensor("a", "[[1]]", "[0,4]") + "}", 4, "nested too deeply"},
-      {std::string(100000, '['), 0, "nested too deeply"},
-      {"{\"a\":{\"shape\":" + std::string(100000, '['), 0, "nested too deeply"},
-      {"{\"a\":{}}", 0, "\"a.dtype\" is missing"},
-      {"{\"a\":{\"dtype\":\"F32\"}}", 0, "\"a.shape\" is missing"},
-      {"{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}", 0, "\"a.data_offsets\" is missing"},
-      {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", 0, "the key \"a.dtype\" occurs twice"},
-      {"{\"a\":{\"dtype\":\"BF16\",\"shape\":[]}}", 0, "dtype is \"BF16\", expected \"F32\""},
-      {"{\"a\":{\"dtype\":32}}", 0, "\"a.dtype\" must be a string; found 32"},
-      {"{" + tensor("a", "[-1]", "[0,4]") + "}", 4,
-       "\"a.shape\" must be a list of whole numbers from 0 to 2^64 - 1; found [-1]"},
-      {"{" + tensor("a", "[1.5]", "[0,4]") + "}", 4, "found [1.5]"},
-      {"{" + tensor("a", "[1]", "[0,99999999999999999999]") + "}", 4,
-       "\"a.data_offsets\" must be a list of whole numbers"},
-      {"{" + tensor("a", "[1,1,1,1,1,1,1,1,1]", "[0,4]") + "}", 4, "more than 8 sizes"},
-      {"{" + tensor("a", "[9223372036854775808]", "[0,4]") + "}", 4, "too large"},
-      {"{" + tensor("a", "[4294967296,4294967296]", "[0,0]") + "}", 0, "too large"},
-      {"{" + tensor("a", "[1073741824,4294967296]", "[0,0]") + "}", 0, "too large"},
-      {"{" + tensor("a", "[4611686018427387904]", "[0,0]") + "}", 0, "too large"},
-      {"{" + tensor("a", "[2]", "[0,4]") + "}", 4,
-       "shape [2] needs 8 bytes, data_offsets give it 4"},
-      {"{" + tensor("a", "[1]", "[4,0]") + "}", 4, "end before they begin"},
-      {"{" + tensor("a", "[1]", "[0,4,8]") + "}", 8, "it needs two data_offsets"},
-      {"{" + tensor("a", "[1]", "[0]") + "}", 8, "two data_offsets"},
-      {"{" + a + "}", 3, "\"a\": data_offsets [0, 4] reach beyond the 3 bytes"},
-      {"{" + tensor("a", "[1]", "[18446744073709551612,18446744073709551615]") + "}", 4, "needs 4"},
-      {"{" + a + "}", 5, "1 bytes after the last tensor"},
-      {"{}", 4, "4 bytes after the last tensor"},
-      {"{" + a + "," + tensor("b", "[1]", "[8,12]") + "}", 12,
-       "\"b\": data_offsets [8, 12] leave a hole"},
-      {"{" + a + "," + tensor("b", "[2]", "[0,8]") + "}", 8,
-       "\"b\": data_offsets [0, 8] overlap those of \"a\""},
-      {"{" + a + "," + tensor("b", "[1]", "[5,9]") + "}", 9, "do not begin at a multiple of 4"},
-      {"{" + a + "," + tensor("a", "[1]", "[4,8]") + "}", 8, "the key \"a\" occurs twice"},
-      {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "the key \"__metadata__\" occurs twice"},
-      {"{\"__metadata__\":{\"x\":1}}", 0, "\"__metadata__.x\" must be a string; found 1"},
-      {"{\"__metadata__\":{\"x\":{}}}", 0, "\"__metadata__.x\" must be a string; found {}"},
-      {"{\"__metadata__\":[]}", 0, "\"__metadata__\" must be an object; found []"},
-      {"{\"\\u001b[2J\":1}", 0, "\"\\u001b[2J\""},  // no control characters on the terminal
+      {"", 0, {"JSON"}},
+      {"{", 0, {"JSON"}},
+      {"{}x", 0, {"JSON"}},
+      {"{\"\xff\":1}", 0, {"JSON"}},
+      {"[]", 0, {"JSON", "[]"}},
+      {"null", 0, {"null"}},
+      {"7", 0, {"7"}},
+      {"{\"a\":[]}", 0, {"a", "[]"}},
+      {"{" + tensor("a", "[1]", "[0,4],\"b\":{}") + "}", 4, {"a.b"}},
+      {"{" + tensor("a", "{}", "[0,4]") + "}", 4, {"a.shape"}},
+      {"{" + tensor("a", "[[1]]", "[0,4]") + "}", 4, {}},
+      {std::string(100000, '['), 0, {}},
+      {"{\"a\":{\"shape\":" + std::string(100000, '['), 0, {}},
+      {"{\"a\":{}}", 0, {"a.dtype"}},
+      {"{\"a\":{\"dtype\":\"F32\"}}", 0, {"a.shape"}},
+      {"{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}", 0, {"a.data_offsets"}},
+      {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", 0, {"a.dtype"}},
+      {"{\"a\":{\"dtype\":\"BF16\",\"shape\":[]}}", 0, {"BF16", "F32"}},
+      {"{\"a\":{\"dtype\":32}}", 0, {"a.dtype", "32"}},
+      {"{" + tensor("a", "[-1]", "[0,4]") + "}", 4, {"a.shape", "0", "2^64", "1", "-1"}},
+      {"{" + tensor("a", "[1.5]", "[0,4]") + "}", 4, {"1.5"}},
+      {"{" + tensor("a", "[1]", "[0,99999999999999999999]") + "}", 4, {"a.data_offsets"}},
+      {"{" + tensor("a", "[1,1,1,1,1,1,1,1,1]", "[0,4]") + "}", 4, {"8"}},
+      {"{" + tensor("a", "[9223372036854775808]", "[0,4]") + "}", 4, {"a"}},
+      {"{" + tensor("a", "[4294967296,4294967296]", "[0,0]") + "}", 0, {"a"}},
+      {"{" + tensor("a", "[1073741824,4294967296]", "[0,0]") + "}", 0, {"a"}},
+      {"{" + tensor("a", "[4611686018427387904]", "[0,0]") + "}", 0, {"a"}},
+      {"{" + tensor("a", "[2]", "[0,4]") + "}", 4, {"2", "8", "data_offsets", "4"}},
+      {"{" + tensor("a", "[1]", "[4,0]") + "}", 4, {"a"}},
+      {"{" + tensor("a", "[1]", "[0,4,8]") + "}", 8, {"data_offsets"}},
+      {"{" + tensor("a", "[1]", "[0]") + "}", 8, {"data_offsets"}},
+      {"{" + a + "}", 3, {"a", "data_offsets", "0", "4", "3"}},
+      {"{" + tensor("a", "[1]", "[18446744073709551612,18446744073709551615]") + "}", 4, {"4"}},
+      {"{" + a + "}", 5, {"1", "last"}},
+      {"{}", 4, {"4", "last"}},
+      {"{" + a + "," + tensor("b", "[1]", "[8,12]") + "}", 12, {"b", "data_offsets", "8", "12"}},
+      {"{" + a + "," + tensor("b", "[2]", "[0,8]") + "}", 8, {"b", "data_offsets", "0", "8", "a"}},
+      {"{" + a + "," + tensor("b", "[1]", "[5,9]") + "}", 9, {"4"}},
+      {"{" + a + "," + tensor("a", "[1]", "[4,8]") + "}", 8, {"a"}},
+      {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, {"__metadata__"}},
+      {"{\"__metadata__\":{\"x\":1}}", 0, {"__metadata__.x", "1"}},
+      {"{\"__metadata__\":{\"x\":{}}}", 0, {"__metadata__.x", "{}"}},
+      {"{\"__metadata__\":[]}", 0, {"__metadata__", "[]"}},
+      {"{\"\\u001b[2J\":1}", 0, {"\\u001b[2J"}},  // no control characters on the terminal
   };
   for (const Case& c : cases) {
     const std::string message =
         error_of([&] { parse_safetensors_header(c.header, c.data_size, "FILE"); });
-    EXPECT_THAT(message, AllOf(HasSubstr("FILE"), HasSubstr(c.expected)))
-        << c.header.substr(0, 100);
+    SCOPED_TRACE(c.header.substr(0, 100));
+    expect_facts(message, {"FILE"});
+    expect_facts(message, c.facts);
   }
 }
 

@@ -1,12 +1,10 @@
 // Hostile tokenizer files.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <functional>
 
-#include "base/error.h"
+#include "base/error_of.h"
 #include "text/piece_model.h"
 #include "text/texts.h"
 #include "text/trained_tokenizers.h"
@@ -14,17 +12,9 @@
 namespace heed {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-
-void expect_refused(std::string_view name, const std::string& bytes, const std::string& part) {
-  try {
-    load_tokenizer(name, bytes, "run/tokenizer");
-    ADD_FAILURE() << "accepted: " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::store);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("run/tokenizer"), HasSubstr(part)));
-  }
+void expect_refused(std::string_view name, const std::string& bytes, Facts facts) {
+  facts.push_back("run/tokenizer");
+  expect_error([&] { load_tokenizer(name, bytes, "run/tokenizer"); }, Exit::store, facts);
 }
 
 std::string json(const std::string& type, const std::string& special, const std::string& tokens) {
@@ -35,34 +25,34 @@ std::string json(const std::string& type, const std::string& special, const std:
 TEST(TokenizerFile, JsonThatIsWrong) {
   const std::string special = R"(["<unk>","<s>","</s>"])";
   EXPECT_EQ(load_tokenizer(kTokenizerJson, json("char", special, R"(["a","b"])"), "p")->size(), 5);
-  const std::array<std::array<std::string, 2>, 23> cases = {{
-      {"", "this is not JSON"},
-      {"{", "this is not JSON"},
-      {"[]", "expected a JSON object; found []"},
-      {"{}", "\"format\" is missing"},
-      {R"({"format":"other"})", "\"format\" must be"},
-      {R"({"format":"heed-tokenizer"})", "\"version\" is missing"},
-      {R"({"format":"heed-tokenizer","version":2})", "\"version\" must be 1"},
-      {R"({"format":"heed-tokenizer","format":"heed-tokenizer"})", "occurs twice"},
-      {json("bpe", special, "[]"), "\"type\" must be"},
-      {json("char", R"(["<unk>","<s>"])", R"(["a","b"])"), "\"special\" must be"},
-      {json("char", R"(["<unk>","<s>","</s>","[A B]"])", R"(["a"])"), "\"special\" must be"},
-      {json("char", R"(["<unk>","<s>","</s>","<s>"])", R"(["a"])"), "\"special\" must be"},
-      {json("char", "7", R"(["a"])"), "\"special\" must be a list of strings"},
-      {json("char", special, R"(["a",7])"), "\"tokens\" must be a list of strings"},
-      {json("char", special, R"(["a","b","a"])"), "the token \"a\" appears twice"},
-      {json("char", special, R"(["ab"])"), "more than one character"},
-      {json("char", special, R"(["a",""])"), "a token is empty"},
-      {json("char", special, "[]"), "\"tokens\" is empty"},
-      {json("word", special, R"(["a b"])"), "not a word"},
-      {json("byte", special, R"(["a"])"), "must be empty"},
-      {json(R"(char","punctuation":"split)", special, R"(["a"])"), "\"punctuation\" must be"},
-      {json(R"(word","punctuation":"keep)", special, R"(["a"])"), "\"punctuation\" must be"},
-      {json("char", special, "[\"\xFF\"]"), "this is not JSON"},
-  }};
-  for (const auto& [bytes, part] : cases) expect_refused(kTokenizerJson, bytes, part);
-  expect_refused(kTokenizerJson, std::string(Tokenizer::kMaxFileBytes + 1, ' '), "bytes");
-  expect_refused(kTokenizerJson, std::string(100'000, '['), "nested too deeply");
+  const std::pair<std::string, Facts> cases[] = {
+      {"", {"JSON"}},
+      {"{", {"JSON"}},
+      {"[]", {"JSON", "[]"}},
+      {"{}", {"format"}},
+      {R"({"format":"other"})", {"format"}},
+      {R"({"format":"heed-tokenizer"})", {"version"}},
+      {R"({"format":"heed-tokenizer","version":2})", {"version", "1"}},
+      {R"({"format":"heed-tokenizer","format":"heed-tokenizer"})", {"format"}},
+      {json("bpe", special, "[]"), {"type"}},
+      {json("char", R"(["<unk>","<s>"])", R"(["a","b"])"), {"special"}},
+      {json("char", R"(["<unk>","<s>","</s>","[A B]"])", R"(["a"])"), {"special"}},
+      {json("char", R"(["<unk>","<s>","</s>","<s>"])", R"(["a"])"), {"special"}},
+      {json("char", "7", R"(["a"])"), {"special"}},
+      {json("char", special, R"(["a",7])"), {"tokens"}},
+      {json("char", special, R"(["a","b","a"])"), {"a"}},
+      {json("char", special, R"(["ab"])"), {"ab"}},
+      {json("char", special, R"(["a",""])"), {}},
+      {json("char", special, "[]"), {"tokens"}},
+      {json("word", special, R"(["a b"])"), {"a b"}},
+      {json("byte", special, R"(["a"])"), {"tokens"}},
+      {json(R"(char","punctuation":"split)", special, R"(["a"])"), {"punctuation"}},
+      {json(R"(word","punctuation":"keep)", special, R"(["a"])"), {"punctuation"}},
+      {json("char", special, "[\"\xFF\"]"), {"JSON"}},
+  };
+  for (const auto& [bytes, facts] : cases) expect_refused(kTokenizerJson, bytes, facts);
+  expect_refused(kTokenizerJson, std::string(Tokenizer::kMaxFileBytes + 1, ' '), {"bytes"});
+  expect_refused(kTokenizerJson, std::string(100'000, '['), {});
 }
 
 PieceModel small_model() {
@@ -79,27 +69,27 @@ TEST(TokenizerFile, ModelThatIsWrong) {
     return write_piece_model(model);
   };
   const std::string nan_model = changed([](PieceModel& m) { m.pieces[2].score = NAN; });
-  const std::array<std::array<std::string, 2>, 15> cases = {{
-      {"", "too few pieces"},
-      {"not protobuf", "run/tokenizer"},
-      {write_piece_model(small_model()) + "x", "cut short"},
-      {nan_model, "no finite score"},
-      {changed([](PieceModel& m) { m.pieces.clear(); }), "too few pieces"},
-      {changed([](PieceModel& m) { m.pieces[3].text = "a"; }), "appears twice"},
-      {changed([](PieceModel& m) { m.pieces[3].text = "<s>"; }), "appears twice"},
-      {changed([](PieceModel& m) { m.pieces[3].text = ""; }), "is empty"},
-      {changed([](PieceModel& m) { m.pieces[3].text = "a b"; }), "no piece may have"},
-      {changed([](PieceModel& m) { m.pieces[3].text = "a▁"; }), "no piece may have"},
-      {changed([](PieceModel& m) { m.pieces[3].text = "\xFF"; }), "no piece may have"},
-      {changed([](PieceModel& m) { m.pieces[3].text.assign(300, 'a'); }), "too long"},
-      {changed([](PieceModel& m) { m.specials = {"a b"}; }), "invalid name"},
+  const std::pair<std::string, Facts> cases[] = {
+      {"", {}},
+      {"not protobuf", {}},
+      {write_piece_model(small_model()) + "x", {}},
+      {nan_model, {"b"}},
+      {changed([](PieceModel& m) { m.pieces.clear(); }), {}},
+      {changed([](PieceModel& m) { m.pieces[3].text = "a"; }), {"a"}},
+      {changed([](PieceModel& m) { m.pieces[3].text = "<s>"; }), {"<s>"}},
+      {changed([](PieceModel& m) { m.pieces[3].text = ""; }), {}},
+      {changed([](PieceModel& m) { m.pieces[3].text = "a b"; }), {"a b"}},
+      {changed([](PieceModel& m) { m.pieces[3].text = "a▁"; }), {}},
+      {changed([](PieceModel& m) { m.pieces[3].text = "\xFF"; }), {}},
+      {changed([](PieceModel& m) { m.pieces[3].text.assign(300, 'a'); }), {}},
+      {changed([](PieceModel& m) { m.specials = {"a b"}; }), {}},
       {changed([](PieceModel& m) {
          m.specials = {"[A]", "[A]"};
        }),
-       "appears twice"},
-      {changed([](PieceModel& m) { m.specials = {"<0x41>"}; }), "appears twice"},
-  }};
-  for (const auto& [bytes, part] : cases) expect_refused(kTokenizerModel, bytes, part);
+       {"[A]"}},
+      {changed([](PieceModel& m) { m.specials = {"<0x41>"}; }), {"<0x41>"}},
+  };
+  for (const auto& [bytes, facts] : cases) expect_refused(kTokenizerModel, bytes, facts);
 }
 
 TEST(TokenizerFile, AModelWithOtherSettingsIsRefused) {
@@ -108,7 +98,7 @@ TEST(TokenizerFile, AModelWithOtherSettingsIsRefused) {
   const std::size_t at = bytes.rfind(std::string("\x18\x00", 2));
   ASSERT_NE(at, std::string::npos);
   bytes[at + 1] = 1;
-  expect_refused(kTokenizerModel, bytes, "its settings differ");
+  expect_refused(kTokenizerModel, bytes, {});
 }
 
 TEST(TokenizerFile, EveryFlippedBitAndEveryTruncationIsRefusedOrSound) {

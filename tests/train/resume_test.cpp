@@ -74,7 +74,7 @@ TEST_F(Resume, WithoutAWholeCheckpointNothingIsStartedOver) {
   for (const int step : {2, 4, 6}) {
     fs::resize_file(checkpoint(step_folder_name(step)) / "training.safetensors", 100);
   }
-  EXPECT_THAT(error_of([&] { resume(); }), HasSubstr("no checkpoint of"));
+  expect_error([&] { resume(); }, Exit::store, {run_.string()});
   EXPECT_EQ(names(), before);
   EXPECT_THAT(read_file(run_ / "train.log", 1 << 20), HasSubstr("training.safetensors"));
 }
