@@ -106,8 +106,10 @@ struct Store {
     return true;
   }
   bool operator()(StepOrEnd* out) const {
-    const bool end = v == "end";
-    return (end || (*this)(&out->step)) && ((out->at_end = end), true);
+    StepOrEnd value(0, v == "end");
+    const bool good = value.at_end || (*this)(&value.step);
+    if (good) *out = value;
+    return good;
   }
   bool operator()(const Choice& choice) const {
     if (!v.is_string()) return false;

@@ -29,13 +29,13 @@ struct Place {
 auto place_of(const ModelPart& p) {
   return std::tuple(p.sort, p.kind, p.layer, p.head);
 }
-using HeadPlaces = std::map<decltype(place_of({})), Place>;
+using Places = std::map<decltype(place_of({})), Place>;
 
 // Records the means of all parts, for one thread; or puts them in place of the removed ones, for
 // any number of threads.
 class PartObserver : public Observer<float> {
  public:
-  PartObserver(HeadPlaces& places, bool records) : places_(places), records_(records) {}
+  PartObserver(Places& places, bool records) : places_(places), records_(records) {}
 
   void on_head(const Head& h, Mat<float> o) override {
     visit({Sort::head, h.kind, h.layer, h.head}, {}, o);
@@ -64,7 +64,7 @@ class PartObserver : public Observer<float> {
     if (records_) place.rows += y.rows;
   }
 
-  HeadPlaces& places_;
+  Places& places_;
   bool records_;
 };
 
@@ -134,7 +134,7 @@ std::vector<ModelPart> parts_of(const Transformer& model) {
 
 Ablation ablate(const Transformer& model, const ParamVec<float>& values,
                 const std::vector<Example>& examples, Pool& pool, const AblationOptions& options) {
-  HeadPlaces places;
+  Places places;
   const std::vector<ModelPart> parts = parts_of(model);
   for (const ModelPart& part : parts) places[place_of(part)];
   Ablation out;

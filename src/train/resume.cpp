@@ -105,7 +105,9 @@ RunEvent go_back(RunWriter& run, std::int64_t from, std::int64_t to, std::int64_
 RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const RunConfig& config,
                             const RunRequest& request, RunWriter& run, Log& log) {
   const State& state = stored.checkpoint->state();
-  run.finish_save(state.step, config.train.keep_last, fall_at_end(stored.asked.optimizer));
+  const OptimizerConfig& asked = stored.asked.optimizer;
+  const bool known = !asked.decay_steps.at_end || asked.decay_steps > 0;  // what is to be spared
+  run.finish_save(state.step, known ? config.train.keep_last : 0, fall_at_end(asked));
   say_cut(log, run.cut_lines(state.step), state.step);
   const OptimizerConfig& o = config.optimizer;
   const bool ended =
@@ -125,11 +127,17 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   for (const char* key : {"train.max_steps", "train.max_epochs"}) but_for_end.erase(key);
   RunConfig planned = changed_config(stored, but_for_end);
   TrainConfig last = changed_config(stored, request.run.given).train;
-  if (request.max_steps + request.more > 0 || request.minutes > 0) {
+  const bool asked_end = request.max_steps + request.more > 0 || request.minutes > 0;
+  if (asked_end) {
     last.max_steps = request.max_steps;
     last.max_epochs = 0;
   }
-  if (const std::string why = nothing_to_do(stored, last, request.run.stop_at); !why.empty())
+  const auto already_done = [&](const std::optional<Checkpoint>& at, std::int64_t stop_at) {
+    return at ? nothing_to_do(stored.asked, last, at->state(), stop_at) : "";
+  };
+  const std::int64_t stop_at = request.run.stop_at;
+  // With another end it may go back.
+  if (const auto why = already_done(stored.checkpoint, asked_end ? 0 : stop_at); !why.empty())
     return has_nothing_to_do(why, stored, planned, request.run, run, log);
 
   StoredData data = load_data(stored, planned, log);
@@ -144,6 +152,8 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   }
   PreparedRun prepared = prepare_stored_run(stored, config, std::move(data), request.run, log);
   auto back = before_the_fall(stored, planned, prepared.config, log);
+  if (const auto why = already_done(back ? back : stored.checkpoint, stop_at); !why.empty())
+    return has_nothing_to_do(why, stored, planned, request.run, run, log);
   if (!back) check_schedule(stored, prepared.config, prepared.plan.steps, log);
   const std::int64_t before = stored.asked.train.max_steps;
   if (config.train.max_steps > 0 && config.train.max_steps < before)

@@ -170,14 +170,13 @@ StoredData load_data(StoredRun& run, const RunConfig& config, Log& log) {
   return stored;
 }
 
-std::string nothing_to_do(const StoredRun& run, const TrainConfig& t, std::int64_t stop_at) {
-  if (!run.checkpoint) return "";
-  const State& s = run.checkpoint->state();
+std::string nothing_to_do(const RunConfig& asked, const TrainConfig& t, const State& s,
+                          std::int64_t stop_at) {
   constexpr const char* kMore = "--more N continues for N steps";
   const auto already = [&](const std::string& where, const char* what_continues) {
     return fmt::format("already {}; nothing to do; {}", where, what_continues);
   };
-  const OptimizerConfig& o = run.asked.optimizer;
+  const OptimizerConfig& o = asked.optimizer;
   switch (end_of(t, s)) {
     case End::steps:
       return already(
@@ -220,8 +219,9 @@ GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Data
   if (end == 0) {
     const std::int64_t more =
         request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
-    const std::int64_t planned =
-        asked.max_epochs == 0 ? asked.max_steps : plan_of(run.asked, data.train).steps;
+    const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
+                                     ? plan_of(run.asked, data.train).steps
+                                     : asked.max_steps;
     if (planned > run.steps_done())
       log.info(fmt::format("{} counts from the planned end, step {}", option, planned));
     if (request.minutes > 0)

@@ -59,7 +59,8 @@ PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, St
                                const RunRequest& request, Log& log);
 
 // Why a run with this config has nothing to do, and what would continue it; else "".
-std::string nothing_to_do(const StoredRun& run, const TrainConfig& config, std::int64_t stop_at);
+std::string nothing_to_do(const RunConfig& asked, const TrainConfig& config, const State& at,
+                          std::int64_t stop_at);
 
 // The first of the steps done that has another learning rate in one of two configs, else 0.
 std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::int64_t done);

@@ -37,8 +37,7 @@ class Branch(RunsTest):
         self.stem()
         before = self.traces()
         r = self.branch("--max-steps", 20, "--threads", 1, words=[
-            "changed: train.max_steps from 100 to 20", "changed: optimizer.decay_steps from 100 to 20",
-            "branched from stem at step 12\n", "stays until step 16, falls to 0.0001 at step 20\n"])
+            "changed: train.max_steps from 100 to 20", "branched from stem at step 12\n", "stays until step 16, falls to 0.0001 at step 20\n"])
         self.assertNotIn("warning", r.err)
         self.branch("--max-steps", 20, "--threads", 2, "--stop-at", 17, run="stopped")
         self.resume("stopped")
@@ -116,7 +115,7 @@ class Branch(RunsTest):
         self.branch("--max-steps", 12, status=2, words=["begins at step 12 of \"stem\", and train.max_steps is 12",
                                                         "--max-steps greater than 12"])
         self.assertEqual(self.traces(), before)
-        self.resume("stem", "--set", "optimizer.decay_fraction=0.3", status=2, words=["--init-from", "--branch DIR"])
+        self.resume("stem", "--set", "optimizer.warmup_steps=8", status=2, words=["--init-from", "--branch DIR"])
         self.resume("stem", "--max-steps", 100, "--stop-at", 85)
         self.branch("--max-steps", 120, status=2, words=["step 81 would", "must stay constant"])
 
@@ -219,11 +218,11 @@ class Branch(RunsTest):
         self.resume("branch", "--more", 2)
 
     def test_resuming_past_the_decay_says_where_the_rate_stays(self):
-        self.stem(12, train__max_steps=20, optimizer__min_learning_rate=0)
-        self.resume("stem", "--more", 10, status=2, words="--branch DIR --max-steps 30")
+        self.stem(12, train__max_steps=20, optimizer__decay_steps=20, optimizer__min_learning_rate=0)
+        self.resume("stem", "--more", 10, status=2, words="--set optimizer.decay_steps=end")
         self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", words=[
             "the schedule ends before the run, at optimizer.decay_steps 20",
-            "falls to 1e-05 at step 20, stays", "--branch DIR --max-steps 30"])
+            "falls to 1e-05 at step 20, stays", "--set optimizer.decay_steps=end"])
         self.fresh(30, optimizer__decay_steps=20, optimizer__min_learning_rate=1e-5)
         r = self.resume("stem")
         self.assertNotIn("the schedule ends", r.err)
