@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/input_file.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -41,6 +42,13 @@ void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& cal
     file.write(bytes);
     file.finish();
   });
+}
+
+void copy_file(const fs::path& from, const fs::path& to, SystemCalls& calls) {
+  InputFile input(from);
+  OutputFile output(to, calls);
+  for (std::string block; input.append_to(block, 1 << 20); block.clear()) output.write(block);
+  output.finish();
 }
 
 void replace_symlink(const fs::path& path, const std::string& target, SystemCalls& calls) {

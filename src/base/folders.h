@@ -16,6 +16,9 @@ namespace heed {
 // umask.
 void replace_file(const std::filesystem::path& path, std::string_view bytes,
                   SystemCalls& calls = system_calls(), mode_t mode = 0666);
+// A copy of a file at a free name, durable but for the name.
+void copy_file(const std::filesystem::path& from, const std::filesystem::path& to,
+               SystemCalls& calls = system_calls());
 // Points the symbolic link `path` at `target` (stored as given, relative to the link), durably. The
 // link always exists.
 void replace_symlink(const std::filesystem::path& path, const std::string& target,

@@ -24,6 +24,7 @@ class SystemCalls {
   virtual int truncate(int fd, off_t size) { return ::ftruncate(fd, size); }
   virtual int mkdir(const char* path, mode_t mode) { return ::mkdir(path, mode); }
   virtual int symlink(const char* target, const char* path) { return ::symlink(target, path); }
+  virtual int link(const char* file, const char* path) { return ::link(file, path); }
   virtual int rename(const char* from, const char* to) { return ::rename(from, to); }
   virtual int remove_all(const char* path);  // does not follow symlinks
 };

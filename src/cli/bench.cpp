@@ -68,13 +68,12 @@ Json predictions(const PreparedRun& run, const Speed& speed) {
 
 Exit run_bench_command(CommandLine& line) {
   std::string path;
-  std::vector<std::string> sets;
   std::int64_t steps = 0;
   line.app()
       .add_option("CONFIG|TEXT|RUN", path, "a config, a text to train on, or a run")
       ->type_name("PATH")
       ->required();
-  line.add_sets(sets);
+  line.add_sets();
   line.add_steps("--steps", steps, "steps to measure (default: about six seconds of them)");
   line.add_threads();
   line.app().footer(kBenchNotes);
@@ -82,7 +81,8 @@ Exit run_bench_command(CommandLine& line) {
   Log log({.quiet = line.quiet() || line.json()});
   const bool text = is_text(path);
   if (!text) path = config_path(path);
-  const RunConfig config = text ? config_for(path, sets, log) : load_config(path, sets);
+  const RunConfig config =
+      text ? config_for(path, line.given(), log) : load_config(path, line.given());
   const std::string folder = text ? "." : data_folder_of(path);
   const PreparedRun run = prepare_run(config, folder, {}, line.threads(), line.exchange());
   lead(run, Task::measure);

@@ -111,8 +111,8 @@ CLI::Option* CommandLine::add_optional(const std::string& name, std::string& val
   return app_.add_option(name, value, text)->type_name(type)->default_str("");
 }
 
-void CommandLine::add_sets(std::vector<std::string>& sets) {
-  add_list("--set", sets, "set a config key (may be repeated): a.b=value", "KEY=VALUE");
+void CommandLine::add_sets() {
+  add_list("--set", sets_, "set a config key (may be repeated): a.b=value", "KEY=VALUE");
 }
 
 void CommandLine::add_threads() {

@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "data/run_config.h"
 #include "step/exchange.h"
 
 namespace heed {
@@ -69,7 +70,8 @@ class CommandLine {
                  const std::string& file = "its lines instead; - is standard input");
   void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
   void add_config(std::string& config);                             // CONFIG, required
-  void add_sets(std::vector<std::string>& sets);                    // --set KEY=VALUE, any number
+  void add_sets();                                                  // --set KEY=VALUE, any number
+  GivenKeys given() const { return read_sets(sets_); }              // by these
   void add_threads();                                               // --threads N
   // --beam-size, --length-penalty, and --max-length: 0 if it is not given.
   void add_beam(BeamOptions& beam);
@@ -123,6 +125,7 @@ class CommandLine {
   Exchange& exchange_;
   bool quiet_ = false, json_ = false;
   std::string run_, checkpoint_;
+  std::vector<std::string> sets_;
   int threads_ = 0;
   TextArguments* texts_ = nullptr;                // of add_texts()
   std::string optional_;                          // the option of add_optional()

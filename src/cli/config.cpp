@@ -10,10 +10,9 @@ namespace heed {
 
 Exit run_config(CommandLine& line) {
   std::string path;
-  std::vector<std::string> sets;
   bool schema = false, docs = false;
   line.add_file("CONFIG", path, "config file (JSON), or the name of one that comes with heed");
-  line.add_sets(sets);
+  line.add_sets();
   line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
   line.app().add_flag("--docs", docs, "print a markdown table of all keys");
   if (!line.parse()) return Exit::ok;
@@ -27,7 +26,7 @@ Exit run_config(CommandLine& line) {
   if (docs) print(config_docs());
   if (path.empty()) return Exit::ok;
   path = config_path(path);
-  RunConfig config = load_config(path, sets);
+  RunConfig config = load_config(path, line.given());
   // Its paths start from its own folder; what is printed may be kept in another one.
   const std::string folder = data_folder_of(path);
   DataConfig& d = config.data;

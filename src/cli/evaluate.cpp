@@ -273,7 +273,7 @@ Exit run_evaluate(CommandLine& line) {
     // What was kept of an earlier end, averages and copies do not go on themselves.
     const bool longer = step > 0 && is_run(m.run) &&
                         checkpoint_name(m.folder) == step_folder_name(step) &&
-                        can_go_on(m.config, step, m.run);
+                        can_go_on(m.config, step);
     m.log.info(fmt::format("to do better: train {}on more text, or a larger model",
                            longer ? "longer, " : ""));
     if (longer)

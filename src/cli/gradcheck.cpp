@@ -67,13 +67,12 @@ bool near_corner(const Transformer& model, const ParamVec<double>& values, const
 
 Exit run_gradcheck(CommandLine& line) {
   std::string path;
-  std::vector<std::string> sets;
   line.add_config(path);
-  line.add_sets(sets);
+  line.add_sets();
   if (!line.parse()) return Exit::ok;
   path = config_path(path);
   prepare_blas();
-  const RunConfig config = load_config(path, sets);
+  const RunConfig config = load_config(path, line.given());
   const ModelConfig small = shrunk(config.model);
   const Transformer model(small, kVocab, kVocab);
 

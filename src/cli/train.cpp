@@ -27,6 +27,8 @@
 namespace heed {
 namespace {
 
+namespace fs = std::filesystem;
+
 // A few whole words of a text, on one line. If it is cut from a longer text, its first and last
 // `cut` words are left out; U+FFFD marks part of a character.
 std::string some_words(const std::string& text, std::size_t cut) {
@@ -72,7 +74,7 @@ void show_first_results(const RunResult& result, Log& log) try {
     if (!fills)
       prompt = objective->continues() ? some_words(asked + follows, 1) : some_words(asked, 0);
   }
-  const std::string page = (std::filesystem::path(run) / "report.html").string();
+  const std::string page = (fs::path(run) / "report.html").string();
   write_output(page, report_page(report));
   log.info(fmt::format("the whole story, for a browser: {}", page));
 
@@ -81,8 +83,8 @@ void show_first_results(const RunResult& result, Log& log) try {
   log.info("try next:");
   log.info(fmt::format("  heed {} {}, which asks for {}", use.command, name, use.takes));
   log.info(fmt::format("  heed attend {} {} --html {}", name, text,
-                       shell_word((std::filesystem::path(run) / "attention.html").string())));
-  log.info(result.reason == "finished" && can_go_on(config, result.state.step, run)
+                       shell_word((fs::path(run) / "attention.html").string())));
+  log.info(result.reason == "finished" && can_go_on(config, result.state.step)
                ? fmt::format("  heed resume {} --more {}", name,
                              std::max<std::int64_t>(1, result.state.step / 2))
                : fmt::format("  heed evaluate {}", name));
@@ -98,12 +100,13 @@ constexpr const char* kTrainNotes =
 
 // Adds the options of both commands, and parses.
 bool parse_shared(CommandLine& line, RunRequest& request) {
-  line.add_sets(request.sets);
+  line.add_sets();
   line.add_threads();
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
   line.app().footer(kTrainNotes + reasons() + ".");
   request.command = line.as_typed();
   if (!line.parse()) return false;
+  request.given = line.given();
   request.threads = line.threads();
   request.exchange = &line.exchange();
   return true;
@@ -130,6 +133,10 @@ Exit finish(Train&& train, bool json, Show&& show, Log& log) try {
 } catch (const FailedRun& e) {
   print_result(e.result, json);
   throw;
+}
+
+std::string run_named(const std::string& name) {
+  return (fs::path("runs") / name).string();
 }
 
 void check_text(const std::string& path) {
@@ -169,10 +176,6 @@ Exit run_train(CommandLine& line) {
                    "start at step 0 with the weights and tokenizer of this run; a text also takes "
                    "its objective and model",
                    "--init-from");
-  line.app()
-      .add_flag("--partial", request.train.partial,
-                "with --init-from: only the weights that fit, and the tokens that both know")
-      ->needs(init_from);
   line.app().add_flag("--force", request.train.run.force,
                       "rename an existing run folder to NAME.old-K");
   if (!parse_shared(line, request.train.run)) return Exit::ok;
@@ -181,15 +184,17 @@ Exit run_train(CommandLine& line) {
   const auto config = std::ranges::find_if(request.texts, names_config);
   if (config == request.texts.end()) {
     for (const std::string& text : request.texts) check_text(text);
-    if (like->count() > 0 && init_from->count() > 0 && !request.train.partial)
+    if (like->count() > 0 && init_from->count() > 0)
       throw Error(Exit::usage,
                   "--like chooses a new model; --init-from goes on with that of " +
                       request.train.init_from + ".",
-                  "one of them; or --partial, which takes the weights that fit");
+                  "one of them");
+    if (request.train.run.folder.empty())
+      request.train.run.folder = run_named(name_of_text(request.texts.front()));
     return finish([&] { return train_on_text(request, log); }, line.json(),
                   [](const RunResult&) { return true; }, log);
   }
-  request.train.config = config_path(*config);
+  const std::string path = config_path(*config);
   if (request.texts.size() > 1)
     throw Error(Exit::usage,
                 fmt::format("{} is a config, which stands alone; found {} beside it.", *config,
@@ -200,17 +205,19 @@ Exit run_train(CommandLine& line) {
       throw Error(
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
+  const fs::path file = fs::absolute(path).lexically_normal();
+  if (request.train.run.folder.empty()) request.train.run.folder = run_named(file.stem());
   try {
-    return finish([&] { return train_run(request.train, log); }, line.json(),
-                  [&](const RunResult&) { return request.train.config != *config; }, log);
+    const RunConfig read = load_config(path, request.train.run.given);
+    return finish([&] { return train_run(request.train, read, file.parent_path().string(), log); },
+                  line.json(), [&](const RunResult&) { return path != *config; }, log);
   } catch (const Error& e) {
-    if (e.exit() != Exit::usage || !request.train.run.sets.empty()) throw;
+    if (e.exit() != Exit::usage || !request.train.run.given.keys.empty()) throw;
     std::string begin;
-    InputFile(request.train.config, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
+    InputFile(path, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
     for (const char* section : {"\"data\"", "\"model\"", "\"train\"", "\"objective\""})
       if (begin.find(section) != std::string::npos) throw;
-    throw e.as(Exit::usage, "heed train - < " + shell_word(request.train.config) +
-                                ", if it is text to train on");
+    throw e.as(Exit::usage, "heed train - < " + shell_word(path) + ", if it is text to train on");
   }
 }
 
@@ -243,9 +250,11 @@ Exit run_resume(CommandLine& line) {
       ->needs(branch);
   if (!parse_shared(line, request.run)) return Exit::ok;
   Log log({.quiet = line.quiet()});
-  return finish(
-      [&] { return resume_run(request, log); }, line.json(),
-      [](const RunResult& r) { return r.reason != "already_done" && is_of_a_text(r.run); }, log);
+  return finish([&] { return resume_run(request, log); }, line.json(),
+                [](const RunResult& r) {
+                  return r.reason != "already_done" && fs::exists(fs::path(r.run) / "report.html");
+                },
+                log);
 }
 
 }  // namespace heed

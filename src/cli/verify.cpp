@@ -185,11 +185,8 @@ void check_film(const std::string& run) {
 void check_config(const std::string& run, const Verification& v) {
   const RunConfig config = load_config((fs::path(run) / kConfigFile).string());
   if (v.resume.empty()) return;
-  // The first checkpoint of a branch is its stem's; a run of a text may have got another end.
   for (const KeyChange& change : changed_keys(v.config, config))
-    if (change.on_resume == OnResume::refused ||
-        (change.on_resume == OnResume::branch && read_origin(run).branched_from.empty() &&
-         !is_of_a_text(run)))
+    if (change.on_resume == OnResume::refused)
       throw Error(Exit::store, fmt::format("it is not that of {}: {}", v.resume, in_words(change)));
 }
 
@@ -215,8 +212,7 @@ Verification verify(const std::string& run) {
     return v;
   }
   for (const std::string& name : names_in(checkpoints))
-    if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix) ||
-        name.starts_with(kKeptPrefix))
+    if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
       add_checkpoint(v, checkpoints / name);
   for (const char* link : kLinks)
     if (v.resumable || path_exists(checkpoints / link))

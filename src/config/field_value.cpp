@@ -105,6 +105,12 @@ struct Store {
     *out = {*n, false};
     return true;
   }
+  bool operator()(StepOrEnd* out) const {
+    StepOrEnd value(0, v == "end");
+    const bool good = value.at_end || (*this)(&value.step);
+    if (good) *out = value;
+    return good;
+  }
   bool operator()(const Choice& choice) const {
     if (!v.is_string()) return false;
     for (std::size_t i = 0; i < choice.names.size(); ++i) {
@@ -126,6 +132,9 @@ struct Dump {
   OrderedJson operator()(const Interval* x) const {
     if (!x->epochs) return x->count;
     return counted(std::to_string(x->count), "epoch");
+  }
+  OrderedJson operator()(const StepOrEnd* x) const {
+    return x->at_end ? OrderedJson("end") : OrderedJson(x->step);
   }
   OrderedJson operator()(const Choice& x) const { return x.names[x.get()]; }
   OrderedJson operator()(const Field::Section&) const { return OrderedJson::object(); }

@@ -29,6 +29,14 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
+// A step of the run, or "end": where the run ends, wherever that is.
+struct StepOrEnd {
+  std::int64_t step = 0;  // 0: not known yet
+  bool at_end = false;    // `step` follows the end
+  constexpr StepOrEnd(std::int64_t s = 0, bool end = false) : step(s), at_end(end) {}
+  operator std::int64_t() const { return step; }
+};
+
 // One or more files, read in order. Empty: not given.
 struct PathList {
   std::vector<std::string> paths;
@@ -57,9 +65,9 @@ constexpr Range above(double min, double max) {  // (min, max]
 
 // Would another value have changed the finished steps?
 enum class OnResume {
-  refused,  // yes: it would be another run
-  allowed,  // no: the new value applies from now on, with a message
-  branch,   // refused, but a branch may if the finished steps keep their learning rates
+  refused,        // yes: it would be another run
+  allowed,        // no: the new value applies from now on, with a message
+  if_rates_stay,  // no, if they keep their learning rates
 };
 
 // An enumeration, as the names of its values 0, 1, 2, ...
@@ -103,8 +111,9 @@ std::string defaults(const std::vector<KindDoc>& kinds, const std::string& key);
 
 struct Field {
   using Section = std::vector<Field>;
-  using Ref = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*,
-                           PathList*, std::array<double, 2>*, Interval*, Choice, Section>;
+  using Ref =
+      std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*, PathList*,
+                   std::array<double, 2>*, Interval*, StepOrEnd*, Choice, Section>;
   std::string key;
   Ref ref;
   std::string doc;
@@ -130,6 +139,9 @@ struct Leaf {
 std::vector<Leaf> fields_and_sections(const std::vector<Field>& fields);
 std::vector<Leaf> leaves(const std::vector<Field>& fields);  // those that are not sections
 std::vector<Leaf> leaves(std::vector<Field>&&) = delete;     // the list must outlive them
+
+// The full keys that somebody wrote, and where: "a.json:12", "--set model.d_model=x".
+using Places = std::map<std::string, std::string, std::less<>>;
 
 // A key whose value differs between two lists of the same struct.
 struct KeyChange {

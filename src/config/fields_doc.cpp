@@ -74,6 +74,11 @@ struct Describe {
     const OrderedJson epochs = {{"type", "string"}, {"pattern", "^0*[1-9][0-9]{0,8} epochs?$"}};
     return {"a number of steps or \"N epochs\"", {{"anyOf", OrderedJson::array({steps, epochs})}}};
   }
+  Values operator()(const StepOrEnd*) const {
+    const Values step = number("integer");
+    return {step.words + " or \"end\"",
+            {{"anyOf", OrderedJson::array({step.schema, {{"const", "end"}}})}}};
+  }
   Values operator()(const Choice& c) const {
     return {"one of " + joined(c.names), {{"type", "string"}, {"enum", c.names}}};
   }

@@ -40,7 +40,7 @@ std::string meant(const std::vector<Field>& root, const std::vector<Field>& sect
 struct Reader {
   const JsonText& text;
   const std::vector<Field>& root;
-  std::set<std::string> given = {};
+  Places given = {};
 
   void section(const Json& object, const std::vector<Field>& fields, const std::string& prefix) {
     for (const auto& [key, value] : object.items()) {
@@ -50,7 +50,7 @@ struct Reader {
       if (!field) unknown(fields, prefix, key);
       const std::string full = prefix + key;
       if (!store_value(*field, value)) mismatch(*field, full, value);
-      given.insert(full);
+      given[full] = text.where(full);
       if (const auto* inner = section_of(*field)) section(value, *inner, full + ".");
     }
   }
@@ -97,7 +97,7 @@ Json set_value(const std::string& written, const std::string& place) {
 
 }  // namespace
 
-std::set<std::string> read_fields(const JsonText& text, const std::vector<Field>& fields) {
+Places read_fields(const JsonText& text, const std::vector<Field>& fields) {
   if (!text.json.is_object())
     throw Error(Exit::usage, fmt::format("{}: expected a JSON object; found {}.", text.source,
                                          shown(text.json)));
@@ -127,15 +127,21 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
   text.json.merge_patch(patch);
 }
 
-void check_applicable(const JsonText& text, const std::vector<Field>& fields,
-                      const std::set<std::string>& given) {
+void check_applicable(const std::vector<Field>& fields, const Places& given) {
   for (const Leaf& leaf : leaves(fields)) {
     if (leaf.field->rejected_by.empty() || !given.contains(leaf.key)) continue;
     throw Error(Exit::usage,
-                fmt::format("{}: {} has no meaning here, because {}.", text.where(leaf.key),
-                            leaf.key, leaf.field->rejected_by),
+                fmt::format("{}: {} has no meaning here, because {}.", given.at(leaf.key), leaf.key,
+                            leaf.field->rejected_by),
                 fmt::format("leave the key out, or --set {}=null", leaf.key));
   }
+}
+
+void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
+                 const std::function<bool(const std::string& key)>& copies) {
+  const std::vector<Leaf> a = leaves(from), b = leaves(to);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (copies(a[i].key)) store_value(*b[i].field, Json(dump_value(*a[i].field)));
 }
 
 OrderedJson dump_fields(const std::vector<Field>& fields) {

@@ -2,7 +2,7 @@
 // full key ("model.d_model"), its place, and what was expected and found.
 #pragma once
 
-#include <set>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,17 +11,20 @@
 
 namespace heed {
 
-// Stores the values in the structs and returns the full keys in the text. Unknown keys, wrong
-// types and numbers out of range are errors.
-std::set<std::string> read_fields(const JsonText& text, const std::vector<Field>& fields);
+// Stores the values in the structs and returns the keys in the text. Unknown keys, wrong types and
+// numbers out of range are errors.
+Places read_fields(const JsonText& text, const std::vector<Field>& fields);
 
 // Sets "a.b=v" in the text. v is JSON, or else a string. An object sets several keys at once; null
 // removes the key, so that its default applies.
 void apply_set(JsonText& text, const std::vector<Field>& fields, const std::string& set);
 
 // Error if one of the given keys is `rejected_by` something.
-void check_applicable(const JsonText& text, const std::vector<Field>& fields,
-                      const std::set<std::string>& given);
+void check_applicable(const std::vector<Field>& fields, const Places& given);
+
+// Copies the values of some keys between two lists of the same struct.
+void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
+                 const std::function<bool(const std::string& key)>& copies);
 
 // All keys in the order of the list, except rejected ones.
 nlohmann::ordered_json dump_fields(const std::vector<Field>& fields);

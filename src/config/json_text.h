@@ -4,10 +4,11 @@
 // possible, the line and column.
 #pragma once
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "config/fields.h"
 
 namespace heed {
 
@@ -17,8 +18,8 @@ struct JsonText {
   std::string where(std::string_view full_key) const;
 
   nlohmann::json json;
-  std::string source;                                           // name of the file
-  std::map<std::string, std::string, std::less<>> places = {};  // full key -> where
+  std::string source;  // name of the file
+  Places places = {};  // of full keys
 };
 
 // `source` names the text in messages.

@@ -1,7 +1,5 @@
 #include "config/optimizer_config.h"
 
-#include "config/fields.h"
-
 namespace heed {
 
 std::vector<Field> fields(OptimizerConfig& c, const std::vector<KindDoc>& optimizers,
@@ -32,20 +30,23 @@ std::vector<Field> fields(OptimizerConfig& c, const std::vector<KindDoc>& optimi
       {"clip_norm", &c.clip_norm, "scale larger gradients down to this norm; 0 = never",
        between(0, 1e12), kFuture},
       {"schedule", choice(c.schedule, names(schedules)), "how the rate changes after the warm-up",
-       kAny, OnResume::branch},
+       kAny, OnResume::if_rates_stay},
       {"warmup_steps", &c.warmup_steps, "the rate rises over this many steps", kSteps,
-       OnResume::branch},
+       OnResume::if_rates_stay},
       {"min_learning_rate", &c.min_learning_rate,
        users(schedules, "decay_steps") + ": the rate at the end", between(0, 1e6), kFuture},
       {"decay_steps", &c.decay_steps,
        users(schedules, "decay_steps") +
-           ": the step at which the rate reaches min_learning_rate; fixed when the run starts; 0 = "
-           "train.max_steps",
-       kSteps, OnResume::branch, "where train.max_steps or max_epochs ends the run"},
+           ": the step at which the rate reaches min_learning_rate; \"end\" (" +
+           users(schedules, "decay_fraction") +
+           "): where the run ends, also when it gets another end",
+       kSteps, OnResume::if_rates_stay,
+       users(schedules, "decay_fraction") +
+           ": \"end\"; else where train.max_steps or max_epochs ends the run as it starts"},
       {"decay_fraction", &c.decay_fraction,
        users(schedules, "decay_fraction") +
            ": the rate is constant, then falls over this last share of decay_steps",
-       above(0, 1), OnResume::branch, "",
+       above(0, 1), OnResume::if_rates_stay, "",
        uses(schedules, c.schedule, "decay_fraction")
            ? ""
            : "only optimizer.schedule " + users(schedules, "decay_fraction") + " has it"},

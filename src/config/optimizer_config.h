@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace heed {
+#include "config/fields.h"
 
-struct Field;
-struct KindDoc;
+namespace heed {
 
 struct OptimizerConfig {
   std::string type = "adamw";  // a name in the table of step/optimizers.cpp
@@ -23,10 +22,10 @@ struct OptimizerConfig {
   std::string schedule = "cosine";  // a name in the table of step/schedule.cpp
   std::int64_t warmup_steps = 100;
   double min_learning_rate = 0.0;
-  // The step of min_learning_rate. 0 (not given): where the run ends, planned at
-  // the start (train.max_steps, train.max_epochs). If warmup_steps is
-  // not less (in a shortened run), the rate drops to min_learning_rate at step warmup_steps.
-  std::int64_t decay_steps = 0;
+  // The step of min_learning_rate. 0 (not given): where the run ends (train.max_steps, max_epochs),
+  // by wsd wherever that is, else as planned at the start. If warmup_steps is not less (in a
+  // shortened run), the rate drops to min_learning_rate at step warmup_steps.
+  StepOrEnd decay_steps;
   double decay_fraction = 0.2;  // the share of decay_steps over which the rate falls
 };
 

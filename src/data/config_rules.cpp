@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "config/fields_json.h"
 #include "data/objective.h"
 #include "step/optimizers.h"
 #include "step/schedule.h"
@@ -150,15 +151,22 @@ void check_training(const RunConfig& c, bool pairs) {
 
 }  // namespace
 
-RunConfig resolve(RunConfig c, const std::set<std::string>& given) {
+RunConfig resolved(const GivenKeys& given) {
+  RunConfig c = given.values;
+  check_applicable(fields(c), given.keys);
   for (double* rate : {&c.model.attention_dropout, &c.model.activation_dropout})
     if (*rate < 0) *rate = c.model.dropout;
   c.model.n_kv_heads = kv_heads(c.model);
   fill_in_defaults(c.optimizer);
   if (c.train.max_epochs > 0 && !given.contains("train.max_steps")) c.train.max_steps = 0;
   // The steps of epochs are known with the data (train/prepared_run.h).
-  if (decays(c.optimizer) && c.optimizer.decay_steps == 0 && c.train.max_epochs == 0)
-    c.optimizer.decay_steps = c.train.max_steps;
+  StepOrEnd& decay = c.optimizer.decay_steps;
+  const bool falls_last = schedule_of(c.optimizer).doc.uses("decay_fraction");
+  require(!decay.at_end || falls_last,
+          "optimizer.decay_steps \"end\" is for optimizer.schedule wsd.",
+          "--set optimizer.decay_steps=null");
+  decay.at_end = falls_last && decay == 0;
+  if (decays(c.optimizer) && decay == 0 && c.train.max_epochs == 0) decay.step = c.train.max_steps;
   if (c.data.has_valid_files()) {
     require(!given.contains("data.valid_fraction") || c.data.valid_fraction == 0,
             "a held-out file and data.valid_fraction exclude each other.",

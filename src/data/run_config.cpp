@@ -1,5 +1,6 @@
 #include "data/run_config.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -13,17 +14,10 @@
 namespace heed {
 namespace {
 
-GivenKeys read_keys(JsonText& text, const std::vector<std::string>& sets) {
+GivenKeys keys_of(const JsonText& text) {
   GivenKeys given;
-  for (const std::string& set : sets) apply_set(text, fields(given.values), set);
   given.keys = read_fields(text, fields(given.values));
   return given;
-}
-
-RunConfig read(JsonText text, const std::vector<std::string>& sets) {
-  GivenKeys given = read_keys(text, sets);
-  check_applicable(text, fields(given.values), given.keys);
-  return resolve(given.values, given.keys);
 }
 
 }  // namespace
@@ -43,18 +37,41 @@ std::vector<Field> fields(RunConfig& c) {
   };
 }
 
-RunConfig load_config(const std::string& path, const std::vector<std::string>& sets) {
-  return read(read_json_file(path), sets);
-}
-
-RunConfig parse_config(std::string_view text, const std::string& name,
-                       const std::vector<std::string>& sets) {
-  return read(parse_json(text, name), sets);
+GivenKeys parse_keys(std::string_view text, const std::string& name) {
+  return keys_of(parse_json(text, name));
 }
 
 GivenKeys read_sets(const std::vector<std::string>& sets) {
   JsonText text = parse_json("{}", "--set");
-  return read_keys(text, sets);
+  RunConfig any;
+  for (const std::string& set : sets) apply_set(text, fields(any), set);
+  GivenKeys given = keys_of(text);
+  for (const auto& [key, place] : text.places)
+    if (!given.contains(key)) given.reset.insert(key);
+  return given;
+}
+
+GivenKeys with(GivenKeys keys, const GivenKeys& changes) {
+  RunConfig from = changes.values, defaults;
+  const auto reset = [&](const std::string& key) {
+    return std::ranges::any_of(changes.reset, [&](const std::string& section) {
+      return key == section || key.starts_with(section + ".");
+    });
+  };
+  std::erase_if(keys.keys, [&](const auto& entry) { return reset(entry.first); });
+  copy_fields(fields(defaults), fields(keys.values), reset);
+  copy_fields(fields(from), fields(keys.values),
+              [&](const std::string& key) { return changes.contains(key); });
+  for (const auto& [key, place] : changes.keys) keys.keys[key] = place;
+  return keys;
+}
+
+RunConfig load_config(const std::string& path, const GivenKeys& given) {
+  return resolved(with(keys_of(read_json_file(path)), given));
+}
+
+RunConfig parse_config(std::string_view text, const std::string& name, const GivenKeys& given) {
+  return resolved(with(parse_keys(text, name), given));
 }
 
 std::string resolve_path(const std::string& folder, const std::string& written) {

@@ -34,25 +34,27 @@ struct RunConfig {
 
 std::vector<Field> fields(RunConfig& c);
 
-// Reads a config file; then each of `sets` ("model.d_model=64") is read the same way. A value
-// is JSON, or else a string; null takes a key back to its default.
-RunConfig load_config(const std::string& path, const std::vector<std::string>& sets = {});
-
-// The same from memory; `name` stands for the file in messages.
-RunConfig parse_config(std::string_view text, const std::string& name,
-                       const std::vector<std::string>& sets = {});
-
-// The keys and values that `sets` give, before there is a config. Each is checked alone, without
-// the rules between keys.
+// The keys that somebody wrote, each checked alone, without the rules between keys.
 struct GivenKeys {
-  std::set<std::string> keys;  // "model.d_model"
   RunConfig values;
+  Places keys;                  // "model.d_model"
+  std::set<std::string> reset;  // these take their defaults again: --set KEY=null
+  bool contains(const std::string& key) const { return keys.contains(key); }
+  void erase(const std::string& key) { keys.erase(key), reset.erase(key); }
 };
+// Of a config's text; `name` stands for its file in messages.
+GivenKeys parse_keys(std::string_view text, const std::string& name);
+// Of --set ("model.d_model=64"); a value is JSON, or else a string.
 GivenKeys read_sets(const std::vector<std::string>& sets);
+// The first, changed by the second.
+GivenKeys with(GivenKeys keys, const GivenKeys& changes);
 
-// Checks the rules between keys and fills in what was left open (config_rules.cpp). `given`: the
-// full keys that the user wrote. Errors are Exit::usage and name the key.
-RunConfig resolve(RunConfig c, const std::set<std::string>& given);
+// Checks the rules between keys and fills in what was left open (config_rules.cpp).
+RunConfig resolved(const GivenKeys& given);
+
+// A config file, or the text of one, changed by the keys that the user gives.
+RunConfig load_config(const std::string& path, const GivenKeys& given = {});
+RunConfig parse_config(std::string_view text, const std::string& name, const GivenKeys& given = {});
 
 // Resolves a path written in a config; `folder` is the config file's.
 std::string resolve_path(const std::string& folder, const std::string& written);

@@ -85,14 +85,18 @@ bool decays(const OptimizerConfig& c) {
 
 std::int64_t decayed_at(const OptimizerConfig& c) {
   if (!decays(c)) return -1;
-  return schedule_of(c).doc.uses("decay_fraction") ? c.decay_steps
-                                                   : std::max(c.decay_steps, c.warmup_steps);
+  return schedule_of(c).doc.uses("decay_fraction") ? c.decay_steps.step
+                                                   : std::max(c.decay_steps.step, c.warmup_steps);
 }
 
 std::int64_t full_rate_until(const OptimizerConfig& c) {
   if (!schedule_of(c).doc.uses("decay_fraction")) return -1;
   const double end = static_cast<double>(c.decay_steps);
   return static_cast<std::int64_t>(end - c.decay_fraction * end);
+}
+
+std::int64_t fall_at_end(const OptimizerConfig& c) {
+  return c.decay_steps.at_end ? full_rate_until(c) : -1;
 }
 
 }  // namespace heed

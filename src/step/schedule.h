@@ -47,4 +47,8 @@ std::int64_t decayed_at(const OptimizerConfig& config);
 // The last step before the fall of a rate that is constant until then (wsd), else -1.
 std::int64_t full_rate_until(const OptimizerConfig& config);
 
+// The same where the fall follows the run's end (optimizer.decay_steps "end"): a later end starts
+// again from there. Else -1.
+std::int64_t fall_at_end(const OptimizerConfig& config);
+
 }  // namespace heed

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/folders.h"
 #include "base/input_file.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
@@ -46,12 +45,12 @@ std::vector<State> states_of(const std::filesystem::path& run) {
   return states;
 }
 
-std::map<std::string, State> kept_states(const std::filesystem::path& run) {
-  std::map<std::string, State> kept;
-  for (const std::string& name : names_in(run / kCheckpoints))
-    if (name.starts_with(kKeptPrefix))
-      if (const auto state = state_in(run / kCheckpoints / name)) kept[name] = *state;
-  return kept;
+std::optional<BestCheckpoint> other_best(const std::filesystem::path& run) {
+  std::error_code none;
+  const std::string name = std::filesystem::read_symlink(run / kCheckpoints / "best", none);
+  if (name.starts_with(kStepPrefix) || name.find('/') != name.npos) return std::nullopt;
+  const auto state = state_in(run / kCheckpoints / name);
+  return state ? std::optional(BestCheckpoint{*state, name}) : std::nullopt;
 }
 
 std::optional<BestCheckpoint> best_of(const std::vector<BestCheckpoint>& some) {
@@ -64,7 +63,7 @@ std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& run,
   std::vector<BestCheckpoint> all;
   for (const State& state : states_of(run))
     if (state.step <= up_to) all.push_back({state, step_folder_name(state.step)});
-  for (const auto& [folder, state] : kept_states(run)) all.push_back({state, folder});
+  if (const auto other = other_best(run)) all.push_back(*other);
   return best_of(all);
 }
 

@@ -1,12 +1,11 @@
 // Which checkpoint of a run is the best: of those present, the one with the best validation of its
 // own (ties: lower loss, then earlier); if none was validated, the last. The link `best` only
-// repeats this. What a run that went back to an earlier step has kept of its end counts as well.
+// repeats this.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,15 +23,15 @@ std::optional<State> state_of(const std::filesystem::path& run, std::int64_t ste
 // their state.json shows it.
 std::vector<State> states_of(const std::filesystem::path& run);
 
-// What RunWriter::go_back() has kept, by the name of its folder; one at most, unless it was killed.
-std::map<std::string, State> kept_states(const std::filesystem::path& run);
-
 struct BestCheckpoint : State {
   std::string folder;  // its name
 };
+// Where the link best leads, if that is no step: an earlier version kept the best of a run that it
+// extended under another name. It counts as well.
+std::optional<BestCheckpoint> other_best(const std::filesystem::path& run);
 // The best of some, and of equal ones the first; nothing of none.
 std::optional<BestCheckpoint> best_of(const std::vector<BestCheckpoint>& some);
-// The best of those kept, and of those of steps up to one; nothing if there are none.
+// The best of those of steps up to one; nothing if there are none.
 std::optional<BestCheckpoint> best_checkpoint(
     const std::filesystem::path& run,
     std::int64_t up_to = std::numeric_limits<std::int64_t>::max());

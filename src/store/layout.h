@@ -23,10 +23,8 @@ inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile, kMetrics, 
 // Those that grow by a line (store/run_events.h).
 inline constexpr const char* kLineFiles[] = {kMetrics, kFilm};
 
-// Folders in checkpoints/ begin with one of these: step-00001000, average-100-500, kept-00001000
-// (RunWriter::go_back).
-inline constexpr std::string_view kStepPrefix = "step-", kAveragePrefix = "average-",
-                                  kKeptPrefix = "kept-";
+// Folders in checkpoints/ begin with one of these: step-00001000, average-100-500.
+inline constexpr std::string_view kStepPrefix = "step-", kAveragePrefix = "average-";
 
 // Of a checkpoint, with config.json and tokenizers.
 inline constexpr const char* kModelFile = "model.safetensors";

@@ -74,11 +74,4 @@ Origin read_origin(const std::string& run) {
   return {};
 }
 
-bool is_of_a_text(const std::string& run) try {
-  std::error_code none;
-  return fs::equivalent(read_origin(run).folder, run, none);
-} catch (const Error&) {  // damaged
-  return false;
-}
-
 }  // namespace heed

@@ -26,7 +26,4 @@ std::string processor_name();                   // "AMD EPYC 7763", or "" if unk
 // file.
 Origin read_origin(const std::string& run);
 
-// Did `heed train TEXT` start this run? Then its data paths are relative to its folder.
-bool is_of_a_text(const std::string& run);
-
 }  // namespace heed

@@ -47,18 +47,16 @@ fs::path follow_link(const fs::path& link) {
   std::error_code error;
   const std::string target = fs::read_symlink(link, error).string();
   if (error) throw_file_error("read the link", link, error.value());
-  const bool own = target.find('/') == std::string::npos &&
-                   (parse_step(target) || target.starts_with(kAveragePrefix) ||
-                    target.starts_with(kKeptPrefix)) &&
-                   is_real_folder(link.parent_path() / target);
+  const fs::path folder = link.parent_path() / target;
+  const bool own = target.find('/') == std::string::npos && target != ".." &&
+                   is_real_folder(folder) && is_checkpoint(folder);
   if (!own) {
-    throw Error(
-        Exit::store,
-        fmt::format("{}: it leads to \"{}\", expected a step-* or average-* folder beside it; {}",
-                    link.string(), target, what_exists(link.parent_path())),
-        "--checkpoint with one of these");
+    throw Error(Exit::store,
+                fmt::format("{}: it leads to \"{}\", expected a checkpoint folder beside it; {}",
+                            link.string(), target, what_exists(link.parent_path())),
+                "--checkpoint with one of these");
   }
-  return link.parent_path() / target;
+  return folder;
 }
 
 // The names in a folder; none if it is no folder, or cannot be listed.

@@ -28,13 +28,6 @@ fs::path with_name(const fs::path& path) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
-// NAME.old-K, K the first free number.
-fs::path free_name(const fs::path& run) {
-  for (int k = 1;; ++k)
-    if (const fs::path name = fmt::format("{}.old-{}", run.string(), k); !path_exists(name))
-      return name;
-}
-
 // Could a start that was killed have left this folder? Whatever else is in it belongs to somebody,
 // and a link leads to somebody's folder. `own`: under heed's temporary name; else nothing that a
 // user could miss may be in it.
@@ -82,6 +75,13 @@ void remove_leftover(const fs::path& folder, SystemCalls& calls) {
 }
 
 }  // namespace
+
+fs::path free_name(const fs::path& path) {
+  const fs::path named = with_name(path);
+  for (int k = 1;; ++k)
+    if (const fs::path name = fmt::format("{}.old-{}", named.string(), k); !path_exists(name))
+      return name;
+}
 
 RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
     : run_(std::move(run)), lock_(std::move(lock)), calls_(&calls) {}
@@ -133,12 +133,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
     // Tests now, not at the first checkpoint, whether the file system has links.
     replace_symlink(checkpoints / ".tmp-link", "none", calls);
     remove_tree(checkpoints / ".tmp-link", calls);
-    if (!first.text.empty()) {
-      InputFile input(first.text);
-      OutputFile text(temporary / kRunText, calls);
-      for (std::string block; input.append_to(block, 1 << 20); block.clear()) text.write(block);
-      text.finish();
-    }
+    if (!first.text.empty()) copy_file(first.text, temporary / kRunText, calls);
     replace_file(temporary / kOriginFile, first.origin, calls);
     replace_file(temporary / kConfigFile, first.config, calls);
     for (const char* file : kLineFiles) writer.lines_.try_emplace(file, temporary / file, calls);
@@ -168,7 +163,7 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   clean_up(writer.checkpoints(), calls);
   writer.free_links();
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
-  writer.kept_ = kept_states(run);
+  writer.other_best_ = other_best(run);
   writer.lines_.try_emplace(kMetrics, run / kMetrics, calls);
   return writer;
 }
@@ -213,17 +208,17 @@ void RunWriter::keep_lines() {
   });
 }
 
-void RunWriter::save(const CheckpointContents& contents, int keep_last) {
+void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int64_t spared) {
   follow_folder();
   keep_lines();
   try {
     for (auto& [file, lines] : lines_) lines.sync();
     write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
     states_[contents.state.step] = contents.state;
-    finish_save(contents.state.step, keep_last);
+    finish_save(contents.state.step, keep_last, spared);
   } catch (const Error&) {
     if (!follow_folder()) throw;
-    save(contents, keep_last);  // it was renamed in between
+    save(contents, keep_last, spared);  // it was renamed in between
   }
 }
 
@@ -231,35 +226,23 @@ void RunWriter::save_as(const std::string& name, const CheckpointContents& conte
   write_checkpoint(checkpoints(), name, contents, *calls_);
 }
 
-void RunWriter::finish_save(std::int64_t step, int keep_last) {
+void RunWriter::finish_save(std::int64_t step, int keep_last, std::int64_t spared) {
   states_.erase(states_.upper_bound(step), states_.end());
   set_links(step);
-  prune(step, keep_last);
+  prune(step, keep_last, spared);
 }
 
 std::optional<BestCheckpoint> RunWriter::best() const {
   std::vector<BestCheckpoint> all;
   for (const auto& [step, state] : states_) all.push_back({state, step_folder_name(step)});
-  for (const auto& [name, state] : kept_) all.push_back({state, name});
+  if (other_best_) all.push_back(*other_best_);
   return best_of(all);
 }
 
-void RunWriter::go_back(std::int64_t step) {
-  const auto best = this->best();
-  for (auto later = states_.end(); later != states_.upper_bound(step);) {
-    --later;
-    const std::string name = step_folder_name(later->first);
-    if (best && name == best->folder) {
-      const std::string kept = std::string(kKeptPrefix) + name.substr(kStepPrefix.size());
-      remove_tree(checkpoints() / kept, *calls_);
-      rename_path(checkpoints() / name, checkpoints() / kept, *calls_);
-      kept_[kept] = later->second;
-    } else {
-      remove_checkpoint(name);
-    }
-    later = states_.erase(later);
-  }
-  sync_folder(checkpoints(), *calls_);
+void RunWriter::drop_after(std::int64_t step) {
+  for (auto later = states_.rbegin(); later != states_.rend() && later->first > step; ++later)
+    remove_checkpoint(step_folder_name(later->first));
+  states_.erase(states_.upper_bound(step), states_.end());
 }
 
 void RunWriter::set_links(std::int64_t step) {
@@ -273,19 +256,14 @@ void RunWriter::set_links(std::int64_t step) {
   if (const auto state = best()) point("best", state->folder);
 }
 
-void RunWriter::prune(std::int64_t step, int keep_last) {
-  std::erase_if(kept_, [&, best = best()](const auto& entry) {
-    const bool worse = entry.first != best->folder;
-    if (worse) remove_checkpoint(entry.first);
-    return worse;
-  });
+void RunWriter::prune(std::int64_t step, int keep_last, std::int64_t spared) {
   if (keep_last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
   // skipped; they are replaced when training gets there.
   // What could not be read may be whole.
   std::erase_if(steps, [&](std::int64_t other) {
-    return other == 0 || other == keeps_ || other > step ||
+    return other == 0 || other == spared || other > step ||
            !(states_.contains(other) || state_of(run_, other));
   });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep_last)));

@@ -28,6 +28,9 @@ struct FirstFiles {
   std::filesystem::path text;  // the file copied to text.txt, or empty
 };
 
+// "a/NAME.old-K" for "a/NAME", K the first free number.
+std::filesystem::path free_name(const std::filesystem::path& path);
+
 class RunWriter {
  public:
   // Error (Exit::usage) if create() would refuse `run` because it already exists; with `force`,
@@ -53,24 +56,19 @@ class RunWriter {
 
   void write_config(std::string_view json);  // config.json
 
-  // The step of a checkpoint that no save removes, though an earlier or later one of before does.
-  void keep(std::int64_t step) { keeps_ = step; }
-  std::int64_t keeps() const { return keeps_; }  // -1: none
-
   // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
-  // the `keep_last` newest (0: keeps all), those two, step 0, keeps(), and what could not be read.
-  // Lines appended before are durable too. A run folder that was renamed is followed, and a file of
-  // lines that was moved or removed is begun again; both are noted. When it throws, the old or the
-  // new checkpoint is there whole.
-  void save(const CheckpointContents& contents, int keep_last);
+  // the `keep_last` newest (0: keeps all), those two, the steps 0 and `spared`, and what could not
+  // be read. Lines appended before are durable too. A run folder that was renamed is followed, and
+  // a file of lines that was moved or removed is begun again; both are noted. When it throws, the
+  // old or the new checkpoint is there whole.
+  void save(const CheckpointContents& contents, int keep_last, std::int64_t spared = -1);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
   // The end of a save: the links and the pruning. Resuming calls it too: a killed save may not have
   // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
-  void finish_save(std::int64_t step, int keep_last);
-  // Takes the checkpoints after `step` away, so that training continues from there to another end.
-  // The best of the run, if it is one of them, stays as kept-N until a better one is saved.
-  void go_back(std::int64_t step);
+  void finish_save(std::int64_t step, int keep_last, std::int64_t spared = -1);
+  // Removes the checkpoints after `step`, the newest first.
+  void drop_after(std::int64_t step);
 
   // metrics.jsonl and film.jsonl, to continue after `step`: drops every line of a later step and a
   // torn last one. A film that is missing or cannot be one is left as it is.
@@ -91,7 +89,7 @@ class RunWriter {
   bool follow_folder();  // true: it was renamed
   void keep_lines();
   void set_links(std::int64_t step);
-  void prune(std::int64_t step, int keep_last);
+  void prune(std::int64_t step, int keep_last, std::int64_t spared);
   void remove_checkpoint(const std::string& name);
 
   std::filesystem::path run_;
@@ -102,8 +100,7 @@ class RunWriter {
   bool lost_line_ = false;
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present
   std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
-  std::map<std::string, State> kept_;        // of go_back(), by folder
-  std::int64_t keeps_ = -1;
+  std::optional<BestCheckpoint> other_best_;
 };
 
 }  // namespace heed

@@ -41,8 +41,11 @@ constexpr std::int64_t kQuicklyCounted = 100'000;  // where only the words do
 constexpr std::int64_t kLookedAt = 1000;           // where their number is known
 
 bool needs_end(const RunConfig& config) {
-  return decays(config.optimizer) && config.optimizer.decay_steps == 0;
+  const StepOrEnd& decay = config.optimizer.decay_steps;
+  return decays(config.optimizer) && (decay.at_end || decay == 0);
 }
+
+}  // namespace
 
 Plan plan_of(const RunConfig& config, const Split& train) {
   const auto objective = make_objective(config);
@@ -63,24 +66,22 @@ Plan plan_of(const RunConfig& config, const Split& train) {
   return plan;
 }
 
-// The end of a decay that the config leaves open is that of the plan.
-std::int64_t decay_steps(const RunConfig& config, const Plan& plan) {
+void settle_end(RunConfig& config, const Split& train, std::optional<Plan> plan) {
   const OptimizerConfig& o = config.optimizer;
-  if (!needs_end(config)) return o.decay_steps;
-  if (plan.steps == 0)
+  if (!needs_end(config)) return;
+  if (!plan) plan = plan_of(config, train);
+  if (plan->steps == 0)
     throw Error(Exit::usage,
                 fmt::format("train.max_epochs {} are more than {} steps; optimizer.schedule {} "
                             "needs optimizer.decay_steps.",
                             config.train.max_epochs, format_count(kMostCounted), o.schedule),
                 "--set optimizer.decay_steps=N, or train.max_steps");
-  return plan.steps;
+  config.optimizer.decay_steps.step = plan->steps;
 }
-
-}  // namespace
 
 void plan_steps(PreparedRun& run) {
   run.plan = plan_of(run.config, run.data.train);
-  run.config.optimizer.decay_steps = decay_steps(run.config, run.plan);
+  settle_end(run.config, run.data.train, run.plan);
 }
 
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,

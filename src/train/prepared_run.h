@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/pool.h"
@@ -23,7 +24,7 @@ struct Plan {
 };
 
 struct PreparedRun {
-  RunConfig config;  // optimizer.decay_steps is that of the plan, if it was not given
+  RunConfig config;  // with the step of optimizer.decay_steps, if it follows from the plan
   Tokenizers tokenizers;
   Dataset data;
   Transformer model;
@@ -33,6 +34,12 @@ struct PreparedRun {
   int threads = 0;             // asked for on the command line; 0: none
   Exchange* exchange = &one_process();
 };
+
+Plan plan_of(const RunConfig& config, const Split& train);
+
+// Finds the step of optimizer.decay_steps, if it follows from where the run ends. Error (usage) if
+// that is too far away to be counted. `plan`: that of the config, if it is known.
+void settle_end(RunConfig& config, const Split& train, std::optional<Plan> plan = {});
 
 // Makes the plan anew, after the config's number of steps has changed.
 void plan_steps(PreparedRun& run);

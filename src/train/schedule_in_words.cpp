@@ -14,7 +14,7 @@ std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {
   if (ends && c.warmup_steps >= end && rate(end) >= rate(end - 1))
     return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
                        c.warmup_steps);
-  if (decays(c) && c.warmup_steps >= (stable ? full_rate_until(c) + 1 : c.decay_steps))
+  if (decays(c) && c.warmup_steps >= (stable ? full_rate_until(c) + 1 : c.decay_steps.step))
     return fmt::format("rises until it {} {:g} at step {} (optimizer.warmup_steps is {})",
                        stable ? "meets the fall to" : "drops to", c.min_learning_rate,
                        decayed_at(c), c.warmup_steps);
@@ -27,7 +27,7 @@ std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {
   if (ends && full_rate_until(c) >= end) return text + ", stays to the end of the run";
   if (full_rate_until(c) > 0) text += fmt::format(", stays until step {}", full_rate_until(c));
   return text + fmt::format(", {} to {:g} at step {}{}", kind.after_warmup, c.min_learning_rate,
-                            c.decay_steps, end > c.decay_steps ? ", stays" : "");
+                            c.decay_steps.step, end > c.decay_steps ? ", stays" : "");
 }
 
 }  // namespace heed

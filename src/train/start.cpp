@@ -3,21 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "base/format.h"
 #include "base/signals.h"
 #include "math/blas.h"
 #include "store/open_checkpoint.h"
-#include "store/origin.h"
 #include "store/trained_model.h"
-#include "train/partial_weights.h"
 
 namespace heed {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Error (usage) if the tokenizers, special tokens or tensors of two configs differ.
 void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokenizers& tokenizers,
@@ -32,7 +27,7 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokeni
         differ.push_back(
             fmt::format("{} is {} there and {} here", change.key, change.before, change.after));
     throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(differ, "; ")),
-                "--set with the values there; or --partial, which takes the weights that fit");
+                "--set with the values there");
   };
   const TokenizerConfig &a = other.tokenizer, &b = config.tokenizer;
   if (a.type != b.type || a.punctuation != b.punctuation)
@@ -60,37 +55,26 @@ std::vector<std::string> other_function(const RunConfig& weights, const RunConfi
 
 }  // namespace
 
-PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config,
-                            const std::string& folder) {
+Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
+                        const std::string& folder) {
   std::optional<Checkpoint> initial;
   Tokenizers tokenizers;
   std::vector<std::string> changes;
   if (!request.init_from.empty()) {
     initial = open_checkpoint(request.init_from);
     const RunConfig trained = checkpoint_config(*initial);
-    if (!request.partial) {
-      tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
-      refuse_misfit(config, trained, tokenizers, request.init_from);
-      changes = other_function(trained, config);
-    }
+    tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
+    refuse_misfit(config, trained, tokenizers, request.init_from);
+    changes = other_function(trained, config);
   }
   PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.run.threads,
                                      *request.run.exchange);
-  const bool whole = initial && !request.partial;
-  if (whole || !config.tokenizer.file.empty())
-    refuse_foreign_vocabulary(prepared.data, whole ? "--init-from " + request.init_from
-                                                   : "tokenizer.file " + config.tokenizer.file);
+  if (initial || !config.tokenizer.file.empty())
+    refuse_foreign_vocabulary(prepared.data, initial ? "--init-from " + request.init_from
+                                                     : "tokenizer.file " + config.tokenizer.file);
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
-  if (initial && request.partial) {
-    TrainedModel first = load_trained_model(*initial);
-    first.run = request.init_from;
-    PartialWeights fit = partial_weights(first, prepared.model, prepared.tokenizers, config.seed);
-    prepared.data.notes.push_back(fmt::format("from {}: {}", request.init_from, fit.taken));
-    if (!fit.anew.empty()) prepared.data.notes.push_back("begins anew: " + fit.anew);
-    weights = std::move(fit.values);
-  }
-  if (whole) {
+  if (initial) {
     prepared.data.notes.push_back(
         fmt::format("tokenizer from {}, {} ids; the other keys of tokenizer have no effect",
                     request.init_from, prepared.tokenizers.target->size()));
@@ -101,35 +85,19 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }
   watch_signals();
-  return {std::move(prepared), std::move(weights), folder, nullptr};
+  const std::string core_type = blas_core_type();
+  Origin origin{folder, prepared.data.hash, request.init_from, request.run.command, core_type};
+  return {.prepared = std::move(prepared),
+          .origin = std::move(origin),
+          .core_type = core_type,
+          .weights = std::move(weights)};
 }
 
-RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log) {
-  const PreparedRun& prepared = start.prepared;
-  const Origin origin{start.folder, prepared.data.hash, request.init_from, request.run.command,
-                      blas_core_type()};
-  get_ready(prepared, request.run, request.run.folder, log);
-  RunWriter run = RunWriter::create(
-      request.run.folder, request.run.force,
-      {origin_json(origin), dump_config(prepared.config), start.text ? start.text->path() : ""});
-  start.text.reset();
-
-  return with_errors_in_log(run, log, [&] {
-    return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
-      run.append(kMetrics, line_of(RunEvent{0, "start", request.run.command, origin.core_type}));
-      if (start.weights) trainer.start_from(*start.weights);
-      start.weights.reset();
-    });
-  });
-}
-
-RunResult train_run(TrainRequest request, Log& log) {
-  const RunConfig config = load_config(request.config, request.run.sets);
-  const fs::path path = fs::absolute(request.config).lexically_normal();
-  if (request.run.folder.empty()) request.run.folder = (fs::path("runs") / path.stem()).string();
+RunResult train_run(const TrainRequest& request, const RunConfig& config, const std::string& folder,
+                    Log& log) {
   RunWriter::require_free(request.run.folder, request.run.force);
-  PreparedStart start = prepare_start(request, config, path.parent_path().string());
-  return begin_run(start, request, log);
+  Beginning beginning = prepare_start(request, config, folder);
+  return go_in_new_folder(beginning, request.run, request.run.folder, log);
 }
 
 }  // namespace heed

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
 #include "base/signals.h"
@@ -43,17 +42,15 @@ std::string absolute_path(const std::string& path) {
 }
 
 // Error (usage) on keys that contradict a planned training on a text.
-GivenKeys checked_sets(const std::vector<std::string>& sets) {
-  GivenKeys given = read_sets(sets);
-  if (given.keys.contains("data.train"))
+void check_given(const GivenKeys& given) {
+  if (given.contains("data.train"))
     throw Error(Exit::usage, "--set data.train: the texts are on the command line already.",
                 "all texts on the command line; or a config, with this --set");
-  if (given.keys.contains("train.max_steps") && given.values.train.max_steps == 0)
+  if (given.contains("train.max_steps") && given.values.train.max_steps == 0)
     throw Error(Exit::usage,
                 "--set train.max_steps=0: training on a text is planned in steps; expected at "
                 "least 1.",
                 "without it, --set train.max_epochs or train.max_minutes may end it earlier");
-  return given;
 }
 
 // "a.txt, b.txt, c.txt and 9 more"
@@ -65,39 +62,80 @@ std::string names_of(const std::vector<std::string>& files) {
   return listed(names);
 }
 
-// The config with tokenizer, objective and model of the run that training begins with.
-std::string with_model_of(const RunConfig& run, const std::string& suggested) {
-  auto json = nlohmann::ordered_json::parse(suggested, nullptr, true, true);
-  const auto trained = nlohmann::ordered_json::parse(dump_config(run));
-  for (const char* section : {"tokenizer", "model", "objective"}) json[section] = trained[section];
-  json["tokenizer"].erase("file");
-  return json.dump();
+bool of_model(const std::string& key) {
+  return key.starts_with("tokenizer.") || key.starts_with("model.") ||
+         key.starts_with("objective.");
+}
+
+// The keys of tokenizer, objective and model of the run that training begins with.
+GivenKeys model_of(const RunConfig& run) {
+  GivenKeys keys = parse_keys(dump_config(run), "its config");
+  std::erase_if(keys.keys, [](const auto& entry) { return !of_model(entry.first); });
+  keys.erase("tokenizer.file");
+  keys.reset = {"tokenizer", "model", "objective"};
+  return keys;
 }
 
 // The config of --init-from. Error (usage) if it is not for texts, or if --set contradicts it.
-RunConfig config_of_first(const TextRequest& request) {
-  const std::string& run = request.train.init_from;
-  RunConfig first = checkpoint_config(open_checkpoint(run));
+RunConfig config_of_first(const TrainRequest& request) {
+  RunConfig first = checkpoint_config(open_checkpoint(request.init_from));
   if (first.data.has_pairs())
-    throw Error(Exit::usage,
-                fmt::format("--init-from {}: it was trained on pairs, not on a text.", run),
-                "a config with data.pairs, or source and target");
-  const GivenKeys given = read_sets(request.train.run.sets);
-  for (const KeyChange& change : changed_keys(first, given.values))
-    for (const char* section : {"tokenizer.", "model.", "objective."})
-      if (given.keys.contains(change.key) && change.key.starts_with(section))
-        throw Error(Exit::usage,
-                    fmt::format("--init-from {}: {} is {} there and {} here.", run, change.key,
-                                change.before, change.after),
-                    "without this --set: the text takes tokenizer, objective and model of the run; "
-                    "or --partial, which takes the weights that fit");
+    throw Error(
+        Exit::usage,
+        fmt::format("--init-from {}: it was trained on pairs, not on a text.", request.init_from),
+        "a config with data.pairs, or source and target");
+  for (const KeyChange& change : changed_keys(first, request.run.given.values))
+    if (request.run.given.contains(change.key) && of_model(change.key))
+      throw Error(Exit::usage,
+                  fmt::format("--init-from {}: {} is {} there and {} here.", request.init_from,
+                              change.key, change.before, change.after),
+                  "without this --set: the text takes tokenizer, objective and model of the run");
   return first;
 }
 
-// `first`: the run whose model it is, or "".
-void say_model(Log& log, const OwnText& text, const PreparedRun& run, const std::string& first) {
+// The text, and what to train on it: all but the number of steps.
+struct ChosenConfig {
+  OwnText text;
+  Suggestion suggestion;
+  std::optional<RunConfig> first;      // of --init-from, whose model it goes on with
+  std::unique_ptr<StoredInput> piped;  // the text, if it was read from standard input
+};
+
+ChosenConfig choose(const TextRequest& request, Log& log) {
+  const GivenKeys& given = request.train.run.given;
+  const RunConfig& values = given.values;
+  ChosenConfig choice;
+  if (!request.train.init_from.empty()) choice.first = config_of_first(request.train);
+  TextRequest found = request;
+  if (request.texts == std::vector<std::string>{"-"}) {
+    if (::isatty(STDIN_FILENO) != 0)
+      log.info("type or paste the text; Ctrl-D at the start of a line ends it");
+    choice.piped = std::make_unique<StoredInput>();
+    found.texts = {choice.piped->path()};
+  }
+  const bool own_tokenizer = given.contains("tokenizer.type");
+  OwnText& text = choice.text =
+      read_own_text(found, own_tokenizer && values.tokenizer.type == TokenizerConfig::byte, log);
+  if (const std::string& file = text.files.front(); is_tsv(file))
+    log.info("it is read as text; for pairs to translate: heed init " + shell_word(file));
+  for (std::string& file : text.files) file = absolute_path(file);
+
+  Suggestion& s = choice.suggestion = suggest(text);
+  if (own_tokenizer) s.tokenizer = values.tokenizer.type;
+  if (own_tokenizer || choice.first || given.contains("tokenizer.file")) s.tokens = "";
+  // The decay is muon's, and would make the weights of another run forget what they learnt.
+  const bool muon = !given.contains("optimizer.type") || values.optimizer.type == "muon";
+  if (!muon || choice.first) s.weight_decay = 0;
+  if (choice.first) s.learning_rate *= kGoingOn;
+  return choice;
+}
+
+void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::string& first,
+               Log& log) {
+  const OwnText& text = choice.text;
   const DataConfig& data = run.config.data;
   const auto bytes = static_cast<double>(text.facts.bytes);
+  if (!choice.suggestion.tokens.empty()) log.info("tokens: " + choice.suggestion.tokens);
   if (data.valid_fraction > 0)
     log.info(fmt::format("held out, to measure with: about the last {:.2g} % of the text",
                          100 * data.valid_fraction));
@@ -116,6 +154,79 @@ void say_model(Log& log, const OwnText& text, const PreparedRun& run, const std:
             ? "the text is short, so the model will soon memorise it: the loss on the held-out "
               "part may rise again; the best checkpoint is the one before that"
             : "the text is short, so the model will soon memorise it; nothing is held out");
+}
+
+// Relative paths in it start at the run folder.
+RunConfig config_of(const ChosenConfig& choice, const GivenKeys& given) {
+  GivenKeys keys = parse_keys(suggested_config(choice.text, choice.suggestion),
+                              "the config for " + choice.text.name);
+  if (choice.first) keys = with(std::move(keys), model_of(*choice.first));
+  RunConfig config = resolved(with(std::move(keys), given));
+  for (std::string& path : config.data.valid.paths) path = absolute_path(path);
+  if (!config.tokenizer.file.empty()) config.tokenizer.file = absolute_path(config.tokenizer.file);
+  return config;
+}
+
+struct Measured {
+  Speed speed;
+  double validations = 0;  // seconds, of all
+};
+
+Measured measure(const PreparedRun& run, double minutes) {
+  const double limit = kMeasured * 60 * minutes;
+  lead(run, Task::measure);
+  const Speed speed = measure_speed(run, [&](std::int64_t steps, double seconds) {
+    return steps >= kMeasuredSteps || seconds > limit || stop_signal() != 0;
+  });
+  return {speed, (kValidations + 1) * measure_validation(run, speed, limit)};
+}
+
+// Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
+void plan(PreparedRun& run, ChosenConfig& choice, const Measured& m, const TextRequest& request,
+          Log& log) {
+  const GivenKeys& given = request.train.run.given;
+  const TrainConfig& train = run.config.train;
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  const double step_seconds = m.speed.step_seconds;
+  const double most = train.max_minutes > 0 ? 60 * train.max_minutes / step_seconds : kNoLimit;
+  const double left = kUsed * (60 * request.minutes - (seconds_now() - request.train.run.begin)) -
+                      seconds_besides_training(choice.text) - m.validations;
+  const bool planned = !given.contains("train.max_steps");
+  const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
+  Suggestion& s = choice.suggestion;
+  const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;
+  s.steps = planned ? steps_in_time(std::min(most, left / step_seconds), useful) : train.max_steps;
+  if (choice.piped) choice.text.files = {kRunText};
+  run.config = config_of(choice, given);
+  plan_steps(run);
+  const bool reached = epochs > 0 && run.plan.steps > 0 && run.plan.steps < train.max_steps;
+  if (reached) {  // the intervals are shares of the true end
+    s.steps = run.plan.steps;
+    run.config = config_of(choice, given);
+    run.config.train.max_steps = 0;
+    plan_steps(run);
+  }
+  const std::int64_t end = run.plan.steps > 0 ? run.plan.steps : train.max_steps;
+  const double steps = static_cast<double>(end), passes = steps * run.plan.step_epochs;
+  log.info(fmt::format(
+      "steps: {}, {}{}; done in about {}", format_count(end),
+      passes < 1 ? fmt::format("{:.3g} % of the text", 100 * passes)
+                 : fmt::format("{:.3g} times through the text", reached ? epochs : passes),
+      epochs > 0 && !reached ? fmt::format(" of train.max_epochs {} (--minutes M for more)", epochs)
+      : !planned || reached || steps >= most ? ""
+      : passes < 0.9 * s.passes              ? " (--minutes M for more)"
+                                             : " (more steps would only memorise it)",
+      format_duration(steps * step_seconds + m.validations)));
+}
+
+void say_how_to_repeat(const TrainRequest& request, Log& log) {
+  const std::string& folder = request.run.folder;
+  log.info(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
+                       shell_word(folder)));
+  log.info(fmt::format(
+      "to repeat it byte for byte:\n  heed train {} --run {}{}",
+      shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),
+      request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
 }
 
 }  // namespace
@@ -150,106 +261,25 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
   return text;
 }
 
-RunConfig config_for(const std::string& path, const std::vector<std::string>& sets, Log& log) {
+RunConfig config_for(const std::string& path, const GivenKeys& given, Log& log) {
   TextRequest request;
   request.texts = {path};
   const OwnText text = read_own_text(request, false, log);
-  return parse_config(suggested_config(text, suggest(text)), "the config for " + text.name, sets);
+  return parse_config(suggested_config(text, suggest(text)), "the config for " + text.name, given);
 }
 
-RunResult train_on_text(TextRequest request, Log& log) {
-  const bool piped = request.texts == std::vector<std::string>{"-"};
-  if (request.train.run.folder.empty())
-    request.train.run.folder = (fs::path("runs") / name_of_text(request.texts.front())).string();
-  const GivenKeys given = checked_sets(request.train.run.sets);
-  std::optional<RunConfig> before;  // goes on with its model
-  if (!request.train.init_from.empty() && !request.train.partial) before = config_of_first(request);
-  RunWriter::require_free(request.train.run.folder, request.train.run.force);
-
-  if (piped && ::isatty(STDIN_FILENO) != 0)
-    log.info("type or paste the text; Ctrl-D at the start of a line ends it");
-  auto input = piped ? std::make_unique<StoredInput>() : nullptr;
-  const bool own_tokenizer = given.keys.contains("tokenizer.type");
-  if (piped) request.texts = {input->path()};
-  OwnText text = read_own_text(
-      request, own_tokenizer && given.values.tokenizer.type == TokenizerConfig::byte, log);
-  if (const std::string& first = text.files.front(); is_tsv(first))
-    log.info("it is read as text; for pairs to translate: heed init " + shell_word(first));
-  for (std::string& file : text.files) file = absolute_path(file);
-  Suggestion suggestion = suggest(text);
-  if (own_tokenizer) suggestion.tokenizer = given.values.tokenizer.type;
-  // The decay is muon's, and would make the weights of another run forget what they learnt.
-  const bool muon = !given.keys.contains("optimizer.type") || given.values.optimizer.type == "muon";
-  if (!muon || !request.train.init_from.empty()) suggestion.weight_decay = 0;
-  if (before) suggestion.learning_rate *= kGoingOn;
-  const auto config = [&] {
-    const std::string suggested = suggested_config(text, suggestion);
-    RunConfig c = parse_config(before ? with_model_of(*before, suggested) : suggested,
-                               "the config for " + text.name, request.train.run.sets);
-    for (std::string& path : c.data.valid.paths) path = absolute_path(path);
-    if (!c.tokenizer.file.empty()) c.tokenizer.file = absolute_path(c.tokenizer.file);
-    return c;
-  };
-  // Paths in the config will start at the run folder.
-  PreparedStart start = prepare_start(request.train, config(), ".");
-  RunConfig& c = start.prepared.config;
-  if (!before && c.tokenizer.file.empty() && !own_tokenizer)
-    log.info("tokens: " + suggestion.tokens);
-  say_model(log, text, start.prepared, before ? request.train.init_from : "");
-
-  const double limit = kMeasured * 60 * request.minutes;
-  lead(start.prepared, Task::measure);
-  const Speed speed = measure_speed(start.prepared, [&](std::int64_t steps, double seconds) {
-    return steps >= kMeasuredSteps || seconds > limit || stop_signal() != 0;
-  });
-  const double validations = (kValidations + 1) * measure_validation(start.prepared, speed, limit);
-  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-  const double most =
-      c.train.max_minutes > 0 ? 60 * c.train.max_minutes / speed.step_seconds : kNoLimit;
-  const double left = kUsed * (60 * request.minutes - (seconds_now() - request.train.run.begin)) -
-                      seconds_besides_training(text) - validations;
-  const bool planned = !given.keys.contains("train.max_steps");
-  const bool epochs = planned && c.train.max_epochs > 0;  // they end it, if there is time for them
-  const double useful = epochs ? kNoLimit : suggestion.passes / start.prepared.plan.step_epochs;
-  suggestion.steps = planned ? steps_in_time(std::min(most, left / speed.step_seconds), useful)
-                             : c.train.max_steps;
-  if (piped) {
-    text.files = {kRunText};
-    start.text = std::move(input);
-  }
-  c = config();
-  plan_steps(start.prepared);
-  const Plan& plan = start.prepared.plan;
-  const bool reached = epochs && plan.steps > 0 && plan.steps < c.train.max_steps;
-  if (reached) {  // the intervals are shares of the true end
-    suggestion.steps = plan.steps;
-    c = config();
-    c.train.max_steps = 0;
-    plan_steps(start.prepared);
-  }
-  const std::int64_t end = plan.steps > 0 ? plan.steps : c.train.max_steps;
-  const double steps = static_cast<double>(end), passes = steps * plan.step_epochs;
-  log.info(fmt::format(
-      "steps: {}, {}{}; done in about {}", format_count(end),
-      passes < 1 ? fmt::format("{:.3g} % of the text", 100 * passes)
-                 : fmt::format("{:.3g} times through the text",
-                               reached ? static_cast<double>(c.train.max_epochs) : passes),
-      epochs && !reached
-          ? fmt::format(" of train.max_epochs {} (--minutes M for more)", c.train.max_epochs)
-      : !planned || reached || steps >= most ? ""
-      : passes < 0.9 * suggestion.passes     ? " (--minutes M for more)"
-                                             : " (more steps would only memorise it)",
-      format_duration(steps * speed.step_seconds + validations)));
-  log.info(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
-                       shell_word(request.train.run.folder)));
-  log.info(fmt::format("to repeat it byte for byte:\n  heed train {} --run {}{}",
-                       shell_word((fs::path(request.train.run.folder) / kConfigFile).string()),
-                       shell_word(request.train.run.folder + "-again"),
-                       request.train.init_from.empty()
-                           ? ""
-                           : " --init-from " + shell_word(request.train.init_from) +
-                                 (request.train.partial ? " --partial" : "")));
-  return begin_run(start, request.train, log);
+RunResult train_on_text(const TextRequest& request, Log& log) {
+  const TrainRequest& train = request.train;
+  check_given(train.run.given);
+  RunWriter::require_free(train.run.folder, train.run.force);
+  ChosenConfig choice = choose(request, log);
+  Beginning beginning = prepare_start(train, config_of(choice, train.run.given), ".");
+  say_model(choice, beginning.prepared, train.init_from, log);
+  const Measured measured = measure(beginning.prepared, request.minutes);
+  plan(beginning.prepared, choice, measured, request, log);
+  say_how_to_repeat(train, log);
+  beginning.text = std::move(choice.piped);
+  return go_in_new_folder(beginning, train.run, train.run.folder, log);
 }
 
 }  // namespace heed

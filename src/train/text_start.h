@@ -1,8 +1,7 @@
-// heed train TEXT: a run on the user's own text, without a config. One is suggested for the text
-// and the minutes that training may take, and the log says why. heed init writes it.
-//
-// The number of steps is planned once, from a few steps measured before the run folder is made. So
-// the run's config.json is an ordinary config, and training with it again gives the same bytes.
+// heed train TEXT: a run on the user's own text, without a config. In three steps, and the log says
+// why: a config is chosen for the text and the minutes that training may take (heed init writes
+// it); a few steps are measured; the number of steps is planned. So the run's config.json is an
+// ordinary config, and training with it again gives the same bytes.
 #pragma once
 
 #include "train/start.h"
@@ -11,7 +10,7 @@
 namespace heed {
 
 struct TextRequest {
-  TrainRequest train;              // `folder` empty: runs/<name of the first text>
+  TrainRequest train;
   std::vector<std::string> texts;  // files and folders; or "-" alone, standard input
   std::string like = "gpt";
   double minutes = 5;
@@ -25,8 +24,8 @@ std::string name_of_text(const std::string& path);
 OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log);
 
 // The config that it would train on this file or folder, without its number of steps.
-RunConfig config_for(const std::string& path, const std::vector<std::string>& sets, Log& log);
+RunConfig config_for(const std::string& path, const GivenKeys& given, Log& log);
 
-RunResult train_on_text(TextRequest request, Log& log);
+RunResult train_on_text(const TextRequest& request, Log& log);
 
 }  // namespace heed

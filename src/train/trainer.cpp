@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
+#include "step/schedule.h"
 #include "store/training_tensors.h"
 #include "train/divergence.h"
 #include "train/end.h"
@@ -30,6 +31,7 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
       exchange_(*prepared.exchange),
       run_(run),
       objective_(make_objective(prepared.config)),
+      fall_(fall_at_end(prepared.config.optimizer)),
       feed_(*objective_, prepared.data.train, prepared.config),
       stepper_(prepared.model, step_options(prepared.config), *prepared.pool, *prepared.exchange) {
   if (prepared.config.data.has_validation() &&
@@ -101,7 +103,7 @@ Stop Trainer::run(std::int64_t stop_at) {
     const bool best = is_due(t.eval_every, span) && validate(true);
     stop = reason_to_stop(stop_at);
     lost_line_ = run_ && run_->take_lost_line();
-    const bool asked = (agreed() & kSave) != 0 || (last_.wishes & kKeep) != 0;
+    const bool asked = (agreed() & kSave) != 0 || state_.step == fall_;
     if ((best || asked || is_due(t.save_every, span)) && !stop) save();
   }
   return finish(*stop);
@@ -115,10 +117,8 @@ StepSpan Trainer::step() {
   const bool validates = validation_ && is_due(prepared_.config.train.eval_every, span);
   const bool looks = std::ranges::any_of(
       listeners_, [&](const auto& listener) { return listener->looks_at(span.step, validates); });
-  const bool keeps = run_ && span.step == run_->keeps();
   last_ = stepper_.gradient(
-      span.step, batch, [&] { feed_.fill_next(); },
-      wishes() | (looks ? kLook : 0) | (keeps ? kKeep : 0));
+      span.step, batch, [&] { feed_.fill_next(); }, wishes() | (looks ? kLook : 0));
   const bool looked_at = (last_.wishes & kLook) != 0;
   if (looked_at || !last_.finite) stepper_.gather_gradient();
   if (!last_.finite)
@@ -216,7 +216,7 @@ void Trainer::save() {
               .tokenizers = prepared_.tokenizers.files(),
               .state = state_,
               .meanwhile = [&] { exchange_.busy(); }},
-             prepared_.config.train.keep_last);
+             prepared_.config.train.keep_last, fall_);
   saved_ = state_.step;
   for (const std::string& note : run_->take_notes()) tell(&Listener::remarked, note);
   tell(&Listener::saved, state_);

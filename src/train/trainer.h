@@ -49,7 +49,7 @@ class Trainer {
 
  private:
   // Bits of what one rank may want, and all then do.
-  enum Wish { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8, kKeep = 16 };
+  enum Wish { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8 };
   int wishes() const;
   // What ranks agree on comes with the last step.
   int agreed() const { return exchange_.ranks() > 1 ? last_.wishes : wishes(); }
@@ -80,6 +80,7 @@ class Trainer {
   RunWriter* run_;
   std::unique_ptr<const Objective> objective_;
   std::optional<Validation> validation_;
+  const std::int64_t fall_;  // of the rate: the step that is saved for a later end; -1: none
   BatchFeed feed_;
   Stepper stepper_;
   Listeners listeners_;

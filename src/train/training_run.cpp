@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "math/blas.h"
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/origin.h"
@@ -16,6 +18,8 @@
 
 namespace heed {
 namespace {
+
+namespace fs = std::filesystem;
 
 // In the order of Stop, then the others.
 const std::vector<std::string> kReasons = {"finished", "early_stopping", "stop_at", "signal",
@@ -62,6 +66,83 @@ void say_start(Log& log, const PreparedRun& run) {
     log.warn(doubts);
 }
 
+// The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
+// A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
+// event that names one, else `of_start`.
+void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& run, Log& log) {
+  const std::string here = blas_core_type();
+  std::string before = of_start;
+  for_each_event(run.path(), [&](const nlohmann::ordered_json& line) {
+    if (const auto event = event_from<RunEvent>(line); event && event->core_type)
+      before = *event->core_type;
+  });
+  if (before.empty() || before == here) return;
+  const std::string text = fmt::format(
+      "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
+      "its last digits will differ from those of one that did not change",
+      before, here);
+  log.warn(text);
+  run.append(kMetrics, line_of(RunEvent{step, "resume", text, here}));
+}
+
+// Puts run and trainer where the training begins.
+void begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
+  const std::int64_t done = b.steps_done();
+  const bool resumed = b.from == run.path();
+  if (resumed && b.at) {
+    trainer.restore(*b.at);
+    run.finish_save(done, b.prepared.config.train.keep_last,
+                    fall_at_end(b.prepared.config.optimizer));
+  }
+  MetricsCut cut;
+  if (!b.from.empty()) {
+    cut = run.copy_lines(b.from, done);
+    if (!resumed) cut.later = cut.damaged = 0;  // of another run, which keeps them
+    say_cut(log, cut, done);
+  }
+  if (!b.at && cut.kept == 0)
+    run.append(kMetrics, line_of(RunEvent{0, "start", b.origin.command, b.origin.core_type}));
+  if (resumed) run.write_config(dump_config(b.prepared.config));
+  say_core_type(b.core_type, done, run, log);
+  for (const RunEvent& event : b.events) run.append(kMetrics, line_of(event));
+  if (b.weights) trainer.start_from(*b.weights);
+  b.weights.reset();
+  for (const Checkpoint& checkpoint : b.earlier) trainer.adopt(checkpoint);
+  if (!resumed && b.at) trainer.adopt(*b.at);
+  if (resumed)
+    log.info(fmt::format("resuming at step {}", done));
+  else if (b.at)
+    log.info(fmt::format("branched from {} at step {}", b.origin.branched_from, done));
+}
+
+// The run as it was before it went back for another end.
+struct SetAside {
+  std::string run;  // as a word of a command
+  State best;
+};
+
+// Nothing if it never did, or if that is not there any more.
+std::optional<SetAside> set_aside_of(const RunWriter& run) {
+  std::string name;
+  for_each_event(run.path(), [&](const nlohmann::ordered_json& line) {
+    if (const auto event = event_from<RunEvent>(line); event && event->event == kSetAside)
+      name = event->text;
+  });
+  const fs::path folder = folder_of(run.path()) / fs::path(name).filename();
+  const auto best = !name.empty() && is_run(folder) ? best_checkpoint(folder) : std::nullopt;
+  return best ? std::optional(SetAside{shell_word(folder.string()), *best}) : std::nullopt;
+}
+
+void say_better(const SetAside& aside, const RunWriter& run, Log& log) {
+  const std::optional<State> best = run.best();
+  if (!best || std::isnan(best->valid_loss + aside.best.valid_loss)) return;
+  log.info(fmt::format(
+      "{} than before it got a later end: {:.4f} @ {}, {:.4f} @ {} there\n"
+      "  heed report {} {}",
+      is_better(*best, aside.best) ? "better" : "not better", best->valid_loss, best->step,
+      aside.best.valid_loss, aside.best.step, aside.run, shell_word(run.path().string())));
+}
+
 }  // namespace
 
 std::string reasons() {
@@ -82,27 +163,26 @@ void get_ready(const PreparedRun& prepared, const RunRequest& request, const std
   lead(prepared, Task::train, request.stop_at);
 }
 
-void keep_fall(RunWriter& run, const RunConfig& config) {
-  if (is_of_a_text(run.path())) run.keep(full_rate_until(config.optimizer));
-}
-
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
                     const std::string& reason, Exit exit) {
   return {exit, run.path().string(), reason, state, run.best(), seconds_now() - request.begin};
 }
 
-RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
-                           Log& log, const std::function<void(Trainer&)>& set_up) {
+RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Log& log) {
+  const PreparedRun& prepared = beginning.prepared;
   const std::string processor = processor_name();
   log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
                             processor.empty() ? "" : " on " + processor));
   say_start(log, prepared);
-  keep_fall(run, prepared.config);
   Trainer trainer(prepared, &run);
   try {
-    set_up(trainer);
+    begin(beginning, trainer, run, log);
+    const std::optional<SetAside> aside = set_aside_of(run);
+    if (aside && (!run.best() || is_better(aside->best, *run.best())))
+      log.info(fmt::format("until it is better: heed sample {}", aside->run));
     trainer.listen(listeners({prepared, run, log, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
+    if (aside && (stop == Stop::finished || stop == Stop::early)) say_better(*aside, run, log);
     log.info("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
       log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
@@ -117,6 +197,17 @@ RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& reques
                                      prepared.config.optimizer.learning_rate),
                     result_of(run, request, state, "diverged", Exit::diverged));
   }
+}
+
+RunResult go_in_new_folder(Beginning& beginning, const RunRequest& request, const std::string& run,
+                           Log& log) {
+  get_ready(beginning.prepared, request, run, log);
+  const auto text = beginning.text ? fs::path(beginning.text->path()) : beginning.stored_text;
+  RunWriter writer = RunWriter::create(
+      run, request.force,
+      {origin_json(beginning.origin), dump_config(beginning.prepared.config), text});
+  beginning.text.reset();
+  return with_errors_in_log(writer, log, [&] { return go(beginning, request, writer, log); });
 }
 
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {

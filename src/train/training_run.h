@@ -1,8 +1,7 @@
-// What starting a run (train/start) and continuing or branching one (train/resume) share: the
-// request, the training once everything is prepared, and the result.
+// How a training goes, however it begins: anew (train/start), resumed or branched (train/resume).
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +9,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/stored_input.h"
 #include "store/layout.h"
+#include "store/origin.h"
 #include "train/prepared_run.h"
 #include "train/trainer.h"
 
@@ -18,13 +19,30 @@ namespace heed {
 
 struct RunRequest {
   std::string folder;
-  std::string command;            // as typed, for origin.json
-  std::vector<std::string> sets;  // --set
-  bool force = false;             // rename an old folder of the same name
-  int threads = 0;                // 0: as in the config
-  std::int64_t stop_at = 0;       // 0: no limit
-  double begin = seconds_now();   // of the command
+  std::string command;           // as typed, for origin.json
+  GivenKeys given;               // by --set
+  bool force = false;            // rename an old folder of the same name
+  int threads = 0;               // 0: as in the config
+  std::int64_t stop_at = 0;      // 0: no limit
+  double begin = seconds_now();  // of the command
   Exchange* exchange = &one_process();
+};
+
+// Where a training begins: everything is read and checked, and the threads run. One that is resumed
+// goes on in its own folder, `from`; the others get a folder of their own.
+struct Beginning {
+  PreparedRun prepared;
+  Origin origin;                                // what origin.json says, or is to say
+  std::string core_type;                        // OpenBLAS's, of the steps done
+  std::filesystem::path from = {};              // the run whose steps those are; empty: none
+  std::optional<Checkpoint> at = {};            // its newest of them
+  std::vector<Checkpoint> earlier = {};         // a branch takes these too
+  std::optional<ParamVec<float>> weights = {};  // of --init-from
+  std::vector<RunEvent> events = {};            // to be written
+  std::unique_ptr<StoredInput> text = {};       // becomes RUN/text.txt; null: none
+  std::filesystem::path stored_text = {};       // the same, of a branch's run
+
+  std::int64_t steps_done() const { return at ? at->state().step : 0; }
 };
 
 struct RunResult {
@@ -45,16 +63,16 @@ struct FailedRun : Error {
 };
 
 // Error (store) unless a checkpoint has room on the disk of `run`; then gives the other ranks the
-// training. Before train_to_the_end(), and before a run folder is made.
+// training. Before go(), and before a run folder is made.
 void get_ready(const PreparedRun& prepared, const RunRequest& request, const std::string& run,
                Log& log);
 
-// A run of a text keeps the checkpoint at which its rate begins to fall (train/resume.h).
-void keep_fall(RunWriter& run, const RunConfig& config);
+// Trains to the end of the run, whose lock is held, and logs how it begins and ends.
+RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Log& log);
 
-// Trains from the state that `set_up` gives the trainer, and logs how it begins and ends.
-RunResult train_to_the_end(const PreparedRun& prepared, const RunRequest& request, RunWriter& run,
-                           Log& log, const std::function<void(Trainer&)>& set_up);
+// Makes the folder `run`, which RunWriter::require_free() has checked, and goes there.
+RunResult go_in_new_folder(Beginning& beginning, const RunRequest& request, const std::string& run,
+                           Log& log);
 
 // The result of a run as it stands.
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
@@ -62,6 +80,10 @@ RunResult result_of(const RunWriter& run, const RunRequest& request, const State
 
 // Logs what metrics.jsonl has lost, or loses because training continues after `step`.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
+
+// The event of a run that went back for another end; its text is the name of the folder beside it
+// in which it stands as it was (store/set_aside.h).
+inline constexpr const char* kSetAside = "set_aside";
 
 // Opens the run's train.log and logs there the error that ends the run; main() prints it.
 template <class Work>

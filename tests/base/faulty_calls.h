@@ -43,6 +43,9 @@ class FaultyCalls : public SystemCalls {
   int symlink(const char* target, const char* path) override {
     return fails("symlink") ? -1 : SystemCalls::symlink(target, path);
   }
+  int link(const char* file, const char* path) override {
+    return fails("link") ? -1 : SystemCalls::link(file, path);
+  }
   int rename(const char* from, const char* to) override {
     return fails("rename") ? -1 : SystemCalls::rename(from, to);
   }

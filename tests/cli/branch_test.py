@@ -36,7 +36,8 @@ class Branch(RunsTest):
     def test_a_branch_is_the_run_of_its_config_and_leaves_its_stem_alone(self):
         self.stem()
         before = self.traces()
-        r = self.branch("--max-steps", 20, "--threads", 1, facts=[said("changed", "train.max_steps", 100, 20), said("changed", "optimizer.decay_steps", 100, 20), said("branched", "stem", 12), "16", "0.0001", "20"])
+        r = self.branch("--max-steps", 20, "--threads", 1, facts=[
+            said("changed", "train.max_steps", 100, 20), said("branched", "stem", 12), "16", "0.0001", "20"])
         self.assertNotIn("warning", r.err)
         self.branch("--max-steps", 20, "--threads", 2, "--stop-at", 17, run="stopped")
         self.resume("stopped")
@@ -111,7 +112,7 @@ class Branch(RunsTest):
         self.branch("--max-steps", 20, "--set", "seed=4", status=2, facts="seed")
         self.branch("--max-steps", 12, status=2, facts=["12", "stem", "train.max_steps", "--max-steps"])
         self.assertEqual(self.traces(), before)
-        self.resume("stem", "--set", "optimizer.decay_fraction=0.3", status=2, facts=["--init-from", "--branch"])
+        self.resume("stem", "--set", "optimizer.warmup_steps=8", status=2, facts=["--init-from", "--branch"])
         self.resume("stem", "--max-steps", 100, "--stop-at", 85)
         self.branch("--max-steps", 120, status=2, facts="81")
 
@@ -213,9 +214,10 @@ class Branch(RunsTest):
         self.resume("branch", "--more", 2)
 
     def test_resuming_past_the_decay_says_where_the_rate_stays(self):
-        self.stem(12, train__max_steps=20, optimizer__min_learning_rate=0)
-        self.resume("stem", "--more", 10, status=2, facts=["--branch", "--max-steps", "30"])
-        self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", facts=["optimizer.decay_steps", "20", "1e-05", "--branch", "--max-steps", "30"])
+        self.stem(12, train__max_steps=20, optimizer__decay_steps=20, optimizer__min_learning_rate=0)
+        self.resume("stem", "--more", 10, status=2, facts="--set optimizer.decay_steps=end")
+        self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", facts=[
+            "optimizer.decay_steps", "20", "1e-05", "--set optimizer.decay_steps=end"])
         self.fresh(30, optimizer__decay_steps=20, optimizer__min_learning_rate=1e-5)
         r = self.resume("stem")
         self.assertNotIn("the schedule ends", r.err)

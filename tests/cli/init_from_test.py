@@ -51,37 +51,6 @@ class InitFrom(RunsTest):
         self.check("train", "more.txt", "--init-from", "pairs", status=2, facts=["--init-from pairs", "data.pairs"])
         self.assertFalse((self.folder / "no").exists())
 
-    def test_partial_takes_what_fits_and_lists_what_begins_anew(self):
-        self.train(self.config(family="causal_lm", train__max_steps=6), "first")
-        (self.folder / "b.txt").write_text(text(300).replace("old", "Öld"))
-        config = self.config("b", family="causal_lm", data={"train": "b.txt", "valid_fraction": 0.1}, model__decoder_layers=2)
-        self.train(config, "misfit", "--init-from", "first", status=2, facts=["model.decoder_layers", "1", "2"])
-        r = self.train(config, "second", "--init-from", "first", "--partial", "--stop-at", 1,
-                       facts="decoder.layers.1")
-        old, new = (weights(self.folder / run / "checkpoints" / step / "model.safetensors")
-                    for run, step in (("first", "best"), ("second", "step-00000000")))
-        for name in old:
-            if name != "embed_tokens.weight":
-                self.assertEqual(old[name], new[name], name)
-        tokens = [json.loads((self.folder / run / "checkpoints" / step / "tokenizer.json").read_text())
-                  for run, step in (("first", "best"), ("second", "step-00000000"))]
-        ids = [{t: i for i, t in enumerate(x["special"] + x["tokens"])} for x in tokens]
-        both, special = ids[0].keys() & ids[1].keys(), len(tokens[1]["special"])
-        self.tells(r.err, ["first", f"{len(both) - special} of {len(ids[1]) - special}", "embed_tokens.weight"])
-        self.assertGreater(len(ids[1]), len(both))
-        row = lambda w, i: w["embed_tokens.weight"][8 * i:8 * i + 8]
-        for token in both:
-            self.assertEqual(row(old, ids[0][token]), row(new, ids[1][token]), token)
-        self.train(self.config("c", family="causal_lm", model={"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": 0,
-                                                               "decoder_layers": 1}),
-                   "third", "--init-from", "first", "--partial", status=2, facts=["model.d_model", "8", "16"])
-        self.check("train", "b.txt", "--partial", status=2, facts="--init-from")
-        # The special tokens of every vocabulary are nothing in common.
-        (self.folder / "c.txt").write_text("ÄÖÜ\n" * 300)
-        self.train(self.config("foreign", family="masked_lm", data={"train": "c.txt", "valid_fraction": 0.1},
-                               tokenizer={"type": "bpe", "vocab_size": 270}), "fourth", "--init-from",
-                   "first", "--partial", status=2, facts=["--partial", "first"])
-
     def test_a_vocabulary_that_knows_little_of_the_text_is_refused(self):
         self.train(self.config(train__max_steps=2), "first")
         (self.folder / "other.txt").write_text("Совсем другой текст.\n" * 200)

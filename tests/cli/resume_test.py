@@ -48,7 +48,7 @@ class Resume(RunsTest):
         for change in ("model.d_model=16", "seed=9", "train.shards=2", "train.batch_tokens=50",
                        "train.micro_batch_tokens=7", "optimizer.betas=[0.5,0.5]",
                        "model.dropout=0", "objective.target_length=4", "tokenizer.type=byte",
-                       "train.ema_decay=0.5", "optimizer.schedule=linear"):
+                       "train.ema_decay=0.5", "optimizer.warmup_steps=9"):
             key = change.split("=")[0]
             self.resume("run", "--set", change, status=2, facts=key)
             self.assertEqual(self.snapshot(), before)

@@ -18,13 +18,13 @@ inline const char* const kPairsConfig =
     R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}})";
 
 inline RunConfig config(const Sets& sets, const char* base = kTextConfig) {
-  return parse_config(base, "a.json", sets);
+  return parse_config(base, "a.json", read_sets(sets));
 }
 
 // Reading is refused with these facts.
 inline void expect_config_error(const std::string& text, const Sets& sets, const Facts& facts) {
   SCOPED_TRACE(text + " " + testing::PrintToString(sets));
-  expect_error([&] { parse_config(text, "a.json", sets); }, Exit::usage, facts);
+  expect_error([&] { parse_config(text, "a.json", read_sets(sets)); }, Exit::usage, facts);
 }
 
 }  // namespace heed

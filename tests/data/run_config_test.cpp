@@ -156,7 +156,8 @@ TEST(RunConfig, ResumingMayChangeWhatLeavesThePastAlone) {
   EXPECT_EQ(changes[3].on_resume, OnResume::allowed);
   EXPECT_EQ(changes[4].key, "train.threads");
   // The schedule was fixed when the run started.
-  const RunConfig run = parse_config(dump_config(config({})), "config.json", {"train.max_steps=9"});
+  const RunConfig run =
+      parse_config(dump_config(config({})), "config.json", read_sets({"train.max_steps=9"}));
   EXPECT_EQ(run.optimizer.decay_steps, 1000);
 }
 

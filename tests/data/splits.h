@@ -12,7 +12,7 @@ inline constexpr int kBos = Tokenizer::kBos, kEos = Tokenizer::kEos;
 
 // {"data": ...} of a text or of pairs, with further keys set.
 inline RunConfig text_config(std::vector<std::string> sets) {
-  return parse_config(R"({"data": {"train": "a.txt"}})", "test", sets);
+  return parse_config(R"({"data": {"train": "a.txt"}})", "test", read_sets(sets));
 }
 inline RunConfig causal_config(std::vector<std::string> sets = {}) {
   sets.insert(sets.begin(), {"objective.type=causal_lm", "model.encoder_layers=0"});
@@ -24,7 +24,7 @@ inline RunConfig masked_config(std::vector<std::string> sets = {}) {
 }
 inline RunConfig pairs_config(std::vector<std::string> sets = {}) {
   return parse_config(R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}})", "test",
-                      sets);
+                      read_sets(sets));
 }
 inline std::string set(const std::string& key, long long value) {
   return key + "=" + std::to_string(value);

@@ -32,10 +32,10 @@ class Resume : public ::testing::Test {
       "objective": {"type": "prefix_lm", "source_length": 8, "target_length": 8},
       "train": {"batch_tokens": 64, "max_steps": 6, "save_every": 2, "eval_every": 2}})");
     TrainRequest request;
-    request.config = folder_.path() / "config.json";
     request.run.folder = run_;
     request.run.threads = 1;
-    EXPECT_EQ(train_run(request, log_).exit, Exit::ok);
+    const RunConfig config = load_config(folder_.path() / "config.json");
+    EXPECT_EQ(train_run(request, config, folder_.path(), log_).exit, Exit::ok);
   }
   Exit resume() {
     ResumeRequest request;

@@ -37,9 +37,10 @@ double exact_share(const std::string& task) {
   prepare_blas();
   Log log({.quiet = true});
   TrainRequest request;
-  request.config = HEED_SOURCE_DIR "/configs/" + task + ".json";
+  const std::string configs = HEED_SOURCE_DIR "/configs";
   request.run.folder = run;
-  EXPECT_EQ(train_run(request, log).exit, Exit::ok);
+  const RunConfig config = load_config(configs + "/" + task + ".json");
+  EXPECT_EQ(train_run(request, config, configs, log).exit, Exit::ok);
   const TrainedModel m = load_trained_model(run, "best");
   const std::string data = HEED_SOURCE_DIR "/data/" + task + ".test.";
   const Split split =

@@ -1,0 +1,55 @@
+#include "store/set_aside.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/folders.h"
+#include "store/layout.h"
+#include "store/run_writer.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+void link_or_copy(const fs::path& from, const fs::path& to, SystemCalls& calls) {
+  if (repeat_if_interrupted([&] { return calls.link(from.c_str(), to.c_str()); }) == 0) return;
+  copy_file(from, to, calls);
+}
+
+// Files, links and folders. Checkpoints never change, so their files may be the same.
+void copy_checkpoints(const fs::path& from, const fs::path& to, SystemCalls& calls) {
+  make_folder(to, calls);
+  for (const std::string& name : names_in(from)) {
+    std::error_code none;
+    const fs::file_type type = fs::symlink_status(from / name, none).type();
+    if (name.starts_with(".tmp-")) continue;
+    if (type == fs::file_type::directory) copy_checkpoints(from / name, to / name, calls);
+    if (type == fs::file_type::regular) link_or_copy(from / name, to / name, calls);
+    if (type == fs::file_type::symlink)
+      replace_symlink(to / name, fs::read_symlink(from / name, none).string(), calls);
+  }
+  sync_folder(to, calls);
+}
+
+}  // namespace
+
+fs::path set_aside(const fs::path& run, SystemCalls& calls) {
+  const fs::path place = free_name(run);
+  const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
+  try {
+    remove_tree(temporary, calls);  // of one that was killed
+    make_folder(temporary, calls);
+    copy_checkpoints(run / kCheckpoints, temporary / kCheckpoints, calls);
+    for (const std::string& name : names_in(run))
+      if (name != kLockFile && std::ranges::count(kRunFiles, name) > 0)
+        copy_file(run / name, temporary / name, calls);
+    sync_folder(temporary, calls);
+    put_in_place(temporary, place, "", calls);
+  } catch (const Error&) {
+    calls.remove_all(temporary.c_str());
+    throw;
+  }
+  return place;
+}
+
+}  // namespace heed

@@ -1,0 +1,179 @@
+// heed resume --branch: the stem is read and prepared without a change to it, then the branch is
+// made.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/format.h"
+#include "math/blas.h"
+#include "step/schedule.h"
+#include "store/best.h"
+#include "store/run_folder.h"
+#include "train/resume.h"
+#include "train/stored_run.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Is `inner` in `outer`, or the same folder?
+bool contains(const std::string& outer, const std::string& inner) {
+  const auto canonical = [](const std::string& path) {
+    std::error_code ignored;
+    return fs::weakly_canonical(fs::absolute(path), ignored);
+  };
+  const fs::path path = canonical(inner).lexically_relative(canonical(outer));
+  return !path.empty() && *path.begin() != "..";
+}
+
+NewestCheckpoint beginning_of(const ResumeRequest& r) {
+  if (r.checkpoint.empty()) return newest_checkpoint(r.run.folder);
+  Checkpoint chosen = open_checkpoint(r.run.folder, r.checkpoint);
+  if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run.folder))
+    throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
+                                         quoted_path(r.run.folder)));
+  if (!chosen.has_training())
+    throw Error(Exit::usage,
+                chosen.folder().string() + " has no optimizer state, so it cannot be continued.",
+                "--checkpoint step-N");
+  return {std::move(chosen), {}};
+}
+
+struct BranchPoint {
+  NewestCheckpoint newest;
+  std::vector<Checkpoint> earlier;  // the first weights, if the stem keeps them, and the best ones
+};
+
+// All of one moment: a stem that is still training removes its best checkpoint for a better one.
+BranchPoint branch_point(const ResumeRequest& r, Log& log) {
+  for (int left = 3;; --left) {
+    BranchPoint point{beginning_of(r), {}};
+    if (!point.newest.checkpoint) return point;
+    const State& state = point.newest.checkpoint->state();
+    std::vector<State> steps = states_of(r.run.folder);
+    std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
+    const auto best = std::ranges::min_element(steps, is_better);
+    const bool any = best != steps.end();
+    State known = state;  // the best that training had seen
+    known.step = state.best_step;
+    known.valid_loss = state.best_loss;
+    known.valid_metric = state.best_metric;
+    bool gone = state.best_step >= 0 && (!any || is_better(known, *best));
+    for (const std::int64_t step : {std::int64_t{0}, any ? best->step : 0}) {
+      if (step == state.step) continue;
+      try {
+        auto found = open_if_there(fs::path(r.run.folder) / kCheckpoints / step_folder_name(step));
+        if (found) point.earlier.push_back(std::move(*found));
+        gone = gone || (!found && step > 0);
+      } catch (const Error& e) {
+        log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
+      }
+    }
+    if (gone && left > 1) continue;
+    if (gone) log.warn("the branch begins without its best checkpoint, which is gone");
+    return point;
+  }
+}
+
+[[noreturn]] void refuse_branch(const StoredRun& stem, const std::string& why,
+                                const std::string& hint) {
+  throw Error(Exit::usage,
+              fmt::format("the branch begins at step {} of {}, and {}", stem.steps_done(),
+                          quoted_path(stem.folder), why),
+              hint);
+}
+
+// Error (usage) if there is nothing left to do.
+void check_end(const StoredRun& stem, const RunConfig& config, std::int64_t stop_at) {
+  const std::int64_t done = stem.steps_done(), end = config.train.max_steps;
+  if (end > 0 && end <= done)
+    refuse_branch(
+        stem, fmt::format("train.max_steps is {}.", end),
+        fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", done));
+  if (const std::string why =
+          nothing_to_do(stem.asked, config.train, stem.checkpoint->state(), stop_at);
+      !why.empty())
+    refuse_branch(stem, "it is " + why, "");
+}
+
+// Error (usage) unless `is`, the branch's config, could reproduce the steps done.
+void check_steps_done(const StoredRun& stem, const RunConfig& is) {
+  const RunConfig& was = stem.trained;
+  const std::int64_t done = stem.steps_done();
+  const auto refuse = [&](const std::string& why, const std::string& hint) {
+    refuse_branch(stem, why, hint);
+  };
+  if (was.optimizer.clip_norm != is.optimizer.clip_norm)
+    refuse(fmt::format("its steps had optimizer.clip_norm {}, not {}: no single config could "
+                       "reproduce such a run.",
+                       was.optimizer.clip_norm, is.optimizer.clip_norm),
+           fmt::format("--set optimizer.clip_norm={}", was.optimizer.clip_norm));
+  if (const std::int64_t step = first_other_rate(was, is, done); step > 0) {
+    const double had = learning_rate(was.optimizer, was.model.d_model, step);
+    const double has = learning_rate(is.optimizer, was.model.d_model, step);
+    refuse(fmt::format("with its config step {} would have had the learning rate {:.9g} instead of "
+                       "{:.9g}: no single config could reproduce such a run.",
+                       step, has, had),
+           fmt::format("a later --max-steps or a smaller optimizer.decay_fraction; --checkpoint "
+                       "with one from before step {}; the run's learning rate must stay constant "
+                       "until it decays (optimizer.schedule wsd), with the same learning_rate and "
+                       "warmup_steps",
+                       step));
+  }
+}
+
+}  // namespace
+
+RunResult branch_run(const ResumeRequest& request, Log& log) {
+  const std::string& folder = request.run.folder;
+  if (contains(folder, request.branch) || contains(request.branch, folder))
+    throw Error(
+        Exit::usage,
+        fmt::format("the branch {} and the run {} overlap; a branch leaves its run as it is.",
+                    quoted_path(request.branch), quoted_path(folder)),
+        "--branch with a folder beside it");
+  RunWriter::require_free(request.branch, request.run.force);
+  BranchPoint point = branch_point(request, log);
+  StoredRun stem = read_stored_run(folder, std::move(point.newest), log);
+  if (!stem.checkpoint)
+    throw Error(Exit::store, quoted_path(folder) + " has no checkpoint yet.",
+                "wait until it saves (train.save_every)");
+  GivenKeys changes = request.run.given;
+  // The schedule ends with the branch, unless --set says where.
+  if (!changes.contains("optimizer.decay_steps")) changes.reset.insert("optimizer.decay_steps");
+  RunConfig config = changed_config(stem, changes);
+  StoredData data = load_data(stem, config, log);
+  config = changed_config(stem, with(changes, new_end(request, stem, data.data, log)));
+  check_end(stem, config, request.run.stop_at);
+  settle_end(stem.trained, data.data.train);
+  PreparedRun prepared = prepare_stored_run(stem, config, std::move(data), request.run, log);
+  check_steps_done(stem, prepared.config);
+
+  Beginning beginning{.prepared = std::move(prepared),
+                      .origin = stem.origin,
+                      .core_type = stem.origin.core_type,
+                      .from = folder,
+                      .at = std::move(stem.checkpoint),
+                      .earlier = std::move(point.earlier)};
+  Origin& origin = beginning.origin;
+  std::error_code ignored;
+  if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
+  if (fs::equivalent(origin.folder, folder, ignored) && fs::exists(stem.folder / kRunText)) {
+    origin.folder = ".";  // heed train -: the run keeps its text
+    beginning.stored_text = stem.folder / kRunText;
+  }
+  origin.hash = beginning.prepared.data.hash;
+  origin.branched_from = folder;
+  origin.branched_at = beginning.steps_done();
+  origin.command = request.run.command;
+  origin.core_type = blas_core_type();
+  beginning.events.push_back(
+      {origin.branched_at, "branch",
+       fmt::format("branched from {} at step {}", folder, origin.branched_at)});
+  return go_in_new_folder(beginning, request.run, request.branch, log);
+}
+
+}  // namespace heed

@@ -1,0 +1,254 @@
+#include "train/stored_run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/input_file.h"
+#include "base/signals.h"
+#include "step/schedule.h"
+#include "store/layout.h"
+#include "store/trained_model.h"
+#include "train/end.h"
+#include "train/resume.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxConfigFile = 16u << 20;
+
+void read_asked(StoredRun& run, Log& log) {
+  const fs::path path = run.folder / kConfigFile;
+  if (!run.checkpoint && !fs::exists(path))
+    throw Error(Exit::store,
+                fmt::format("the run {} has neither a checkpoint nor a config.json.",
+                            quoted_path(run.folder)),
+                "remove it and train again");
+  const auto read = [&](const std::string& text, const fs::path& name) {
+    run.written = parse_keys(text, name.string());
+    run.asked = resolved(run.written);
+  };
+  try {
+    read(read_file(path, kMaxConfigFile), path);
+  } catch (const Error& e) {
+    if (!run.checkpoint) throw e.as(Exit::store);
+    log.warn(fmt::format("continuing with the checkpoint's config: {}", e.what()));
+    read(run.checkpoint->config(), run.checkpoint->folder() / kConfigFile);
+  }
+}
+
+// The data must be that of the steps already done or, before the first checkpoint, of the start.
+void refuse_other_data(const StoredRun& run, const Dataset& data) {
+  const std::string found = data.hash.all();
+  const bool saved = run.checkpoint.has_value();
+  const std::string expected = saved ? run.checkpoint->state().data_hash : run.origin.hash.all();
+  if (found == expected || (expected.empty() && !saved)) return;
+  throw Error(Exit::data,
+              fmt::format("the data (training or held-out) is not what this run was trained on: "
+                          "its SHA-256 is {:.12}..., {} says {:.12}...",
+                          found, saved ? "the checkpoint" : kOriginFile, expected),
+              saved ? "restore the file, or train a new run with --init-from"
+                    : "restore the file, or train a new run");
+}
+
+// Training never reaches such a cursor: an epoch takes at least one step.
+void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config, const Dataset& data) {
+  const State& state = run.checkpoint->state();
+  const Cursor at = state.cursor;
+  const bool inside =
+      at.epoch <= state.step &&
+      (at.index == 0 || at.index < make_objective(config)->count(data.train, at.epoch));
+  if (inside) return;
+  throw Error(
+      Exit::store,
+      fmt::format("{}: epoch {}, example {} is beyond the data",
+                  (run.checkpoint->folder() / kStateFile).string(), at.epoch, at.index),
+      "restore a copy; or move this checkpoint's folder away to resume from the one before");
+}
+
+// The steps that take so long at the speed that the run has logged, the median.
+std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
+  std::vector<double> speeds;
+  for_each_event(run.folder, [&](const nlohmann::ordered_json& line) {
+    const auto event = event_from<TrainEvent>(line);
+    if (event && event->tokens_per_second > 0) speeds.push_back(event->tokens_per_second);
+  });
+  if (speeds.empty() || run.steps_done() == 0)
+    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
+                "--more N, in steps");
+  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
+  std::ranges::nth_element(speeds, middle);
+  const double tokens = static_cast<double>(run.checkpoint->state().tokens_seen);
+  const double steps = 60 * minutes * *middle / (tokens / static_cast<double>(run.steps_done()));
+  return std::max<std::int64_t>(1, std::llround(steps));
+}
+
+// Those that the steps done know of.
+std::vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& config) {
+  std::vector<KeyChange> changes = changed_keys(trained, config);
+  std::erase_if(changes, [](const KeyChange& change) {
+    return std::ranges::any_of(kOfThisProcess,
+                               [&](std::string key) { return change.key == "train." + key; });
+  });
+  return changes;
+}
+
+}  // namespace
+
+void refuse_change(const StoredRun& run, const std::string& change, const std::string& hint) {
+  throw Error(Exit::usage,
+              fmt::format("a resumed run cannot change {}: the steps already done would have been "
+                          "different.",
+                          change),
+              "heed train with --init-from " + shell_word(run.folder.string()) + hint);
+}
+
+StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log) {
+  for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
+  if (!newest.checkpoint && !newest.damaged.empty())
+    throw Error(
+        Exit::store,
+        fmt::format(
+            "no checkpoint of {} is whole; starting at step 0 would overwrite what is left of "
+            "them.",
+            quoted_path(folder)),
+        "the warnings above say what is wrong with each; restore a copy, or train a new run");
+  StoredRun run;
+  run.folder = folder;
+  run.checkpoint = std::move(newest.checkpoint);
+  read_asked(run, log);
+  run.trained = run.checkpoint ? checkpoint_config(*run.checkpoint) : run.asked;
+  return run;
+}
+
+RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
+  const auto refuse_others = [&](const RunConfig& config, bool given) {
+    for (const KeyChange& change : changes_of(run.trained, config))
+      if (change.on_resume == OnResume::refused && changes.contains(change.key) == given)
+        refuse_change(run, in_words(change), "");
+  };
+  try {
+    const RunConfig config = resolved(with(run.written, changes));
+    // A refusal names what the user gave rather than what follows from it.
+    for (const bool given : {true, false}) refuse_others(config, given);
+    return config;
+  } catch (const Error&) {  // of a rule between keys, which would advise to change others
+    refuse_others(changes.values, true);
+    throw;
+  }
+}
+
+std::vector<std::string> changes_in_words(const StoredRun& run, const RunConfig& config) {
+  std::vector<std::string> words;
+  for (const KeyChange& change : changes_of(run.trained, config)) words.push_back(in_words(change));
+  return words;
+}
+
+bool names_other_files(const StoredRun& run, const RunConfig& config) {
+  return std::ranges::any_of(changed_keys(run.asked, config),
+                             [](const KeyChange& c) { return c.key.starts_with("data."); });
+}
+
+StoredData load_data(StoredRun& run, const RunConfig& config, Log& log) {
+  run.origin = read_origin(run.folder.string());
+  if (run.origin.folder.empty())
+    log.warn(
+        "origin.json does not say where the run began: relative paths of its data are taken "
+        "from the current folder");
+  StoredData stored;
+  if (run.checkpoint)
+    stored.tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
+  stored.data = load_dataset(config, run.origin.folder, stored.tokenizers);
+  refuse_other_data(run, stored.data);
+  if (run.checkpoint) refuse_cursor_beyond_data(run, config, stored.data);
+  return stored;
+}
+
+std::string nothing_to_do(const RunConfig& asked, const TrainConfig& t, const State& s,
+                          std::int64_t stop_at) {
+  constexpr const char* kMore = "--more N continues for N steps";
+  const auto already = [&](const std::string& where, const char* what_continues) {
+    return fmt::format("already {}; nothing to do; {}", where, what_continues);
+  };
+  const OptimizerConfig& o = asked.optimizer;
+  switch (end_of(t, s)) {
+    case End::steps:
+      return already(
+          fmt::format("at step {}{}{}", s.step,
+                      s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps),
+          kMore);
+    case End::epochs:
+      return already(fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch,
+                                 t.max_epochs),
+                     decays(o) && s.step >= decayed_at(o)
+                         ? kMore
+                         : "--set train.max_epochs=N continues; or --more N, for N steps");
+    case End::patience:
+      return already(fmt::format("stopped early at step {}", s.step),
+                     "--set train.patience=N, greater or 0, continues");
+    case End::none:
+      break;
+  }
+  if (stop_at > 0 && s.step >= stop_at)
+    return already(fmt::format("at step {}, {} --stop-at {}", s.step,
+                               s.step > stop_at ? "past" : "that of", stop_at),
+                   "a later --stop-at continues");
+  return "";
+}
+
+GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data,
+                  Log& log) {
+  const char* option = request.max_steps > 0 ? "--max-steps"
+                       : request.more > 0    ? "--more"
+                       : request.minutes > 0 ? "--minutes"
+                                             : nullptr;
+  GivenKeys keys;
+  if (option == nullptr) return keys;
+  if (request.run.given.contains("train.max_steps"))
+    throw Error(Exit::usage,
+                fmt::format("{} and --set train.max_steps both say where the run ends.", option),
+                "one of them");
+  const TrainConfig& asked = run.asked.train;
+  std::int64_t end = request.max_steps;
+  if (end == 0) {
+    const std::int64_t more =
+        request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
+    const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
+                                     ? plan_of(run.asked, data.train).steps
+                                     : asked.max_steps;
+    if (planned > run.steps_done())
+      log.info(fmt::format("{} counts from the planned end, step {}", option, planned));
+    if (request.minutes > 0)
+      log.info(fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
+    end = std::max(planned, run.steps_done()) + more;
+  }
+  keys.values.train.max_steps = end;
+  keys.keys["train.max_steps"] = option;
+  if (request.branch.empty() && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
+  return keys;
+}
+
+PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, StoredData data,
+                               const RunRequest& request, Log& log) {
+  for (const std::string& change : changes_in_words(run, config)) log.info("changed: " + change);
+  PreparedRun prepared = prepare_run(config, std::move(data.data), std::move(data.tokenizers),
+                                     request.threads, *request.exchange);
+  watch_signals();
+  return prepared;
+}
+
+std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::int64_t done) {
+  for (std::int64_t step = 1; step <= done; ++step)
+    if (learning_rate(was.optimizer, was.model.d_model, step) !=
+        learning_rate(is.optimizer, was.model.d_model, step))
+      return step;
+  return 0;
+}
+
+}  // namespace heed
