@@ -118,10 +118,6 @@ void OutputFile::finish() {
 AppendFile::AppendFile(const fs::path& path, SystemCalls& calls)
     : OutputFile("open", O_APPEND, path, path, calls) {}
 
-bool AppendFile::in_place() const {
-  return is_same_file(fd_, path_);
-}
-
 void AppendFile::append_line(std::string_view line) {
   const off_t before = ::lseek(fd_, 0, SEEK_END);
   const std::string text = std::string(line) + '\n';

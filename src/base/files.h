@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/error.h"
 #include "base/system_calls.h"
@@ -69,9 +68,7 @@ class AppendFile : private OutputFile {
  public:
   explicit AppendFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
 
-  void append_line(std::string_view line);                               // without its newline
-  void renamed(std::filesystem::path path) { path_ = std::move(path); }  // with its folder
-  bool in_place() const;  // is it still what has its name?
+  void append_line(std::string_view line);  // without its newline
   using OutputFile::sync;
 };
 

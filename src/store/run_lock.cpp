@@ -79,16 +79,12 @@ RunLock::~RunLock() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-fs::path RunLock::folder() const {
-  std::error_code error;
-  const fs::path lock = fs::read_symlink(fmt::format("/proc/self/fd/{}", fd_), error);
-  return !error && is_same_file(fd_, lock) ? lock.parent_path() : fs::path();
-}
-
-bool RunLock::lost(const fs::path& run) const {
-  if (!folder().empty()) return false;
-  const fs::path lock = run / kLockFile;
-  return !path_exists(run) || (path_exists(lock) && !is_same_file(fd_, lock));
+void RunLock::require_held(const fs::path& run) const {
+  if (is_same_file(fd_, run / kLockFile)) return;
+  throw Error(
+      Exit::store,
+      fmt::format("the run folder {} was moved or removed while the run trained", quoted_path(run)),
+      "heed resume where it is now, which goes on from its last checkpoint");
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

@@ -18,10 +18,9 @@ class RunLock {
   RunLock(RunLock&& other) noexcept;
   RunLock& operator=(RunLock&&) = delete;
 
-  // Where the locked folder is now: it may have been renamed. "" if it was removed.
-  std::filesystem::path folder() const;
-  // Was the folder removed, or is another one in its place, with a lock of its own?
-  bool lost(const std::filesystem::path& run) const;
+  // Error (Exit::store) unless `run` is the folder that was locked: it may have been moved or
+  // removed, and another be in its place.
+  void require_held(const std::filesystem::path& run) const;
 
  private:
   int fd_ = -1;

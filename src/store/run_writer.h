@@ -22,6 +22,9 @@
 
 namespace heed {
 
+// NAME.old-K, K the first free number: where the run NAME may be set aside.
+std::filesystem::path free_name(const std::filesystem::path& run);
+
 // The files that a run begins with.
 struct FirstFiles {
   std::string origin, config;  // of origin.json and config.json
@@ -33,11 +36,11 @@ class RunWriter {
   // Error (Exit::usage) if create() would refuse `run` because it already exists; with `force`,
   // only if it is not a run (Exit::store).
   static void require_free(const std::filesystem::path& run, bool force);
-  // A new run folder, put in place whole. An existing path is an Error (Exit::usage), or with
-  // `force` renamed to NAME.old-K, K the first free number. What a start that was killed left there
-  // is taken over. An Error if another process is writing
-  // it, or if it is not a run (Exit::store), or if the file system cannot hold one. A failed
-  // start leaves no folder, and the old run under its name.
+  // A new run folder, which is one once its config.json is there, the last of its files. An
+  // existing run is an Error (Exit::usage), or with `force` renamed to free_name(). What a start
+  // that was killed left there is taken over. An Error if another process is writing it, or if it
+  // is not a run (Exit::store), or if the file system cannot hold one. A failed start leaves no
+  // folder, and the old run under its name.
   static RunWriter create(const std::filesystem::path& run, bool force,
                           const FirstFiles& first = {}, SystemCalls& calls = system_calls());
   // An existing run, to continue it: takes the lock and removes what killed saves left behind. What
@@ -59,9 +62,8 @@ class RunWriter {
 
   // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
   // the `keep_last` newest (0: keeps all), those two, step 0, keeps(), and what could not be read.
-  // Lines appended before are durable too. A run folder that was renamed is followed, and a file of
-  // lines that was moved or removed is begun again; both are noted. When it throws, the old or the
-  // new checkpoint is there whole.
+  // Lines appended before are durable too. When it throws, the old or the new checkpoint is there
+  // whole. Error (Exit::store) if the run folder was moved or removed.
   void save(const CheckpointContents& contents, int keep_last);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
@@ -79,17 +81,17 @@ class RunWriter {
   MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step);
   // The same without the film's frames of these steps.
   void drop_frames(const std::set<std::int64_t>& steps);
-  // A line of kMetrics, or of kFilm while the run has one. One that cannot be written is lost,
-  // which is noted once.
+  // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
+  // cannot be written is lost, which is noted once.
   void append(const char* file, std::string_view json_line);
   // Has a line been lost since the last call? Then it is time to save.
   bool take_lost_line() { return std::exchange(lost_line_, false); }
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
+  static RunWriter begin(const std::filesystem::path& run, const FirstFiles& first,
+                         SystemCalls& calls);
   void free_links();
-  bool follow_folder();  // true: it was renamed
-  void keep_lines();
   void set_links(std::int64_t step);
   void prune(std::int64_t step, int keep_last);
   void remove_checkpoint(const std::string& name);
@@ -97,7 +99,6 @@ class RunWriter {
   std::filesystem::path run_;
   RunLock lock_;
   SystemCalls* calls_;
-  std::map<std::string_view, AppendFile> lines_;
   std::vector<std::string> notes_;
   bool lost_line_ = false;
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present
