@@ -1,17 +1,12 @@
 #include "base/log.h"
 
-#include <fmt/core.h>
-#include <spdlog/logger.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/basic_file_sink.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -109,17 +104,20 @@ struct Log::Outputs {
   }
   void write_file(std::string_view line) {
     const std::lock_guard<std::mutex> lock(mutex);
-    if (file)
-      file->info(spdlog::string_view_t(printable_lines(line)));
-    else
-      earlier.push_back(printable_lines(line));
+    if (!file) return void(earlier.emplace_back(line));
+    try {
+      file->append_line(printable_lines(line));
+    } catch (const Error& e) {  // which does not stop the terminal
+      if (!std::exchange(warned, true))
+        terminal.show(printable_lines(std::string("warning: the log file: ") + e.what()),
+                      Terminal::Look::warning);
+    }
   }
 
   Terminal terminal;
-  std::unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
-  std::atomic<bool> warned = false;
-  ino_t inode = 0;  // of that file
   std::mutex mutex;
+  std::optional<AppendFile> file;
+  bool warned = false;
   std::vector<std::string> earlier;  // lines before the file was opened
 };
 
@@ -130,39 +128,8 @@ Log::~Log() {
 }
 
 void Log::open_file(const std::string& path) {
-  refuse_link_or_pipe(path);
-  try {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
-    sink->set_formatter(
-        std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
-    auto file = std::make_unique<spdlog::logger>("", std::move(sink));
-    file->flush_on(spdlog::level::info);
-    file->set_error_handler([this](const std::string& what) {
-      if (outputs_->warned.exchange(true)) return;
-      outputs_->terminal.show(printable_lines("warning: the log file: " + what),
-                              Terminal::Look::warning);
-    });
-    for (const std::string& line : std::exchange(outputs_->earlier, {}))
-      file->info(spdlog::string_view_t(line));
-    const std::lock_guard<std::mutex> lock(outputs_->mutex);
-    outputs_->file = std::move(file);
-    struct stat info = {};
-    if (::stat(path.c_str(), &info) == 0) outputs_->inode = info.st_ino;
-  } catch (const spdlog::spdlog_ex& e) {
-    throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
-  }
-}
-
-void Log::keep_file(const std::string& path) {
-  struct stat info = {};
-  if (!outputs_->file) return;
-  if (::stat(path.c_str(), &info) == 0 && info.st_ino == outputs_->inode) return;
-  try {
-    open_file(path);
-    warn(path + " was moved or removed: a new one begins here");
-  } catch (const Error& e) {
-    if (!outputs_->warned.exchange(true)) warn(std::string("the log file is lost: ") + e.what());
-  }
+  outputs_->file.emplace(path);
+  for (const std::string& line : std::exchange(outputs_->earlier, {})) outputs_->write_file(line);
 }
 
 void Log::info(std::string_view line) {

@@ -26,10 +26,9 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   // Also appends all lines to this file, including earlier ones. Error (Exit::store) if it
-  // cannot be opened. Later write failures give one warning and do not stop the run.
+  // cannot be opened. Later write failures give one warning and do not stop the run. Call it before
+  // other threads log. A file that is moved goes on growing.
   void open_file(const std::string& path);
-  // Opens the file again if it was moved or removed, and says so.
-  void keep_file(const std::string& path);
 
   // A terminal breaks a long line at spaces.
   void info(std::string_view line);
