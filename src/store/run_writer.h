@@ -1,5 +1,4 @@
-// The only writer of a run folder. Holds the folder's lock (RUN/.lock) as long as it lives; the
-// kernel releases it when the process dies.
+// The only writer of a run folder, which holds the folder's lock as long as it lives.
 //
 // save() may run in a background thread while another appends metrics, but not two saves at once.
 #pragma once
@@ -18,9 +17,30 @@
 #include "store/best.h"
 #include "store/checkpoint.h"
 #include "store/run_events.h"
-#include "store/run_lock.h"
 
 namespace heed {
+
+// Does a process write this run? Changes nothing.
+bool is_locked(const std::filesystem::path& run);
+
+// An exclusive lock on a run folder, held through the file RUN/.lock (flock), which carries the
+// holder's process id. The kernel releases it when the process ends, however it ends; programs
+// that the process starts do not inherit it.
+class RunLock {
+ public:
+  // Error (Exit::usage) with the holder's process id if another has it.
+  explicit RunLock(const std::filesystem::path& run);
+  ~RunLock();
+  RunLock(RunLock&& other) noexcept;
+  RunLock& operator=(RunLock&&) = delete;
+
+  // Error (Exit::store) unless `run` is the folder that was locked: it may have been moved or
+  // removed, and another be in its place.
+  void require_held(const std::filesystem::path& run) const;
+
+ private:
+  int fd_ = -1;
+};
 
 // NAME.old-K, K the first free number: where the run NAME may be set aside.
 std::filesystem::path free_name(const std::filesystem::path& run);
