@@ -242,7 +242,9 @@ TEST_F(RunStart, OneThatIsKilledAtAnyCallIsTakenOverAndTheOldRunIsWhole) {
       SCOPED_TRACE(n);
       const fs::path aside = run.string() + ".old-1";
       const bool moved = path_exists(aside);
-      if (force) EXPECT_EQ(read_file((moved ? aside : run) / "config.json", 9), "old");
+      if (force) {
+        EXPECT_EQ(read_file((moved ? aside : run) / "config.json", 9), "old");
+      }
       if (is_run(run))
         EXPECT_NO_THROW(RunWriter::open(run));
       else
