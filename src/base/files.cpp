@@ -47,6 +47,19 @@ std::string hint_for(int error) {
 
 }  // namespace
 
+int SystemCalls::remove_all(const char* path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (!error) return 0;
+  errno = error.value();
+  return -1;
+}
+
+SystemCalls& system_calls() {
+  static SystemCalls calls;
+  return calls;
+}
+
 std::string quoted_path(const fs::path& path) {
   return '"' + path.string() + '"';
 }
