@@ -365,7 +365,7 @@ void RunWriter::drop_frames(const std::set<std::int64_t>& steps) {
 void RunWriter::append(const char* file, std::string_view json_line) {
   try {
     lock_.require_held(run_);
-    if (file == kFilm && !has_lines(run_, kFilm))  // a film begins with its probe
+    if (std::string_view(file) == kFilm && !has_lines(run_, kFilm))  // it begins with its probe
       throw Error(Exit::store, fmt::format("{} was moved or removed, and gets no more frames",
                                            quoted_path(run_ / kFilm)));
     AppendFile(run_ / file, *calls_).append_line(json_line);
