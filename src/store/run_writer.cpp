@@ -239,7 +239,7 @@ void RunWriter::free_links() {
   }
 }
 
-void RunWriter::save(const CheckpointContents& contents, int keep_last) {
+void RunWriter::save(const CheckpointContents& contents, int keep_last) try {
   lock_.require_held(run_);
   for (const char* file : kLineFiles)
     if (has_lines(run_, file)) AppendFile(run_ / file, *calls_).sync();
@@ -247,6 +247,9 @@ void RunWriter::save(const CheckpointContents& contents, int keep_last) {
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
   states_[contents.state.step] = contents.state;
   finish_save(contents.state.step, keep_last);
+} catch (const Error&) {
+  lock_.require_held(run_);  // else this is the reason
+  throw;
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {

@@ -122,7 +122,7 @@ class Disks(RunsTest):
     def test_a_run_in_the_place_of_one_that_was_removed_is_left_alone(self):
         config = self.config(train__max_steps=10**6, train__save_every=10**5, train__keep_last=1)
         p = self.spawn("train", config, "--run", "run")
-        while not (self.folder / "run/checkpoints").exists():
+        while not (self.folder / "run/train.log").exists():
             time.sleep(0.01)
         while (self.folder / "run").exists():  # into which it writes
             shutil.rmtree(self.folder / "run", ignore_errors=True)
