@@ -2,7 +2,6 @@
 // and an exit code.
 #include <fcntl.h>
 #include <malloc.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,7 +10,9 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -28,30 +29,21 @@
 
 namespace {
 
-// OpenBLAS starts a thread for every core it sees when it is loaded, before main(). heed does not
-// use them, and where one cannot start, OpenBLAS raises SIGINT. So we show it one core: functions
-// in .preinit_array run before any code of a shared library.
-cpu_set_t cores;  // of this process; empty if unknown
+// OpenBLAS starts a thread for every core when it is loaded, before main(). heed does not use them,
+// and where one cannot start, OpenBLAS raises SIGINT. So while libraries are loaded, a variable
+// that asks for one thread has the place of another: functions in .preinit_array run before any
+// code of a shared library, even setenv().
+char one_thread[] = "OPENBLAS_NUM_THREADS=1";
+int place = 0;  // in the environment
+char* replaced = nullptr;
 
-void show_one_core() {
-  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return;
-  int first = 0;
-  while (!CPU_ISSET(first, &cores)) ++first;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(first, &one);
-  (void)::sched_setaffinity(0, sizeof one, &one);
-}
-
-void before_libraries() {
-  show_one_core();
+void before_libraries(int, char**, char** environment) {
+  if (environment[0] && std::string_view(environment[0]).starts_with("OPENBLAS_CORETYPE="))
+    place = 1;
+  if (environment[place]) replaced = std::exchange(environment[place], one_thread);
   heed::watch_blas_buffers(true);
 }
-[[gnu::section(".preinit_array"), gnu::used]] void (*first)() = before_libraries;
-
-void show_all_cores() {
-  if (CPU_COUNT(&cores) > 0) (void)::sched_setaffinity(0, sizeof cores, &cores);
-}
+[[gnu::section(".preinit_array"), gnu::used]] void (*first)(int, char**, char**) = before_libraries;
 
 // If a standard stream is closed, the next file opened would take its number, and our output would
 // go into that file. Writing to a closed standard output must still fail.
@@ -121,7 +113,7 @@ heed::Exit run(const std::vector<std::string>& args) {
 
 int main(int argc, char** argv) {
   heed::watch_blas_buffers(false);
-  show_all_cores();
+  if (replaced) environ[place] = replaced;
   keep_standard_streams();
   // Freed blocks of a megabyte go back to the system. By default glibc learns to keep blocks of up
   // to 32 MiB: a quarter of what training a small model needs.
@@ -130,6 +122,8 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // The same for a file size limit (ulimit -f): a write beyond it fails with EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
+  // It asks to stop, from the first moment on (base/signals.h).
+  std::signal(SIGUSR1, [](int) { std::raise(SIGTERM); });
   try {
     return static_cast<int>(run({argv + 1, argv + argc}));
   } catch (const heed::OutputClosed&) {

@@ -47,6 +47,19 @@ std::string hint_for(int error) {
 
 }  // namespace
 
+int SystemCalls::remove_all(const char* path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (!error) return 0;
+  errno = error.value();
+  return -1;
+}
+
+SystemCalls& system_calls() {
+  static SystemCalls calls;
+  return calls;
+}
+
 std::string quoted_path(const fs::path& path) {
   return '"' + path.string() + '"';
 }
@@ -117,10 +130,6 @@ void OutputFile::finish() {
 
 AppendFile::AppendFile(const fs::path& path, SystemCalls& calls)
     : OutputFile("open", O_APPEND, path, path, calls) {}
-
-bool AppendFile::in_place() const {
-  return is_same_file(fd_, path_);
-}
 
 void AppendFile::append_line(std::string_view line) {
   const off_t before = ::lseek(fd_, 0, SEEK_END);

@@ -6,17 +6,50 @@
 // disk go through SystemCalls, which tests replace to make calls fail.
 #pragma once
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/error.h"
-#include "base/system_calls.h"
 
 namespace heed {
+
+// The system calls that change a disk, behind virtual functions that tests override to make calls
+// fail. On failure -1 and errno, as theirs.
+class SystemCalls {
+ public:
+  virtual ~SystemCalls() = default;
+  virtual int open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+  virtual ssize_t write(int fd, const void* bytes, std::size_t size) {
+    return ::write(fd, bytes, size);
+  }
+  virtual int fsync(int fd) { return ::fsync(fd); }
+  virtual int close(int fd) { return ::close(fd); }
+  virtual int truncate(int fd, off_t size) { return ::ftruncate(fd, size); }
+  virtual int mkdir(const char* path, mode_t mode) { return ::mkdir(path, mode); }
+  virtual int symlink(const char* target, const char* path) { return ::symlink(target, path); }
+  virtual int link(const char* file, const char* path) { return ::link(file, path); }
+  virtual int rename(const char* from, const char* to) { return ::rename(from, to); }
+  virtual int remove_all(const char* path);  // does not follow symlinks
+};
+// The real ones (stateless).
+SystemCalls& system_calls();
+
+// Repeats a call while a signal interrupts it.
+template <class Call>
+auto repeat_if_interrupted(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
 
 // A file that may be intact but cannot be read here: this user lacks permission, or another version
 // of heed wrote it.
@@ -69,9 +102,7 @@ class AppendFile : private OutputFile {
  public:
   explicit AppendFile(const std::filesystem::path& path, SystemCalls& calls = system_calls());
 
-  void append_line(std::string_view line);                               // without its newline
-  void renamed(std::filesystem::path path) { path_ = std::move(path); }  // with its folder
-  bool in_place() const;  // is it still what has its name?
+  void append_line(std::string_view line);  // without its newline
   using OutputFile::sync;
 };
 

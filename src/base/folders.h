@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/system_calls.h"
+#include "base/files.h"
 
 namespace heed {
 

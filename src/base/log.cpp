@@ -4,10 +4,9 @@
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/format.h"
 #include "base/utf8.h"
 #include "base/wrap.h"
 
@@ -41,6 +41,41 @@ bool set_in_environment(const char* name) {
 }
 
 }  // namespace
+
+std::string progress_line(const Progress& p, int width) {
+  constexpr int kBar = 12;  // at least this many columns for "[====>    ] "
+  const std::size_t room = static_cast<std::size_t>(std::max(width - 1, 0));
+  std::string text =
+      p.total > 0 ? fmt::format("{}/{}", p.done, p.total) : fmt::format("{}", p.done);
+  const std::string eta = p.eta_seconds < 0 ? "" : " | eta " + format_duration(p.eta_seconds);
+  const std::string status = p.status.empty() ? "" : " | " + p.status;
+  const std::size_t bar = p.total > 0 ? kBar : 0;
+  if (bar + text.size() + status.size() + eta.size() <= room)
+    text += status + eta;
+  else if (bar + text.size() + eta.size() <= room)
+    text += eta;
+  if (p.total <= 0 || text.size() + kBar > room) return text.substr(0, room);
+
+  const std::size_t cells = std::min<std::size_t>(room - text.size() - 3, 40);
+  const double share =
+      std::clamp(static_cast<double>(p.done) / static_cast<double>(p.total), 0., 1.);
+  const auto full = static_cast<std::size_t>(share * static_cast<double>(cells));
+  const std::string done = std::string(full, '=') + (full < cells ? ">" : "");
+  return fmt::format("[{:<{}}] {}", done, cells, text);
+}
+
+std::string fitting_fields(std::string_view line, int width) {
+  constexpr std::string_view kBetween = " | ";
+  std::string out(line);
+  std::size_t end = out.rfind(kBetween);  // of the next field that may be dropped
+  while (out.size() > static_cast<std::size_t>(width) && end != std::string::npos && end > 0) {
+    const std::size_t begin = out.rfind(kBetween, end - 1);
+    if (begin == std::string::npos) break;
+    if (!out.substr(begin).starts_with(" | loss ")) out.erase(begin, end - begin);
+    end = begin;
+  }
+  return out;
+}
 
 // Lines and the bar share one file descriptor and one lock.
 class Log::Terminal {
@@ -117,8 +152,7 @@ struct Log::Outputs {
 
   Terminal terminal;
   std::unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
-  std::atomic<bool> warned = false;
-  ino_t inode = 0;  // of that file
+  bool warned = false;
   std::mutex mutex;
   std::vector<std::string> earlier;  // lines before the file was opened
 };
@@ -135,34 +169,18 @@ void Log::open_file(const std::string& path) {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
     sink->set_formatter(
         std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
-    auto file = std::make_unique<spdlog::logger>("", std::move(sink));
-    file->flush_on(spdlog::level::info);
-    file->set_error_handler([this](const std::string& what) {
-      if (outputs_->warned.exchange(true)) return;
-      outputs_->terminal.show(printable_lines("warning: the log file: " + what),
-                              Terminal::Look::warning);
-    });
-    for (const std::string& line : std::exchange(outputs_->earlier, {}))
-      file->info(spdlog::string_view_t(line));
-    const std::lock_guard<std::mutex> lock(outputs_->mutex);
-    outputs_->file = std::move(file);
-    struct stat info = {};
-    if (::stat(path.c_str(), &info) == 0) outputs_->inode = info.st_ino;
+    outputs_->file = std::make_unique<spdlog::logger>("", std::move(sink));
   } catch (const spdlog::spdlog_ex& e) {
     throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
   }
-}
-
-void Log::keep_file(const std::string& path) {
-  struct stat info = {};
-  if (!outputs_->file) return;
-  if (::stat(path.c_str(), &info) == 0 && info.st_ino == outputs_->inode) return;
-  try {
-    open_file(path);
-    warn(path + " was moved or removed: a new one begins here");
-  } catch (const Error& e) {
-    if (!outputs_->warned.exchange(true)) warn(std::string("the log file is lost: ") + e.what());
-  }
+  outputs_->file->flush_on(spdlog::level::info);
+  outputs_->file->set_error_handler([this](const std::string& what) {
+    if (!std::exchange(outputs_->warned, true))
+      outputs_->terminal.show(printable_lines("warning: the log file: " + what),
+                              Terminal::Look::warning);
+  });
+  for (const std::string& line : std::exchange(outputs_->earlier, {}))
+    outputs_->file->info(spdlog::string_view_t(line));
 }
 
 void Log::info(std::string_view line) {

@@ -5,13 +5,27 @@
 // the environment turns colours off. All methods may be called from several threads.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "base/progress.h"
-
 namespace heed {
+
+struct Progress {
+  std::int64_t done = 0;
+  std::int64_t total = 0;   // 0: not known
+  std::string status;       // "loss 1.82 | 48.2k tok/s" (ASCII)
+  double eta_seconds = -1;  // below 0: not known
+};
+
+// The bar, always narrower than the terminal of `width` columns. If space is short, the status is
+// dropped first, then the remaining time.
+std::string progress_line(const Progress& progress, int width);
+
+// "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are dropped from the
+// right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
+std::string fitting_fields(std::string_view line, int width);
 
 struct LogOptions {
   bool quiet = false;  // the terminal gets warnings only; the file gets everything
@@ -26,16 +40,15 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   // Also appends all lines to this file, including earlier ones. Error (Exit::store) if it
-  // cannot be opened. Later write failures give one warning and do not stop the run.
+  // cannot be opened. Later write failures give one warning and do not stop the run. Call it before
+  // other threads log. A file that is moved goes on growing.
   void open_file(const std::string& path);
-  // Opens the file again if it was moved or removed, and says so.
-  void keep_file(const std::string& path);
 
   // A terminal breaks a long line at spaces.
   void info(std::string_view line);
   void warn(std::string_view line);  // adds "warning: "
   // A line of fields, "a | b | c". A narrow terminal shows fewer of them
-  // (base/progress.h); `good` colours the last one.
+  // (fitting_fields); `good` colours the last one.
   void fields(std::string_view line, bool good = false);
   void only_file(std::string_view line);  // for text that the terminal shows differently
 

@@ -1,6 +1,6 @@
 // SIGINT, SIGTERM and SIGHUP ask a run to stop: after the first one the run finishes its step and
-// saves; a second one ends the process at once. So does SIGUSR1 under a launcher, which forwards
-// it.
+// saves; a second one ends the process at once. So does SIGUSR1, which launchers forward. Before a
+// run watches them they end the process, SIGUSR1 as SIGTERM does (main.cpp).
 #pragma once
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 #include "cli/prompt.h"
 
-#include <histedit.h>
+#include <editline/readline.h>
 #include <langinfo.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <clocale>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cwchar>
 #include <memory>
 #include <new>
@@ -52,16 +54,40 @@ extern "C" void note_prompt_signal(int signal) {
   errno = error;
 }
 
-// libedit and the terminal must agree about what a character is.
-void use_utf8() {
-  if (!std::setlocale(LC_CTYPE, "") || std::string_view(::nl_langinfo(CODESET)) != "UTF-8")
-    std::setlocale(LC_CTYPE, "C.UTF-8");
+// libedit reads a line through this: a character, or -1 to give the line up. A signal that comes
+// just before the wait is not missed.
+int read_character(std::FILE*) {
+  for (std::mbstate_t state = {};;) {
+    pollfd ready[] = {{STDIN_FILENO, POLLIN, 0}, {prompt_wake, POLLIN, 0}};
+    if (::poll(ready, 2, -1) < 0) {
+      if (errno == EINTR) continue;
+      return -1;
+    }
+    if (eventfd_t count; ready[1].revents != 0 && ::eventfd_read(prompt_wake, &count) == 0) {
+      if (prompt_stop != 0) return -1;
+      ::rl_deprep_terminal();
+      ::rl_prep_terminal(1);
+      ::rl_resize_terminal();
+      ::rl_forced_update_display();
+      continue;
+    }
+    char byte = 0;
+    const ssize_t n = ::read(STDIN_FILENO, &byte, 1);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return -1;
+    wchar_t character = 0;
+    const std::size_t used = std::mbrtowc(&character, &byte, 1, &state);
+    if (used == static_cast<std::size_t>(-2)) continue;  // not yet whole
+    return used == static_cast<std::size_t>(-1) ? L'\uFFFD' : static_cast<int>(character);
+  }
 }
 
 class Prompt {
  public:
   Prompt(const std::string& name, Log& log) : text_(name + "> "), log_(log) {
-    use_utf8();
+    // libedit and the terminal must agree about what a character is.
+    if (!std::setlocale(LC_CTYPE, "") || std::string_view(::nl_langinfo(CODESET)) != "UTF-8")
+      std::setlocale(LC_CTYPE, "C.UTF-8");
     ::tcgetattr(STDIN_FILENO, &prompt_terminal);
     prompt_wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     // SIGWINCH and SIGCONT change what the terminal shows.
@@ -70,22 +96,18 @@ class Prompt {
     action.sa_flags = SA_RESTART;
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT})
       ::sigaction(signal, &action, nullptr);
-    edit_.reset(::el_init("heed", stdin, stdout, stderr));
-    history_.reset(::history_init());
-    if (!edit_ || !history_) throw std::bad_alloc();
-    EditLine* edit = edit_.get();
-    HistEvent event;
-    ::history(history_.get(), &event, H_SETSIZE, 1000);
-    ::history(history_.get(), &event, H_SETUNIQUE, 1);
-    ::el_set(edit, EL_CLIENTDATA, this);
-    ::el_set(edit, EL_EDITOR, "emacs");
-    ::el_set(edit, EL_PROMPT, prompt_of);
-    ::el_set(edit, EL_GETCFN, read_character);
-    ::el_set(edit, EL_HIST, ::history, history_.get());
+    rl_catch_signals = 0;  // libedit would send them to the whole process group again
+    rl_getc_function = read_character;
+    // Before the prompt is seen: no key is echoed twice.
+    rl_pre_input_hook = [] {
+      ::rl_prep_terminal(1);
+      return 0;
+    };
+    if (::rl_initialize() != 0) throw std::bad_alloc();
+    ::stifle_history(1000);
     // As in other programs; a pasted tab stays a tab.
-    ::el_set(edit, EL_BIND, "^W", "ed-delete-prev-word", nullptr);
-    ::el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-    ::el_set(edit, EL_BIND, "^I", "ed-insert", nullptr);
+    ::rl_parse_and_bind("bind ^W ed-delete-prev-word");
+    ::rl_bind_key('\t', ::rl_insert);
   }
 
   // Waits for a line; nothing at the end.
@@ -94,14 +116,10 @@ class Prompt {
       eventfd_t obeyed;  // its wake, or the prompt would be drawn twice
       if (prompt_stop == SIGINT) (void)::eventfd_read(prompt_wake, &obeyed);
       if (prompt_stop == SIGINT) prompt_stop = 0;  // a later signal is not lost
-      ::el_set(edit_.get(), EL_PREP_TERM, 1);  // before the prompt is seen: no key is echoed twice
-      int length = 0;
-      if (const char* read = ::el_gets(edit_.get(), &length); read != nullptr && length > 0) {
-        std::string line(read, length);
-        if (line.ends_with('\n')) line.pop_back();
-        HistEvent event;
-        if (!line.empty()) ::history(history_.get(), &event, H_ENTER, line.c_str());
-        return line;
+      const std::unique_ptr<char, void (*)(void*)> line(::readline(text_.c_str()), std::free);
+      if (line) {
+        if (*line != '\0') ::add_history(line.get());
+        return line.get();
       }
       print("\n");  // below what was typed
       flush_output();
@@ -114,46 +132,9 @@ class Prompt {
   Exit exit() const { return prompt_stop == 0 ? Exit::ok : exit_of_signal(prompt_stop); }
 
  private:
-  static Prompt& of(EditLine* edit) {
-    Prompt* prompt = nullptr;
-    ::el_get(edit, EL_CLIENTDATA, &prompt);
-    return *prompt;
-  }
-  static char* prompt_of(EditLine* edit) { return of(edit).text_.data(); }
-
-  // libedit reads through this: 1 for a character, 0 at the end, -1 to give up the line. A signal
-  // that comes just before the wait is not missed.
-  static int read_character(EditLine* edit, wchar_t* character) {
-    for (std::mbstate_t state = {};;) {
-      pollfd ready[] = {{STDIN_FILENO, POLLIN, 0}, {prompt_wake, POLLIN, 0}};
-      if (::poll(ready, 2, -1) < 0) {
-        if (errno == EINTR) continue;
-        return -1;
-      }
-      if (eventfd_t count; ready[1].revents != 0 && ::eventfd_read(prompt_wake, &count) == 0) {
-        if (prompt_stop != 0) return -1;
-        ::el_set(edit, EL_PREP_TERM, 0);
-        ::el_set(edit, EL_PREP_TERM, 1);
-        ::el_resize(edit);
-        ::el_set(edit, EL_REFRESH);
-        continue;
-      }
-      char byte = 0;
-      const ssize_t n = ::read(STDIN_FILENO, &byte, 1);
-      if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-      if (n <= 0) return static_cast<int>(n);
-      const std::size_t used = std::mbrtowc(character, &byte, 1, &state);
-      if (used == static_cast<std::size_t>(-2)) continue;  // not yet whole
-      if (used == static_cast<std::size_t>(-1)) *character = L'\uFFFD';
-      return 1;
-    }
-  }
-
   std::string text_;
   Log& log_;
   bool hint_shown_ = false;  // kHowToEnd after Ctrl-C
-  std::unique_ptr<EditLine, decltype(&::el_end)> edit_{nullptr, ::el_end};
-  std::unique_ptr<History, decltype(&::history_end)> history_{nullptr, ::history_end};
 };
 
 void show_help(const PromptText& text, Log& log) {

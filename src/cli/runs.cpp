@@ -19,7 +19,7 @@
 #include "store/layout.h"
 #include "store/run_events.h"
 #include "store/run_folder.h"
-#include "store/run_lock.h"
+#include "store/run_writer.h"
 #include "train/end.h"
 
 namespace heed {

@@ -3,15 +3,15 @@
 #include <cblas.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <initializer_list>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -37,18 +37,20 @@ void* map_buffer() {
   return ::mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
+// For signal handlers.
+void end_with(Exit exit, std::initializer_list<const char*> message) {
+  for (const char* part : message) (void)!::write(STDERR_FILENO, part, std::strlen(part));
+  ::_exit(static_cast<int>(exit));
+}
+
 void end_if_there_is_no_room(int) {
   void* room = map_buffer();
-  if (room != MAP_FAILED) {
-    ::munmap(room, kBuffer);
-    return;
-  }
-  for (const std::string_view part :
-       {std::string_view("heed: error: not enough memory: OpenBLAS needs 128 MiB of address space "
-                         "for each thread.\n  try: "),
-        std::string_view(kMoreRoom), std::string_view("\n")})
-    (void)!::write(STDERR_FILENO, part.data(), part.size());
-  ::_exit(static_cast<int>(Exit::memory));
+  if (room == MAP_FAILED)
+    end_with(Exit::memory,
+             {"heed: error: not enough memory: OpenBLAS needs 128 MiB of address space for each "
+              "thread.\n  try: ",
+              kMoreRoom, "\n"});
+  ::munmap(room, kBuffer);
 }
 
 // All buffers are mapped here, after checking that each fits.
@@ -69,30 +71,27 @@ void map_buffers(int threads) {
   for (void* buffer : buffers) blas_memory_free(buffer);
 }
 
-// OPENBLAS_CORETYPE may name kernels that this processor cannot run: a child tries.
+// OPENBLAS_CORETYPE, which may name kernels that this processor cannot run.
+const char* chosen_kernels = nullptr;
+
+void end_for_chosen_kernels(int) {
+  end_with(Exit::usage,
+           {"heed: error: this processor cannot run the kernels that OPENBLAS_CORETYPE names, ",
+            chosen_kernels, ".\n  try: unset OPENBLAS_CORETYPE\n"});
+}
+
+// Tries them now, before a run folder is made.
 void try_chosen_kernels() {
-  const char* chosen = std::getenv("OPENBLAS_CORETYPE");
-  if (chosen == nullptr) return;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const std::vector<double> a(64 * 64), b(64 * 64);
-    std::vector<double> c(64 * 64);
-    const std::vector<float> af(64 * 64), bf(64 * 64);
-    std::vector<float> cf(64 * 64);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1, a.data(), 64, b.data(),
-                64, 0, c.data(), 64);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1, af.data(), 64, bf.data(),
-                64, 0, cf.data(), 64);
-    ::_exit(0);
-  }
-  int status = 0;
-  if (child > 0 && ::waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
-      WTERMSIG(status) == SIGILL)
-    throw Error(
-        Exit::usage,
-        std::string("this processor cannot run the kernels that OPENBLAS_CORETYPE names, ") +
-            chosen + ".",
-        "unset OPENBLAS_CORETYPE");
+  chosen_kernels = std::getenv("OPENBLAS_CORETYPE");
+  if (chosen_kernels == nullptr) return;
+  std::signal(SIGILL, end_for_chosen_kernels);
+  const auto multiply = []<class T>(std::vector<T> a, std::vector<T> c) {
+    gemm<T>(1, as_is(Mat<const T>(a.data(), 64, 64)), as_is(Mat<const T>(a.data(), 64, 64)), 0,
+            Mat<T>(c.data(), 64, 64));
+  };
+  constexpr std::size_t kSize = 64 * 64;
+  multiply(std::vector<float>(kSize), std::vector<float>(kSize));
+  multiply(std::vector<double>(kSize), std::vector<double>(kSize));
 }
 
 }  // namespace

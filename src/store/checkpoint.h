@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/system_calls.h"
+#include "base/files.h"
 #include "store/safetensors.h"
 #include "store/state.h"
 #include "text/tokenizers.h"

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "base/system_calls.h"
+#include "base/files.h"
 #include "store/layout.h"
 
 namespace heed {

@@ -1,10 +1,14 @@
 #include "store/run_writer.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "base/folders.h"
@@ -20,6 +24,38 @@ namespace {
 
 constexpr std::string_view kRemoving = ".tmp-removed-";
 
+std::string holder(int fd) {
+  char text[32];
+  const ssize_t n = ::pread(fd, text, sizeof text, 0);
+  std::string pid(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+  pid.resize(std::min(pid.size(), pid.find_first_not_of("0123456789")));
+  return pid.empty() ? "another process" : "process " + pid;
+}
+
+int open_and_lock(const fs::path& run, const fs::path& path) {
+  refuse_link_or_pipe(path);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (fd < 0) throw_file_error("lock", path, errno);
+  for (int left = 5;; --left) {
+    if (repeat_if_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return fd;
+    if (errno != EWOULDBLOCK || left == 0) break;
+    ::usleep(10'000);  // is_locked() holds it for a moment
+  }
+  const int error = errno;
+  const std::string who = holder(fd);
+  ::close(fd);
+  if (error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS)
+    throw Error(Exit::store,
+                fmt::format("cannot lock {}: its file system has no locks ({}), without which two "
+                            "processes could write one run",
+                            quoted_path(path), std::generic_category().message(error)),
+                "a run folder on a local disk");
+  if (error != EWOULDBLOCK) throw_file_error("lock", path, error);
+  throw Error(Exit::usage,
+              fmt::format("{} is writing {} (lock {})", who, quoted_path(run), path.string()),
+              "wait until it is done, or stop it");
+}
+
 // "runs/x/" -> "runs/x" and "." -> "/home/me/runs/x", so that it can be renamed.
 fs::path with_name(const fs::path& path) {
   const fs::path run = path.has_filename() ? path : path.parent_path();
@@ -28,39 +64,23 @@ fs::path with_name(const fs::path& path) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
-// Could a start that was killed have left this folder? Whatever else is in it belongs to somebody,
-// and a link leads to somebody's folder. `own`: under heed's temporary name; else nothing that a
-// user could miss may be in it.
-bool is_leftover(const fs::path& folder, bool own) {
+// Could a start that was killed have left this folder? It makes the lock first and config.json
+// last. Whatever else is in it belongs to somebody, and a link leads to somebody's folder.
+bool is_leftover(const fs::path& folder) {
+  const auto temporary = [](const std::string& name) { return name.starts_with(".tmp-"); };
   const auto left_behind = [&](const std::string& name) {
-    if (name == kCheckpoints || name.starts_with(".tmp-") || name == kLockFile) return true;
-    if (own) return std::ranges::count(kRunFiles, name) > 0;
-    std::error_code error;
+    if (name == kCheckpoints) return std::ranges::all_of(names_in(folder / name), temporary);
+    std::error_code none;
+    if (std::ranges::count(kLineFiles, name) > 0) return fs::file_size(folder / name, none) == 0;
     // (train.log may tell of a resume that failed.)
-    return name == kOriginFile || name == kTrainLog ||
-           (std::ranges::count(kRunFiles, name) > 0 && fs::file_size(folder / name, error) == 0 &&
-            !error);
+    return temporary(name) || name == kLockFile || name == kOriginFile || name == kRunText ||
+           name == kTrainLog;
   };
-  const fs::path checkpoints = folder / kCheckpoints;
   std::error_code none;
-  if (fs::symlink_status(folder, none).type() == fs::file_type::directory) {
-    const std::vector<std::string> names = names_in(folder);
-    const bool started = names.empty() ? own : std::ranges::count(names, kLockFile) > 0;
-    return started && std::ranges::all_of(names, left_behind) &&
-           (!path_exists(checkpoints) ||
-            std::ranges::all_of(names_in(checkpoints),
-                                [](const std::string& name) { return name.starts_with(".tmp-"); }));
-  }
-  return false;
-}
-
-void require_leftover(const fs::path& folder) {
-  if (is_leftover(folder, true)) return;
-  throw Error(Exit::usage,
-              fmt::format("{} is in the way: a new run is made there, and it is not what a "
-                          "killed start leaves.",
-                          quoted_path(folder)),
-              "move it away, or another run folder");
+  if (fs::symlink_status(folder, none).type() != fs::file_type::directory) return false;
+  const std::vector<std::string> names = names_in(folder);
+  return (names.empty() || std::ranges::count(names, kLockFile) > 0) &&
+         std::ranges::all_of(names, left_behind);
 }
 
 void empty_but_for_lock(const fs::path& folder, SystemCalls& calls) {
@@ -68,13 +88,51 @@ void empty_but_for_lock(const fs::path& folder, SystemCalls& calls) {
     if (name != kLockFile) remove_tree(folder / name, calls);
 }
 
-// The lock goes last: what is left when this fails or is killed is still known as a leftover.
-void remove_leftover(const fs::path& folder, SystemCalls& calls) {
+// What is left when this is killed is still known as a leftover: config.json goes first, the lock
+// last.
+void remove_start(const fs::path& folder, SystemCalls& calls) try {
+  remove_tree(folder / kConfigFile, calls);
   empty_but_for_lock(folder, calls);
   remove_tree(folder, calls);
+} catch (const Error&) {  // the next start takes it over
 }
 
 }  // namespace
+
+bool is_locked(const fs::path& run) {
+  const int fd = ::open((run / kLockFile).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return false;
+  const bool locked = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return locked;
+}
+
+RunLock::RunLock(const fs::path& run) {
+  const fs::path path = run / kLockFile;
+  fd_ = open_and_lock(run, path);
+  while (!is_same_file(fd_, path)) {
+    ::close(fd_);
+    fd_ = -1;
+    fd_ = open_and_lock(run, path);
+  }
+  // For the message above; the lock holds even if this cannot be written.
+  const std::string pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, pid.data(), pid.size(), 0);
+}
+
+RunLock::~RunLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void RunLock::require_held(const fs::path& run) const {
+  if (is_same_file(fd_, run / kLockFile)) return;
+  throw Error(
+      Exit::store,
+      fmt::format("the run folder {} was moved or removed while the run trained", quoted_path(run)),
+      "heed resume where it is now, which goes on from its last checkpoint");
+}
+
+RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
 fs::path free_name(const fs::path& path) {
   const fs::path named = with_name(path);
@@ -87,8 +145,7 @@ RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
     : run_(std::move(run)), lock_(std::move(lock)), calls_(&calls) {}
 
 void RunWriter::require_free(const fs::path& run, bool force) {
-  if (!path_exists(run)) return;
-  if (!is_run(run) && is_leftover(run, false)) return;
+  if (!path_exists(run) || is_leftover(run)) return;
   if (!is_run(run))
     throw Error(force ? Exit::store : Exit::usage,
                 fmt::format("{} exists already and is not a run of heed (a folder with "
@@ -110,47 +167,41 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) throw_file_error("create the folder", parent, error.value());
-  const fs::path temporary = parent / (".tmp-" + run.filename().string());
-  const bool made = make_folder(temporary, calls);  // else by a start that was killed or still runs
-  std::optional<RunLock> lock;
+  fs::path old;
+  if (is_run(run)) {
+    const RunLock lock(run);  // no process may be writing it
+    rename_path(run, old = free_name(run), calls);
+  }
   try {
-    if (!made) require_leftover(temporary);
-    lock.emplace(temporary);
-  } catch (const Error& e) {
-    if (made && e.exit() != Exit::usage) calls.remove_all(temporary.c_str());  // not in use
-    require_free(run, force);  // perhaps it failed because another start put its run there
+    return begin(run, first, calls);
+  } catch (...) {
+    if (!old.empty()) calls.rename(old.c_str(), run.c_str());
     throw;
   }
-  RunWriter writer(run, std::move(*lock), calls);  // locks the folder until a failure removed it
+}
+
+RunWriter RunWriter::begin(const fs::path& run, const FirstFiles& first, SystemCalls& calls) {
+  make_folder(run, calls);  // unless a start did that was killed or still runs
+  RunWriter writer(run, RunLock(run), calls);
+  require_free(run, false);  // again, now that no other start can put its run there
   try {
-    require_free(run, force);    // again, now that no other start can put its run there
-    std::optional<RunLock> old;  // no process may be writing it
-    if (path_exists(run)) old.emplace(run);
-    const bool taken_over = old && !is_run(run);
-    empty_but_for_lock(temporary, calls);
-    const fs::path checkpoints = temporary / kCheckpoints;
-    make_folder(checkpoints, calls);
-    // Tests now, not at the first checkpoint, whether the file system has links.
-    replace_symlink(checkpoints / ".tmp-link", "none", calls);
-    remove_tree(checkpoints / ".tmp-link", calls);
-    if (!first.text.empty()) copy_file(first.text, temporary / kRunText, calls);
-    replace_file(temporary / kOriginFile, first.origin, calls);
-    replace_file(temporary / kConfigFile, first.config, calls);
-    for (const char* file : kLineFiles) writer.lines_.try_emplace(file, temporary / file, calls);
-    sync_folder(temporary, calls);
-    if (taken_over) {
-      remove_leftover(run, calls);
+    if (names_in(run).size() > 1)
       writer.notes_.push_back(fmt::format(
           "{} was left by a start that was killed: it is taken over", quoted_path(run)));
-    }
-    put_in_place(temporary, run, old && !taken_over ? free_name(run) : "", calls);
-    for (auto& [file, lines] : writer.lines_) lines.renamed(run / file);
+    empty_but_for_lock(run, calls);
+    sync_folder(run, calls);
+    if (!first.text.empty()) copy_file(first.text, run / kRunText, calls);
+    for (const char* file : kLineFiles) AppendFile(run / file, calls);
+    replace_file(run / kOriginFile, first.origin, calls);
+    make_folder(writer.checkpoints(), calls);
+    // Tests now, not at the first checkpoint, whether the file system has links.
+    replace_symlink(writer.checkpoints() / ".tmp-link", "none", calls);
+    remove_tree(writer.checkpoints() / ".tmp-link", calls);
+    sync_folder(folder_of(run), calls);
+    replace_file(run / kConfigFile, first.config, calls);
     return writer;
   } catch (...) {
-    try {
-      remove_leftover(temporary, calls);
-    } catch (const Error&) {  // the next start takes it over
-    }
+    remove_start(run, calls);
     throw;
   }
 }
@@ -164,7 +215,6 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   writer.free_links();
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
   writer.other_best_ = other_best(run);
-  writer.lines_.try_emplace(kMetrics, run / kMetrics, calls);
   return writer;
 }
 
@@ -185,41 +235,17 @@ void RunWriter::free_links() {
   }
 }
 
-bool RunWriter::follow_folder() {
-  if (lock_.lost(run_))
-    throw Error(Exit::store, fmt::format("the run folder {} was removed while the run trained.",
-                                         quoted_path(run_)));
-  const fs::path now = lock_.folder();
-  std::error_code none;
-  if (now.empty() || fs::equivalent(now, run_, none)) return false;
-  notes_.push_back(fmt::format("the run folder is {} now", quoted_path(now)));
-  run_ = now;
-  for (auto& [file, lines] : lines_) lines.renamed(run_ / file);
-  return true;
-}
-
-void RunWriter::keep_lines() {
-  std::erase_if(lines_, [&](const auto& entry) {
-    if (entry.second.in_place()) return false;
-    notes_.push_back(
-        fmt::format("{} was moved or removed: {}", entry.first,
-                    entry.first == kFilm ? "it gets no more frames" : "a new one begins here"));
-    return true;
-  });
-}
-
-void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int64_t spared) {
-  follow_folder();
-  keep_lines();
-  try {
-    for (auto& [file, lines] : lines_) lines.sync();
-    write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
-    states_[contents.state.step] = contents.state;
-    finish_save(contents.state.step, keep_last, spared);
-  } catch (const Error&) {
-    if (!follow_folder()) throw;
-    save(contents, keep_last, spared);  // it was renamed in between
-  }
+void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int64_t spared) try {
+  lock_.require_held(run_);
+  for (const char* file : kLineFiles)
+    if (has_lines(run_, file)) AppendFile(run_ / file, *calls_).sync();
+  make_folder(checkpoints(), *calls_);  // it may have been removed
+  write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
+  states_[contents.state.step] = contents.state;
+  finish_save(contents.state.step, keep_last, spared);
+} catch (const Error&) {
+  lock_.require_held(run_);  // else this is the reason
+  throw;
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
@@ -297,13 +323,11 @@ void RunWriter::remove_checkpoint(const std::string& name) {
 MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
   MetricsCut metrics;
   for (const char* file : kLineFiles) {
-    const bool of_create = lines_.erase(file) > 0;
     if (file == kMetrics || has_lines(from, file)) {
       const MetricsCut cut = heed::copy_lines(
           from, run_, file, [&](std::int64_t at) { return at <= step; }, *calls_);
       if (file == kMetrics) metrics = cut;
-      lines_.try_emplace(file, run_ / file, *calls_);
-    } else if (of_create) {
+    } else if (from != run_) {
       remove_tree(run_ / file, *calls_);
     }
   }
@@ -311,22 +335,22 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
 }
 
 void RunWriter::drop_frames(const std::set<std::int64_t>& steps) {
-  if (!lines_.contains(kFilm) || !lines_.at(kFilm).in_place()) return;
+  if (!has_lines(run_, kFilm)) return;
   try {
     heed::copy_lines(
         run_, run_, kFilm, [&](std::int64_t at) { return !steps.contains(at); }, *calls_);
-    lines_.erase(kFilm);
-    lines_.try_emplace(kFilm, run_ / kFilm, *calls_);
   } catch (const Error& e) {
     notes_.push_back(fmt::format("the film keeps more frames than it should: {}", e.what()));
   }
 }
 
 void RunWriter::append(const char* file, std::string_view json_line) {
-  if (file == kFilm && !lines_.contains(file)) return;  // a film begins with its probe
   try {
-    // Opened again if it was moved or removed.
-    lines_.try_emplace(file, run_ / file, *calls_).first->second.append_line(json_line);
+    lock_.require_held(run_);
+    if (std::string_view(file) == kFilm && !has_lines(run_, kFilm))  // it begins with its probe
+      throw Error(Exit::store, fmt::format("{} was moved or removed, and gets no more frames",
+                                           quoted_path(run_ / kFilm)));
+    AppendFile(run_ / file, *calls_).append_line(json_line);
     losing_lines_.erase(file);
   } catch (const Error& e) {
     if (!losing_lines_.insert(file).second) return;

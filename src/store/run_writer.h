@@ -1,5 +1,4 @@
-// The only writer of a run folder. Holds the folder's lock (RUN/.lock) as long as it lives; the
-// kernel releases it when the process dies.
+// The only writer of a run folder, which holds the folder's lock as long as it lives.
 //
 // save() may run in a background thread while another appends metrics, but not two saves at once.
 #pragma once
@@ -18,9 +17,33 @@
 #include "store/best.h"
 #include "store/checkpoint.h"
 #include "store/run_events.h"
-#include "store/run_lock.h"
 
 namespace heed {
+
+// Does a process write this run? Changes nothing.
+bool is_locked(const std::filesystem::path& run);
+
+// An exclusive lock on a run folder, held through the file RUN/.lock (flock), which carries the
+// holder's process id. The kernel releases it when the process ends, however it ends; programs
+// that the process starts do not inherit it.
+class RunLock {
+ public:
+  // Error (Exit::usage) with the holder's process id if another has it.
+  explicit RunLock(const std::filesystem::path& run);
+  ~RunLock();
+  RunLock(RunLock&& other) noexcept;
+  RunLock& operator=(RunLock&&) = delete;
+
+  // Error (Exit::store) unless `run` is the folder that was locked: it may have been moved or
+  // removed, and another be in its place.
+  void require_held(const std::filesystem::path& run) const;
+
+ private:
+  int fd_ = -1;
+};
+
+// "a/NAME.old-K" for "a/NAME", K the first free number.
+std::filesystem::path free_name(const std::filesystem::path& path);
 
 // The files that a run begins with.
 struct FirstFiles {
@@ -28,19 +51,16 @@ struct FirstFiles {
   std::filesystem::path text;  // the file copied to text.txt, or empty
 };
 
-// "a/NAME.old-K" for "a/NAME", K the first free number.
-std::filesystem::path free_name(const std::filesystem::path& path);
-
 class RunWriter {
  public:
   // Error (Exit::usage) if create() would refuse `run` because it already exists; with `force`,
   // only if it is not a run (Exit::store).
   static void require_free(const std::filesystem::path& run, bool force);
-  // A new run folder, put in place whole. An existing path is an Error (Exit::usage), or with
-  // `force` renamed to NAME.old-K, K the first free number. What a start that was killed left there
-  // is taken over. An Error if another process is writing
-  // it, or if it is not a run (Exit::store), or if the file system cannot hold one. A failed
-  // start leaves no folder, and the old run under its name.
+  // A new run folder, which is one once its config.json is there, the last of its files. An
+  // existing run is an Error (Exit::usage), or with `force` renamed to free_name(). What a start
+  // that was killed left there is taken over. An Error if another process is writing it, or if it
+  // is not a run (Exit::store), or if the file system cannot hold one. A failed start leaves no
+  // folder, and the old run under its name.
   static RunWriter create(const std::filesystem::path& run, bool force,
                           const FirstFiles& first = {}, SystemCalls& calls = system_calls());
   // An existing run, to continue it: takes the lock and removes what killed saves left behind. What
@@ -58,9 +78,8 @@ class RunWriter {
 
   // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
   // the `keep_last` newest (0: keeps all), those two, the steps 0 and `spared`, and what could not
-  // be read. Lines appended before are durable too. A run folder that was renamed is followed, and
-  // a file of lines that was moved or removed is begun again; both are noted. When it throws, the
-  // old or the new checkpoint is there whole.
+  // be read. Lines appended before are durable too. When it throws, the old or the new checkpoint
+  // is there whole. Error (Exit::store) if the run folder was moved or removed.
   void save(const CheckpointContents& contents, int keep_last, std::int64_t spared = -1);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
@@ -77,17 +96,17 @@ class RunWriter {
   MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step);
   // The same without the film's frames of these steps.
   void drop_frames(const std::set<std::int64_t>& steps);
-  // A line of kMetrics, or of kFilm while the run has one. One that cannot be written is lost,
-  // which is noted once.
+  // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
+  // cannot be written is lost, which is noted once.
   void append(const char* file, std::string_view json_line);
   // Has a line been lost since the last call? Then it is time to save.
   bool take_lost_line() { return std::exchange(lost_line_, false); }
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
+  static RunWriter begin(const std::filesystem::path& run, const FirstFiles& first,
+                         SystemCalls& calls);
   void free_links();
-  bool follow_folder();  // true: it was renamed
-  void keep_lines();
   void set_links(std::int64_t step);
   void prune(std::int64_t step, int keep_last, std::int64_t spared);
   void remove_checkpoint(const std::string& name);
@@ -95,7 +114,6 @@ class RunWriter {
   std::filesystem::path run_;
   RunLock lock_;
   SystemCalls* calls_;
-  std::map<std::string_view, AppendFile> lines_;
   std::vector<std::string> notes_;
   bool lost_line_ = false;
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/input_file.h"
-#include "base/system_calls.h"
 #include "nn/param.h"
 #include "store/safetensors_header.h"
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/system_calls.h"
+#include "base/files.h"
 
 namespace heed {
 

@@ -81,7 +81,6 @@ class Terminal : public Listener {
     log_.fields(valid_line(line, metric_), line.verdict == "new best");
   }
 
-  void saved(const State&) override { log_.keep_file((run_.path() / kTrainLog).string()); }
   void remarked(const std::string& warning) override { log_.warn(warning); }
 
   void ended(Stop stop, const Moment& m) override {

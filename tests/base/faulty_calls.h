@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "base/system_calls.h"
+#include "base/files.h"
 
 namespace heed {
 

@@ -45,6 +45,16 @@ class Signals(RunsTest):
                 steps = [e["step"] for e in self.metrics(name, "train")]
                 self.assertEqual(steps, list(range(1, at + 4)))
 
+    def test_a_launchers_signal_ends_the_reading_of_data_as_sigterm_does(self):
+        for number in (signal.SIGTERM, signal.SIGUSR1):
+            with self.subTest(number.name):
+                p = self.spawn("train", "-", stdin=subprocess.PIPE)
+                p.stdin.write("the old mill\n" * 10000)  # more than a pipe holds: it has begun to read
+                p.stdin.flush()
+                p.send_signal(number)
+                self.assertEqual(p.wait(timeout=60), -signal.SIGTERM)  # a shell says 143
+                p.communicate()
+
     def test_a_stopped_run_is_the_whole_run(self):
         config = self.config(**LONG)
         p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "2")

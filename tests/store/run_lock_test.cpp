@@ -1,4 +1,4 @@
-#include "store/run_lock.h"
+#include "store/run_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -56,28 +57,29 @@ TEST_F(RunStart, TheCurrentFolderIsRenamedByItsName) {
 }
 
 TEST_F(RunStart, WhatAKilledStartDidNotLeaveIsNeverRemoved) {
-  const fs::path folder = run_.parent_path() / (".tmp-" + run_.filename().string());
-  const fs::path precious = run_.parent_path() / "stuff";
+  const fs::path precious = folder_.path() / "stuff";
   const auto is_refused = [&] {
-    expect_error([&] { RunWriter::create(run_, false); }, Exit::usage, {folder.string()});
-    EXPECT_FALSE(fs::exists(run_));
+    EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
+                HasSubstr("not a run of heed"));
+    EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }), HasSubstr("not a run of heed"));
   };
-  fs::create_directories(folder);
-  for (const char* name : {"mine.txt", ".lock"}) {
-    replace_file(folder / name, "precious");
-    is_refused();
+  fs::create_directories(run_);
+  for (const char* name : {"text.txt", ".lock", "mine.txt", "metrics.jsonl", "config.json"}) {
+    replace_file(run_ / name, "precious");
+    if (name != std::string(".lock")) is_refused();  // with the lock alone text.txt is a leftover
+    if (name == std::string("text.txt") || name == std::string(".lock")) continue;
+    EXPECT_EQ(read_file(run_ / name, 9), "precious");
+    fs::remove(run_ / name);
   }
-  EXPECT_EQ(read_file(folder / "mine.txt", 9), "precious");
-  fs::remove(folder / "mine.txt");
-  fs::create_directories(folder / "checkpoints" / "step-00000004");
+  fs::create_directories(run_ / "checkpoints" / "step-00000004");
   is_refused();
-  EXPECT_TRUE(fs::exists(folder / "checkpoints" / "step-00000004"));
-  fs::remove_all(folder);
+  EXPECT_TRUE(fs::exists(run_ / "checkpoints" / "step-00000004"));
+  fs::remove_all(run_);
   fs::create_directories(precious);
-  replace_file(precious / "config.json", "precious");
-  fs::create_directory_symlink("stuff", folder);
+  replace_file(precious / ".lock", "precious");
+  fs::create_directory_symlink(precious, run_);
   is_refused();
-  EXPECT_EQ(read_file(precious / "config.json", 9), "precious");
+  EXPECT_EQ(read_file(precious / ".lock", 9), "precious");
 }
 
 TEST_F(RunStart, OfSeveralAtOnceOneWinsAndTheOthersAreRefused) {
@@ -174,17 +176,80 @@ TEST_F(RunStart, AStartThatFailsAndCannotBeRemovedEitherIsTakenOver) {
 }
 
 TEST_F(RunStart, WhatAKilledStartLeftIsReplacedButNotThatOfAStartThatGoesOn) {
-  const fs::path left = run_.parent_path() / ".tmp-run";
-  fs::create_directories(left / "checkpoints");
-  std::ofstream(left / "text.txt") << "of another";
+  fs::create_directories(run_ / "checkpoints");
+  std::ofstream(run_ / "text.txt") << "of another";
   {
-    const RunLock lock(left);
-    expect_error([&] { RunWriter::create(run_, false); }, Exit::usage,
-                 {left.string(), std::to_string(::getpid())});
+    const RunLock lock(run_);
+    EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
+                HasSubstr("is writing"));
   }
-  RunWriter::create(run_, false);
+  EXPECT_THAT(RunWriter::create(run_, false).take_notes(),
+              ::testing::ElementsAre(HasSubstr("taken over")));
   EXPECT_FALSE(path_exists(run_ / "text.txt"));
   EXPECT_THAT(names_in(run_.parent_path()), ::testing::ElementsAre("run"));
+}
+
+// Ends the process, as a kill does, instead of a call.
+class DeadlyCalls : public FaultyCalls {
+  int open(const char* path, int flags, mode_t mode) override {
+    return deadly(FaultyCalls::open(path, flags, mode));
+  }
+  ssize_t write(int fd, const void* bytes, std::size_t size) override {
+    return deadly(FaultyCalls::write(fd, bytes, size));
+  }
+  int fsync(int fd) override { return deadly(FaultyCalls::fsync(fd)); }
+  int close(int fd) override { return deadly(FaultyCalls::close(fd)); }
+  int mkdir(const char* path, mode_t mode) override {
+    return deadly(FaultyCalls::mkdir(path, mode));
+  }
+  int symlink(const char* target, const char* path) override {
+    return deadly(FaultyCalls::symlink(target, path));
+  }
+  int rename(const char* from, const char* to) override {
+    return deadly(FaultyCalls::rename(from, to));
+  }
+  int remove_all(const char* path) override { return deadly(FaultyCalls::remove_all(path)); }
+
+  template <class Result>
+  Result deadly(Result result) {
+    if (failures > 0) ::_exit(9);
+    return result;
+  }
+};
+
+TEST_F(RunStart, OneThatIsKilledAtAnyCallIsTakenOverAndTheOldRunIsWhole) {
+  for (const bool force : {false, true}) {
+    bool killed = true;
+    for (int n = 1; killed; ++n) {
+      ASSERT_LT(n, 200);
+      TemporaryFolder folder;
+      const fs::path run = folder.path() / "run";
+      if (force) RunWriter::create(run, false, {"{}", "old", ""});
+      const FirstFiles first{"{}", "new", "/etc/hostname"};
+      const pid_t child = ::fork();
+      if (child == 0) {
+        DeadlyCalls calls;
+        calls.fail_at = n;
+        RunWriter::create(run, force, first, calls);
+        ::_exit(0);
+      }
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      killed = WEXITSTATUS(status) == 9;
+      SCOPED_TRACE(n);
+      const fs::path aside = run.string() + ".old-1";
+      const bool moved = path_exists(aside);
+      if (force) {
+        EXPECT_EQ(read_file((moved ? aside : run) / "config.json", 9), "old");
+      }
+      if (is_run(run))
+        EXPECT_NO_THROW(RunWriter::open(run));
+      else
+        EXPECT_NO_THROW(RunWriter::create(run, false, first));
+      const bool is_new = moved || !force;
+      EXPECT_EQ(read_file(run / "config.json", 9), is_new ? "new" : "old");
+    }
+  }
 }
 
 TEST_F(RunStart, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {

@@ -192,6 +192,48 @@ TEST_F(Writer, LinesOfAnotherRunUpToAStepAreItsOwnFromThenOn) {
   EXPECT_EQ(read_file(stem / "film.jsonl", 1000), before);
 }
 
+TEST_F(Writer, CheckpointsThatWereRemovedAreBegunAgain) {
+  RunWriter writer = RunWriter::create(run_, false);
+  writer.save(at(10, 10).contents(), 1);
+  fs::remove_all(run_ / "checkpoints");
+  writer.save(at(20, 10).contents(), 1);
+  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 20);
+}
+
+TEST_F(Writer, LinesAreBegunAgainIfTheirFileWasMovedButNotAFilm) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const char* file : {kMetrics, kFilm}) {
+    writer.append(file, R"({"step":1})");
+    fs::rename(run_ / file, folder_.path() / file);
+  }
+  writer.append(kMetrics, R"({"step":2})");
+  EXPECT_TRUE(writer.take_notes().empty());
+  writer.append(kFilm, R"({"step":2})");
+  writer.append(kFilm, R"({"step":3})");
+  EXPECT_THAT(writer.take_notes(), ElementsAre(HasSubstr("film.jsonl")));
+  EXPECT_TRUE(writer.take_lost_line());
+  EXPECT_EQ(metrics(), "{\"step\":2}\n");
+  EXPECT_EQ(read_file(folder_.path() / kMetrics, 100), "{\"step\":1}\n");
+  writer.save(at(10, 10).contents(), 1);
+  EXPECT_FALSE(path_exists(run_ / kFilm));
+}
+
+TEST_F(Writer, AFolderThatWasMovedIsNotFollowedAndAnotherInItsPlaceIsLeftAlone) {
+  RunWriter writer = RunWriter::create(run_, false);
+  fs::rename(run_, folder_.path() / "moved");
+  const auto is_refused = [&] {
+    EXPECT_THAT(error_of([&] { writer.save(at(10, 10).contents(), 1); }),
+                AllOf(HasSubstr(run_.string()), HasSubstr("moved or removed")));
+    writer.append(kMetrics, R"({"step":1})");
+    EXPECT_TRUE(writer.take_lost_line() || path_exists(run_));
+  };
+  is_refused();
+  RunWriter other = RunWriter::create(run_, false);
+  is_refused();
+  EXPECT_EQ(metrics(), "");
+  EXPECT_TRUE(list_steps(run_).empty());
+}
+
 TEST_F(Writer, ATornLineThatIsJsonAllTheSameIsDropped) {
   RunWriter writer = RunWriter::create(run_, false);
   std::ofstream(run_ / "metrics.jsonl") << "{\"step\":1}\n{\"step\":1}";

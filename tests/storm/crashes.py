@@ -96,11 +96,10 @@ class Crashes:
         self.log.unlink(missing_ok=True)
 
     def start(self, **environment):
-        """Trains, or resumes an existing run."""
+        """Trains, taking over what a killed start left, or resumes an existing run."""
         run = self.root / "run"
         if (run / "config.json").exists():
             return self.run("resume", run, "--threads", self.draw.randint(1, 3), **environment)
-        shutil.rmtree(run, ignore_errors=True)
         return self.train(**environment)
 
     def train(self, *arguments, **environment):
