@@ -105,7 +105,7 @@ bool parse_shared(CommandLine& line, RunRequest& request) {
   request.command = line.as_typed();
   if (!line.parse()) return false;
   request.threads = line.threads();
-  request.exchange = &line.exchange();
+  request.crew = line.crew();
   return true;
 }
 

@@ -83,7 +83,11 @@ class Exchange {
   void gather(T* all, const Parts& parts, To to = To::all) {
     gather_bytes(reinterpret_cast<char*>(all), sizeof(T), parts, to);
   }
-  void gather(std::vector<std::string>& texts, const Parts& parts);  // to all
+  template <class T>
+  void gather(std::vector<T>& all, const Parts& parts) {
+    gather(all.data(), parts);
+  }
+  void gather(std::vector<std::string>& texts, const Parts& parts);
   // The first rank has `all`; then every rank has its part.
   template <class T>
   void scatter(T* all, const Parts& parts) {

@@ -10,21 +10,29 @@
 
 namespace heed {
 
-Gradients::Gradients(const Transformer& model, int shards, Pool& pool, Exchange& exchange,
-                     const Slices& slices)
+int shards_held(int shards, const Crew& crew) {
+  return crew.alone() ? shards : shards / crew.ranks() + 2;
+}
+
+Gradients::Result& Gradients::Result::operator+=(const Result& other) {
+  loss += other.loss;
+  requests |= other.requests;
+  return *this;
+}
+
+Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices)
     : model_(&model),
-      pool_(&pool),
-      exchange_(&exchange),
+      crew_(crew),
       slices_(slices),
-      parts_(equal_parts(shards, exchange.ranks())),
-      first_(static_cast<int>(parts_[exchange.rank()])),
-      workers_(pool.threads()),
+      parts_(equal_parts(shards, crew.ranks())),
+      first_(static_cast<int>(parts_[crew.exchange().rank()])),
+      workers_(crew.pool().threads()),
       results_(shards),
       received_(shards),
       blocks_(weight_blocks(model.table)),
       squares_(blocks_.size()) {
   if (slices_.blocks.empty()) slices_ = {{0, blocks_.size()}, {0, model.table.size()}};
-  const int rank = exchange.rank();
+  const int rank = crew.exchange().rank();
   for (std::size_t i = parts_[rank]; i < parts_[rank + 1]; ++i)
     shards_.emplace_back(model.table.size());
   // A rank can add two subtrees if it has all shards of both.
@@ -47,12 +55,12 @@ int Gradients::rank_of(int shard) const {
   return static_cast<int>(next - parts_.begin()) - 1;
 }
 
-LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
-                        const std::function<void()>& meanwhile, int wishes) {
+Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch& batch,
+                                 double smoothing, const std::function<void()>& meanwhile) {
   const int shards = static_cast<int>(shards_.size());
   const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
   products_.weights_changed(values.data(), values.size());
-  pool_->run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
+  crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
     const Timed timed(Work::other_layers);
     const int shard = first_ + task;
@@ -64,24 +72,18 @@ LossSums Gradients::run(const ParamVec<float>& values, const StepBatch& batch, d
     LossSums sums;
     for (int i = 0; i < batch.used[shard]; ++i)
       sums += train_micro_batch(*model_, pass, batch.shards[shard][i], options, worker.saved);
-    results_[shard] = {sums, wishes};
+    results_[shard] = {sums, batch.requests};
     for (const ParamInfo& info : model_->table.infos())
       if (info.init.frozen)
         std::memset(shards_[task].data() + info.param.offset, 0, info.param.size() * sizeof(float));
   });
-  exchange_->gather(results_.data(), parts_);
-  wishes_ = 0;
-  losses_.clear();
-  for (const ShardResult& result : results_) {
-    losses_.push_back(result.loss);
-    wishes_ |= result.wishes;
-  }
-  return tree_sum(losses_);
+  crew_.gather(results_);
+  return tree_sum(results_);
 }
 
 double Gradients::reduce() {
-  const bool alone = exchange_->ranks() == 1;
-  pool_->run(static_cast<int>(blocks_.size()), [&](int task, int) {
+  const bool alone = crew_.alone();
+  crew_.pool().run(static_cast<int>(blocks_.size()), [&](int task, int) {
     const Timed timed(Work::gradient_sum);
     const auto [begin, end, tensor] = blocks_[task];
     for (const auto& [to, from] : pairs_[0]) add(to, from, begin, end);
@@ -92,14 +94,14 @@ double Gradients::reduce() {
 }
 
 std::uint64_t Gradients::step_bytes() const {
-  const std::size_t others = exchange_->ranks() - 1, weights = slices_.numbers.back();
+  const std::size_t others = crew_.ranks() - 1, weights = slices_.numbers.back();
   std::size_t numbers = others * weights;
   for (const int root : roots_) {
     const int rank = rank_of(root);
     numbers += weights - (slices_.numbers[rank + 1] - slices_.numbers[rank]);
   }
   return numbers * sizeof(float) +
-         others * (results_.size() * sizeof(ShardResult) + blocks_.size() * sizeof(double));
+         others * (results_.size() * sizeof(Result) + blocks_.size() * sizeof(double));
 }
 
 // x[to] += x[from], and clears x[from]. Of other ranks' shards only numbers of this slice are here.
@@ -107,7 +109,7 @@ void Gradients::add(int to, int from, std::size_t begin, std::size_t end) {
   const auto numbers = [&](int shard) {
     return received_[shard].empty()
                ? shards_[shard - first_].data() + begin
-               : received_[shard].data() + begin - slices_.numbers[exchange_->rank()];
+               : received_[shard].data() + begin - slices_.numbers[crew_.exchange().rank()];
   };
   float* __restrict sum = numbers(to);
   float* __restrict part = numbers(from);
@@ -118,10 +120,11 @@ void Gradients::add(int to, int from, std::size_t begin, std::size_t end) {
 }
 
 void Gradients::exchange_partial_sums() {
-  const int rank = exchange_->rank();
+  Exchange& exchange = crew_.exchange();
+  const int rank = exchange.rank();
   const Parts& numbers = slices_.numbers;
   std::vector<Exchange::Message> sends, receives;
-  for (int r = 0; r < exchange_->ranks(); ++r)
+  for (int r = 0; r < exchange.ranks(); ++r)
     for (const int root : roots_) {
       if (r == rank) continue;
       if (rank_of(root) == rank)
@@ -130,8 +133,8 @@ void Gradients::exchange_partial_sums() {
       if (rank_of(root) == r)
         receives.push_back({r, received_[root].data(), received_[root].size() * sizeof(float)});
     }
-  exchange_->swap(sends, receives);
-  pool_->run(static_cast<int>(blocks_.size()), [&](int task, int) {
+  exchange.swap(sends, receives);
+  crew_.pool().run(static_cast<int>(blocks_.size()), [&](int task, int) {
     const Timed timed(Work::gradient_sum);
     const auto [begin, end, tensor] = blocks_[task];
     const auto block = static_cast<std::size_t>(task);
@@ -147,7 +150,7 @@ void Gradients::exchange_partial_sums() {
                   (end - begin) * sizeof(float));
     squares_[task] = sum_squares(sum().data() + begin, end - begin);
   });
-  exchange_->gather(squares_.data(), slices_.blocks);
+  exchange.gather(squares_, slices_.blocks);
 }
 
 }  // namespace heed

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/pool.h"
 #include "nn/transformer.h"
+#include "step/crew.h"
 #include "step/slices.h"
 #include "step/weight_blocks.h"
 
@@ -25,19 +25,28 @@ struct StepBatch {
   std::vector<int> used;                   // micro-batches of each shard
   std::int64_t tokens = 0;                 // source + target
   std::int64_t labels = 0;                 // scored tokens
+  int requests = 0;  // bits: what this process asks for, with this step, of all that share it
 };
+
+// How many arrays of the model's size a member of the crew has of so many shards, at most: its
+// share of them, and others' partial sums.
+int shards_held(int shards, const Crew& crew);
 
 class Gradients {
  public:
   // No slices: one process.
-  Gradients(const Transformer& model, int shards, Pool& pool, Exchange& exchange = one_process(),
-            const Slices& slices = {});
+  Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices = {});
+
+  struct Result {
+    LossSums loss;
+    int requests = 0;  // of all
+    Result& operator+=(const Result& other);
+  };
 
   // Loss of the step, its gradient left in the shards. `meanwhile`, if given, runs beside the
-  // shards on whichever thread is free first. `wishes`: bits that the ranks tell each other.
-  LossSums run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
-               const std::function<void()>& meanwhile = {}, int wishes = 0);
-  int wishes() const { return wishes_; }  // of all ranks, together
+  // shards on whichever thread is free first.
+  Result run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
+             const std::function<void()>& meanwhile = {});
 
   // Sums the shards of all ranks into sum(), this rank's slice of it, and clears the rest. Returns
   // the L2 norm of the whole sum.
@@ -53,26 +62,19 @@ class Gradients {
     TransformerSaved<float> saved;
   };
 
-  struct ShardResult {
-    LossSums loss;
-    int wishes;  // of its rank
-  };
   int rank_of(int shard) const;
   void add(int to, int from, std::size_t begin, std::size_t end);
   void exchange_partial_sums();
 
   const Transformer* model_;
-  Pool* pool_;
-  Exchange* exchange_;
+  Crew crew_;
   Slices slices_;
   Products<float> products_;
   Parts parts_;                          // of the shards
   int first_;                            // shard of this rank
   std::vector<ParamVec<float>> shards_;  // of this rank
   std::vector<Worker> workers_;
-  std::vector<ShardResult> results_;  // of all shards
-  std::vector<LossSums> losses_;      // theirs
-  int wishes_ = 0;
+  std::vector<Result> results_;                // of each shard
   std::vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
   std::vector<int> roots_;                     // shards that end up with a rank's partial sums
   std::vector<std::vector<float>> received_;   // [shard], of others: this slice of their sums

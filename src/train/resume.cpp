@@ -337,8 +337,8 @@ StoredRun read_stored_run(const ResumeRequest& request, const fs::path& folder,
 // Error (data) if the data is not that of the steps done.
 PreparedRun prepare_stored_run(const StoredRun& run, const RunRequest& request, Log& log) {
   for (const std::string& change : run.changes) log.info("changed: " + change);
-  PreparedRun prepared = prepare_run(run.config, run.origin.folder, tokenizers_of(run),
-                                     request.threads, *request.exchange);
+  PreparedRun prepared =
+      prepare_run(run.config, run.origin.folder, tokenizers_of(run), request.threads, request.crew);
   refuse_other_data(prepared.data, run.checkpoint, run.origin);
   if (run.checkpoint) refuse_cursor_beyond_data(prepared, *run.checkpoint);
   watch_signals();
@@ -449,7 +449,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
 
   const PreparedRun prepared = prepare_stored_run(stored, request.run, log);
   check_schedule(stored, prepared.config, prepared.plan.steps, log);
-  get_ready(prepared, request.run, request.run.folder, log);
+  require_room(prepared, request.run.folder, log);
   return train_to_the_end(prepared, request.run, run, log, [&](Trainer& trainer) {
     if (checkpoint) {
       trainer.restore(*checkpoint);
@@ -611,7 +611,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.branched_at = step;
   origin.command = request.run.command;
   origin.core_type = blas_core_type();
-  get_ready(prepared, request.run, request.branch, log);
+  require_room(prepared, request.branch, log);
   RunWriter run = RunWriter::create(request.branch, request.run.force,
                                     {origin_json(origin), dump_config(prepared.config), text});
 

@@ -74,8 +74,8 @@ PreparedStart prepare_start(const TrainRequest& request, const RunConfig& config
       changes = other_function(trained, config);
     }
   }
-  PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.run.threads,
-                                     *request.run.exchange);
+  PreparedRun prepared =
+      prepare_run(config, folder, std::move(tokenizers), request.run.threads, request.run.crew);
   const bool whole = initial && !request.partial;
   if (whole || !config.tokenizer.file.empty())
     refuse_foreign_vocabulary(prepared.data, whole ? "--init-from " + request.init_from
@@ -108,7 +108,7 @@ RunResult begin_run(PreparedStart& start, const TrainRequest& request, Log& log)
   const PreparedRun& prepared = start.prepared;
   const Origin origin{start.folder, prepared.data.hash, request.init_from, request.run.command,
                       blas_core_type()};
-  get_ready(prepared, request.run, request.run.folder, log);
+  require_room(prepared, request.run.folder, log);
   RunWriter run = RunWriter::create(
       request.run.folder, request.run.force,
       {origin_json(origin), dump_config(prepared.config), start.text ? start.text->path() : ""});

@@ -16,7 +16,6 @@
 #include "store/layout.h"
 #include "store/open_checkpoint.h"
 #include "store/trained_model.h"
-#include "train/ranks.h"
 #include "train/speed.h"
 
 namespace heed {
@@ -198,7 +197,6 @@ RunResult train_on_text(TextRequest request, Log& log) {
   say_model(log, text, start.prepared, before ? request.train.init_from : "");
 
   const double limit = kMeasured * 60 * request.minutes;
-  lead(start.prepared, Task::measure);
   const Speed speed = measure_speed(start.prepared, [&](std::int64_t steps, double seconds) {
     return steps >= kMeasuredSteps || seconds > limit || stop_signal() != 0;
   });

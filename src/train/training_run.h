@@ -24,7 +24,7 @@ struct RunRequest {
   int threads = 0;                // 0: as in the config
   std::int64_t stop_at = 0;       // 0: no limit
   double begin = seconds_now();   // of the command
-  Exchange* exchange = &one_process();
+  Crew crew;
 };
 
 struct RunResult {
@@ -44,10 +44,9 @@ struct FailedRun : Error {
   RunResult result;
 };
 
-// Error (store) unless a checkpoint has room on the disk of `run`; then gives the other ranks the
-// training. Before train_to_the_end(), and before a run folder is made.
-void get_ready(const PreparedRun& prepared, const RunRequest& request, const std::string& run,
-               Log& log);
+// Error (store) unless a checkpoint has room on the disk of `run`. Before train_to_the_end(), and
+// before a run folder is made.
+void require_room(const PreparedRun& prepared, const std::string& run, Log& log);
 
 // A run of a text keeps the checkpoint at which its rate begins to fall (train/resume.h).
 void keep_fall(RunWriter& run, const RunConfig& config);

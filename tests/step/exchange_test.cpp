@@ -75,7 +75,7 @@ class Ranks : public testing::Test {
   Numbers trained(const RunConfig& config, const Transformer& model, Exchange& exchange,
                   std::uint64_t* sent = nullptr) {
     Pool pool(1);
-    Stepper stepper(model, step_options(config), pool, exchange);
+    Stepper stepper(model, step_options(config), Crew(pool, exchange));
     StepBatch batch;
     const auto objective = make_objective(config);
     const Split split = counting_text(300);
@@ -87,9 +87,10 @@ class Ranks : public testing::Test {
     };
     for (int step = 1; step <= 4; ++step) {
       cursor = batcher.fill(step, cursor, batch);
+      batch.requests = 1 << exchange.rank();
       const std::uint64_t before = exchange.sent();
-      const StepResult result = stepper.gradient(step, batch, {}, 1 << exchange.rank());
-      EXPECT_EQ(result.wishes, (1 << exchange.ranks()) - 1);
+      const StepResult result = stepper.gradient(step, batch);
+      EXPECT_EQ(result.requests, (1 << exchange.ranks()) - 1);
       n.norms.push_back(result.gradient_norm);
       n.losses.push_back(result.sums.objective);
       if (step == 3) {  // looking at it changes nothing
@@ -103,7 +104,7 @@ class Ranks : public testing::Test {
     }
     stepper.gather_for_save();
     n.values = copy(stepper.values());
-    n.used = copy(stepper.used_values());
+    n.used = copy(stepper.weights().used);
     for (ParamVec<float>& moments : stepper.optimizer().moment_arrays())
       if (moments.size() > 0)
         n.moments.insert(n.moments.end(), moments.data(), moments.data() + moments.size());
