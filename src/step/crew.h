@@ -19,6 +19,7 @@ class Crew {
   Crew(Pool& pool, Exchange& exchange = one_process()) : pool_(&pool), exchange_(&exchange) {}
   // Without threads yet: what is handed down until it is known how many each process gets.
   Crew(Exchange& exchange = one_process()) : exchange_(&exchange) {}
+  Crew with(Pool& pool) const { return {pool, *exchange_}; }
 
   Pool& pool() const { return *pool_; }              // for what each process does alone
   Exchange& exchange() const { return *exchange_; }  // for those who know that there are ranks
@@ -48,7 +49,7 @@ class Crew {
   // What came out of the n tasks or things, of which each member has written its own.
   template <class T>
   void gather(std::vector<T>& results) const {
-    exchange_->gather(results, equal_parts(results.size(), ranks()));
+    if (!alone()) exchange_->gather(results, equal_parts(results.size(), ranks()));
   }
 
   // The first process's value becomes that of all.

@@ -111,7 +111,7 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   prepare_blas(threads);
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());
-  const Crew all(*pool, crew.exchange());
+  const Crew all = crew.with(*pool);
   PreparedRun run{
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
       all};

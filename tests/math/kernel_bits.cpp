@@ -37,6 +37,7 @@
 #include "step/newton_schulz.cpp"
 #include "step/optimizer.cpp"
 #include "step/optimizers.cpp"
+#include "step/slices.cpp"
 
 namespace heed {
 

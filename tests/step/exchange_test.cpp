@@ -169,6 +169,27 @@ TEST_F(Ranks, ShareWhatTheFirstHas) {
   });
 }
 
+TEST_F(Ranks, DoTheTasksOfACrewTogether) {
+  on_ranks(3, [](Exchange& exchange) {
+    Pool pool(2);
+    const Crew crew(pool, exchange);
+    std::vector<std::size_t> tasks(10), things(8);
+    crew.run(tasks.size(), [&](std::size_t i, int) { tasks[i] = i; });
+    crew.gather(tasks);
+    crew.in_pieces(things.size(), 2, [&](std::size_t begin, std::size_t end) {
+      EXPECT_LE(end - begin, 2u);
+      for (std::size_t i = begin; i < end; ++i) things[i] = i;
+    });
+    crew.gather(things);
+    for (const auto* all : {&tasks, &things})
+      for (std::size_t i = 0; i < all->size(); ++i) EXPECT_EQ((*all)[i], i);
+    EXPECT_TRUE(crew.any(exchange.rank() == 1));
+    EXPECT_FALSE(crew.any(false));
+    EXPECT_EQ(crew.sum(exchange.rank()), 3);
+    EXPECT_EQ(crew.in_words(), "2 threads in each of 3 processes");
+  });
+}
+
 TEST(Slices, AreWholeTensorsWhereMuonMovesThem) {
   const RunConfig config = causal_config({"model.d_model=256", "model.n_heads=2", "model.d_ff=512",
                                           "model.decoder_layers=4", "optimizer.type=muon"});
