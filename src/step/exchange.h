@@ -77,6 +77,11 @@ class Exchange {
     all.resize(size);
     broadcast(all.data(), size * sizeof all[0]);
   }
+  template <class First, class Second, class... More>
+  void share(First& first, Second& second, More&... more) {
+    share(first);
+    share(second, more...);
+  }
   // Every rank has its part of `all`; then all have the whole, or the first rank has.
   enum class To { all, first };
   template <class T>

@@ -14,28 +14,14 @@
 namespace heed {
 namespace {
 
-// What the others are told, on all ranks in the same order.
+// What the others are told; share() is called on all ranks in the same order.
 struct Assignment {
   Task task = Task::end;
   std::int64_t stop_at = 0;
   std::string config;
 
-  void share(Exchange& x) {
-    x.share(task);
-    x.share(stop_at);
-    x.share(config);
-  }
+  void share(Exchange& x) { x.share(task, stop_at, config); }
 };
-
-void share_files(Exchange& x, std::vector<NamedBytes>& files) {
-  std::size_t n = files.size();
-  x.share(n);
-  files.resize(n);
-  for (NamedBytes& file : files) {
-    x.share(file.name);
-    x.share(file.bytes);
-  }
-}
 
 void share_ids(Exchange& x, Ids& ids) {
   int vocab = ids.vocab();
@@ -47,20 +33,17 @@ void share_ids(Exchange& x, Ids& ids) {
 void share_split(Exchange& x, Split& split) {
   share_ids(x, split.source);
   share_ids(x, split.target);
-  x.share(split.source_begin);
-  x.share(split.target_begin);
-  x.share(split.lines);
-  x.share(split.source_file);
-  x.share(split.target_file);
-  x.share(split.target_bytes);
-  x.share(split.lossy);
+  x.share(split.source_begin, split.target_begin, split.lines, split.source_file, split.target_file,
+          split.target_bytes, split.lossy);
 }
 
 void share_parts(Exchange& x, Dataset& data, std::vector<NamedBytes>& tokenizers, int& threads) {
   share_split(x, data.train);
   share_split(x, data.valid);
-  share_files(x, tokenizers);
-  x.share(threads);
+  std::size_t files = tokenizers.size();
+  x.share(files, threads);
+  tokenizers.resize(files);
+  for (NamedBytes& file : tokenizers) x.share(file.name, file.bytes);
 }
 
 PreparedRun prepared_as_told(Exchange& x, const RunConfig& config) {
