@@ -37,7 +37,7 @@ class Crew {
       f(from + static_cast<std::size_t>(task), worker);
     });
   }
-  // f(begin, end) for n things in pieces of at most `most`, on the calling threads.
+  // f(begin, end) for n things in pieces of at most `most`, on the thread of each caller.
   template <class F>
   void in_pieces(std::size_t n, std::size_t most, F&& f) const {
     const auto [first, end] = part(n);
