@@ -7,7 +7,6 @@
 #include <csignal>
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -16,15 +15,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/format.h"
-#include "base/input_file.h"
-#include "base/launcher.h"
 #include "base/pool.h"
-#include "base/sha256.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
-#include "step/exchange.h"
 #include "train/ranks.h"
 
 namespace {
@@ -52,61 +46,43 @@ void keep_standard_streams() {
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR);
 }
 
-// Of several ranks one that fails ends all.
-heed::Exit report(heed::Exit exit, const std::string& what, heed::Exchange& exchange) {
-  heed::print_error((exchange.where() + what).c_str());
-  exchange.abort(exit);
-  return exit;
-}
-
-// Only equal programs with equal commands on equal processors train together.
-void require_equal_ranks(heed::Exchange& exchange, const std::vector<std::string>& args) {
-  heed::InputFile program("/proc/self/exe");
-  std::string command = "heed";
-  for (const std::string& arg : args) command += ' ' + heed::shell_word(arg);
-  exchange.require_same("this program", heed::sha256_of(program).substr(0, 12));
-  exchange.require_same("this command", command);
-  exchange.require_same("this OpenBLAS", heed::blas_info());
-}
-
-heed::Exit run(const std::vector<std::string>& args) {
+// Says the exception that is being handled; `where`: in which process. Its exit code.
+heed::Exit say_failure(const std::string& where) {
   using heed::Exit;
-  auto exchange = std::make_unique<heed::Exchange>();  // one process
-  try {
-    if (const int ranks = heed::launched_ranks(); ranks != 0 && ranks != 1) {
-      exchange = heed::open_exchange(ranks);
-      require_equal_ranks(*exchange, args);
-    }
-    Exit exit = Exit::ok;
-    if (exchange->rank() == 0) {
-      exit = heed::run_command(args, *exchange);
-      heed::flush_output();
-      heed::dismiss(*exchange);
-    } else {
-      heed::follow(*exchange);
-    }
-    exchange->finish();
+  const auto say = [&](Exit exit, const std::string& what) {
+    heed::print_error((where + what).c_str());
     return exit;
+  };
+  try {
+    throw;
   } catch (const heed::Error& e) {
-    return report(e.exit(), e.what(), *exchange);
+    return say(e.exit(), e.what());
   } catch (const std::bad_alloc&) {
     const heed::Error error(Exit::memory, "not enough memory.",
                             "more of it (ulimit -v and -d limit it too), a smaller model or "
                             "train.micro_batch_tokens, shorter texts, or fewer --threads");
-    return report(error.exit(), error.what(), *exchange);
+    return say(error.exit(), error.what());
   } catch (const std::filesystem::filesystem_error& e) {
     const std::string what = "cannot look at \"" + e.path1().string() + "\": " + e.code().message();
-    return report(Exit::store, what, *exchange);
+    return say(Exit::store, what);
   } catch (const std::system_error& e) {
-    if (e.code() != std::errc::resource_unavailable_try_again)
-      return report(Exit::internal, e.what(), *exchange);
+    if (e.code() != std::errc::resource_unavailable_try_again) return say(Exit::internal, e.what());
     // A library's thread: SentencePiece trains with one.
     const heed::Error error(Exit::memory, std::string("cannot start a thread: ") + e.what(),
                             heed::kMoreThreads);
-    return report(error.exit(), error.what(), *exchange);
+    return say(error.exit(), error.what());
   } catch (const std::exception& e) {
-    return report(Exit::internal, e.what(), *exchange);
+    return say(Exit::internal, e.what());
   }
+}
+
+heed::Exit run(const std::vector<std::string>& args) {
+  const auto command = [&](const heed::Crew& crew) {
+    const heed::Exit exit = heed::run_command(args, crew);
+    heed::flush_output();
+    return exit;
+  };
+  return heed::run_together(args, command, say_failure);
 }
 
 }  // namespace

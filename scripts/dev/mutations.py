@@ -12,7 +12,7 @@ RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
 SPANS = "src/data/span_corruption.h"
-OPTIMIZER, OPTIMIZERS, GRADIENTS = "src/step/optimizer.cpp", "src/step/optimizers.cpp", "src/step/gradients.cpp"
+OPTIMIZER, OPTIMIZERS, SLICES = "src/step/optimizer.cpp", "src/step/optimizers.cpp", "src/step/slices.cpp"
 UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/normalize.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
@@ -107,7 +107,7 @@ MUTATIONS = [
     ("masked_lm: shows the token to predict", "src/data/masked_lm.h", "fate < 0.8", "fate < 0.4"),
     ("clipping: 1e-6 left out", OPTIMIZER, "(gradient_norm + 1e-6)", "gradient_norm"),
     ("tree sum: a running sum", "src/step/tree_sum.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
-    ("gradient norm: blocks one after the other", GRADIENTS, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),
+    ("gradient norm: blocks one after the other", SLICES, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),
     ("gradient norm: only the last run of a block", "src/math/lanes.h", "sum += total(run);", "sum = total(run);"),
     ("activation_dropout: as dropout", FEED_FORWARD, "rate(config.activation_dropout)", "rate(config.dropout)"),
     ("wsd: falls all the time", "src/step/schedule.cpp", "length = c.decay_fraction * end", "length = end"),

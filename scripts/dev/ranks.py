@@ -5,6 +5,7 @@
                                                them stopped and resumed with other ranks: the bytes of one process?
     scripts/dev/ranks.py kills [HEED] [--n 30]     a random rank is killed at a random moment, and other ranks resume
     scripts/dev/ranks.py speed [HEED] CONFIG...    two ranks of one thread against one process of two threads, in pairs
+    scripts/dev/ranks.py predict [HEED] CONFIG...  tokens/s of N machines like this one at 1, 10 and 100 Gbit/s
     scripts/dev/ranks.py wire  [HEED] [CONFIG]     two to four network namespaces, 1 Gbit/s, and two with 1 ms (as root): the same
                                                bytes? the time predicted? and if the link is lost in the middle of a training?
 """
@@ -168,6 +169,33 @@ def speed(heed, options):
     return 0
 
 
+def predicted_speed(measured, shards, machines, gbits):
+    """tokens/s of so many machines, from what `heed bench` measured on a number of ranks: what the first rank computes, but
+    with the largest share of the shards, one on a thread, in rounds; then (machines - 1) / machines of its gradient and of
+    the weights to send and to receive; and 50 us for each of a step's 4 exchanges."""
+    ranks, threads, step = measured["ranks"], measured["threads"], 1 / measured["steps_per_second"]
+    rounds = lambda share: -(-share // threads)
+    compute = step * (1 - measured["exchange_share"]) * rounds(-(-shards // machines)) / rounds(shards // ranks)
+    bytes_each = measured["bytes_by_formula"] / (ranks - 1) * (machines - 1) / machines
+    return measured["tokens_per_second"] * step / (compute + 4 * 50e-6 + bytes_each * 8 / (gbits * 1e9))
+
+
+def shards_of(heed, config):
+    shown = subprocess.run([heed, "config", config], capture_output=True, text=True, check=True).stdout
+    return json.loads(shown)["train"]["shards"]
+
+
+def predict(heed, options):
+    for config in options.configs:
+        measured, shards = bench(heed, 2, config, "--threads", "1"), shards_of(heed, config)
+        print(f"{config}: {measured['tokens_per_second']:.0f} tokens/s on 2 ranks of 1 thread")
+        for machines in (2**i for i in range(1, shards.bit_length())):
+            for gbits in (1, 10, 100):
+                print(f"  {machines:4} machines at {gbits:3} Gbit/s: about "
+                      f"{predicted_speed(measured, shards, machines, gbits):.0f} tokens/s")
+    return 0
+
+
 def relay(ends, seconds):
     """Carries packets between two tun devices, each as long after it came, until one of them is gone."""
     waiting = collections.deque()  # when, to which, the packet
@@ -268,14 +296,13 @@ def lost_link(heed, launch, folder):
 
 
 def time_against_prediction(heed, launch, config, times):
-    ratios = []
+    ratios, shards = [], shards_of(heed, config)
     for _ in range(times):
         out = json.loads(subprocess.run(
             [*launch, heed, "bench", os.path.abspath(config), "--threads", "1", "--json", "--steps", "5"],
             env=ENV, capture_output=True, text=True, check=True).stdout)
         measured = out["tokens_per_second"]
-        predicted = next(p["tokens_per_second"] for p in out["predicted"]
-                         if p["machines"] == 2 and p["gbit_per_second"] == 1)
+        predicted = predicted_speed(out, shards, 2, 1)
         ratios.append(predicted / measured)
         print(f"{config}: {measured:.0f} tokens/s, predicted {predicted:.0f}", flush=True)
     print(f"{config}: time per step {statistics.median(ratios):.3f} of the predicted one, median of {times} "
@@ -308,7 +335,7 @@ def wire(heed, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["table", "kills", "speed", "wire"])
+    parser.add_argument("what", choices=["table", "kills", "speed", "predict", "wire"])
     parser.add_argument("heed", nargs="?", default=str(ROOT / "build" / "heed"))
     parser.add_argument("configs", nargs="*")
     parser.add_argument("--n", type=int)
@@ -316,7 +343,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=3, help="the latest kill")
     options = parser.parse_args()
     options.n = options.n or {"table": 30, "kills": 30}.get(options.what, 10)
-    work = {"table": table, "kills": kills, "speed": speed, "wire": wire}[options.what]
+    work = {"table": table, "kills": kills, "speed": speed, "predict": predict, "wire": wire}[options.what]
     return 1 if work(str(pathlib.Path(options.heed).resolve()), options) else 0
 
 

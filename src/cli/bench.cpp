@@ -12,7 +12,6 @@
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
-#include "train/ranks.h"
 #include "train/speed.h"
 #include "train/text_start.h"
 
@@ -36,33 +35,7 @@ constexpr const char* kBenchNotes =
     "gflop_per_step, gflops, sgemm_gflops, utilisation (gflops / sgemm_gflops), peak_rss_mib, "
     "steps, threads, training_seconds (of all steps of the config without validation; null without "
     "train.max_steps), breakdown (shares). Under mpirun also ranks, bytes_per_step (that all ranks "
-    "send), bytes_by_formula, exchange_share (of a step of the first rank, mostly waiting) and "
-    "predicted: tokens/s of N machines like this rank's at gbit_per_second, with 50 us for each of "
-    "a step's 4 exchanges.";
-
-// A step of `ranks` machines, from what one rank computes in a step here: the largest share of the
-// shards, one on a thread, in rounds; each sends and receives (ranks - 1) / ranks of its gradient
-// and of the weights.
-double predicted_seconds(const PreparedRun& run, const Speed& speed, int ranks, double gbits) {
-  const int shards = run.config.train.shards, threads = run.pool->threads();
-  const auto rounds = [&](int share) { return (share + threads - 1) / threads; };
-  const double compute = (speed.step_seconds - speed.exchange_seconds) *
-                         rounds((shards + ranks - 1) / ranks) /
-                         rounds(shards / run.exchange->ranks());  // this is the first rank
-  const double bytes = 8.0 * static_cast<double>(run.model.table.size()) * (ranks - 1) / ranks;
-  return compute + 4 * 50e-6 + bytes * 8 / (gbits * 1e9);
-}
-
-Json predictions(const PreparedRun& run, const Speed& speed) {
-  Json all = Json::array();
-  const double tokens = speed.tokens_per_second * speed.step_seconds;
-  for (int ranks = 2; ranks <= run.config.train.shards; ranks *= 2)
-    for (const double gbits : {1.0, 10.0, 100.0})
-      all.push_back({{"machines", ranks},
-                     {"gbit_per_second", gbits},
-                     {"tokens_per_second", tokens / predicted_seconds(run, speed, ranks, gbits)}});
-  return all;
-}
+    "send), bytes_by_formula and exchange_share (of a step of the first rank, mostly waiting).";
 
 }  // namespace
 
@@ -84,8 +57,7 @@ Exit run_bench_command(CommandLine& line) {
   const RunConfig config =
       text ? config_for(path, line.given(), log) : load_config(path, line.given());
   const std::string folder = text ? "." : data_folder_of(path);
-  const PreparedRun run = prepare_run(config, folder, {}, line.threads(), line.exchange());
-  lead(run, Task::measure);
+  const PreparedRun run = prepare_run(config, folder, {}, line.threads(), line.crew());
   const Speed speed = measure_speed(run, [&](std::int64_t measured, double seconds) {
     return steps > 0 ? measured >= steps : measured >= 5 && seconds >= 6;
   });
@@ -112,13 +84,11 @@ Exit run_bench_command(CommandLine& line) {
          {"threads", threads},
          {"training_seconds", all_steps > 0 ? Json(training_seconds) : Json()},
          {"breakdown", breakdown}};
-  const int ranks = line.exchange().ranks();
-  if (ranks > 1) {
-    r["ranks"] = ranks;
+  if (!run.crew.alone()) {
+    r["ranks"] = run.crew.ranks();
     r["bytes_per_step"] = speed.bytes_sent;
     r["bytes_by_formula"] = speed.step_bytes;
-    r["exchange_share"] = speed.exchange_seconds / speed.step_seconds;
-    r["predicted"] = predictions(run, speed);
+    r["exchange_share"] = speed.message_seconds / speed.step_seconds;
   }
   if (line.json()) {
     print_line(r);
@@ -141,15 +111,11 @@ Exit run_bench_command(CommandLine& line) {
                     format_count(std::llround(60 * kMinutes / speed.step_seconds))));
   for (const auto& [work, share] : breakdown.items())
     print(fmt::format("  {:22}{:.1f} %\n", work, 100 * share.get<double>()));
-  if (ranks == 1) return Exit::ok;
-  print(
-      fmt::format("{} ranks: {:.0f} bytes a step (by the formula {:.0f}), {:.1f} % of it exchange "
-                  "and waiting\n",
-                  ranks, speed.bytes_sent, speed.step_bytes, 100 * number("exchange_share")));
-  for (const Json& p : r["predicted"])
-    print(fmt::format("  {:4} machines at {:3} Gbit/s: about {} tokens/s\n",
-                      p["machines"].get<int>(), p["gbit_per_second"].get<double>(),
-                      format_rate(p["tokens_per_second"].get<double>())));
+  if (run.crew.alone()) return Exit::ok;
+  print(fmt::format(
+      "{} ranks: {:.0f} bytes a step (by the formula {:.0f}), {:.1f} % of it exchange "
+      "and waiting\n",
+      run.crew.ranks(), speed.bytes_sent, speed.step_bytes, 100 * number("exchange_share")));
   return Exit::ok;
 }
 

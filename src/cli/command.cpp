@@ -40,10 +40,10 @@ std::string key_called(std::string word) {
 
 }  // namespace
 
-CommandLine::CommandLine(const Command& command, std::vector<std::string> args, Exchange& exchange)
+CommandLine::CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew)
     : name_(std::string("heed ") + command.name),
       args_(std::move(args)),
-      exchange_(exchange),
+      crew_(crew),
       app_(command.summary, name_) {
   app_.option_defaults()->always_capture_default();
   app_.set_help_flag("-h,--help", "print this and exit");

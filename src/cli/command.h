@@ -27,7 +27,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "data/run_config.h"
-#include "step/exchange.h"
+#include "step/crew.h"
 
 namespace heed {
 
@@ -51,8 +51,7 @@ struct TextArguments {
 
 class CommandLine {
  public:
-  CommandLine(const Command& command, std::vector<std::string> args,
-              Exchange& exchange = one_process());
+  CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew = {});
 
   CLI::App& app() { return app_; }  // for options that only one command has
 
@@ -106,7 +105,7 @@ class CommandLine {
   const std::string& run() const { return run_; }  // of add_model()
   const std::string& checkpoint() const { return checkpoint_; }
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
-  Exchange& exchange() { return exchange_; }
+  const Crew& crew() const { return crew_; }
 
   // The command line, for origin.json: "heed train a.json --set 'data.train=a b'"
   std::string as_typed() const;
@@ -122,7 +121,7 @@ class CommandLine {
 
   std::string name_;
   std::vector<std::string> args_;
-  Exchange& exchange_;
+  Crew crew_;
   bool quiet_ = false, json_ = false;
   std::string run_, checkpoint_;
   std::vector<std::string> sets_;
@@ -139,8 +138,8 @@ std::string about(const CLI::Option& option);
 
 std::span<const Command> commands();  // in the order of the help
 
-// Runs the command that args (without the program's name) begin with, on the first rank.
-Exit run_command(const std::vector<std::string>& args, Exchange& exchange = one_process());
+// Runs the command that args (without the program's name) begin with.
+Exit run_command(const std::vector<std::string>& args, const Crew& crew = {});
 
 // Checks that an option is a number from `low` to `high`, or at least `low`; the message says
 // what was expected.

@@ -51,7 +51,7 @@ std::span<const Command> commands() {
   return kCommands;
 }
 
-Exit run_command(const std::vector<std::string>& args, Exchange& exchange) {
+Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
   const std::string name = args.empty() ? "--help" : args.front();
   if (name == "help" && args.size() > 1) return run_command({args[1], "--help"});
   if (name == "--help" || name == "-h" || name == "help") {
@@ -68,12 +68,12 @@ Exit run_command(const std::vector<std::string>& args, Exchange& exchange) {
   for (const Command& command : kCommands) {
     names.push_back(command.name);
     if (name != command.name) continue;
-    if (exchange.ranks() > 1 && !command.on_ranks)
-      throw Error(Exit::usage,
-                  fmt::format("heed {} works alone, and a launcher started {} of it.", name,
-                              exchange.ranks()),
-                  "it without mpirun; train, resume and bench work together");
-    CommandLine line(command, {args.begin() + 1, args.end()}, exchange);
+    if (!crew.alone() && !command.on_ranks)
+      throw Error(
+          Exit::usage,
+          fmt::format("heed {} works alone, and a launcher started {} of it.", name, crew.ranks()),
+          "it without mpirun; train, resume and bench work together");
+    CommandLine line(command, {args.begin() + 1, args.end()}, crew);
     return command.run(line);
   }
   const std::string typed = name.substr(0, name.rfind(".py"));

@@ -108,7 +108,7 @@ bool parse_shared(CommandLine& line, RunRequest& request) {
   if (!line.parse()) return false;
   request.given = line.given();
   request.threads = line.threads();
-  request.exchange = &line.exchange();
+  request.crew = line.crew();
   return true;
 }
 

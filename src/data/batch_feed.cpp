@@ -4,7 +4,7 @@
 
 namespace heed {
 
-const StepBatch& BatchFeed::batch(std::int64_t step, Cursor cursor) {
+StepBatch& BatchFeed::batch(std::int64_t step, Cursor cursor) {
   std::swap(now_, next_);
   if (now_.step != step || now_.before != cursor) fill(step, cursor, now_);
   return now_.batch;

@@ -14,7 +14,7 @@ class BatchFeed {
       : batcher_(objective, split, config) {}
 
   // The batch of a step, which begins at this cursor. Valid until the next call.
-  const StepBatch& batch(std::int64_t step, Cursor cursor);
+  StepBatch& batch(std::int64_t step, Cursor cursor);
   // Where the step after it begins.
   Cursor after() const { return now_.after; }
   // Fills the batch of that step. May run beside anything that only reads the present batch.

@@ -34,8 +34,8 @@ struct Worker {
 }  // namespace
 
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
-                    const ExampleList& examples, Pool& pool, const std::function<bool()>& stop,
-                    Exchange& exchange) {
+                    const ExampleList& examples, const Crew& crew,
+                    const std::function<bool()>& stop) {
   // Chunks have a fixed number of examples and are summed in order, so the result is always the
   // same.
   Example first;
@@ -47,24 +47,19 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
   const std::int64_t chunk = std::max<std::int64_t>(1, kForwardTokens / longest);
   std::vector<LossSums> sums((examples.count + chunk - 1) / chunk);
   std::atomic<bool> stopped{false};
-  std::vector<Worker> workers(pool.threads());
-  const Parts parts = equal_parts(sums.size(), exchange.ranks());
-  const std::size_t from = parts[exchange.rank()];
-  pool.run(static_cast<int>(parts[exchange.rank() + 1] - from), [&](int task, int worker) {
+  std::vector<Worker> workers(crew.pool().threads());
+  crew.run(sums.size(), [&](std::size_t task, int worker) {
     if (stopped || (stop && stop())) {
       stopped = true;
       return;
     }
-    if (worker == 0) exchange.busy();
-    const auto at = static_cast<std::int64_t>(from) + task;
-    sums[at] = workers[worker].score(model, values, examples, at * chunk,
-                                     std::min(examples.count, (at + 1) * chunk));
+    const std::int64_t begin = static_cast<std::int64_t>(task) * chunk;
+    sums[task] = workers[worker].score(model, values, examples, begin,
+                                       std::min(examples.count, begin + chunk));
   });
-  std::vector<char> stops(exchange.ranks(), stopped);  // of all ranks
-  exchange.gather(stops.data(), equal_parts(stops.size(), exchange.ranks()));
-  exchange.gather(sums.data(), parts);
+  crew.gather(sums);
   Evaluation total;
-  if (std::ranges::count(stops, char{true}) == 0)
+  if (!crew.any(stopped))
     for (const LossSums& s : sums) total.sums += s;
   return total;
 }

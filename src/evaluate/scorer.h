@@ -8,11 +8,10 @@
 #include <numbers>
 #include <vector>
 
-#include "base/pool.h"
 #include "data/objective.h"
 #include "decode/best_tokens.h"
 #include "nn/transformer.h"
-#include "step/exchange.h"
+#include "step/crew.h"
 
 namespace heed {
 
@@ -30,12 +29,10 @@ struct Evaluation {
   }
 };
 
-// `stop`, if given, is called between chunks; a stopped evaluation has 0 tokens. Each rank scores
-// its share, and all get the sum.
+// `stop`, if given, is called between chunks; a stopped evaluation has 0 tokens.
 Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
-                    const ExampleList& examples, Pool& pool,
-                    const std::function<bool()>& stop = nullptr,
-                    Exchange& exchange = one_process());
+                    const ExampleList& examples, const Crew& crew,
+                    const std::function<bool()>& stop = nullptr);
 
 // For each example, log p(label) in nats for each scored label. Error (diverged) if the logits are
 // not finite. All threads of the pool share the observer.

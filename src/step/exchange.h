@@ -77,13 +77,22 @@ class Exchange {
     all.resize(size);
     broadcast(all.data(), size * sizeof all[0]);
   }
+  template <class First, class Second, class... More>
+  void share(First& first, Second& second, More&... more) {
+    share(first);
+    share(second, more...);
+  }
   // Every rank has its part of `all`; then all have the whole, or the first rank has.
   enum class To { all, first };
   template <class T>
   void gather(T* all, const Parts& parts, To to = To::all) {
     gather_bytes(reinterpret_cast<char*>(all), sizeof(T), parts, to);
   }
-  void gather(std::vector<std::string>& texts, const Parts& parts);  // to all
+  template <class T>
+  void gather(std::vector<T>& all, const Parts& parts) {
+    gather(all.data(), parts);
+  }
+  void gather(std::vector<std::string>& texts, const Parts& parts);
   // The first rank has `all`; then every rank has its part.
   template <class T>
   void scatter(T* all, const Parts& parts) {

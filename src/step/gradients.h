@@ -9,13 +9,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <utility>
 #include <vector>
 
-#include "base/pool.h"
 #include "nn/transformer.h"
+#include "step/crew.h"
 #include "step/slices.h"
-#include "step/weight_blocks.h"
 
 namespace heed {
 
@@ -25,27 +23,35 @@ struct StepBatch {
   std::vector<int> used;                   // micro-batches of each shard
   std::int64_t tokens = 0;                 // source + target
   std::int64_t labels = 0;                 // scored tokens
+  int requests = 0;  // bits: what this process asks for, with this step, of all that share it
 };
 
 class Gradients {
  public:
-  // No slices: one process. All that it is given but the slices must outlive it.
-  Gradients(const Transformer& model, int shards, Pool& pool, Exchange& exchange = one_process(),
-            const Slices& slices = {}, Products<float>& products = blas_products<float>());
+  // No slices: one process. Model, crew and products must outlive it.
+  Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices = {},
+            Products<float>& products = blas_products<float>());
+
+  struct Result {
+    LossSums loss;
+    int requests = 0;  // of all
+    Result& operator+=(const Result& other);
+  };
 
   // Loss of the step, its gradient left in the shards. `meanwhile`, if given, runs beside the
-  // shards on whichever thread is free first. `wishes`: bits that the ranks tell each other.
-  LossSums run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
-               const std::function<void()>& meanwhile = {}, int wishes = 0);
-  int wishes() const { return wishes_; }  // of all ranks, together
+  // shards on whichever thread is free first.
+  Result run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
+             const std::function<void()>& meanwhile = {});
 
-  // Sums the shards of all ranks into sum(), this rank's slice of it, and clears the rest. Returns
-  // the L2 norm of the whole sum.
-  double reduce();
-  // The bytes that all ranks together send in a step, with an update: every partial sum to the
-  // slice's owner, the slice's weights to all; and, little, the losses and squares.
-  std::uint64_t step_bytes() const;
-  ParamVec<float>& sum() { return shards_.front(); }
+  // Sums the shards into sum() and returns the L2 norm (SlicedSum::reduce()).
+  double reduce() { return sums_.reduce(); }
+  ParamVec<float>& sum() { return sums_.sum(); }
+  // The bytes that all processes together send in a step, with an update: little but the sums and
+  // the weights.
+  std::uint64_t step_bytes() const {
+    return sums_.sent_bytes() +
+           static_cast<std::uint64_t>(crew_.ranks() - 1) * results_.size() * sizeof(Result);
+  }
 
  private:
   struct Worker {
@@ -53,31 +59,12 @@ class Gradients {
     TransformerSaved<float> saved;
   };
 
-  struct ShardResult {
-    LossSums loss;
-    int wishes;  // of its rank
-  };
-  int rank_of(int shard) const;
-  void add(int to, int from, std::size_t begin, std::size_t end);
-  void exchange_partial_sums();
-
   const Transformer* model_;
-  Pool* pool_;
-  Exchange* exchange_;
-  Slices slices_;
+  Crew crew_;
+  SlicedSum sums_;
   Products<float>* products_;
-  Parts parts_;                          // of the shards
-  int first_;                            // shard of this rank
-  std::vector<ParamVec<float>> shards_;  // of this rank
   std::vector<Worker> workers_;
-  std::vector<ShardResult> results_;  // of all shards
-  std::vector<LossSums> losses_;      // theirs
-  int wishes_ = 0;
-  std::vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
-  std::vector<int> roots_;                     // shards that end up with a rank's partial sums
-  std::vector<std::vector<float>> received_;   // [shard], of others: this slice of their sums
-  std::vector<WeightBlock> blocks_;
-  std::vector<double> squares_;  // of each block, for the norm
+  std::vector<Result> results_;  // of each shard
 };
 
 }  // namespace heed

@@ -5,9 +5,14 @@
 // the least possible.
 #pragma once
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "config/optimizer_config.h"
 #include "nn/param.h"
-#include "step/exchange.h"
+#include "step/crew.h"
+#include "step/weight_blocks.h"
 
 namespace heed {
 
@@ -16,5 +21,46 @@ struct Slices {
 };
 
 Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ranks);
+
+// How many arrays of the model's size a rank has of so many shards, at most: its share of them, and
+// the others' partial sums.
+int shards_held(int shards, const Crew& crew);
+
+// The gradients of a step's shards, and their sum in a fixed tree (step/tree_sum.h). Each rank has
+// some of the shards; it adds the subtrees that it has all of, sends these sums to the owners of
+// the slices, and adds what it receives for its own.
+class SlicedSum {
+ public:
+  // No slices: one process. The table must outlive it.
+  SlicedSum(const ParamTable& table, int shards, const Crew& crew, const Slices& slices);
+
+  // Of this rank: how many shards, the first, and the array of one.
+  int shards() const { return static_cast<int>(shards_.size()); }
+  int first() const { return first_; }
+  ParamVec<float>& of_shard(int shard) { return shards_[shard - first_]; }
+
+  // Sums the shards of all ranks into sum(), this rank's slice of it, and clears the rest. Returns
+  // the L2 norm of the whole sum.
+  double reduce();
+  ParamVec<float>& sum() { return shards_.front(); }
+  // The bytes that all ranks together send for that, and for the weights of an update.
+  std::uint64_t sent_bytes() const;
+
+ private:
+  int rank_of(int shard) const;
+  void add(int to, int from, std::size_t begin, std::size_t end);
+  void exchange_partial_sums();
+
+  Crew crew_;
+  Slices slices_;
+  Parts parts_;                                // of the shards
+  int first_;                                  // shard of this rank
+  std::vector<ParamVec<float>> shards_;        // of this rank
+  std::vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
+  std::vector<int> roots_;                     // shards that end up with a rank's partial sums
+  std::vector<std::vector<float>> received_;   // [shard], of others: this slice of their sums
+  std::vector<WeightBlock> blocks_;
+  std::vector<double> squares_;  // of each block, for the norm
+};
 
 }  // namespace heed

@@ -11,16 +11,15 @@ int kept_arrays(const ParamTable& table, const StepOptions& options) {
   return 1 + moments_kept(table, options.optimizer) + (options.ema_decay > 0 ? 1 : 0);
 }
 
-Stepper::Stepper(const Transformer& model, const StepOptions& options, Pool& pool,
-                 Exchange& exchange)
+Stepper::Stepper(const Transformer& model, const StepOptions& options, const Crew& crew)
     : model_(model),
       options_(options),
-      pool_(pool),
-      exchange_(exchange),
-      slices_(cut_slices(model.table, options.optimizer, exchange.ranks())),
-      gradients_(model, options.shards, pool, exchange, slices_, *options.products),
-      optimizer_(model.table, options.optimizer, *options.products, slices_.blocks[exchange.rank()],
-                 slices_.blocks[exchange.rank() + 1]),
+      crew_(crew),
+      slices_(cut_slices(model.table, options.optimizer, crew.ranks())),
+      gradients_(model, options.shards, crew, slices_, *options.products),
+      optimizer_(model.table, options.optimizer, *options.products,
+                 slices_.blocks[crew.exchange().rank()],
+                 slices_.blocks[crew.exchange().rank() + 1]),
       values_(model.table.size()) {
   initialize(model.table, options.seed, values_);
   if (options.ema_decay == 0) return;
@@ -29,17 +28,18 @@ Stepper::Stepper(const Transformer& model, const StepOptions& options, Pool& poo
 }
 
 void Stepper::start_from(const ParamVec<float>& values) {
-  for (ParamVec<float>* all : {&values_, &used_values()})
+  for (ParamVec<float>* all : {&values_, &weights().used})
     std::copy(values.data(), values.data() + values.size(), all->data());
 }
 
 StepResult Stepper::gradient(std::int64_t step, const StepBatch& batch,
-                             const std::function<void()>& meanwhile, int wishes) {
+                             const std::function<void()>& meanwhile) {
   StepResult result;
   result.step = step;
   result.tokens = batch.tokens;
-  result.sums = gradients_.run(values_, batch, options_.label_smoothing, meanwhile, wishes);
-  result.wishes = gradients_.wishes();
+  const auto [sums, requests] = gradients_.run(values_, batch, options_.label_smoothing, meanwhile);
+  result.sums = sums;
+  result.requests = requests;
   result.gradient_norm = gradients_.reduce();
   result.rate = learning_rate(options_.optimizer, model_.config.d_model, step);
   // Its square is finite, too: second moments stay so.
@@ -57,37 +57,40 @@ void Stepper::update(const StepResult& result) {
                       .clip = clip_factor(options_.optimizer.clip_norm, result.gradient_norm),
                       // An average of few values follows quickly.
                       .ema_decay = std::min(options_.ema_decay, t / (9.0 + t))};
-  optimizer_.step(pool_, update, values_, gradients_.sum(), averaged_ ? &*averaged_ : nullptr);
-  exchange_.gather(values_.data(), slices_.numbers);
-  spread_ = exchange_.ranks() > 1;
+  optimizer_.step(crew_.pool(), update, values_, gradients_.sum(),
+                  averaged_ ? &*averaged_ : nullptr);
+  crew_.exchange().gather(values_.data(), slices_.numbers);
+  spread_ = !crew_.alone();
   if (std::exchange(gathered_gradient_, false))  // the optimizer has cleared its own slice
     std::fill(gradients_.sum().data(), gradients_.sum().data() + values_.size(), 0.0f);
 }
 
 void Stepper::share() {
+  Exchange& exchange = crew_.exchange();
   const auto all = [&](ParamVec<float>& x) {
-    exchange_.broadcast(x.data(), x.size() * sizeof(float));
+    exchange.broadcast(x.data(), x.size() * sizeof(float));
   };
   all(values_);
   if (averaged_) all(*averaged_);
   for (ParamVec<float>& moments : optimizer_.moment_arrays())
-    if (moments.size() > 0) exchange_.scatter(moments.data(), slices_.numbers);
+    if (moments.size() > 0) exchange.scatter(moments.data(), slices_.numbers);
 }
 
 void Stepper::gather_gradient() {
-  exchange_.gather(gradients_.sum().data(), slices_.numbers, Exchange::To::first);
-  gathered_gradient_ = exchange_.ranks() > 1;
+  crew_.exchange().gather(gradients_.sum().data(), slices_.numbers, Exchange::To::first);
+  gathered_gradient_ = !crew_.alone();
 }
 
-void Stepper::gather_used_values(Exchange::To to) {
-  if (averaged_) exchange_.gather(averaged_->data(), slices_.numbers, to);
+void Stepper::gather_used_weights(Exchange::To to) {
+  if (averaged_) crew_.exchange().gather(averaged_->data(), slices_.numbers, to);
 }
 
 void Stepper::gather_for_save() {
   if (!std::exchange(spread_, false)) return;
-  gather_used_values(Exchange::To::first);
+  gather_used_weights(Exchange::To::first);
   for (ParamVec<float>& moments : optimizer_.moment_arrays())
-    if (moments.size() > 0) exchange_.gather(moments.data(), slices_.numbers, Exchange::To::first);
+    if (moments.size() > 0)
+      crew_.exchange().gather(moments.data(), slices_.numbers, Exchange::To::first);
 }
 
 }  // namespace heed

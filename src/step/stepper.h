@@ -35,33 +35,38 @@ struct StepResult {
   double gradient_norm = 0, rate = 0;
   std::int64_t tokens = 0;  // source + target
   bool finite = true;       // false: it must not be used for an update
-  int wishes = 0;           // of all ranks
+  int requests = 0;         // of all (StepBatch::requests)
 
   // Nats per token.
   double loss() const { return sums.nll / std::max<double>(1, static_cast<double>(sums.tokens)); }
 };
 
+// Those that are trained, and those that validation, samples and exported models use: the averaged
+// ones, if there are any, else the same.
+struct Weights {
+  ParamVec<float>& trained;
+  ParamVec<float>& used;
+  bool differ() const { return &trained != &used; }
+};
+
 class Stepper {
  public:
-  // Model, products, pool and exchange must outlive the stepper. Values start from the seed.
-  Stepper(const Transformer& model, const StepOptions& options, Pool& pool,
-          Exchange& exchange = one_process());
+  // Model, products and the crew's members must outlive the stepper. Values start from the seed.
+  Stepper(const Transformer& model, const StepOptions& options, const Crew& crew);
 
-  // `wishes`: bits that the ranks tell each other.
   StepResult gradient(std::int64_t step, const StepBatch& batch,
-                      const std::function<void()>& meanwhile = {}, int wishes = 0);
+                      const std::function<void()>& meanwhile = {});
   void update(const StepResult& result);
 
   // The first rank's numbers become those of all.
   void share();
-  void gather_gradient();                    // the first rank gets the whole sum()
-  void gather_used_values(Exchange::To to);  // all get them, or the first rank does
-  void gather_for_save();                    // the first rank gets them and the moments
+  void gather_gradient();                     // the first rank gets the whole sum()
+  void gather_used_weights(Exchange::To to);  // all get them, or the first rank does
+  void gather_for_save();                     // the first rank gets them and the moments
 
+  const ParamTable& table() const { return model_.table; }
   ParamVec<float>& values() { return values_; }
-  // What validation, samples and exported models use: the averaged values, if there are any, else
-  // the same as values().
-  ParamVec<float>& used_values() { return averaged_ ? *averaged_ : values_; }
+  Weights weights() { return {values_, averaged_ ? *averaged_ : values_}; }
   void start_from(const ParamVec<float>& values);
   Gradients& gradients() { return gradients_; }
   Optimizer<float>& optimizer() { return optimizer_; }
@@ -69,8 +74,7 @@ class Stepper {
  private:
   const Transformer& model_;
   StepOptions options_;
-  Pool& pool_;
-  Exchange& exchange_;
+  Crew crew_;
   Slices slices_;
   Gradients gradients_;
   Optimizer<float> optimizer_;

@@ -2,6 +2,15 @@
 
 namespace heed {
 
+std::vector<TensorSlot> model_slots(Stepper& stepper) {
+  return tensor_slots(stepper.table(), stepper.weights().used);
+}
+
+std::vector<TensorSlot> training_slots(Stepper& stepper) {
+  const Weights w = stepper.weights();
+  return training_slots(stepper.table(), stepper.optimizer(), w.differ() ? &w.trained : nullptr);
+}
+
 std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
                                        ParamVec<float>* raw) {
   std::vector<TensorSlot> all;

@@ -8,8 +8,12 @@
 
 namespace heed {
 
-// training.safetensors: the moments of the optimizer and, beside averaged weights, the trained ones
+// model.safetensors: the weights that are used.
+std::vector<TensorSlot> model_slots(Stepper& stepper);
+// training.safetensors: the moments of the optimizer and, where others are used, the trained
+// weights
 // (`raw`).
+std::vector<TensorSlot> training_slots(Stepper& stepper);
 std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
                                        ParamVec<float>* raw);
 

@@ -43,14 +43,15 @@ class FilmListener : public Listener {
   }
 
   bool looks_at(std::int64_t step, bool validates) override {
-    return on_ &&
-           (step == prepared_.plan.steps || is_frame(frames_, step, validates, film_.cost()));
+    looks_ =
+        on_ && (step == prepared_.plan.steps || is_frame(frames_, step, validates, film_.cost()));
+    return looks_;
   }
 
   void before_update(const PendingUpdate& u) override {
     validates_ = u.validates;
     valid_loss_ = kNotMeasured;
-    if (looks_at(u.step, u.validates)) record_.before_update(u.values, u.gradients);
+    if (looks_) record_.before_update(u.values, u.gradients);
   }
 
   void stepped(const Moment& m) override {
@@ -154,7 +155,7 @@ class FilmListener : public Listener {
   Film film_;
   LearningRecord record_;
   std::vector<FrameStep> frames_;
-  bool on_ = false, validates_ = false;
+  bool on_ = false, looks_ = false, validates_ = false;
   double valid_loss_ = kNotMeasured;  // of the last step
 };
 

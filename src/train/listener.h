@@ -38,8 +38,8 @@ class Listener {
  public:
   virtual ~Listener() = default;
   virtual void began(const Moment&) {}
-  // Will it look at this step's gradient, and at the weights used after it? Only then the first of
-  // several ranks has them all.
+  // Before each step: will it look at the step's gradient, and at the weights used after it? Only
+  // then are they there whole, if several processes train.
   virtual bool looks_at(std::int64_t /*step*/, bool /*validates*/) { return false; }
   virtual void before_update(const PendingUpdate&) {}
   virtual void stepped(const Moment&) {}

@@ -13,6 +13,7 @@
 #include "math/blas.h"
 #include "step/schedule.h"
 #include "store/trained_model.h"
+#include "train/ranks.h"
 
 namespace heed {
 namespace {
@@ -85,28 +86,23 @@ void plan_steps(PreparedRun& run) {
 }
 
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
-                        int threads, Exchange& exchange) {
-  if (exchange.ranks() > config.train.shards)
-    throw Error(Exit::usage,
-                fmt::format("{} ranks are more than train.shards, which is {}.", exchange.ranks(),
-                            config.train.shards),
-                "fewer ranks; or, in a new run, --set train.shards=N, which changes its results");
+                        int threads, const Crew& crew) {
   Dataset data = load_dataset(config, folder, tokenizers);
-  return prepare_run(config, std::move(data), std::move(tokenizers), threads, exchange);
+  return prepare_run(config, std::move(data), std::move(tokenizers), threads, crew);
 }
 
 PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokenizers,
-                        int asked_threads, Exchange& exchange) {
+                        int asked_threads, const Crew& crew) {
+  share_run(crew, config, data, tokenizers, asked_threads);
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
-  const int cores = std::max(1, available_cores() / exchange.neighbours());
-  const int threads = thread_count(asked_threads, config, cores);
+  const int threads = thread_count(asked_threads, config, crew.cores());
   const Split& valid = data.valid;
   const int longest = longest_example(config, data.train);
   const double ids = id_bytes(data.train) + id_bytes(valid);
   const auto held_out =
       static_cast<double>(std::max(valid.longest(Side::source), valid.longest(Side::target)));
-  RunConfig own = config;  // of several ranks, with room for the others' partial sums
-  if (exchange.ranks() > 1) own.train.shards = config.train.shards / exchange.ranks() + 2;
+  RunConfig own = config;
+  own.train.shards = shards_held(config.train.shards, crew);
   MemoryPlan memory = predict_memory(model, own, threads, longest, ids, held_out);
   const bool by_held_out =
       memory.scoring > predict_memory(model, own, threads, longest, ids).scoring;
@@ -115,16 +111,13 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_blas(threads);
 
-  PreparedRun run{config,
-                  std::move(tokenizers),
-                  std::move(data),
-                  std::move(model),
-                  memory,
-                  {},
-                  std::make_unique<Pool>(threads, cores),
-                  asked_threads,
-                  &exchange};
+  auto pool = std::make_unique<Pool>(threads, crew.cores());
+  const Crew all = crew.with(*pool);
+  PreparedRun run{
+      config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
+      all};
   plan_steps(run);
+  crew.meet();  // a process that could not prepare has ended the job
   return run;
 }
 

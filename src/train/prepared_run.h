@@ -6,11 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "base/pool.h"
 #include "data/dataset.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
-#include "step/exchange.h"
+#include "step/crew.h"
 #include "train/memory.h"
 
 namespace heed {
@@ -30,9 +29,8 @@ struct PreparedRun {
   Transformer model;
   MemoryPlan memory;
   Plan plan;
-  std::unique_ptr<Pool> pool;  // the threads to train with
-  int threads = 0;             // asked for on the command line; 0: none
-  Exchange* exchange = &one_process();
+  std::unique_ptr<Pool> pool;  // the threads of this process to train with
+  Crew crew;                   // they, and those of all who train with it
 };
 
 Plan plan_of(const RunConfig& config, const Split& train);
@@ -45,13 +43,13 @@ void settle_end(RunConfig& config, const Split& train, std::optional<Plan> plan 
 void plan_steps(PreparedRun& run);
 
 // `folder`: where relative paths of the config's data start. Empty tokenizers are trained.
-// `threads` 0: as in the config. Error (data) from the files; Error (usage) if a schedule needs the
-// plan's end and there is none; Error (memory) if the training cannot fit, or if threads do not
-// start.
+// `threads` 0: as in the config. The whole crew prepares the run. Error (data) from the files;
+// Error (usage) if a schedule needs the plan's end and there is none; Error (memory) if the
+// training cannot fit, or if threads do not start.
 PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
-                        int threads, Exchange& exchange = one_process());
+                        int threads, const Crew& crew = {});
 // The same with data that has been read, and of which the tokenizers are.
 PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokenizers, int threads,
-                        Exchange& exchange);
+                        const Crew& crew);
 
 }  // namespace heed

@@ -1,28 +1,26 @@
 #include "train/ranks.h"
 
+#include <fmt/core.h>
+
+#include "base/format.h"
+#include "base/input_file.h"
+#include "base/launcher.h"
+#include "base/sha256.h"
 #include "base/signals.h"
+#include "math/blas.h"
 #include "train/speed.h"
 #include "train/trainer.h"
 
 namespace heed {
 namespace {
 
-// What the others get, on all ranks in the same order.
+// What the others are told; share() is called on all ranks in the same order.
 struct Assignment {
-  std::int64_t task = 0, stop_at = 0, threads = 0;
+  Task task = Task::end;
+  std::int64_t stop_at = 0;
   std::string config;
-  std::vector<NamedBytes> tokenizers = {};
 
-  void share(Exchange& x) {
-    for (std::int64_t* number : {&task, &stop_at, &threads}) x.share(*number);
-    x.share(config);
-    tokenizers.resize(2);  // at most
-    for (NamedBytes& file : tokenizers) {
-      x.share(file.name);
-      x.share(file.bytes);
-    }
-    std::erase_if(tokenizers, [](const NamedBytes& file) { return file.name.empty(); });
-  }
+  void share(Exchange& x) { x.share(task, stop_at, config); }
 };
 
 void share_ids(Exchange& x, Ids& ids) {
@@ -35,63 +33,113 @@ void share_ids(Exchange& x, Ids& ids) {
 void share_split(Exchange& x, Split& split) {
   share_ids(x, split.source);
   share_ids(x, split.target);
-  x.share(split.source_begin);
-  x.share(split.target_begin);
-  x.share(split.lines);
-  x.share(split.source_file);
-  x.share(split.target_file);
-  x.share(split.target_bytes);
-  x.share(split.lossy);
+  x.share(split.source_begin, split.target_begin, split.lines, split.source_file, split.target_file,
+          split.target_bytes, split.lossy);
 }
 
-// One that could not prepare has ended the job.
-void all_are_ready(Exchange& x) {
-  std::vector<char> ready(x.ranks());
-  x.gather(ready.data(), equal_parts(ready.size(), x.ranks()));
+void share_parts(Exchange& x, Dataset& data, std::vector<NamedBytes>& tokenizers, int& threads) {
+  share_split(x, data.train);
+  share_split(x, data.valid);
+  std::size_t files = tokenizers.size();
+  x.share(files, threads);
+  tokenizers.resize(files);
+  for (NamedBytes& file : tokenizers) x.share(file.name, file.bytes);
+}
+
+PreparedRun prepared_as_told(Exchange& x, const RunConfig& config) {
+  Dataset data;
+  std::vector<NamedBytes> tokenizers;
+  int threads = 0;
+  share_parts(x, data, tokenizers, threads);
+  return prepare_run(config, std::move(data), Tokenizers::load(tokenizers, "the first rank's"),
+                     threads, x);
+}
+
+// All that the other ranks do: one task after the other.
+void follow(Exchange& x) {
+  watch_signals();
+  std::optional<PreparedRun> run;
+  while (true) {
+    x.timeout = 0;  // the first rank may read and plan for as long as it needs
+    Assignment told;
+    told.share(x);
+    if (told.task == Task::end) return;
+    RunConfig config = parse_config(told.config, "the first rank's config");
+    config.train.max_minutes = 0;  // the first rank looks at the clock
+    if (told.task == Task::prepare) {
+      run.emplace(prepared_as_told(x, config));
+      continue;
+    }
+    x.timeout = config.train.rank_timeout;
+    run->config = config;
+    plan_steps(*run);
+    if (told.task == Task::train)
+      Trainer(*run, nullptr).run(told.stop_at);
+    else
+      measure_speed(*run, [](std::int64_t, double) { return false; });
+  }
+}
+
+// Only equal programs with equal commands on equal processors train together.
+void require_equal_ranks(Exchange& x, const std::vector<std::string>& args) {
+  InputFile program("/proc/self/exe");
+  std::string command = "heed";
+  for (const std::string& arg : args) command += ' ' + shell_word(arg);
+  x.require_same("this program", sha256_of(program).substr(0, 12));
+  x.require_same("this command", command);
+  x.require_same("this OpenBLAS", blas_info());
+}
+
+bool leads(const Crew& crew) {
+  return !crew.alone() && crew.exchange().rank() == 0;
 }
 
 }  // namespace
 
-void lead(const PreparedRun& run, Task task, std::int64_t stop_at) {
-  Exchange& x = *run.exchange;
-  if (x.ranks() == 1) return;
-  x.timeout = run.config.train.rank_timeout;
-  Assignment{static_cast<int>(task), stop_at, run.threads, dump_config(run.config),
-             run.tokenizers.files()}
-      .share(x);
-  Dataset& data = const_cast<PreparedRun&>(run).data;  // only read, on this rank
-  share_split(x, data.train);
-  share_split(x, data.valid);
-  all_are_ready(x);
-}
-
-void follow(Exchange& x) {
-  watch_signals();
-  while (true) {
-    x.timeout = 0;  // the first rank may read and plan for as long as it needs
-    Assignment assignment;
-    assignment.share(x);
-    const auto task = static_cast<Task>(assignment.task);
-    if (task == Task::end) return;
-    Dataset data;
-    share_split(x, data.train);
-    share_split(x, data.valid);
-    RunConfig config = parse_config(assignment.config, "the first rank's config");
-    config.train.max_minutes = 0;  // the first rank looks at the clock
-    const PreparedRun run = prepare_run(config, std::move(data),
-                                        Tokenizers::load(assignment.tokenizers, "the first rank's"),
-                                        static_cast<int>(assignment.threads), x);
-    x.timeout = config.train.rank_timeout;
-    all_are_ready(x);
-    if (task == Task::train)
-      Trainer(run, nullptr).run(assignment.stop_at);
-    else
-      measure_speed(run, [](std::int64_t, double) { return false; });
+Exit run_together(const std::vector<std::string>& args,
+                  const std::function<Exit(const Crew&)>& command,
+                  const std::function<Exit(const std::string& where)>& failed) {
+  auto exchange = std::make_unique<Exchange>();  // one process
+  try {
+    if (const int ranks = launched_ranks(); ranks != 0 && ranks != 1) {
+      exchange = open_exchange(ranks);
+      require_equal_ranks(*exchange, args);
+    }
+    Exit exit = Exit::ok;
+    if (exchange->rank() == 0) {
+      exit = command(*exchange);
+      Assignment().share(*exchange);
+    } else {
+      follow(*exchange);
+    }
+    exchange->finish();
+    return exit;
+  } catch (...) {
+    const Exit exit = failed(exchange->where());
+    exchange->abort(exit);
+    return exit;
   }
 }
 
-void dismiss(Exchange& x) {
-  if (x.ranks() > 1) Assignment{}.share(x);
+void share_run(const Crew& crew, const RunConfig& config, Dataset& data,
+               const Tokenizers& tokenizers, int threads) {
+  if (crew.ranks() > config.train.shards)
+    throw Error(Exit::usage,
+                fmt::format("{} ranks are more than train.shards, which is {}.", crew.ranks(),
+                            config.train.shards),
+                "fewer ranks; or, in a new run, --set train.shards=N, which changes its results");
+  if (!leads(crew)) return;
+  Exchange& x = crew.exchange();
+  x.timeout = config.train.rank_timeout;
+  Assignment{Task::prepare, 0, dump_config(config)}.share(x);
+  std::vector<NamedBytes> files = tokenizers.files();
+  share_parts(x, data, files, threads);
+}
+
+void lead(const PreparedRun& run, Task task, std::int64_t stop_at) {
+  if (!leads(run.crew)) return;
+  run.crew.exchange().timeout = run.config.train.rank_timeout;
+  Assignment{task, stop_at, dump_config(run.config)}.share(run.crew.exchange());
 }
 
 }  // namespace heed

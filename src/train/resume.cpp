@@ -158,7 +158,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const std::int64_t before = stored.asked.train.max_steps;
   if (config.train.max_steps > 0 && config.train.max_steps < before)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
-  get_ready(prepared, request.run, request.run.folder, log);
+  require_room(prepared, request.run.folder, log);
   Beginning beginning{.prepared = std::move(prepared),
                       .origin = stored.origin,
                       .core_type = stored.origin.core_type,

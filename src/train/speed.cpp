@@ -10,6 +10,7 @@
 #include "data/batch_feed.h"
 #include "math/blas.h"
 #include "step/stepper.h"
+#include "train/ranks.h"
 #include "train/validation.h"
 
 namespace heed {
@@ -29,31 +30,62 @@ double flops_of(const Transformer& model, const StepBatch& batch) {
   return sum;
 }
 
+// What the steps measured took.
+struct MeasuredSteps {
+  std::vector<double> seconds, message_seconds;  // of each
+  std::vector<double> tokens, flops;             // of each, per second
+  double all_flops = 0, sent = 0;                // of all; bytes of this process
+};
+
+// The nanoseconds of all threads in these seconds, by kinds of work.
+auto work_in(const std::vector<double>& seconds, int threads) {
+  std::array<double, kWorkNames.size()> ns{};
+  double rest = 0;
+  for (const double s : seconds) rest += 1e9 * s * std::min(threads, available_cores());
+  for (std::size_t i = 0; i < ns.size(); ++i) {
+    ns[i] = static_cast<double>(work_ns[i]);
+    rest -= ns[i];
+  }
+  ns[static_cast<int>(Work::waiting)] = std::max(0.0, rest);
+  return ns;
+}
+
+Speed speed_of(const MeasuredSteps& steps, const Crew& crew) {
+  const auto n = static_cast<double>(steps.seconds.size());
+  Speed speed;
+  speed.steps = static_cast<std::int64_t>(n);
+  speed.step_seconds = median(steps.seconds);
+  speed.message_seconds = median(steps.message_seconds);
+  speed.tokens_per_second = median(steps.tokens);
+  speed.flops_per_second = median(steps.flops);
+  speed.flops = steps.all_flops / n;
+  speed.bytes_sent = crew.sum(steps.sent) / n;
+  speed.work_ns = work_in(steps.seconds, crew.pool().threads());
+  return speed;
+}
+
 }  // namespace
 
 Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t, double)>& enough) {
   constexpr int kWarmUp = 2;
-  Exchange& exchange = *run.exchange;
+  lead(run, Task::measure);
   const auto objective = make_objective(run.config);
   BatchFeed feed(*objective, run.data.train, run.config);
-  Stepper stepper(run.model, step_options(run.config), *run.pool, exchange);
+  Stepper stepper(run.model, step_options(run.config), run.crew);
   Cursor cursor;
-  std::int64_t taken = 0;  // steps
-  Speed speed;
-  std::vector<double> seconds, exchanging, tokens, flops;  // of each step; the last two per second
-  std::vector<double> sent(exchange.ranks());              // bytes of each rank
-  double& own_sent = sent[exchange.rank()];
+  std::int64_t taken = 0;
+  MeasuredSteps steps;
   const double begin = seconds_now();
-  for (int step = 1 - kWarmUp;; ++step) {
+  bool end = false;
+  for (int step = 1 - kWarmUp; !end; ++step) {
     if (step == 1) {
-      for (std::vector<double>* x : {&seconds, &exchanging, &tokens, &flops}) x->clear();
-      speed.flops = own_sent = 0;
+      steps = {};
       for (auto& ns : work_ns) ns = 0;
       profiling = true;
     }
-    const double from = seconds_now(), waited = exchange.waited();
-    const std::uint64_t sent_before = exchange.sent();
+    const double from = seconds_now();
+    const Crew::Traffic before = run.crew.traffic();
     const StepBatch& batch = feed.batch(taken + 1, cursor);
     const StepResult result = stepper.gradient(taken + 1, batch, [&feed] { feed.fill_next(); });
     if (result.finite) {
@@ -61,35 +93,20 @@ Speed measure_speed(const PreparedRun& run,
       cursor = feed.after();
       ++taken;
     }
-    seconds.push_back(seconds_now() - from);
-    exchanging.push_back(exchange.waited() - waited);
-    own_sent += static_cast<double>(exchange.sent() - sent_before);
-    const double work = flops_of(run.model, batch);
-    tokens.push_back(static_cast<double>(result.tokens) / seconds.back());
-    flops.push_back(work / seconds.back());
-    speed.flops += work;
-    bool end = !result.finite || enough(step, seconds_now() - begin);
-    exchange.share(end);
-    if (end) break;
+    const double seconds = seconds_now() - from, flops = flops_of(run.model, batch);
+    const Crew::Traffic after = run.crew.traffic();
+    steps.seconds.push_back(seconds);
+    steps.message_seconds.push_back(after.seconds - before.seconds);
+    steps.tokens.push_back(static_cast<double>(result.tokens) / seconds);
+    steps.flops.push_back(flops / seconds);
+    steps.all_flops += flops;
+    steps.sent += after.bytes - before.bytes;
+    end = !result.finite || enough(step, seconds_now() - begin);
+    run.crew.share(end);
   }
   profiling = false;
-  speed.steps = static_cast<std::int64_t>(seconds.size());
-  speed.step_seconds = median(seconds);
-  speed.exchange_seconds = median(exchanging);
-  speed.tokens_per_second = median(tokens);
-  speed.flops_per_second = median(flops);
-  speed.flops /= static_cast<double>(speed.steps);
-  exchange.gather(sent.data(), equal_parts(sent.size(), exchange.ranks()));
-  speed.bytes_sent =
-      std::accumulate(sent.begin(), sent.end(), 0.0) / static_cast<double>(speed.steps);
+  Speed speed = speed_of(steps, run.crew);
   speed.step_bytes = static_cast<double>(stepper.gradients().step_bytes());
-  double rest = 0;  // in nanoseconds
-  for (const double s : seconds) rest += 1e9 * s * std::min(run.pool->threads(), available_cores());
-  for (std::size_t i = 0; i < work_ns.size(); ++i) {
-    speed.work_ns[i] = static_cast<double>(work_ns[i]);
-    rest -= speed.work_ns[i];
-  }
-  speed.work_ns[static_cast<int>(Work::waiting)] = std::max(0.0, rest);
   return speed;
 }
 
@@ -100,7 +117,7 @@ double measure_validation(const PreparedRun& run, const Speed& speed, double lim
   const auto objective = make_objective(run.config);
   const double begin = seconds_now();
   const auto late = [&] { return stop_signal() != 0 || seconds_now() - begin > limit; };
-  const bool whole = Validation{run, *objective}.measure(0, values, late).has_value();
+  const bool whole = Validation{run, *objective, *run.pool}.measure(0, values, late).has_value();
   const double seconds = seconds_now() - begin;
   if (whole) return seconds;
   return std::max(seconds, speed.step_seconds * static_cast<double>(run.data.valid.target.size()) /

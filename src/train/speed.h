@@ -14,16 +14,16 @@ struct Speed {
   std::int64_t steps = 0;                                                // measured
   double step_seconds = 0, tokens_per_second = 0, flops_per_second = 0;  // medians
   double flops = 0;                                                      // of a step, means
-  // Of several ranks, of a step: bytes that all send, and by the formula; seconds of this one in
-  // the exchange.
-  double bytes_sent = 0, step_bytes = 0, exchange_seconds = 0;
+  // Of a step that several processes share: bytes that all send, and by the formula; seconds that
+  // this one spends with messages, waiting included.
+  double bytes_sent = 0, step_bytes = 0, message_seconds = 0;
   // Nanoseconds of all threads together; waiting is the rest of wall time times threads.
   std::array<double, kWorkNames.size()> work_ns{};
 };
 
 // Takes steps until `enough`, called after each with its number and the seconds since the
 // beginning, returns true. Two warm-up steps come first, numbered -1 and 0; they count only if no
-// others follow. Of several ranks the first says what is enough, after lead() (train/ranks.h).
+// others follow. Of several processes the first says what is enough.
 Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t steps, double seconds)>& enough);
 

@@ -67,8 +67,8 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
     refuse_misfit(config, trained, tokenizers, request.init_from);
     changes = other_function(trained, config);
   }
-  PreparedRun prepared = prepare_run(config, folder, std::move(tokenizers), request.run.threads,
-                                     *request.run.exchange);
+  PreparedRun prepared =
+      prepare_run(config, folder, std::move(tokenizers), request.run.threads, request.run.crew);
   if (initial || !config.tokenizer.file.empty())
     refuse_foreign_vocabulary(prepared.data, initial ? "--init-from " + request.init_from
                                                      : "tokenizer.file " + config.tokenizer.file);

@@ -238,7 +238,7 @@ PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, St
                                const RunRequest& request, Log& log) {
   for (const std::string& change : changes_in_words(run, config)) log.info("changed: " + change);
   PreparedRun prepared = prepare_run(config, std::move(data.data), std::move(data.tokenizers),
-                                     request.threads, *request.exchange);
+                                     request.threads, request.crew);
   watch_signals();
   return prepared;
 }

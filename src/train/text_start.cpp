@@ -15,7 +15,6 @@
 #include "store/layout.h"
 #include "store/open_checkpoint.h"
 #include "store/trained_model.h"
-#include "train/ranks.h"
 #include "train/speed.h"
 
 namespace heed {
@@ -174,7 +173,6 @@ struct Measured {
 
 Measured measure(const PreparedRun& run, double minutes) {
   const double limit = kMeasured * 60 * minutes;
-  lead(run, Task::measure);
   const Speed speed = measure_speed(run, [&](std::int64_t steps, double seconds) {
     return steps >= kMeasuredSteps || seconds > limit || stop_signal() != 0;
   });

@@ -11,32 +11,19 @@
 #include "store/training_tensors.h"
 #include "train/divergence.h"
 #include "train/end.h"
+#include "train/ranks.h"
 
 namespace heed {
-namespace {
-
-bool predicts_any(const ExampleList& examples) {
-  Example e;
-  for (std::int64_t i = 0; i < examples.count; ++i) {
-    examples.get(i, e);
-    if (std::ranges::any_of(e.labels, [](int label) { return label >= 0; })) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
     : prepared_(prepared),
-      exchange_(*prepared.exchange),
+      crew_(prepared.crew),
       run_(run),
       objective_(make_objective(prepared.config)),
       fall_(fall_at_end(prepared.config.optimizer)),
+      validation_(validation_of(prepared, *objective_)),
       feed_(*objective_, prepared.data.train, prepared.config),
-      stepper_(prepared.model, step_options(prepared.config), *prepared.pool, *prepared.exchange) {
-  if (prepared.config.data.has_validation() &&
-      predicts_any(objective_->evaluation(prepared.data.valid)))
-    validation_.emplace(prepared, *objective_, exchange_);
+      stepper_(prepared.model, step_options(prepared.config), crew_) {
   state_.seed = prepared.config.seed;
   state_.data_hash = prepared.data.hash.all();
   state_.longest_source = prepared.data.train.longest(Side::source);
@@ -49,24 +36,25 @@ void Trainer::start_from(const ParamVec<float>& weights) {
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
-  checkpoint.load_model(model_slots());
-  checkpoint.load_training(training_slots());
+  checkpoint.load_model(model_slots(stepper_));
+  checkpoint.load_training(training_slots(stepper_));
   state_ = checkpoint.state();
   validated_ = saved_ = state_.step;
 }
 
-// Every rank begins where the first one stands.
-void Trainer::begin_together() {
-  if (exchange_.ranks() == 1) return;
+// Every process begins where the first one stands.
+void Trainer::begin_together(std::int64_t stop_at) {
+  if (crew_.alone()) return;
+  lead(prepared_, Task::train, stop_at);
   std::string state = format_state({state_, false, {}});
-  exchange_.share(state);
+  crew_.share(state);
   state_ = parse_state(state, "the first rank's state").state;
-  exchange_.share(validated_);
-  exchange_.share(saved_);
+  crew_.share(validated_);
+  crew_.share(saved_);
   stepper_.share();
 }
 
-int Trainer::wishes() const {
+int Trainer::requests() const {
   const double minutes = prepared_.config.train.max_minutes;
   const bool late = minutes > 0 && seconds_now() - started_ >= 60 * minutes;
   return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0);
@@ -84,7 +72,7 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
 
 Stop Trainer::run(std::int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
-  begin_together();
+  begin_together(stop_at);
   tell(&Listener::began, moment());
   if (prepared_.config.data.has_validation() && !validation_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
@@ -112,26 +100,24 @@ Stop Trainer::run(std::int64_t stop_at) {
 StepSpan Trainer::step() {
   const double begin = seconds_now();
   StepSpan span{state_.step + 1, state_.cursor, {}};
-  const StepBatch& batch = feed_.batch(span.step, span.before);
+  StepBatch& batch = feed_.batch(span.step, span.before);
   span.after = feed_.after();
   const bool validates = validation_ && is_due(prepared_.config.train.eval_every, span);
-  const bool looks = std::ranges::any_of(
-      listeners_, [&](const auto& listener) { return listener->looks_at(span.step, validates); });
-  last_ = stepper_.gradient(
-      span.step, batch, [&] { feed_.fill_next(); }, wishes() | (looks ? kLook : 0));
-  const bool looked_at = (last_.wishes & kLook) != 0;
+  batch.requests = requests();
+  for (const auto& listener : listeners_)
+    if (listener->looks_at(span.step, validates)) batch.requests |= kLook;
+  last_ = stepper_.gradient(span.step, batch, [&] { feed_.fill_next(); });
+  const bool looked_at = (last_.requests & kLook) != 0;
   if (looked_at || !last_.finite) stepper_.gather_gradient();
+  state_.step = span.step;
   if (!last_.finite)
-    diverged(
-        span.step,
-        not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
-                   std::isfinite(last_.sums.objective) ? "the gradient norm (too large for a float)"
-                                                       : "the loss"));
+    diverged(not_finite(std::isfinite(last_.sums.objective)
+                            ? "the gradient norm (too large for a float)"
+                            : "the loss"));
   tell(&Listener::before_update,
        PendingUpdate{span.step, validates, stepper_.values(), stepper_.gradients().sum()});
   stepper_.update(last_);
-  if (looked_at) stepper_.gather_used_values(Exchange::To::first);
-  state_.step = span.step;
+  if (looked_at) stepper_.gather_used_weights(Exchange::To::first);
   state_.cursor = span.after;
   state_.tokens_seen += last_.tokens;
   state_.loss_sum += last_.sums.nll;
@@ -165,30 +151,22 @@ bool Trainer::validate(bool on_grid) {
   if (!validation_) return false;
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
-  stepper_.gather_used_values(Exchange::To::all);
+  stepper_.gather_used_weights(Exchange::To::all);
   std::optional<ValidEvent> line;
   try {
-    line = validation_->measure(state_.step, stepper_.used_values(), signalled);
+    line = validation_->measure(state_.step, stepper_.weights().used, signalled);
   } catch (const std::bad_alloc&) {
-    if (exchange_.ranks() > 1) throw;  // the others cannot save
+    if (!crew_.alone()) throw;  // the others cannot save
     state_.validation_due = on_grid;
     save();
-    const Split& valid = prepared_.data.valid;
-    throw Error(
-        Exit::memory,
-        "not enough memory for the validation" +
-            (valid.pairs() ? "; its longest sentence is " + valid.longest_in_words() : "") + ".",
-        "fewer --threads, or other held-out data (data.max_length does not drop any); heed resume "
-        "validates first");
+    throw validation_->out_of_memory();
   }
   if (!line) {
     state_.validation_due = on_grid;
-    last_.wishes |= kStop;  // of whichever rank
+    last_.requests |= kStop;  // of whichever process
     return false;
   }
-  if (!std::isfinite(line->loss))
-    diverged(state_.step, not_finite(prepared_.model.table, stepper_.values(),
-                                     stepper_.gradients().sum(), "the validation loss"));
+  if (!std::isfinite(line->loss)) diverged(not_finite("the validation loss"));
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
   const bool best = validation_->judge(*line, state_, on_grid, run_ ? run_->best() : std::nullopt);
@@ -205,17 +183,18 @@ void Trainer::save() {
   }
   const ExampleList examples = objective_->evaluation(prepared_.data.train);
   const auto check = [&](const ParamVec<float>& values) {
-    const std::string fault = checkpoint_defect(prepared_.model, values, examples, *prepared_.pool);
-    if (!fault.empty()) diverged(state_.step, fault);
+    const std::string fault = checkpoint_defect(prepared_.model, values, examples, crew_.pool());
+    if (!fault.empty()) diverged(fault);
   };
-  check(stepper_.values());
-  if (two_sets()) check(stepper_.used_values());
-  run_->save({.model = views_of(model_slots()),
-              .training = views_of(training_slots()),
+  const Weights weights = stepper_.weights();
+  check(weights.trained);
+  if (weights.differ()) check(weights.used);
+  run_->save({.model = views_of(model_slots(stepper_)),
+              .training = views_of(training_slots(stepper_)),
               .config = dump_config(prepared_.config, DumpFor::checkpoint),
               .tokenizers = prepared_.tokenizers.files(),
               .state = state_,
-              .meanwhile = [&] { exchange_.busy(); }},
+              .meanwhile = [&] { crew_.busy(); }},
              prepared_.config.train.keep_last, fall_);
   saved_ = state_.step;
   for (const std::string& note : run_->take_notes()) tell(&Listener::remarked, note);
@@ -233,18 +212,17 @@ Stop Trainer::finish(Stop stop) {
   return stop;
 }
 
-void Trainer::diverged(std::int64_t step, const std::string& what) const {
-  if (!run_) exchange_.wait_for_end();  // all ranks know, and the first says it
-  throw Diverged(divergence_text(step, what, last_), step, saved_);
+std::string Trainer::not_finite(const std::string& otherwise) {
+  return heed::not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
+                          otherwise);
 }
 
-std::vector<TensorSlot> Trainer::model_slots() {
-  return tensor_slots(prepared_.model.table, stepper_.used_values());
-}
-
-std::vector<TensorSlot> Trainer::training_slots() {
-  return heed::training_slots(prepared_.model.table, stepper_.optimizer(),
-                              two_sets() ? &stepper_.values() : nullptr);
+void Trainer::diverged(const std::string& what) {
+  if (!run_) crew_.exchange().wait_for_end();  // all ranks know, and the first says it
+  const std::string text = divergence_text(state_.step, what, last_);
+  if (run_) run_->append(kMetrics, line_of(RunEvent{state_.step, "diverged", text}));
+  throw divergence_error(text, run_ ? run_->path().string() : "RUN", saved_,
+                         prepared_.config.optimizer.learning_rate);
 }
 
 }  // namespace heed

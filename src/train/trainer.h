@@ -7,7 +7,6 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "data/batch_feed.h"
@@ -16,13 +15,6 @@
 #include "train/validation.h"
 
 namespace heed {
-
-// Training cannot go on: NaN or infinity, or ruined weights. what() is a sentence.
-struct Diverged : std::runtime_error {
-  std::int64_t step, saved;  // of the last checkpoint of this process; -1: there is none
-  Diverged(const std::string& sentence, std::int64_t at, std::int64_t last)
-      : std::runtime_error(sentence), step(at), saved(last) {}
-};
 
 class Trainer {
  public:
@@ -40,47 +32,46 @@ class Trainer {
   }
   void listen(Listeners listeners) { listeners_ = std::move(listeners); }
 
-  // Trains until the config, `stop_at` (0: no limit) or a signal ends it, and saves. Diverged
-  // leaves the checkpoints as they are.
+  // Trains until the config, `stop_at` (0: no limit) or a signal ends it, and saves. Error
+  // (diverged) if it cannot go on, for NaN or infinity or ruined weights: the checkpoints stay as
+  // they are, and state() is at the step that failed.
   Stop run(std::int64_t stop_at);
 
   const State& state() const { return state_; }
   const ParamVec<float>& values() { return stepper_.values(); }
 
  private:
-  // Bits of what one rank may want, and all then do.
-  enum Wish { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8 };
-  int wishes() const;
-  // What ranks agree on comes with the last step.
-  int agreed() const { return exchange_.ranks() > 1 ? last_.wishes : wishes(); }
-  void begin_together();
+  // Bits of StepBatch::requests.
+  enum Request { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8 };
+  int requests() const;
+  // Of several processes, what all know came with the last step.
+  int agreed() const { return crew_.alone() ? requests() : last_.requests; }
+  void begin_together(std::int64_t stop_at);
   std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
   StepSpan step();
   void log_line();
   bool validate(bool on_grid);
   void save();
   Stop finish(Stop stop);
-  [[noreturn]] void diverged(std::int64_t step, const std::string& what) const;
-  std::vector<TensorSlot> model_slots();
-  std::vector<TensorSlot> training_slots();
-  bool two_sets() { return &stepper_.values() != &stepper_.used_values(); }
+  std::string not_finite(const std::string& otherwise);
+  [[noreturn]] void diverged(const std::string& what);
   Moment moment() {
-    return {state_, stepper_.values(), stepper_.used_values(), last_, step_seconds_};
+    return {state_, stepper_.values(), stepper_.weights().used, last_, step_seconds_};
   }
   template <class... Parameters, class... Arguments>
   void tell(void (Listener::*what)(Parameters...), const Arguments&... about) {
     for (const auto& listener : listeners_) {
       (listener.get()->*what)(about...);
-      exchange_.busy();
+      crew_.busy();
     }
   }
 
   const PreparedRun& prepared_;
-  Exchange& exchange_;
+  const Crew& crew_;
   RunWriter* run_;
   std::unique_ptr<const Objective> objective_;
-  std::optional<Validation> validation_;
   const std::int64_t fall_;  // of the rate: the step that is saved for a later end; -1: none
+  std::optional<Validation> validation_;
   BatchFeed feed_;
   Stepper stepper_;
   Listeners listeners_;

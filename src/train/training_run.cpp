@@ -12,8 +12,6 @@
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/origin.h"
-#include "train/divergence.h"
-#include "train/ranks.h"
 #include "train/schedule_in_words.h"
 
 namespace heed {
@@ -48,11 +46,7 @@ void say_start(Log& log, const PreparedRun& run) {
   const std::string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
   log.info(fmt::format("plan: {}steps of {}{} tokens, on {}, about {} of memory", steps,
                        run.plan.equal ? "" : "about ", n(std::round(run.plan.step_tokens)),
-                       counted(std::to_string(run.pool->threads()), "thread") +
-                           (run.exchange->ranks() > 1
-                                ? fmt::format(" in each of {} processes", run.exchange->ranks())
-                                : ""),
-                       format_bytes(run.memory.total())));
+                       run.crew.in_words(), format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   const auto objective = make_objective(c);
   const int context = std::max(objective->longest(Side::source), objective->longest(Side::target));
@@ -149,8 +143,7 @@ std::string reasons() {
   return joined(kReasons);
 }
 
-void get_ready(const PreparedRun& prepared, const RunRequest& request, const std::string& run,
-               Log& log) {
+void require_room(const PreparedRun& prepared, const std::string& run, Log& log) {
   const double one = 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
                      static_cast<double>(prepared.model.table.size());
   const double available = check_free_space(run, one);
@@ -160,7 +153,6 @@ void get_ready(const PreparedRun& prepared, const RunRequest& request, const std
         fmt::format("the disk may become full: the checkpoints need up to {} "
                     "(train.keep_last {}, the best, and one while it is written), {} are free",
                     format_bytes(all), kept, format_bytes(available)));
-  lead(prepared, Task::train, request.stop_at);
 }
 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
@@ -188,20 +180,16 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
       log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
     return result_of(run, request, trainer.state(), kReasons[static_cast<int>(stop)],
                      stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok);
-  } catch (const Diverged& e) {
-    run.append(kMetrics, line_of(RunEvent{e.step, "diverged", e.what()}));
+  } catch (const Error& e) {
+    if (e.exit() != Exit::diverged) throw;
     log.end_progress();
-    State state = trainer.state();
-    state.step = e.step;
-    throw FailedRun(divergence_error(e.what(), run.path().string(), e.saved,
-                                     prepared.config.optimizer.learning_rate),
-                    result_of(run, request, state, "diverged", Exit::diverged));
+    throw FailedRun(e, result_of(run, request, trainer.state(), kReasons.back(), e.exit()));
   }
 }
 
 RunResult go_in_new_folder(Beginning& beginning, const RunRequest& request, const std::string& run,
                            Log& log) {
-  get_ready(beginning.prepared, request, run, log);
+  require_room(beginning.prepared, run, log);
   const auto text = beginning.text ? fs::path(beginning.text->path()) : beginning.stored_text;
   RunWriter writer = RunWriter::create(
       run, request.force,

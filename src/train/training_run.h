@@ -25,7 +25,7 @@ struct RunRequest {
   int threads = 0;               // 0: as in the config
   std::int64_t stop_at = 0;      // 0: no limit
   double begin = seconds_now();  // of the command
-  Exchange* exchange = &one_process();
+  Crew crew;
 };
 
 // Where a training begins: everything is read and checked, and the threads run. One that is resumed
@@ -62,10 +62,9 @@ struct FailedRun : Error {
   RunResult result;
 };
 
-// Error (store) unless a checkpoint has room on the disk of `run`; then gives the other ranks the
-// training. Before go(), and before a run folder is made.
-void get_ready(const PreparedRun& prepared, const RunRequest& request, const std::string& run,
-               Log& log);
+// Error (store) unless a checkpoint has room on the disk of `run`. Before go(), and before a run
+// folder is made.
+void require_room(const PreparedRun& prepared, const std::string& run, Log& log);
 
 // Trains to the end of the run, whose lock is held, and logs how it begins and ends.
 RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Log& log);

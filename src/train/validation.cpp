@@ -17,7 +17,16 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kBetweenSigns = 1000;  // of life that ranks give each other, in sentences
+constexpr std::size_t kTranslatedAtOnce = 1000;  // sentences
+
+bool predicts_any(const ExampleList& examples) {
+  Example e;
+  for (std::int64_t i = 0; i < examples.count; ++i) {
+    examples.get(i, e);
+    if (std::ranges::any_of(e.labels, [](int label) { return label >= 0; })) return true;
+  }
+  return false;
+}
 
 // The held-out part's targets, and its sources if they are asked for.
 std::vector<std::string> references(const PreparedRun& run, const Objective& objective,
@@ -37,7 +46,7 @@ std::vector<std::string> references(const PreparedRun& run, const Objective& obj
 // Of greedy translations of the held-out part.
 double score_translations(const TranslationMetric& metric, const PreparedRun& run,
                           const Objective& objective, const ParamVec<float>& values,
-                          Exchange& exchange) {
+                          const Crew& crew) {
   const Tokenizer& target = *run.tokenizers.target;
   std::vector<TokenIds> sources;
   const std::vector<std::string> expected = references(run, objective, &sources);
@@ -45,18 +54,13 @@ double score_translations(const TranslationMetric& metric, const PreparedRun& ru
   options.beam_size = 1;
   options.max_length = translation_limit(run.data.train.longest(Side::target));
   options.banned = objective.never_written(target);
-  // Each rank translates its share.
-  const Parts parts = equal_parts(sources.size(), exchange.ranks());
-  const std::size_t first = parts[exchange.rank()], end = parts[exchange.rank() + 1];
   std::vector<std::string> hypotheses(sources.size());
-  for (std::size_t at = first; at < end;) {
-    exchange.busy();
-    const std::size_t n = exchange.ranks() > 1 ? std::min(end - at, kBetweenSigns) : end - at;
-    const std::span few(sources.data() + at, n);
-    for (const auto& found : beam_search(run.model, values, *run.pool, few, options))
-      hypotheses[at++] = found.empty() ? "" : target.decode(found.front().ids);
-  }
-  exchange.gather(hypotheses, parts);
+  crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](std::size_t begin, std::size_t end) {
+    const std::span few(sources.data() + begin, end - begin);
+    for (const auto& found : beam_search(run.model, values, crew.pool(), few, options))
+      hypotheses[begin++] = found.empty() ? "" : target.decode(found.front().ids);
+  });
+  crew.gather(hypotheses);
   return metric.score(hypotheses, expected);
 }
 
@@ -65,8 +69,7 @@ double score_translations(const TranslationMetric& metric, const PreparedRun& ru
 std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<float>& values,
                                               const std::function<bool()>& stop) const {
   const Split& split = run.data.valid;
-  const Evaluation e =
-      evaluate(run.model, values, objective.evaluation(split), *run.pool, stop, exchange);
+  const Evaluation e = evaluate(run.model, values, objective.evaluation(split), crew, stop);
   if (e.sums.tokens == 0) return std::nullopt;
   ValidEvent line{.step = step,
                   .loss = e.loss(),
@@ -77,9 +80,19 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
   const TranslationMetric* metric = translation_metric(run.config.train.select_by);
   if (metric != nullptr && std::isfinite(e.loss())) {
     line.metric_name = metric->name;
-    line.metric = score_translations(*metric, run, objective, values, exchange);
+    line.metric = score_translations(*metric, run, objective, values, crew);
   }
   return line;
+}
+
+Error Validation::out_of_memory() const {
+  const Split& valid = run.data.valid;
+  return {
+      Exit::memory,
+      "not enough memory for the validation" +
+          (valid.pairs() ? "; its longest sentence is " + valid.longest_in_words() : "") + ".",
+      "fewer --threads, or other held-out data (data.max_length does not drop any); heed resume "
+      "validates first"};
 }
 
 std::string Validation::doubts() const {
@@ -116,6 +129,12 @@ bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
   if (line.loss > divergence_threshold(run.model))
     line.verdict = "far worse than untrained weights";
   return better;
+}
+
+std::optional<Validation> validation_of(const PreparedRun& run, const Objective& objective) {
+  if (!run.config.data.has_validation() || !predicts_any(objective.evaluation(run.data.valid)))
+    return std::nullopt;
+  return Validation{run, objective};
 }
 
 }  // namespace heed

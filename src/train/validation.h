@@ -14,11 +14,13 @@ namespace heed {
 struct Validation {
   const PreparedRun& run;
   const Objective& objective;
-  Exchange& exchange = one_process();
+  Crew crew = run.crew;
 
   // Loss, and the metric that the config selects by. Nothing if `stop` ended it early.
   std::optional<ValidEvent> measure(std::int64_t step, const ParamVec<float>& values,
                                     const std::function<bool()>& stop) const;
+
+  Error out_of_memory() const;
 
   // Why that metric cannot judge the held-out part, or "".
   std::string doubts() const;
@@ -28,5 +30,8 @@ struct Validation {
   // patience, in the state: true if it is better than all of those before.
   bool judge(ValidEvent& line, State& state, bool on_grid, const std::optional<State>& best) const;
 };
+
+// None without a held-out part, or if that has no token to predict.
+std::optional<Validation> validation_of(const PreparedRun& run, const Objective& objective);
 
 }  // namespace heed

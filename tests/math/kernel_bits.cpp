@@ -36,6 +36,7 @@
 #include "step/newton_schulz.cpp"
 #include "step/optimizer.cpp"
 #include "step/optimizers.cpp"
+#include "step/slices.cpp"
 
 namespace heed {
 
@@ -255,7 +256,7 @@ void steps(const char* what, const ModelConfig& config) {
   Gradients gradients(model, 2, pool);
   Optimizer<float> optimizer(model.table, {});
   for (int step = 1; step <= 3; ++step) {
-    const LossSums loss = gradients.run(values, batch, 0.1, {});
+    const LossSums loss = gradients.run(values, batch, 0.1).loss;
     const double norm = gradients.reduce();
     Hash()
         .add(gradients.sum().data(), values.size())

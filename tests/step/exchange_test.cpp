@@ -75,7 +75,7 @@ class Ranks : public testing::Test {
   Numbers trained(const RunConfig& config, const Transformer& model, Exchange& exchange,
                   std::uint64_t* sent = nullptr) {
     Pool pool(1);
-    Stepper stepper(model, step_options(config), pool, exchange);
+    Stepper stepper(model, step_options(config), Crew(pool, exchange));
     StepBatch batch;
     const auto objective = make_objective(config);
     const Split split = counting_text(300);
@@ -87,9 +87,10 @@ class Ranks : public testing::Test {
     };
     for (int step = 1; step <= 4; ++step) {
       cursor = batcher.fill(step, cursor, batch);
+      batch.requests = 1 << exchange.rank();
       const std::uint64_t before = exchange.sent();
-      const StepResult result = stepper.gradient(step, batch, {}, 1 << exchange.rank());
-      EXPECT_EQ(result.wishes, (1 << exchange.ranks()) - 1);
+      const StepResult result = stepper.gradient(step, batch);
+      EXPECT_EQ(result.requests, (1 << exchange.ranks()) - 1);
       n.norms.push_back(result.gradient_norm);
       n.losses.push_back(result.sums.objective);
       if (step == 3) {  // looking at it changes nothing
@@ -103,7 +104,7 @@ class Ranks : public testing::Test {
     }
     stepper.gather_for_save();
     n.values = copy(stepper.values());
-    n.used = copy(stepper.used_values());
+    n.used = copy(stepper.weights().used);
     for (ParamVec<float>& moments : stepper.optimizer().moment_arrays())
       if (moments.size() > 0)
         n.moments.insert(n.moments.end(), moments.data(), moments.data() + moments.size());
@@ -165,6 +166,27 @@ TEST_F(Ranks, ShareWhatTheFirstHas) {
     std::string text = exchange.rank() == 0 ? "said" : "something longer";
     exchange.share(text);
     EXPECT_EQ(text, "said");
+  });
+}
+
+TEST_F(Ranks, DoTheTasksOfACrewTogether) {
+  on_ranks(3, [](Exchange& exchange) {
+    Pool pool(2);
+    const Crew crew(pool, exchange);
+    std::vector<std::size_t> tasks(10), things(8);
+    crew.run(tasks.size(), [&](std::size_t i, int) { tasks[i] = i; });
+    crew.gather(tasks);
+    crew.in_pieces(things.size(), 2, [&](std::size_t begin, std::size_t end) {
+      EXPECT_LE(end - begin, 2u);
+      for (std::size_t i = begin; i < end; ++i) things[i] = i;
+    });
+    crew.gather(things);
+    for (const auto* all : {&tasks, &things})
+      for (std::size_t i = 0; i < all->size(); ++i) EXPECT_EQ((*all)[i], i);
+    EXPECT_TRUE(crew.any(exchange.rank() == 1));
+    EXPECT_FALSE(crew.any(false));
+    EXPECT_EQ(crew.sum(exchange.rank()), 3);
+    EXPECT_EQ(crew.in_words(), "2 threads in each of 3 processes");
   });
 }
 

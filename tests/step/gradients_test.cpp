@@ -25,7 +25,7 @@ class ShardSums : public testing::Test {
     part.shards = {batch_.shards.begin() + first, batch_.shards.begin() + first + n};
     part.used = {batch_.used.begin() + first, batch_.used.begin() + first + n};
     Gradients gradients(model_, n, pool_);
-    loss_ = gradients.run(values_, part, 0.1, {});
+    loss_ = gradients.run(values_, part, 0.1).loss;
     norm_ = gradients.reduce();
     return {gradients.sum().data(), gradients.sum().data() + values_.size()};
   }

@@ -1,0 +1,82 @@
+// Who shares a piece of work: the threads of this process and, of several ranks (step/exchange.h),
+// those of the others. Work comes as numbered tasks, so what comes out does not depend on who did
+// them; all members call the same functions in the same order.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/pool.h"
+#include "step/exchange.h"
+
+namespace heed {
+
+class Crew {
+ public:
+  // Pool and exchange must outlive it.
+  Crew(Pool& pool, Exchange& exchange = one_process()) : pool_(&pool), exchange_(&exchange) {}
+  // Without threads yet: what is handed down until it is known how many each process gets.
+  Crew(Exchange& exchange = one_process()) : exchange_(&exchange) {}
+  Crew with(Pool& pool) const { return {pool, *exchange_}; }
+
+  Pool& pool() const { return *pool_; }              // for what each process does alone
+  Exchange& exchange() const { return *exchange_; }  // for those who know that there are ranks
+  int ranks() const { return exchange_->ranks(); }
+  bool alone() const { return ranks() == 1; }
+  int cores() const;             // that each process may use
+  std::string in_words() const;  // "2 threads in each of 3 processes"
+
+  // f(task, worker) for every task in 0..n-1, as Pool::run() does.
+  template <class F>
+  void run(std::size_t n, F&& f) const {
+    const auto [first, end] = part(n);
+    pool_->run(static_cast<int>(end - first), [&, from = first](int task, int worker) {
+      if (worker == 0) busy();
+      f(from + static_cast<std::size_t>(task), worker);
+    });
+  }
+  // f(begin, end) for n things in pieces of at most `most`, on the thread of each caller.
+  template <class F>
+  void in_pieces(std::size_t n, std::size_t most, F&& f) const {
+    const auto [first, end] = part(n);
+    for (std::size_t at = first; at < end; at += most) {
+      busy();
+      f(at, std::min(end, at + most));
+    }
+  }
+  // What came out of the n tasks or things, of which each member has written its own.
+  template <class T>
+  void gather(std::vector<T>& results) const {
+    if (!alone()) exchange_->gather(results, equal_parts(results.size(), ranks()));
+  }
+
+  // The first process's value becomes that of all.
+  template <class T>
+  void share(T& value) const {
+    exchange_->share(value);
+  }
+  bool any(bool own) const;      // is it true in any process?
+  double sum(double own) const;  // over the processes
+  void meet() const { any(false); }
+
+  // Tells those who wait for this process that it is at work.
+  void busy() const { exchange_->busy(); }
+  // What this process has sent so far, and how long it took, with waiting for others.
+  struct Traffic {
+    double bytes, seconds;
+  };
+  Traffic traffic() const { return {static_cast<double>(exchange_->sent()), exchange_->waited()}; }
+
+ private:
+  struct Part {
+    std::size_t first, end;
+  };
+  Part part(std::size_t n) const;
+
+  Pool* pool_ = nullptr;
+  Exchange* exchange_;
+};
+
+}  // namespace heed
