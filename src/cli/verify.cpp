@@ -29,16 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kVerifyNotes =
-    "Changes nothing, and works while the run trains. Checkpoints: every byte, by SHA-256, tensors "
-    "(finite, of the config's sizes), tokenizers. best and last lead to the right ones. "
-    "config.json differs from its checkpoint's only where heed resume may. metrics.jsonl and "
-    "film.jsonl: every line parses, steps rise, weights have the right length. origin.json can be "
-    "read, and the text of heed train - is that of the run. No other byte of these files, nor "
-    "train.log, is looked at. Exit code 4 if anything is damaged or cannot be read. --json keys: "
-    "run, whole, checkpoints and files (each a list of name, whole and, if it is not, wrong), "
-    "resume (the checkpoint that heed resume would take, or null).";
-
 constexpr const char* kLinks[] = {"last", "best"};
 
 struct Part {
@@ -234,7 +224,6 @@ Verification verify(const std::string& run) {
 Exit run_verify(CommandLine& line) {
   std::string run;
   line.add_run(run);
-  line.app().footer(kVerifyNotes);
   if (!line.parse()) return Exit::ok;
   const Verification v = verify(run);
   Json result{{"run", run}, {"whole", true}};

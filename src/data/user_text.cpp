@@ -85,6 +85,40 @@ TokenizedText UserTexts::inspected(Side side, const std::string& text, const std
   return read;
 }
 
+ReadText UserTexts::read(const GivenText& given, bool cut) {
+  const Sides sides = objective_.read(given);
+  ReadText out;
+  const auto add = [&](Side side, const std::string& text, const std::string& name) {
+    const TokenizedText tokens = inspected(side, text, name, given.is_line, cut);
+    const bool source = side == Side::source;
+    TokenIds& ids = source ? out.read.source : out.read.target;
+    ids = objective_.framed(side, tokens.ids());
+    ByteRanges& bytes = source ? out.source_bytes : out.target_bytes;
+    bytes.resize(source ? objective_.traits().before_source : 1);
+    for (const Token& token : tokens.tokens) bytes.push_back({token.begin, token.end});
+    bytes.resize(ids.size(), {tokens.text.size(), tokens.text.size()});
+    return tokens.ids();
+  };
+  out.read.source = objective_.framed_source({});
+  if (sides.source) out.prompt = add(Side::source, *sides.source, given.name);
+  if (sides.source && out.read.source.empty())
+    throw Error(Exit::data, given.name + " is empty; expected a text.");
+  if (sides.target)
+    add(Side::target, *sides.target, sides.source ? "the target of " + given.name : given.name);
+  out.words = normalized(Side::target, sides.words, "--target");
+  return out;
+}
+
+ScoredLine UserTexts::scored(const GivenText& given) {
+  const Sides sides = objective_.scored(given);
+  const auto ids = [&](Side side, const std::string& text) {
+    return line(side, normalized(side, text, given.name));
+  };
+  const TokenIds source = ids(Side::source, *sides.source);
+  return objective_.score(source, ids(Side::target, *sides.target),
+                          tokenizer(Side::target).size());
+}
+
 TokenIds UserTexts::line(Side side, std::string_view line) {
   unknown_ += tokenizer(side).unknown(line);
   return tokenizer(side).encode(line);

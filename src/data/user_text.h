@@ -23,6 +23,14 @@ struct TokenizedText {
   TokenIds ids() const;
 };
 
+// A text to look into, as the model reads it.
+struct ReadText {
+  Example read = {};                              // framed; no target: the model writes it
+  ByteRanges source_bytes = {}, target_bytes = {};  // of the tokens; a frame has empty ones
+  TokenIds prompt = {};                           // the source without its frame
+  std::string words = {};                         // for the masks of an encoder alone
+};
+
 class UserTexts {
  public:
   // References must outlive it.
@@ -35,6 +43,11 @@ class UserTexts {
 
   // A text to answer. No unknown tokens; it may be empty.
   TokenIds prompt(const std::string& text);
+  // As Objective::read() and inspected() say.
+  ReadText read(const GivenText& given, bool cut);
+  // A line as Objective::scored() takes it apart; anything unknown is read as <unk>. Its length is
+  // not checked.
+  ScoredLine scored(const GivenText& given);
   // A text on one side of a model under inspection. No unknown tokens, and on text_side() it must
   // not be empty; `is_line`: a line of a file, for which neither is required. `cut`: of a text that
   // is too long, the beginning is read, and a warning says so.
