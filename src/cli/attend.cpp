@@ -149,17 +149,6 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const Example& in
   if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
 }
 
-nlohmann::ordered_json names_of_chosen(const AttendOptions& r, const TrainedModel& t) {
-  auto names = recorded_names(t);
-  auto& heads = names["head_names"];
-  for (std::size_t i = heads.size(); i-- > 0;)
-    if ((!r.heads.kind.empty() && heads[i]["kind"] != r.heads.kind) ||
-        (r.heads.layer && heads[i]["layer"] != *r.heads.layer) ||
-        (r.heads.head && heads[i]["head"] != *r.heads.head))
-      heads.erase(i);
-  return names;
-}
-
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       UserTexts& texts, Log& log) {
   const AttendInput input = read_input(r, given, t, texts);
@@ -181,7 +170,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
       line.replace(line.size() - 1, 1, "," + object.substr(1));
     };
     if (r.pull) add(pull_json(pass.maps, input.read.labels));
-    if (r.names) add(names_of_chosen(r, t).dump());
+    if (r.names) add(json_of(recorded_names(t, r.heads)).dump());
     print(line + "\n");
   }
   if (!r.draws()) return;
@@ -191,7 +180,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
                                : attention_summary(tokens, pass.maps, terminal_style()) +
                                      (r.texts.given() ? kOtherHeads : kOtherHeadsHere));
   if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
-  if (r.names) print("\n" + in_words(names_of_chosen(r, t)));
+  if (r.names) print("\n" + in_words(recorded_names(t, r.heads)));
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
 Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   try {
     if (s.train && !s.changed)
-      if (Yardsticks y = logged_yardsticks(run_of_checkpoint(m.folder)); !y.empty()) return y;
+      if (Yardsticks y = read_events(run_of_checkpoint(m.folder)).yardsticks; !y.empty()) return y;
   } catch (const Error&) {  // metrics.jsonl cannot be read: they are measured
   }
   try {

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "math/blas.h"
 #include "show/comparison.h"
 #include "show/report.h"
 
@@ -23,20 +22,15 @@ Exit run_report(CommandLine& line) {
   if (!line.json() && html == "-" && ::isatty(STDOUT_FILENO) != 0)
     throw Error(Exit::usage, "the page is HTML, which a terminal cannot show.",
                 "--html FILE, or > FILE");
-  prepare_blas();
-  std::string shown;
-  if (runs.size() > 1) {
-    const std::vector<ComparedRun> compared = compare(runs);
-    shown = line.json() ? comparison_json(compared) : comparison_page(compared);
-  } else {
-    const Report report = make_report(runs.front());
-    shown = line.json() ? report_json(report) : report_page(report);
-  }
+  const bool one = runs.size() == 1;
+  const ShortJson data = one ? report(runs.front()) : comparison(runs);
   if (line.json()) {
-    print(shown);
+    if (one) print(report_json(data));
+    if (!one)
+      for (const ShortJson& run : data) print(text_of(run) + "\n");
     return Exit::ok;
   }
-  write_output(html, shown);
+  write_output(html, page_with(one ? report_html : comparison_html, data));
   if (html != "-")
     Log({.quiet = line.quiet()}).info(fmt::format("wrote {}; open it in a browser", html));
   return Exit::ok;

@@ -16,9 +16,9 @@
 #include "data/config_differences.h"
 #include "store/best.h"
 #include "store/layout.h"
-#include "store/run_events.h"
 #include "store/run_folder.h"
 #include "store/run_lock.h"
+#include "store/run_records.h"
 #include "train/end.h"
 
 namespace heed {
@@ -67,19 +67,12 @@ RunRow row_of(const fs::path& run) {
       row.best_step = best->step;
       if (std::isfinite(best->valid_loss)) row.loss = best->valid_loss;
     }
-    bool diverged = false;
-    for_each_event(run, [&](Json& line) {
-      last = line["step"].get<std::int64_t>();
-      if (const auto event = event_from<RunEvent>(line)) {
-        diverged = event->event == "diverged";
-        if (event->end && event->end->step == row.best_step)
-          row.bits_per_byte = event->end->bits_per_byte;
-      }
-      if (const auto valid = event_from<ValidEvent>(line);
-          valid && valid->step == row.best_step && valid->loss == row.loss)
-        row.bits_per_byte = valid->bits_per_byte;
-    });
-    if (diverged) row.state = "diverged";
+    const LoggedEvents logged = read_events(run);
+    for (const ValidEvent& valid : logged.valid)
+      if (valid.step == row.best_step && valid.loss == row.loss)
+        row.bits_per_byte = valid.bits_per_byte;
+    if (!logged.train.empty()) last = logged.train.back().step;
+    if (!logged.events.empty() && logged.events.back().event == "diverged") row.state = "diverged";
   } catch (const Error&) {
     row.state = "damaged";
   }

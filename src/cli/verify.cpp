@@ -13,13 +13,12 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/dataset.h"
-#include "show/film.h"
 #include "store/best.h"
 #include "store/layout.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
-#include "store/run_events.h"
 #include "store/run_folder.h"
+#include "store/run_records.h"
 #include "store/trained_model.h"
 #include "store/training_tensors.h"
 
@@ -137,40 +136,6 @@ void check_text(const std::string& run, Verification& v) {
     throw Error(Exit::store, "it is not the text that the run was trained on");
 }
 
-// Every line of `file` is an object for which is_right(object) holds, and steps rise.
-void check_lines(const std::string& run, const char* file,
-                 const std::function<bool(Json& object)>& is_right) {
-  std::int64_t number = 0, last = 0;
-  for_each_line(run, file, [&](const std::string& line, bool ended) {
-    ++number;
-    if (!ended) return;  // heed resume drops a last line that is cut short
-    const auto refuse = [&](const std::string& what) {
-      throw Error(Exit::store, fmt::format("line {} {}", number, what));
-    };
-    std::optional<Json> object = object_of(line);
-    if (!object) refuse("is not a JSON object");
-    const Json step = object->value("step", Json());
-    if (!step.is_number_integer()) refuse("has no step");
-    if (step < last) refuse(fmt::format("is of step {}, after one of {}", step.dump(), last));
-    last = step;
-    if (!is_right(*object)) refuse("is damaged");
-  });
-}
-
-void check_metrics(const std::string& run) {
-  require_there(run, kMetrics);
-  check_lines(run, kMetrics, [](Json&) { return true; });
-}
-
-void check_film(const std::string& run) {
-  Json probe;
-  check_lines(run, kFilm, [&](Json& line) {
-    if (!probe.is_null()) return is_whole(line, probe);
-    probe = std::move(line);
-    return probe["kind"] == "probe";
-  });
-}
-
 // heed resume would refuse other changes.
 void check_config(const std::string& run, const Verification& v) {
   const RunConfig config = load_config((fs::path(run) / kConfigFile).string());
@@ -214,8 +179,12 @@ Verification verify(const std::string& run) {
   add(v.files, kConfigFile, [&] { check_config(run, v); });
   add(v.files, kOriginFile, [&] { check_origin(run, v); });
   if (v.has_text) add(v.files, kRunText, [&] { check_text(run, v); });
-  add(v.files, kMetrics, [&] { check_metrics(run); });
-  if (path_exists(fs::path(run) / kFilm)) add(v.files, kFilm, [&] { check_film(run); });
+  for (const char* file : kLineFiles)
+    if (file == kMetrics || path_exists(fs::path(run) / file))
+      add(v.files, file, [&] {
+        require_there(run, file);
+        check_lines(run, file);
+      });
   return v;
 }
 

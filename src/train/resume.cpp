@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -87,10 +86,8 @@ std::int64_t end_in_steps(const StoredRun& run) {
 // The steps that take so long at the speed that the run has logged, the median.
 std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
   std::vector<double> speeds;
-  for_each_event(run.folder, [&](const nlohmann::ordered_json& line) {
-    const auto event = event_from<TrainEvent>(line);
-    if (event && event->tokens_per_second > 0) speeds.push_back(event->tokens_per_second);
-  });
+  for (const TrainEvent& event : read_events(run.folder).train)
+    if (event.tokens_per_second > 0) speeds.push_back(event.tokens_per_second);
   if (speeds.empty() || run.steps_done() == 0)
     throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
                 "--more N, in steps");
@@ -165,16 +162,6 @@ std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::in
   return 0;
 }
 
-// Do the events of the run have this end, from which it went back?
-bool is_marked(const fs::path& run, std::int64_t end) {
-  bool marked = false;
-  for_each_event(run, [&](const nlohmann::ordered_json& line) {
-    const auto event = event_from<RunEvent>(line);
-    marked = marked || (event && event->end && event->end->step == end);
-  });
-  return marked;
-}
-
 // A run of a text that is to end later: its rate falls at the new end, so if it has begun to fall,
 // the run goes back to before that. Without a checkpoint from there the schedule stays as it is.
 void move_the_fall(StoredRun& run, const ResumeRequest& request, std::int64_t end, Log& log) {
@@ -193,7 +180,7 @@ void move_the_fall(StoredRun& run, const ResumeRequest& request, std::int64_t en
     run.trained = checkpoint_config(*run.checkpoint);
   } else {  // was it killed after it had gone back, before it wrote so?
     for (const auto& [name, state] : kept_states(run.folder))
-      if (state.step > run.steps_done() && !is_marked(run.folder, state.step)) run.end = state;
+      if (state.step > run.steps_done()) run.end = state;
   }
   run.config = continued_config(run, request, end, true);
 }
@@ -351,10 +338,8 @@ PreparedRun prepare_stored_run(const StoredRun& run, const RunRequest& request, 
 void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& run, Log& log) {
   const std::string here = blas_core_type();
   std::string before = of_start;
-  for_each_event(run.path(), [&](const nlohmann::ordered_json& line) {
-    if (const auto event = event_from<RunEvent>(line); event && event->core_type)
-      before = *event->core_type;
-  });
+  for (const RunEvent& event : read_events(run.path()).events)
+    before = event.core_type.value_or(before);
   if (before.empty() || before == here) return;
   const std::string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
@@ -411,16 +396,6 @@ void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t 
       decayed_at(o) == o.decay_steps ? "decay_steps" : "warmup_steps", decayed_at(o), anew));
 }
 
-// An end that the run goes back from, with what its validation has logged.
-RunEnd logged_end(const fs::path& run, const State& at) {
-  RunEnd end{at.step, at.valid_loss};
-  for_each_event(run, [&](const nlohmann::ordered_json& line) {
-    if (const auto valid = event_from<ValidEvent>(line); valid && valid->step == at.step)
-      end.bits_per_byte = valid->bits_per_byte;
-  });
-  return end;
-}
-
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
   const StoredRun stored = read_stored_run(request, run.path(), newest_checkpoint(run.path()), log);
   const std::optional<Checkpoint>& checkpoint = stored.checkpoint;
@@ -456,7 +431,6 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
       if (stored.end) run.go_back(done);
       run.finish_save(done, config.train.keep_last);
     }
-    const RunEnd end = stored.end ? logged_end(run.path(), *stored.end) : RunEnd{};
     const MetricsCut cut = run.cut_lines(done);
     say_cut(log, cut, done);
     if (stored.end) {
@@ -465,9 +439,6 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
           "falls to step {}",
           stored.end->step, done, config.train.max_steps);
       log.info(text);
-      run.append(kMetrics,
-                 line_of(RunEvent{
-                     .step = done, .event = "extended", .text = text, .from = done, .end = end}));
     }
     if (!checkpoint && cut.kept == 0)  // killed before it was written
       run.append(kMetrics,

@@ -191,15 +191,15 @@ TEST(Yardsticks, AreLeftOutWhereTheyCannotBeCompared) {
 
 TEST(Yardsticks, AreReadAsTheyWereWritten) {
   const Yardsticks y = {{"uniform", 4.25, 6.5}, {"xz", 1.125, {}}};
-  const auto event = nlohmann::ordered_json::parse(yardsticks_metrics(y));
+  const auto event = nlohmann::ordered_json::parse(line_of(YardsticksEvent{0, y}));
   EXPECT_EQ(event["kind"], "yardsticks");
   EXPECT_EQ(event["step"], 0);
   EXPECT_TRUE(event["values"][1]["bits_per_byte"].is_null());
-  EXPECT_EQ(json_of(yardsticks_of_event(event)), json_of(y));
-  for (const char* other :
-       {R"({"kind":"train","step":1,"values":[]})", R"({"kind":"yardsticks"})",
-        R"({"kind":"yardsticks","values":[{"name":1}]})", R"({"kind":"yardsticks","values":7})"})
-    EXPECT_TRUE(yardsticks_of_event(nlohmann::ordered_json::parse(other)).empty()) << other;
+  EXPECT_EQ(json_of(record_from<YardsticksEvent>(event)->values), json_of(y));
+  for (const char* other : {R"({"kind":"train","step":1,"values":[]})", R"({"kind":"yardsticks"})",
+                            R"({"kind":"yardsticks","step":0,"values":[{"name":1}]})",
+                            R"({"kind":"yardsticks","step":0,"values":7})"})
+    EXPECT_FALSE(record_from<YardsticksEvent>(nlohmann::ordered_json::parse(other))) << other;
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ def check_texts(browser, page):
     terms = browser.value("[...document.querySelectorAll('#samples dt')].map((e) => e.textContent)")
     check(terms == ["before training", "step 4", "step 20", "step 60", "reference"], f"texts of {terms}")
     body = browser.value("document.body.innerText")
-    for part in ("What it wrote", "Parameters", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
+    for part in ("What it wrote", "Matrices", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
         check(part in body, f"there is no “{part}”")
     rows = browser.value("document.querySelectorAll('#data-of-curves tbody tr').length")
     check(rows == 6 + 3, f"{rows} rows of numbers")
@@ -220,7 +220,7 @@ def check_keyboard(browser, page):
     check(browser.value("document.querySelectorAll('main b').length") == 0, "a word became an element")
     stops = tab_stops(browser, 60)
     for place in [("step", "INPUT"), ("kinds", "INPUT"), ("heads", "BUTTON"), ("learning", "SUMMARY"),
-                  ("parameters", "DIV"), ("config", "DIV")]:
+                  ("matrices", "DIV"), ("config", "DIV")]:
         check(place in stops, f"{place} can't be reached; tab stops are {stops}")
     check(sum(place == "heads" for place, _ in stops) == 1, "the heads are more than one stop of the tab key")
 
