@@ -110,7 +110,7 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
                   {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
                   {"probe_loss", loss_of(frame, &Frame::probe_loss, std::vector<TrainEvent>())},
                   {"weights", frame.weights},
-                  {"pull", ShortJson(json_of(frame.pull))},
+                  {"pull", ShortJson(json_of(frame.pull.value_or(std::vector<PackedPull>())))},
                   {"heads", ShortJson(json_of(frame.heads.value_or(std::vector<HeadName>())))},
                   {"words", words},
                   {"written", frame.written}});
