@@ -73,8 +73,8 @@ template <class E, class Visit>
 void fields(E& e, const Probe*, Visit visit) {
   visit("step", e.step);
   visit("kinds", e.kinds);
-  visit("prompts", e.prompts);
   visit("expected", e.expected);
+  visit("prompts", e.prompts);
 }
 
 template <class E, class Visit>

@@ -261,7 +261,7 @@ def check_odd_films(browser, page):
 
     def drawn(text):
         film.write_text(text)
-        subprocess.run([made["heed"], "report", page.parent / "run", "--html", other], check=True)
+        subprocess.run([made["heed"], "report", page.parent / "run", "--html", other, "--quiet"], check=True)
         browser.open(other, 1440)
         check(not browser.errors, f"an odd film: {browser.errors}")
         check("max_steps" in browser.value("document.querySelector('#config pre').textContent"), "the page ends early")

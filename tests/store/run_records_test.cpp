@@ -57,7 +57,7 @@ TEST(RunRecords, ToleratesWhatIsMissingOrOfAnotherType) {
 TEST(RunRecords, OfAFilmAreReadAsTheyWereWritten) {
   const std::string probe =
       R"({"kind":"probe","step":0,"kinds":[{"name":"cross","layers":1,"heads":2,"queries":["a"],)"
-      R"("keys":["b","c"]}],"prompts":["p"],"expected":["q"]})";
+      R"("keys":["b","c"]}],"expected":["q"],"prompts":["p"]})";
   EXPECT_EQ(read_and_written<Probe>(probe), probe);
   const std::string losses =
       R"({"kind":"frame","step":4,"train_loss":1.5,"valid_loss":null,"probe_loss":2.0,)";
