@@ -135,9 +135,8 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
   if (l.scored == 0 || l.stop()) return yardsticks;
   const bool whole_text = objective.traits().bits_per_byte;
   const auto add = [&](const std::string& name, double nats, const std::string& part = "") {
-    Yardstick y{name, nats / tokens, {}, part};
-    if (bytes > 0) y.bits_per_byte = nats / (std::numbers::ln2 * bytes);
-    yardsticks.push_back(y);
+    yardsticks.push_back(
+        {name, nats / tokens, bytes > 0 ? nats / (std::numbers::ln2 * bytes) : kNotMeasured, part});
   };
   add("uniform", tokens * std::log(l.ids));
   const std::string tail =

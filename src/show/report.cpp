@@ -108,9 +108,9 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
         ShortJson{{"step", frame.step},
                   {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
                   {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
-                  {"probe_loss", loss_of(frame, &Frame::probe_loss, std::vector<TrainEvent>())},
+                  {"probe_loss", frame.probe_loss},
                   {"weights", frame.weights},
-                  {"pull", ShortJson(json_of(frame.pull))},
+                  {"pull", ShortJson(json_of(frame.pull.value_or(std::vector<PackedPull>())))},
                   {"heads", ShortJson(json_of(frame.heads.value_or(std::vector<HeadName>())))},
                   {"words", words},
                   {"written", frame.written}});

@@ -21,9 +21,7 @@ namespace {
 // A film has at most a hundred frames of some 100 KB each (show/film.h).
 constexpr std::size_t kLongest = 16u << 20;
 
-// The fields of a record, in the order in which they are written. Where there is nothing (no value,
-// an empty list, false) a field that may lack is left out.
-constexpr bool kMayLack = true;
+// The fields of a record, in the order in which they are written.
 
 template <class E, class Visit>
 void fields(E& e, const TrainEvent*, Visit visit) {
@@ -44,9 +42,9 @@ void fields(E& e, const ValidEvent*, Visit visit) {
   visit("perplexity", e.perplexity);
   visit("accuracy", e.accuracy);
   visit("tokens", e.tokens);
-  visit("bits_per_byte", e.bits_per_byte, kMayLack);
-  visit("metric", e.metric_name, kMayLack);
-  visit(e.metric_name.value_or("").c_str(), e.metric, kMayLack);
+  visit("bits_per_byte", e.bits_per_byte);
+  visit("metric", e.metric_name);
+  visit(e.metric_name.value_or("").c_str(), e.metric);
   visit("verdict", e.verdict);
 }
 
@@ -55,7 +53,7 @@ void fields(E& e, const RunEvent*, Visit visit) {
   visit("step", e.step);
   visit("event", e.event);
   visit("text", e.text);
-  visit("core_type", e.core_type, kMayLack);
+  visit("core_type", e.core_type);
 }
 
 template <class E, class Visit>
@@ -75,8 +73,8 @@ template <class E, class Visit>
 void fields(E& e, const Probe*, Visit visit) {
   visit("step", e.step);
   visit("kinds", e.kinds);
-  visit("prompts", e.prompts);
   visit("expected", e.expected);
+  visit("prompts", e.prompts);
 }
 
 template <class E, class Visit>
@@ -96,10 +94,10 @@ void fields(E& e, const Frame*, Visit visit) {
   visit("probe_loss", e.probe_loss);
   visit("weights", e.weights);
   visit("written", e.written);
-  visit("end", e.end, kMayLack);
-  visit("filled", e.filled, kMayLack);
-  visit("pull", e.pull, kMayLack);
-  visit("heads", e.heads, kMayLack);
+  visit("end", e.end);
+  visit("filled", e.filled);
+  visit("pull", e.pull);
+  visit("heads", e.heads);
   visit("matrices", e.matrices);
   visit("entropy", e.entropy);
 }
@@ -135,38 +133,16 @@ void fields(E& e, const Entropy*, Visit visit) {
   visit("heads", e.heads);
 }
 
-constexpr const char* kind_of(const TrainEvent*) {
-  return "train";
-}
-constexpr const char* kind_of(const ValidEvent*) {
-  return "valid";
-}
-constexpr const char* kind_of(const RunEvent*) {
-  return "event";
-}
-constexpr const char* kind_of(const YardsticksEvent*) {
-  return "yardsticks";
-}
-constexpr const char* kind_of(const Probe*) {
-  return "probe";
-}
-constexpr const char* kind_of(const Frame*) {
-  return "frame";
-}
-template <class Record>
-concept Kind = requires(const Record* type) {
-  kind_of(type);
-};
+template <class T>
+constexpr bool kIsOptional = false;
+template <class T>
+constexpr bool kIsOptional<std::optional<T>> = true;
 
 struct Writer {
   static Json of(double x) { return x; }
   static Json of(std::int64_t x) { return x; }
   static Json of(bool x) { return x; }
   static Json of(const std::string& x) { return x; }
-  template <class T>
-  static Json of(const std::optional<T>& x) {
-    return x ? of(*x) : Json();
-  }
   template <class T>
   static Json of(const std::vector<T>& list) {
     Json json = Json::array();
@@ -181,28 +157,16 @@ struct Writer {
   }
   template <class Record>
   static Json of(const Record& record) {
-    constexpr const Record* type = nullptr;
     Json json = Json::object();
-    if constexpr (Kind<Record>) json["kind"] = kind_of(type);
-    fields(record, type, [&](const char* key, const auto& value, bool may_lack = false) {
-      if (!may_lack || !is_nothing(value)) json[key] = of(value);
-    });
+    if constexpr (requires { Record::kKind; }) json["kind"] = Record::kKind;
+    const auto write = [&]<class Value>(const char* key, const Value& value) {
+      if constexpr (!kIsOptional<Value>)
+        json[key] = of(value);
+      else if (value)
+        json[key] = of(*value);
+    };
+    fields(record, &record, write);
     return json;
-  }
-
- private:
-  template <class T>
-  static bool is_nothing(const T&) {
-    return false;
-  }
-  static bool is_nothing(const bool& x) { return !x; }
-  template <class T>
-  static bool is_nothing(const std::optional<T>& x) {
-    return !x;
-  }
-  template <class T>
-  static bool is_nothing(const std::vector<T>& x) {
-    return x.empty();
   }
 };
 
@@ -226,10 +190,8 @@ struct Reader {
   }
   template <class T>
   static bool read(const Json& json, std::optional<T>& x) {
-    T value{};
-    if (json.is_null() || !read(json, value)) return json.is_null();
-    x = std::move(value);
-    return true;
+    if (!read(json, x.emplace())) x.reset();
+    return x.has_value();
   }
   template <class T>
   static bool read(const Json& json, std::vector<T>& list) {
@@ -246,14 +208,24 @@ struct Reader {
   template <class Record>
   static bool read(const Json& json, Record& record) {
     bool whole = json.is_object();
-    const auto read_field = [&](const char* key, auto& value, bool may_lack = false) {
+    const auto read_field = [&]<class Value>(const char* key, Value& value) {
       const auto found = json.find(key);
-      whole &= found == json.end() ? may_lack : read(*found, value);
+      whole &= found == json.end() ? kIsOptional<Value> : read(*found, value);
     };
-    if (whole) fields(record, static_cast<const Record*>(nullptr), read_field);
+    if (whole) fields(record, &record, read_field);
     return whole;
   }
 };
+
+// Calls use(line, ended) for each line; the last one may lack its newline. No lines if there is no
+// file. Error (Exit::store) if it is not a regular file or cannot be read.
+template <class Use>
+void for_each_line(const std::filesystem::path& run, const char* file, Use&& use) {
+  const std::filesystem::path path = run / file;
+  if (!path_exists(path)) return;
+  InputLines lines(path, InputFile::Allow::link, Exit::store, kLongest);
+  while (const auto line = lines.next()) use(*line, lines.ended());
+}
 
 // The JSON object on a line; nothing if it is none, or is nested deeper than heed writes.
 std::optional<Json> object_of(const std::string& line) {
@@ -309,6 +281,7 @@ bool fits(const Probe& probe) {
 }
 
 bool fits(const Frame& frame, const Probe& probe) {
+  const auto pull = frame.pull.value_or(std::vector<PackedPull>());
   const auto are_maps = [&](const auto& maps, auto text_of) {
     return maps.empty() ||
            std::ranges::equal(maps, probe.kinds, [&](const auto& map, const MapKind& kind) {
@@ -316,9 +289,9 @@ bool fits(const Frame& frame, const Probe& probe) {
            });
   };
   return are_maps(frame.weights, std::identity()) &&
-         are_maps(frame.pull, std::mem_fn(&PackedPull::map)) &&
+         are_maps(pull, std::mem_fn(&PackedPull::map)) &&
          std::ranges::all_of(
-             frame.pull, [](double x) { return std::isfinite(x); }, &PackedPull::largest) &&
+             pull, [](double x) { return std::isfinite(x); }, &PackedPull::largest) &&
          std::ranges::all_of(
              frame.heads.value_or(std::vector<HeadName>()),
              [](const HeadName& h) { return std::isfinite(h.score + h.untrained + h.shuffled); }) &&
@@ -337,7 +310,10 @@ void drop_unknown_kinds(RecordedFrames& film) {
       if (!list.empty()) list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
     };
     drop(film.probe.kinds);
-    for (Frame& frame : film.frames) drop(frame.weights), drop(frame.pull);
+    for (Frame& frame : film.frames) {
+      drop(frame.weights);
+      if (frame.pull) drop(*frame.pull);
+    }
   }
   for (Frame& frame : film.frames) {
     std::erase_if(frame.entropy, [](const auto& entry) { return !is_known(entry.first); });
@@ -360,11 +336,10 @@ std::string line_of(const Record& record) {
 
 template <class Record>
 std::optional<Record> record_from(const Json& object) {
-  constexpr const Record* type = nullptr;
   constexpr bool tolerant = std::is_same_v<Record, TrainEvent> ||
                             std::is_same_v<Record, ValidEvent> || std::is_same_v<Record, RunEvent>;
   Record record;
-  if (object.value("kind", Json()) != kind_of(type)) return std::nullopt;
+  if (object.value("kind", Json()) != Record::kKind) return std::nullopt;
   if (!Reader::read(object, record) && !tolerant) return std::nullopt;
   return record;
 }
@@ -393,14 +368,6 @@ bool has_lines(const std::filesystem::path& run, const char* file) {
   std::error_code error;
   return fs::symlink_status(run / file, error).type() == fs::file_type::regular &&
          fs::file_size(run / file, error) < kLongest;
-}
-
-void for_each_line(const std::filesystem::path& run, const char* file,
-                   const std::function<void(const std::string& line, bool ended)>& use) {
-  const std::filesystem::path path = run / file;
-  if (!path_exists(path)) return;
-  InputLines lines(path, InputFile::Allow::link, Exit::store, kLongest);
-  while (const auto line = lines.next()) use(*line, lines.ended());
 }
 
 LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to) {

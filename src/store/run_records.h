@@ -24,8 +24,9 @@ namespace heed {
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 inline constexpr std::int64_t kAnyStep = std::numeric_limits<std::int64_t>::max();
 
-// {"kind": "train", ...}: a log line.
+// A log line.
 struct TrainEvent {
+  static constexpr const char* kKind = "train";
   std::int64_t step = 0;
   double epoch = kNotMeasured;
   double loss = kNotMeasured, perplexity = kNotMeasured;  // nats per token, unsmoothed, since the
@@ -35,8 +36,9 @@ struct TrainEvent {
   double seconds = kNotMeasured;  // since the process began to train
 };
 
-// {"kind": "valid", ...}
+// A validation.
 struct ValidEvent {
+  static constexpr const char* kKind = "valid";
   std::int64_t step = 0;
   double loss = kNotMeasured, perplexity = kNotMeasured, accuracy = kNotMeasured;
   std::int64_t tokens = 0;
@@ -45,22 +47,24 @@ struct ValidEvent {
   std::string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
 };
 
-// {"kind": "event", ...}: "start", "resume", "branch", "diverged".
+// "start", "resume", "branch", "diverged".
 struct RunEvent {
+  static constexpr const char* kKind = "event";
   std::int64_t step = 0;
   std::string event, text;
   std::optional<std::string> core_type = {};  // OpenBLAS's name of the processor
 };
 
-// {"kind": "yardsticks", ...}: what simpler predictors reach (evaluate/yardsticks.h).
+// What simpler predictors reach (evaluate/yardsticks.h).
 struct Yardstick {
   std::string name;
   double nats_per_token = kNotMeasured;
-  std::optional<double> bits_per_byte = {};  // where the model's loss has this unit too
+  double bits_per_byte = kNotMeasured;  // where the model's loss has this unit too
   std::string part = {};  // of the training text, unless all of it: "the last 8 MiB"; not written
 };
 using Yardsticks = std::vector<Yardstick>;
 struct YardsticksEvent {
+  static constexpr const char* kKind = "yardsticks";
   std::int64_t step = 0;
   Yardsticks values;
 };
@@ -72,8 +76,9 @@ struct MapKind {
   std::vector<std::string> queries, keys;  // tokens
 };
 
-// {"kind": "probe", ...}: what all frames are about.
+// What all frames are about.
 struct Probe {
+  static constexpr const char* kKind = "probe";
   std::int64_t step = 0;
   std::vector<MapKind> kinds;
   std::vector<std::string> prompts, expected;
@@ -108,16 +113,17 @@ struct PackedPull {
 template <class T>
 using ByName = std::vector<std::pair<std::string, T>>;  // an object, in its order
 
-// {"kind": "frame", ...}
+// What a step has left.
 struct Frame {
+  static constexpr const char* kKind = "frame";
   std::int64_t step = 0;
   double train_loss = kNotMeasured, valid_loss = kNotMeasured, probe_loss = kNotMeasured;
   std::vector<std::string> weights = {};  // of each of the probe's kinds (show/packed_maps.h), or
                                           // none
   std::vector<std::string> written = {};  // for each of its prompts
-  bool end = false;                       // a run that goes on drops it
+  std::optional<bool> end = {};           // true: a run that goes on drops it
   std::optional<std::string> filled = {};
-  std::vector<PackedPull> pull = {};  // of each kind, or none
+  std::optional<std::vector<PackedPull>> pull = {};  // of each kind
   std::optional<std::vector<HeadName>> heads = {};
   ByName<MatrixChange> matrices = {};  // none in a frame of an earlier step's weights
   ByName<Entropy> entropy = {};        // by kind
@@ -138,11 +144,6 @@ std::optional<Record> record_from(const nlohmann::ordered_json& object);
 // Can `file`, which the run may lack, be read line by line? Not a folder, a pipe, a link, a file
 // far too large.
 bool has_lines(const std::filesystem::path& run, const char* file);
-
-// Calls use(line, ended) for each line; the last one may lack its newline. No lines if there is no
-// file. Error (Exit::store) if it is not a regular file or cannot be read.
-void for_each_line(const std::filesystem::path& run, const char* file,
-                   const std::function<void(const std::string& line, bool ended)>& use);
 
 // What metrics.jsonl says of the steps up to one, in its order; damaged lines are passed over.
 struct LoggedEvents {

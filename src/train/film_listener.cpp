@@ -95,7 +95,7 @@ class FilmListener : public Listener {
     }
     std::set<std::int64_t> ends;
     for (const Frame& frame : so_far.frames)
-      if (frame.end)
+      if (frame.end == true)
         ends.insert(frame.step);
       else
         frames_.push_back({frame.step, std::isfinite(frame.valid_loss)});

@@ -43,7 +43,8 @@ class YardsticksListener : public Listener {
     std::vector<std::string> nats, bits, parts;
     for (const Yardstick& y : yardsticks_) {
       nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
-      if (y.bits_per_byte) bits.push_back(fmt::format("{} {:.3f}", y.name, *y.bits_per_byte));
+      if (std::isfinite(y.bits_per_byte))
+        bits.push_back(fmt::format("{} {:.3f}", y.name, y.bits_per_byte));
       if (!y.part.empty()) parts.push_back(y.name + " with " + y.part);
     }
     Log& log = context_.log;

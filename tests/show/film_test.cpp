@@ -1,5 +1,4 @@
-// What a frame costs. tests/cli/film_test.py checks the films of
-// runs.
+// What a frame costs. tests/cli/film_test.py checks the films of runs.
 #include "show/film.h"
 
 #include <gtest/gtest.h>

@@ -57,7 +57,7 @@ TEST(RunRecords, ToleratesWhatIsMissingOrOfAnotherType) {
 TEST(RunRecords, OfAFilmAreReadAsTheyWereWritten) {
   const std::string probe =
       R"({"kind":"probe","step":0,"kinds":[{"name":"cross","layers":1,"heads":2,"queries":["a"],)"
-      R"("keys":["b","c"]}],"prompts":["p"],"expected":["q"]})";
+      R"("keys":["b","c"]}],"expected":["q"],"prompts":["p"]})";
   EXPECT_EQ(read_and_written<Probe>(probe), probe);
   const std::string losses =
       R"({"kind":"frame","step":4,"train_loss":1.5,"valid_loss":null,"probe_loss":2.0,)";
@@ -103,7 +103,7 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   Frame frame{.step = 1,
               .weights = {"AAA=", "AAAAAA==", "BBB="},
               .written = {"w"},
-              .pull = {{1, "AAA="}, {2, "AAAAAA=="}, {3, "BBB="}},
+              .pull = {{{1, "AAA="}, {2, "AAAAAA=="}, {3, "BBB="}}},
               .heads = {{{"x", 0, 0, "n", 1, 0, 0}, {"cross", 0, 0, "n", 1, 0, 0}}},
               .entropy = {{"x", {1, {{1}}}}, {"cross", {1, {{1}}}}}};
   const auto read = [&] {
@@ -116,7 +116,7 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   EXPECT_EQ(film.probe.kinds.size(), 2u);
   EXPECT_EQ(film.probe.kinds[1].name, "cross");
   EXPECT_THAT(shown.weights, testing::ElementsAre("AAA=", "BBB="));
-  EXPECT_EQ(shown.pull[1].largest, 3);
+  EXPECT_EQ(shown.pull->at(1).largest, 3);
   EXPECT_EQ(shown.heads->size(), 1u);
   EXPECT_EQ(shown.entropy.size(), 1u);
   check_lines(folder.path(), kFilm);
@@ -133,7 +133,7 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   is_dropped("no base64");
   frame.weights.pop_back();
   is_dropped("too few maps");
-  frame.pull[0].largest = kNotMeasured;
+  frame.pull->at(0).largest = kNotMeasured;
   is_dropped("a pull of no size");
   frame.heads->at(1).score = kNotMeasured;
   is_dropped("a name without a score");
