@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/prompt.h"
-#include "data/objective.h"
 #include "data/run_config.h"
+#include "data/user_text.h"
 #include "text/tokenizer.h"
 
 namespace heed {

@@ -44,13 +44,6 @@ auto row_of(const std::string& name) {
   return std::ranges::find(table(), name, [](const ObjectiveKind& kind) { return kind.doc.name; });
 }
 
-bool is_target_alone(const GivenText& given) {
-  return given.text.empty() && given.target && !given.is_line;
-}
-
-constexpr const char* kNeedsText = "--target needs the TEXT that it belongs to.";
-constexpr std::string_view kBetweenSides = " ||| ";
-
 }  // namespace
 
 const std::vector<ObjectiveKind>& objectives() {
@@ -122,33 +115,6 @@ std::string Objective::fit(Side side, std::size_t ids, const std::string& name) 
                                            : "objective.target_length";
   throw Error(Exit::data, what + ".",
               fmt::format("a shorter text, or a model trained with a larger {}", key));
-}
-
-Sides Objective::read(const GivenText& given) const {
-  if (!traits_.encoder()) return {{}, given.text + given.target.value_or("")};
-  const bool alone = is_target_alone(given);
-  if (alone && traits_.scored_given != Given::maybe_source) throw Error(Exit::usage, kNeedsText);
-  if (!traits_.decoder()) return {given.text, {}, given.target.value_or("")};
-  if (alone) return {{}, given.target};
-  return {given.text, given.target};
-}
-
-Sides Objective::scored(const GivenText& given) const {
-  if (given.target) {
-    if (traits_.scored_given == Given::nothing)
-      throw Error(Exit::usage, "this model reads one text: --target does not apply.",
-                  "TEXT, or the lines of --file");
-    if (traits_.scored_given == Given::source && is_target_alone(given))
-      throw Error(Exit::usage, kNeedsText);
-    return {given.text, given.target};
-  }
-  if (traits_.scored_given != Given::source) return {"", given.text};
-  const std::size_t bar = given.text.find(kBetweenSides);
-  if (bar == std::string::npos)
-    throw Error(Exit::data,
-                given.name + ": this model scores pairs: expected a source, \" ||| \" and a target.",
-                "TEXT --target T, or --target-file");
-  return {given.text.substr(0, bar), given.text.substr(bar + kBetweenSides.size())};
 }
 
 TokenIds Objective::framed_target(TokenIds tokens) {

@@ -15,11 +15,9 @@
 //   span_corruption  source: tokens                target: <s> and tokens
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +29,6 @@
 namespace heed {
 
 using TokenIds = std::vector<int>;
-// Tokens in the bytes of their text: [begin, end).
-using ByteRanges = std::vector<std::array<std::size_t, 2>>;
 
 // One sequence per side read, and the labels of the output side (-1: not scored).
 struct Example {
@@ -48,21 +44,6 @@ struct Example {
 struct ExampleList {
   std::int64_t count = 0;
   std::function<void(std::int64_t index, Example& out)> get;
-};
-
-// What a user gives a command.
-struct GivenText {
-  std::string text;                   // "" if only a target is given
-  std::optional<std::string> target;  // what belongs to it
-  std::string name;                   // for messages: "the text", "line 3"
-  bool is_line = false;               // of a file or standard input
-};
-
-// Which part of it the encoder and the decoder read. None: there is no such half, or nothing for
-// it; a decoder then writes by itself.
-struct Sides {
-  std::optional<std::string> source, target;
-  std::string words = {};  // for the masks that an encoder alone fills in
 };
 
 // A line as `heed score` reads it: what the encoder reads, if anything; the scored labels;
@@ -151,12 +132,6 @@ class Objective {
   // Is this such a token? An encoder alone answers in its row. A decoder writes the answer after
   // this token, and the token with the next id ends it.
   virtual bool is_mask(int) const { return false; }
-
-  // What the model reads of a text to look into. Error (usage) if a target needs a text.
-  Sides read(const GivenText& given) const;
-  // The text to score as the target, and what it is conditioned on: of a line of pairs,
-  // "source ||| target". Error (usage or data) if one of them is missing or not for this model.
-  Sides scored(const GivenText& given) const;
 
   // What surrounds the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;

@@ -97,6 +97,9 @@ MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& value
                           const Example& input, Workspace& workspace, int n,
                           const HeadChoice& choice = {});
 
+// The tokens of one side in the bytes of its text: [begin, end).
+using ByteRanges = std::vector<std::array<std::size_t, 2>>;
+
 // Both sides of an input as readable tokens, one string per id, and as texts without <s> and </s>.
 struct InputTokens {
   std::vector<std::string> source, target;

@@ -64,12 +64,6 @@ RunConfig config_of_data(const TrainedModel& model) {
   return config;
 }
 
-HeldOut held_out(TrainedModel& model) {
-  Dataset data = load_dataset(config_of_data(model), data_folder(model), model.tokenizers);
-  const bool changed = data.hash.all() != model.state.data_hash;
-  return {std::move(data), changed};
-}
-
 int thread_count(int asked, const RunConfig& config, int cores) {
   const int n = asked > 0 ? asked : config.train.threads;
   return n > 0 ? n : cores;

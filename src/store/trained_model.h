@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/pool.h"
-#include "data/dataset.h"
 #include "data/objective.h"
 #include "nn/transformer.h"
 #include "store/checkpoint.h"
@@ -46,12 +45,6 @@ std::string data_folder(const TrainedModel& model);
 // The model's config with the data as RUN/config.json names it: the files may have moved since
 // (heed resume --set data.train=PATH).
 RunConfig config_of_data(const TrainedModel& model);
-
-struct HeldOut {
-  Dataset data;  // also what is not held out
-  bool changed;  // it is not what the run was trained on
-};
-HeldOut held_out(TrainedModel& model);
 
 // It was valid when written, so an Error in it now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);

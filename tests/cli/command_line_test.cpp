@@ -90,8 +90,8 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"evaluate run --data a.txt", "heed calls it --file."},
       {"evaluate run --source a.txt", "heed calls it --file."},
       {"evaluate run --target a.txt", "did you mean \"--target-file\"?"},
-      {"report run --out a.html", "did you mean \"--output\"?"},
-      {"attend run --out a.html", "did you mean \"--output\"?"},
+      {"report run --out a.html", "\"--out\"; heed calls it --html."},
+      {"attend run --output a.html", "\"--output\"; heed calls it --html."},
       {"tokenize run --source", "heed calls it --side (source or target)."},
       {"inspect run --lr 1", "unknown option \"--lr\"."},
   };
