@@ -106,9 +106,8 @@ void print_learning(const Json& records, bool averaged) {
       "gradient: norm before clipping; update: how far {} moved the matrix, as a share of its "
       "norm; cosine: to its value at step 0; entropy of a row of attention, mean over a piece of "
       "the held-out text (0: looks at one token), beside that of uniform attention\n\n",
-      moved["step"] == last["step"] || last["entropy"].empty()
-          ? "the step"
-          : "step " + moved["step"].dump()));
+      moved["step"] == last["step"] || last["entropy"].empty() ? "the step"
+                                                               : "step " + moved["step"].dump()));
   print_matrices(matrices);
   print_entropy(last["entropy"]);
 }

@@ -50,7 +50,8 @@ Json line_json(std::size_t number, const std::string& source, const std::vector<
 void print_plain(const Json& line, const Shown& shown) {
   const bool all = shown.n_best && !line["n_best"].empty();
   for (const Json& t : all ? line["n_best"] : Json::array({line}))
-    print((shown.n_best ? line["line"].dump() + " ||| " : "") + t["translation"].get<std::string>() +
+    print((shown.n_best ? line["line"].dump() + " ||| " : "") +
+          t["translation"].get<std::string>() +
           (shown.n_best ? fmt::format(" ||| {:.6f}", t["score"].get<double>()) : "") +
           (shown.alignment ? " ||| " + t["alignment"].get<std::string>() : "") + "\n");
 }
@@ -184,14 +185,14 @@ Exit run_translate(CommandLine& line) {
   o.json = line.json();
   o.beam.stopped = interrupted;
   LineTranslator translator(o, m);
-  const Exit exit = answer_texts(
-      o.texts,
-      {.command = "translate",
-       .instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
-       .line = &line,
-       .settings = {"beam-size", "length-penalty", "max-length"}},
-      {.most = kTranslatedLines}, m.config, m.log,
-      [&](std::span<const GivenText> texts) { return translator.answer(texts); });
+  const Exit exit =
+      answer_texts(o.texts,
+                   {.command = "translate",
+                    .instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
+                    .line = &line,
+                    .settings = {"beam-size", "length-penalty", "max-length"}},
+                   {.most = kTranslatedLines}, m.config, m.log,
+                   [&](std::span<const GivenText> texts) { return translator.answer(texts); });
   return exit == Exit::ok && translator.too_long() ? Exit::data : exit;
 }
 

@@ -210,8 +210,8 @@ void print_verification(const Json& result, const Verification& v) {
     for (const Json& part : result[key]) {
       const std::string name = part["name"];
       const bool unread = std::ranges::count(v.unread, name) > 0;
-      fields[name] = part["whole"] ? "whole"
-                                   : (unread ? "NOT READ: " : "DAMAGED: ") + plain(part["wrong"]);
+      fields[name] =
+          part["whole"] ? "whole" : (unread ? "NOT READ: " : "DAMAGED: ") + plain(part["wrong"]);
     }
   print_fields(fields);
   if (!v.resume.empty()) print(fmt::format("heed resume would continue from {}\n", v.resume));

@@ -48,8 +48,8 @@ class Screen(RunsTest):
         self.assertIn("better than ", self.out("evaluate", "run"))
 
     def test_columns_leave_a_table_in_their_order_and_long_cells_are_cut(self):
-        for columns, headings in ((120, "tensor norm moved cosine gradient update at start shape"),
-                                  (80, "tensor norm moved cosine update"), (60, "tensor norm moved")):
+        for columns, headings in ((120, "tensor shape norm at start moved cosine"), (80, "tensor shape norm moved cosine"),
+                                  (60, "tensor norm moved")):
             rows = self.shown("inspect", "run", columns=columns).splitlines()
             self.assertTrue([row for row in rows if row.split() == headings.split()], (columns, rows))
         for columns in (60, 80):
