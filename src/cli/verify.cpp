@@ -225,14 +225,11 @@ void print_verification(const Json& result, const Verification& v) {
       v.unread.empty() && std::ranges::all_of(v.damaged, [](const std::string& name) {
         return std::ranges::count(kLinks, name) > 0;
       });
-  const bool whole = std::all_of(v.checkpoints.begin(), v.checkpoints.end(),
-                                 [](const Json& part) { return part["whole"].get<bool>(); });
   throw Error(Exit::store, "damaged: " + joined(v.damaged) + ".",
               links ? fmt::format("heed resume {}, which makes the links again and continues",
                                   shell_word(run))
-              : v.resume.empty() || !whole
-                  ? "a copy of it; or --checkpoint with one that is whole"
-                  : "a copy of it; the checkpoints are whole, and heed resume uses " + v.resume);
+              : v.resume.empty() ? "a copy of it; or --checkpoint with one that is whole"
+                                 : "a copy of it; heed resume uses " + v.resume);
 }
 
 }  // namespace
