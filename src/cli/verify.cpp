@@ -94,9 +94,14 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
 void check_link(const Verification& v, const std::string& run, const std::string& link) {
   const fs::path path = fs::path(run) / kCheckpoints / link;
   std::error_code none;
-  if (!fs::is_symlink(path, none))
-    throw Error(Exit::store, fmt::format("it is not {}; heed resume makes the link again",
-                                         fs::exists(path, none) ? "a link" : "there"));
+  const bool is_link = fs::is_symlink(path, none), is_there = fs::exists(path, none);
+  if (!is_link || !is_there)
+    throw Error(Exit::store,
+                fmt::format("it {}; heed resume makes the link again",
+                            is_there  ? "is not a link"
+                            : is_link ? "leads to " + printable(fs::read_symlink(path).string()) +
+                                            ", which is not there"
+                                      : "is not there"));
   for (int left = 3;; --left) try {
       const std::string found = checkpoint_name(find_checkpoint(run, link));
       const std::vector<std::int64_t> steps = list_steps(run);
