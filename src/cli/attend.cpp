@@ -59,8 +59,7 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
                "also how the loss would move each score, in nats per unit of score");
   app.add_flag("--names", r.names,
                "also the names that heads have over held-out text, as training recorded them");
-  line.add_file("--html", r.html, "write an interactive page; - is standard output",
-                "FILE");
+  line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
   app.add_option("--limit", r.limit, "read only this many lines of --file")
       ->default_str("all")
       ->check(in_range(1))

@@ -36,7 +36,6 @@ void print_yardsticks(const Json& r) {
     rows.back()["bits_per_byte"] = r["bits_per_byte"];
     columns.push_back({"bits per byte", "bits_per_byte", fixed<4>});
   }
-  print("\n");
   print_table(rows, columns);
 }
 

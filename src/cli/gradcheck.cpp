@@ -121,9 +121,8 @@ std::string power(const Json& error) {
 }
 
 void print_checks(const Json& result) {
-  const Column columns[] = {{"tensor", "tensor"},
-                            {"error", "worst_error", power},
-                            {"", "", verdict, 0, Column::broken}};
+  const Column columns[] = {
+      {"tensor", "tensor"}, {"error", "worst_error", power}, {"", "", verdict, 0, Column::broken}};
   print_table(result["tensors"], columns);
   print(result["ok"] ? "every gradient agrees to 1e-6\n" : "some gradients are wrong\n");
 }

@@ -33,7 +33,8 @@ std::string help_notes(const std::string& command) {
   const std::size_t at = all.find(head);
   if (at == std::string::npos) return "";
   const std::size_t begin = at + head.size();
-  const std::string text = all.substr(begin, std::min(all.find("\n= ", begin), all.size() - 1) - begin);
+  const std::string text =
+      all.substr(begin, std::min(all.find("\n= ", begin), all.size() - 1) - begin);
   // A paragraph becomes a line.
   return replace_all(replace_all(replace_all(text, "\n\n", "\f"), "\n", " "), "\f", "\n");
 }

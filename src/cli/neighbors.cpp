@@ -20,10 +20,11 @@ void print_neighbors(const Json& found) {
   print(printable(found["query"].get<std::string>()) + "\n");
   for (const Json& w : found["words"])
     if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1)
-      print_prose(printable(fmt::format(
-                      "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used",
-                      w["word"].get<std::string>(), tokens.size(), joined(tokens, " "))) +
-                  "\n");
+      print_prose(
+          printable(fmt::format(
+              "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used",
+              w["word"].get<std::string>(), tokens.size(), joined(tokens, " "))) +
+          "\n");
   const Column columns[] = {{"", "cosine", fixed<3>}, {"", "token"}};
   print_table(found["neighbors"], columns, "  ");
 }

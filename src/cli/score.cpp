@@ -158,7 +158,7 @@ Exit run_score(CommandLine& line) {
       o.texts,
       {.command = "score",
        .instructions = m.objective->traits().pairs() ? "Type a source ||| its target."
-                                               : "Type a text to see its log-probability.",
+                                                     : "Type a text to see its log-probability.",
        .line = &line,
        .settings = {"top-k"}},
       {.most = kScoredLines, .fill = true}, m.config, m.log,

@@ -68,14 +68,21 @@ void leave_out(std::vector<FilledColumn>& columns, int room) {
   }
 }
 
-// What follows a line of `used` columns, beside it or below: a text of at most `widest` columns.
-std::string long_text(const std::string& text, int used, int widest, int room, Column::Long is) {
+std::string trimmed(std::string line) {
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+// A line of cells and a text beside it, or below; the texts have at most `widest` columns.
+std::string with_text(const std::string& line, const std::string& text, int widest, int room,
+                      Column::Long is_long) {
+  const int used = columns_of(line);
   const bool below = room - used - kGap < std::min(widest, kLeastText);
-  if (below && text.empty()) return "";
   const std::string hang(below ? 4 : used + kGap, ' ');
   std::string broken = wrapped(hang + text, room, hang);
-  if (is == Column::cut) broken.resize(std::min(broken.find('\n'), broken.size()));
-  return below ? "\n" + broken : broken.substr(std::min<std::size_t>(used, broken.size()));
+  if (is_long == Column::cut) broken.resize(std::min(broken.find('\n'), broken.size()));
+  if (!below) return trimmed(line + broken.substr(used));
+  return trimmed(line) + (text.empty() ? "" : "\n" + broken);
 }
 
 }  // namespace
@@ -92,15 +99,13 @@ void print_table(const Json& rows, std::span<const Column> columns, const std::s
   const FilledColumn texts = table.back();
   if (is_long != Column::none) table.pop_back();
   leave_out(table, room);
-  const int used = total_width(table);
   const bool headed = std::ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
   for (std::size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {
     std::vector<std::string> cells;
     for (const FilledColumn& c : table) cells.push_back(c.aligned(row));
     std::string line = joined(cells, std::string(kGap, ' '));
-    if (is_long != Column::none)
-      line += long_text(texts.cells[row], used, texts.width, room, is_long);
-    line.resize(line.find_last_not_of(' ') + 1);
+    line = is_long == Column::none ? trimmed(line)
+                                   : with_text(line, texts.cells[row], texts.width, room, is_long);
     print(begin + replace_all(line, "\n", "\n" + begin) + "\n");
   }
 }

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
@@ -21,38 +22,44 @@ constexpr std::size_t kTranslatedLines = 512;  // read, translated and written a
 
 using Json = nlohmann::ordered_json;
 
-struct Shown {  // of each translation
-  bool n_best, alignment;
+struct TranslateOptions {
+  TextArguments texts;
+  BeamOptions beam;
+  HeadChoice aligned;
+  bool json = false, n_best = false, alignment = false;
 };
 
-Json translation_json(const Translation& t, const Shown& shown) {
+Json translation_json(const Translation& t, bool alignment) {
   Json j{{"translation", to_valid_utf8(t.text)},
          {"score", t.score},
          {"logprob", t.log_probability},
          {"ids", t.ids},
          {"ended", t.ended}};
-  if (shown.alignment) j["alignment"] = t.alignment;
+  if (alignment) j["alignment"] = t.alignment;
   return j;
 }
 
 // Of a line without a translation: an empty one.
 Json line_json(std::size_t number, const std::string& source, const std::vector<Translation>& found,
-               const Shown& shown) {
+               const TranslateOptions& o) {
   Json j{{"line", number}, {"source", to_valid_utf8(source)}};
-  j.update(translation_json(found.empty() ? Translation{} : found.front(), shown));
+  j.update(translation_json(found.empty() ? Translation{} : found.front(), o.alignment));
   if (found.empty()) j.erase("ended");
-  if (!shown.n_best) return j;
-  j["n_best"] = Json::array();
-  for (const Translation& t : found) j["n_best"].push_back(translation_json(t, shown));
+  if (o.n_best) j["n_best"] = Json::array();
+  for (std::size_t i = 0; o.n_best && i < found.size(); ++i)
+    j["n_best"].push_back(translation_json(found[i], o.alignment));
   return j;
 }
 
-void print_plain(const Json& line, const Shown& shown) {
-  const bool all = shown.n_best && !line["n_best"].empty();
-  for (const Json& t : all ? line["n_best"] : Json::array({line}))
-    print((shown.n_best ? line["line"].dump() + " ||| " : "") + t["translation"].get<std::string>() +
-          (shown.n_best ? fmt::format(" ||| {:.6f}", t["score"].get<double>()) : "") +
-          (shown.alignment ? " ||| " + t["alignment"].get<std::string>() : "") + "\n");
+void print_plain(const Json& line) {
+  const Json all = line.value("n_best", Json());
+  for (const Json& t : all.empty() ? Json::array({line}) : all) {
+    std::string row = t["translation"];
+    if (!all.is_null())
+      row = fmt::format("{} ||| {} ||| {}", line["line"].dump(), row, fixed<6>(t["score"]));
+    if (t.contains("alignment")) row += " ||| " + t["alignment"].get<std::string>();
+    print(row + "\n");
+  }
 }
 
 // Error (data) if the model cannot read so long a source, one on each of so many threads.
@@ -79,14 +86,6 @@ std::string first_names(const std::vector<std::string>& names) {
   return n == names.size() ? shown : fmt::format("{} and {} others", shown, names.size() - n);
 }
 
-struct TranslateOptions {
-  TextArguments texts;
-  BeamOptions beam;
-  Shown shown;
-  HeadChoice aligned;
-  bool json;
-};
-
 class LineTranslator {
  public:
   LineTranslator(const TranslateOptions& options, OpenModel& model)
@@ -101,14 +100,14 @@ class LineTranslator {
       lines.push_back(texts_.normalized(Side::source, t.text, t.name));
     const std::vector<TokenIds> sources = sources_of(read, lines);
     auto found = translate(m_, m_.pool, sources, beam);
-    if (o_.shown.alignment)
+    if (o_.alignment)
       m_.pool.run(static_cast<int>(found.size()), [&](int i, int) {
         for (Translation& t : found[i]) t.alignment = alignment(m_, o_.aligned, sources[i], t.ids);
       });
     std::vector<std::string> cut;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const Json line = line_json(number_++, lines[i], found[i], o_.shown);
-      o_.json ? print_line(line) : print_plain(line, o_.shown);
+      const Json line = line_json(number_++, lines[i], found[i], o_);
+      o_.json ? print_line(line) : print_plain(line);
       if (!found[i].empty() && !found[i].front().ended) cut.push_back(read[i].name);
     }
     if (!cut.empty())
@@ -180,18 +179,19 @@ Exit run_translate(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("translate", m.run);
   o.aligned = alignment_heads(aligned, m.config.model);
-  o.shown = {n_best->count() > 0, align->count() > 0};
+  o.n_best = n_best->count() > 0;
+  o.alignment = align->count() > 0;
   o.json = line.json();
   o.beam.stopped = interrupted;
   LineTranslator translator(o, m);
-  const Exit exit = answer_texts(
-      o.texts,
-      {.command = "translate",
-       .instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
-       .line = &line,
-       .settings = {"beam-size", "length-penalty", "max-length"}},
-      {.most = kTranslatedLines}, m.config, m.log,
-      [&](std::span<const GivenText> texts) { return translator.answer(texts); });
+  const Exit exit =
+      answer_texts(o.texts,
+                   {.command = "translate",
+                    .instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
+                    .line = &line,
+                    .settings = {"beam-size", "length-penalty", "max-length"}},
+                   {.most = kTranslatedLines}, m.config, m.log,
+                   [&](std::span<const GivenText> texts) { return translator.answer(texts); });
   return exit == Exit::ok && translator.too_long() ? Exit::data : exit;
 }
 

@@ -92,9 +92,14 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
 void check_link(const Verification& v, const std::string& run, const std::string& link) {
   const fs::path path = fs::path(run) / kCheckpoints / link;
   std::error_code none;
-  if (!fs::is_symlink(path, none))
-    throw Error(Exit::store, fmt::format("it is not {}; heed resume makes the link again",
-                                         fs::exists(path, none) ? "a link" : "there"));
+  const bool is_link = fs::is_symlink(path, none), is_there = fs::exists(path, none);
+  if (!is_link || !is_there)
+    throw Error(Exit::store,
+                fmt::format("it {}; heed resume makes the link again",
+                            is_there  ? "is not a link"
+                            : is_link ? "leads to " + printable(fs::read_symlink(path).string()) +
+                                            ", which is not there"
+                                      : "is not there"));
   for (int left = 3;; --left) try {
       const std::string found = checkpoint_name(find_checkpoint(run, link));
       const std::vector<std::int64_t> steps = list_steps(run);
@@ -178,8 +183,8 @@ void print_verification(const Json& result, const Verification& v) {
     for (const Json& part : result[key]) {
       const std::string name = part["name"];
       const bool unread = std::ranges::count(v.unread, name) > 0;
-      fields[name] = part["whole"] ? "whole"
-                                   : (unread ? "NOT READ: " : "DAMAGED: ") + plain(part["wrong"]);
+      fields[name] =
+          part["whole"] ? "whole" : (unread ? "NOT READ: " : "DAMAGED: ") + plain(part["wrong"]);
     }
   print_fields(fields);
   if (!v.resume.empty()) print(fmt::format("heed resume would continue from {}\n", v.resume));
@@ -193,14 +198,11 @@ void print_verification(const Json& result, const Verification& v) {
       v.unread.empty() && std::ranges::all_of(v.damaged, [](const std::string& name) {
         return std::ranges::count(kLinks, name) > 0;
       });
-  const bool whole = std::all_of(v.checkpoints.begin(), v.checkpoints.end(),
-                                 [](const Json& part) { return part["whole"].get<bool>(); });
   throw Error(Exit::store, "damaged: " + joined(v.damaged) + ".",
               links ? fmt::format("heed resume {}, which makes the links again and continues",
                                   shell_word(run))
-              : v.resume.empty() || !whole
-                  ? "a copy of it; or --checkpoint with one that is whole"
-                  : "a copy of it; the checkpoints are whole, and heed resume uses " + v.resume);
+              : v.resume.empty() ? "a copy of it; or --checkpoint with one that is whole"
+                                 : "a copy of it; heed resume uses " + v.resume);
 }
 
 }  // namespace

@@ -119,8 +119,7 @@ ReadText UserTexts::read(const GivenText& given, bool cut) {
     out.read.source = objective_.framed_source({});
   else
     add(Side::source, given.text, given.name);
-  if (out.read.source.empty())
-    throw Error(Exit::data, given.name + " is empty; expected a text.");
+  if (out.read.source.empty()) throw Error(Exit::data, given.name + " is empty; expected a text.");
   if (!traits.decoder())
     out.words = normalized(Side::target, given.target.value_or(""), "--target");
   else if (given.target)

@@ -38,7 +38,7 @@ class AblateTest(RunsTest):
 
     def test_the_held_out_data_is_where_the_run_says_it_is_now(self):
         (self.folder / "a.txt").rename(self.folder / "moved.txt")
-        self.check("resume", "text", "--more", 2, "--set", "data.train=moved.txt")
+        self.check("resume", "text", "--more", 2, "--set", f"data.train={self.folder / 'moved.txt'}")
         a, = self.json("ablate", "text", "--checkpoint", "step-8", "--limit", 5)
         self.assertEqual(a["step"], 8)
 
