@@ -88,7 +88,7 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
           fmt::format("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1));
   };
   if (!decoder && !r.pull && (r.texts.target || r.texts.target_file))
-    refuse("--target: this model has no decoder: give its text as TEXT.");
+    refuse("--target: this model has no decoder; give its text as TEXT.");
   check_number("head", r.heads.head, model.n_heads);
   check_number("layer", r.heads.layer, std::max(encoders, decoders));
 }
