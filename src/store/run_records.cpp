@@ -166,6 +166,7 @@ struct Reader {
     return right;
   }
   static bool read(const Json& json, double& x) {
+    if (json.is_null()) x = kNotMeasured;
     return take(json, json.is_number(), x) || json.is_null();
   }
   static bool read(const Json& json, std::int64_t& x) {
