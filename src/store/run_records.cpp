@@ -23,8 +23,7 @@ constexpr std::size_t kLongest = 16u << 20;
 
 // The fields of a record, in the order in which they are written.
 
-template <class E, class Visit>
-void fields(E& e, const TrainEvent*, Visit visit) {
+void fields(auto& e, const TrainEvent*, auto visit) {
   visit("step", e.step);
   visit("epoch", e.epoch);
   visit("loss", e.loss);
@@ -35,8 +34,7 @@ void fields(E& e, const TrainEvent*, Visit visit) {
   visit("seconds", e.seconds);
 }
 
-template <class E, class Visit>
-void fields(E& e, const ValidEvent*, Visit visit) {
+void fields(auto& e, const ValidEvent*, auto visit) {
   visit("step", e.step);
   visit("loss", e.loss);
   visit("perplexity", e.perplexity);
@@ -48,37 +46,32 @@ void fields(E& e, const ValidEvent*, Visit visit) {
   visit("verdict", e.verdict);
 }
 
-template <class E, class Visit>
-void fields(E& e, const RunEvent*, Visit visit) {
+void fields(auto& e, const RunEvent*, auto visit) {
   visit("step", e.step);
   visit("event", e.event);
   visit("text", e.text);
   visit("core_type", e.core_type);
 }
 
-template <class E, class Visit>
-void fields(E& e, const YardsticksEvent*, Visit visit) {
+void fields(auto& e, const YardsticksEvent*, auto visit) {
   visit("step", e.step);
   visit("values", e.values);
 }
 
-template <class E, class Visit>
-void fields(E& e, const Yardstick*, Visit visit) {
+void fields(auto& e, const Yardstick*, auto visit) {
   visit("name", e.name);
   visit("nats_per_token", e.nats_per_token);
   visit("bits_per_byte", e.bits_per_byte);
 }
 
-template <class E, class Visit>
-void fields(E& e, const Probe*, Visit visit) {
+void fields(auto& e, const Probe*, auto visit) {
   visit("step", e.step);
   visit("kinds", e.kinds);
   visit("expected", e.expected);
   visit("prompts", e.prompts);
 }
 
-template <class E, class Visit>
-void fields(E& e, const MapKind*, Visit visit) {
+void fields(auto& e, const MapKind*, auto visit) {
   visit("name", e.name);
   visit("layers", e.layers);
   visit("heads", e.heads);
@@ -86,8 +79,7 @@ void fields(E& e, const MapKind*, Visit visit) {
   visit("keys", e.keys);
 }
 
-template <class E, class Visit>
-void fields(E& e, const Frame*, Visit visit) {
+void fields(auto& e, const Frame*, auto visit) {
   visit("step", e.step);
   visit("train_loss", e.train_loss);
   visit("valid_loss", e.valid_loss);
@@ -102,14 +94,12 @@ void fields(E& e, const Frame*, Visit visit) {
   visit("entropy", e.entropy);
 }
 
-template <class E, class Visit>
-void fields(E& e, const PackedPull*, Visit visit) {
+void fields(auto& e, const PackedPull*, auto visit) {
   visit("largest", e.largest);
   visit("map", e.map);
 }
 
-template <class E, class Visit>
-void fields(E& e, const HeadName*, Visit visit) {
+void fields(auto& e, const HeadName*, auto visit) {
   visit("kind", e.kind);
   visit("layer", e.layer);
   visit("head", e.head);
@@ -119,16 +109,14 @@ void fields(E& e, const HeadName*, Visit visit) {
   visit("shuffled", e.shuffled);
 }
 
-template <class E, class Visit>
-void fields(E& e, const MatrixChange*, Visit visit) {
+void fields(auto& e, const MatrixChange*, auto visit) {
   visit("gradient_norm", e.gradient_norm);
   visit("weight_norm", e.weight_norm);
   visit("update_ratio", e.update_ratio);
   visit("cosine", e.cosine);
 }
 
-template <class E, class Visit>
-void fields(E& e, const Entropy*, Visit visit) {
+void fields(auto& e, const Entropy*, auto visit) {
   visit("uniform", e.uniform);
   visit("heads", e.heads);
 }
@@ -172,22 +160,20 @@ struct Writer {
 
 // Each is false if the value is of another form; numbers and texts then stay as they are.
 struct Reader {
+  template <class T>
+  static bool take(const Json& json, bool right, T& x) {
+    if (right) json.get_to(x);
+    return right;
+  }
   static bool read(const Json& json, double& x) {
-    if (json.is_number()) json.get_to(x);
-    return json.is_number() || json.is_null();
+    if (json.is_null()) x = kNotMeasured;
+    return take(json, json.is_number(), x) || json.is_null();
   }
   static bool read(const Json& json, std::int64_t& x) {
-    if (json.is_number_integer()) json.get_to(x);
-    return json.is_number_integer();
+    return take(json, json.is_number_integer(), x);
   }
-  static bool read(const Json& json, bool& x) {
-    if (json.is_boolean()) json.get_to(x);
-    return json.is_boolean();
-  }
-  static bool read(const Json& json, std::string& x) {
-    if (json.is_string()) json.get_to(x);
-    return json.is_string();
-  }
+  static bool read(const Json& json, bool& x) { return take(json, json.is_boolean(), x); }
+  static bool read(const Json& json, std::string& x) { return take(json, json.is_string(), x); }
   template <class T>
   static bool read(const Json& json, std::optional<T>& x) {
     if (!read(json, x.emplace())) x.reset();

@@ -127,7 +127,7 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
     EXPECT_THROW(check_lines(folder.path(), kFilm), Error) << what;
     frame = whole;
   };
-  frame.weights[0] = "AAAA";
+  frame.weights[0] = "AAAAAAAA";
   is_dropped("a map of another size");
   frame.weights[0] = "A*A=";
   is_dropped("no base64");
