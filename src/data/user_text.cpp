@@ -143,7 +143,7 @@ ScoredLine UserTexts::scored(const GivenText& given) {
       throw Error(
           Exit::data,
           given.name + ": this model scores pairs: expected a source, \" ||| \" and a target.",
-          "TEXT --target T, or --target-file");
+          "heed score RUN TEXT --target T, or --target-file");
     source = target.substr(0, bar);
     target.remove_prefix(bar + kBetweenSides.size());
   }

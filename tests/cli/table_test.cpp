@@ -24,15 +24,15 @@ const std::vector<Column> kColumns = {
 
 TEST(Table, NumbersEndAtTheRightAndUnknownOnesAreADash) {
   EXPECT_EQ(printed([] { print_table(kRows, kColumns); }),
-            "run           loss  keys\n"
-            "a             12.5  x=1 y=2\n"
+            "run          loss  keys\n"
+            "a            12.5  x=1 y=2\n"
             "b<0x1B>[2J\u00e9     -\n");
 }
 
 TEST(Table, WithoutHeadingsThereIsNoLineOfThem) {
   const std::vector<Column> columns = {{"", "name"}, {"", "missing"}};
   EXPECT_EQ(printed([&] { print_table(kRows, columns, "  "); }),
-            "  a           -\n  b<0x1B>[2J\u00e9  -\n");
+            "  a            -\n  b<0x1B>[2J\u00e9  -\n");
 }
 
 TEST(Table, TabsSeparateCellsForOtherPrograms) {
