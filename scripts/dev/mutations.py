@@ -16,7 +16,7 @@ OPTIMIZER, OPTIMIZERS, SLICES = "src/step/optimizer.cpp", "src/step/optimizers.c
 UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/normalize.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
-FILM, RUN_FILM = "src/show/film.cpp", "src/show/film.cpp"
+FILM, RUN_FILM = "src/show/frame_calendar.cpp", "src/show/film.cpp"
 CURVES, SUGGESTED = "src/show/loss_curves.cpp", "src/train/suggested_config.cpp"
 
 MUTATIONS = [
@@ -145,5 +145,5 @@ MUTATIONS = [
     ("film: is never thinned", FILM, "steps.insert(frame.step)", "(void)0"),
     ("film: costs the same in any batch", RUN_FILM, "threads_ * tokens / batch_tokens_", "threads_ * tokens / 1024"),
     ("film: a frame for each of many threads", RUN_FILM, "std::min(config.train.shards, kThreads)", "config.train.shards"),
-    ("film: weights, not their roots", "src/show/film.cpp", "std::sqrt(w)", "w"),
+    ("film: weights, not their roots", "src/show/packed_maps.cpp", "std::sqrt(w)", "w"),
 ]

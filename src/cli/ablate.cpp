@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
-#include "data/dataset.h"
+#include "cli/table.h"
 #include "show/ablation.h"
 #include "show/page.h"
 #include "store/run_folder.h"
@@ -22,27 +22,13 @@ constexpr std::size_t kOnScreen = 20;  // rows
 constexpr double kMinute = 4e11;       // operations: a minute on two cores of a laptop
 constexpr std::int64_t kFewestSequences = 20;
 
-constexpr const char* kAblateNotes =
-    "The loss on the held-out data with each part taken away, minus that of the whole model, in "
-    "nats per token, the largest first; its 95 % interval (1000 bootstrap resamples of the "
-    "sequences); and \"all but this one\": the same with all others of its sort taken away (all "
-    "other heads of its attention; all other layers or feed-forward networks of its stack; all "
-    "other kinds of attention). Two heads that can stand in for one another do not matter alone: "
-    "then each has a small difference there, and their attention a large one.\n"
-    "A head is taken away before W_O, a layer or feed-forward network where it adds to the rows: "
-    "the mean over all positions of these sequences takes its place (--zero: 0).\n"
-    "--json: checkpoint, step, loss, sequences, tokens, passes, replaced_by (mean, zero), and "
-    "parts: sort (attention, layer, feed_forward, head), kind, layer, head, name, difference, "
-    "low, high (null: of fewer than ten sequences), all_but_this (null: there are no others).";
-
 // The first sequences of the held-out data: as many as a minute allows, unless `limit` says.
-std::vector<Example> held_out(OpenModel& m, std::int64_t limit) {
+std::vector<Example> first_held_out(OpenModel& m, std::int64_t limit) {
   if (!m.config.data.has_validation())
     throw Error(Exit::usage, "the run has no held-out data (data.valid_fraction 0).");
-  const Dataset data = load_dataset(m.config, data_folder(m), m.tokenizers);
-  if (data.hash.all() != m.state.data_hash)
-    m.log.warn("the data files have changed since the run was trained");
-  const ExampleList all = m.objective->evaluation(data.valid);
+  const HeldOut held = held_out(m);
+  if (held.changed) m.log.warn("the data files have changed since the run was trained");
+  const ExampleList all = m.objective->evaluation(held.data.valid);
   const double passes = 2.0 * static_cast<double>(parts_of(m.model).size());
   double operations = 0;
   std::vector<Example> examples;
@@ -81,27 +67,33 @@ Json ablation_json(const OpenModel& m, const Ablation& a, bool zero) {
   return json;
 }
 
-// A narrow terminal has no room for the intervals.
-std::string ablation_table(const Ablation& a) {
-  std::size_t width = 14;
-  for (const PartLoss& p : a.parts) width = std::max(width, p.part.name().size());
-  const bool wide = output_columns() >= static_cast<int>(width) + 50;
-  std::string text = fmt::format(
-      "loss {:.4f} nats per token on {} held-out sequences, {} tokens; {} forward passes\n\n"
-      "{:{}}  difference  {}all but this one\n",
-      a.loss, format_count(a.sequences), format_count(a.tokens), a.passes, "taken away", width,
-      wide ? "95 % interval       " : "");
-  for (const PartLoss& p : a.parts) {
-    text += fmt::format("{:{}}  {:+10.4f}", p.part.name(), width, p.difference);
-    if (wide)
-      text += std::isnan(p.low) ? fmt::format("{:22}", "")
-                                : fmt::format("  {:+.4f} to {:+.4f}", p.low, p.high);
-    text += std::isnan(p.all_but_this) ? "\n" : fmt::format("  {:+10.4f}\n", p.all_but_this);
-  }
-  return text +
-         "\nall but this one: the difference if of its sort only this one is left. Differences do "
-         "not "
-         "add up.\n";
+std::string signed_nats(const Json& nats) {
+  return fmt::format("{:+.4f}", nats.get<double>());
+}
+
+std::string interval_text(const Json& part) {
+  const double low = part["low"], high = part["high"];
+  return std::isnan(low) ? "-" : fmt::format("{:+.4f} to {:+.4f}", low, high);
+}
+
+void print_ablation(const Json& result, std::size_t top) {
+  print_prose(fmt::format(
+      "loss {:.4f} nats per token on {} held-out sequences, {} tokens; {} forward passes\n\n",
+      result["loss"].get<double>(), format_count(result["sequences"]),
+      format_count(result["tokens"]), result["passes"].dump()));
+  const Column columns[] = {
+      {"taken away", "name"},
+      {"difference", "difference", signed_nats},
+      {"95 % interval", "", interval_text, 1},
+      {"all but this one", "all_but_this", signed_nats},
+  };
+  const Json& parts = result["parts"];
+  print_table(top < parts.size() ? Json(parts.begin(), parts.begin() + top) : parts, columns);
+  print_prose(
+      "\nall but this one: the loss when only this part of its sort is kept, minus that of the "
+      "whole model. Differences do not add up.\n");
+  if (top < parts.size())
+    print(fmt::format("(the first {} of {}; --top for more)\n", top, parts.size()));
 }
 
 }  // namespace
@@ -121,29 +113,29 @@ Exit run_ablate(CommandLine& line) {
       ->check(in_range(1));
   app.add_flag("--zero", zero, "take a part away by 0, not by its mean");
   line.add_file("--html", html, "write a page; - is standard output", "FILE");
-  app.footer(kAblateNotes);
   if (!line.parse()) return Exit::ok;
   if (line.json() && html == "-")
     throw Error(Exit::usage, "--json and --html - both need standard output.");
   OpenModel m(line);
-  const std::vector<Example> examples = held_out(m, limit);
-  Ablation a = ablate(m.model, m.values, examples, m.pool, {.zero = zero, .seed = m.config.seed});
+  const std::vector<Example> examples = first_held_out(m, limit);
+  const Ablation a =
+      ablate(m.model, m.values, examples, m.pool, {.zero = zero, .seed = m.config.seed});
   if (a.tokens == 0) throw Error(Exit::data, "no token of these sequences is scored.");
+  Json result = ablation_json(m, a, zero);
   if (!html.empty()) {
-    ShortJson data(ablation_json(m, a, zero));
+    ShortJson data(result);
     data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
     write_output(html, page_with(ablation_html, data));
     if (html != "-") m.log.info(fmt::format("wrote {}; open it in a browser", html));
   }
   if (top == 0) top = !line.json() && ::isatty(STDOUT_FILENO) == 1 ? kOnScreen : a.parts.size();
-  const std::size_t parts = a.parts.size();
-  a.parts.resize(std::min(top, parts));
-  if (line.json())
-    print_line(ablation_json(m, a, zero));
-  else if (html != "-")
-    print_prose(
-        ablation_table(a) +
-        (top < parts ? fmt::format("(the first {} of {}; --top for more)\n", top, parts) : ""));
+  if (line.json()) {
+    Json& parts = result["parts"];
+    while (parts.size() > top) parts.erase(parts.size() - 1);
+    print_line(result);
+  } else if (html != "-") {
+    print_ablation(result, top);
+  }
   return Exit::ok;
 }
 

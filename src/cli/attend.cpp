@@ -38,34 +38,7 @@ constexpr const char* kOtherHeads =
 constexpr const char* kOtherHeadsHere = "others: :head 1 0 (layer 1, head 0), :layer, :kind\n";
 constexpr int kDrawnTokens = 16;  // written by a model for maps in a terminal
 
-constexpr const char* kAttendNotes =
-    "Prints a line about each head, and the map of the head that looks most at single tokens; "
-    "--kind, --layer and --head choose the heads that are computed: their whole maps are drawn, "
-    "and pages and --json have no others. Without a text, on a "
-    "terminal, heed asks for texts one by one. What a model of pairs writes is what heed translate "
-    "prints; other models take the most probable token each time.\n"
-    "--json prints an object, with "
-    "--file one for each line: source_ids, source_tokens, source_bytes, target_ids, target_tokens, "
-    "target_bytes; and those of encoder, decoder and cross that the model has, as "
-    "[layer][head][query][key], of the chosen heads alone; patterns, what each head does in this "
-    "text (kind, layer, head, pattern, share of the weight, uniform: that of even weights, "
-    "sentence). The bytes of a token are its range [begin, end) in the text as the "
-    "model reads it (normalised, in lower case); <s> and </s> have an empty range, and a target "
-    "that the model writes has no bytes. In a file, unknown tokens are read as <unk>. "
-    "scripts/gold.py scores heads from these objects.\n"
-    "--pull shows how the loss of the text would move each score: above 0, a higher score would "
-    "lower the loss. (A step changes every row that shares the matrices, so the weights follow it "
-    "on average only.) The loss is that of training, summed, without dropout and smoothing: of "
-    "the text; of --target, which models of pairs need; or of the words of --target for the "
-    "[MASK]s of the text. --json adds pull (encoder, decoder, cross) and label_ids, one a row of "
-    "the decoder, or else of the encoder; -1: none. Where the objective frames the text "
-    "(prefix_lm, span_corruption), tokens have no bytes.\n"
-    "--names: what a head does far more over held-out text than it did untrained, and than on "
-    "keys in random order; it takes ten held-out sequences. --json adds named_at (a step, or "
-    "null), held_out (false: over training text) and head_names (kind, layer, head, name, score, "
-    "untrained, shuffled).";
-
-void add_options(CommandLine& line, AttendOptions& r) {
+void add_attend_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
   line.add_model();
   line.add_texts(
@@ -85,13 +58,11 @@ void add_options(CommandLine& line, AttendOptions& r) {
                "also how the loss would move each score, in nats per unit of score");
   app.add_flag("--names", r.names,
                "also the names that heads have over held-out text, as training recorded them");
-  line.add_file("--html,--output", r.html, "write an interactive page; - is standard output",
-                "FILE");
+  line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
   app.add_option("--limit", r.limit, "read only this many lines of --file")
       ->default_str("all")
       ->check(in_range(1))
       ->needs("--file");
-  app.footer(kAttendNotes);
 }
 
 void check_selection(const AttendOptions& r, const ModelConfig& model) {
@@ -115,19 +86,18 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
       refuse(
           fmt::format("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1));
   };
+  if (!decoder && !r.pull && (r.texts.target || r.texts.target_file))
+    refuse("--target: this model has no decoder; give its text as TEXT.");
   check_number("head", r.heads.head, model.n_heads);
   check_number("layer", r.heads.layer, std::max(encoders, decoders));
 }
 
-struct AttendInput {
-  Example read;
+struct AttendInput : ReadText {
   std::string written = {};  // the target, if the model wrote it
-  ByteRanges source_bytes = {}, target_bytes = {};
 };
 
 // Lets the model write the target, cut to the tokens shown.
-void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source,
-                  AttendInput& input) {
+void write_target(const AttendOptions& r, const TrainedModel& t, AttendInput& input) {
   const int room = t.objective->longest(Side::target) - 1;  // <s> too
   const int most = std::min(room, r.max_tokens.value_or(r.draws() ? kDrawnTokens : room));
   TokenIds ids;
@@ -135,10 +105,10 @@ void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source
     Pool pool(1);
     BeamOptions beam;
     beam.max_length = translation_limit(t.state.longest_target);
-    const auto found = translate(t, pool, {std::move(source)}, beam);
+    const auto found = translate(t, pool, {input.prompt}, beam);
     if (!found.front().empty()) ids = found.front().front().ids;
   } else {
-    ids = generate(t, std::move(source), most);
+    ids = generate(t, input.prompt, most);
   }
   input.written = to_valid_utf8(t.tokenizers.target->decode(ids));
   if (static_cast<int>(ids.size()) > most) {
@@ -150,49 +120,12 @@ void write_target(const AttendOptions& r, const TrainedModel& t, TokenIds source
 
 AttendInput read_input(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                        UserTexts& texts) {
-  const Objective& objective = *t.objective;
-  const bool is_line = r.texts.file.has_value();
-  AttendInput input;
-  // Returns the ids without their frame, whose byte ranges are empty.
-  const auto add = [&](Side side, const std::string& text, const std::string& name) {
-    const TokenizedText read = texts.inspected(side, text, name, is_line, !is_line);
-    const bool source = side == Side::source;
-    TokenIds& ids = source ? input.read.source : input.read.target;
-    ids = objective.framed(side, read.ids());
-    ByteRanges& bytes = source ? input.source_bytes : input.target_bytes;
-    bytes.resize(source ? objective.traits().before_source : 1);
-    for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
-    bytes.resize(ids.size(), {read.text.size(), read.text.size()});
-    return read.ids();
-  };
-  const auto labelled = [&](const std::string& words = "") {
-    if (r.pull) input.read.labels = labels_of(t, input.read, words);
-    return input;
-  };
-  if (!t.model.has_encoder()) {  // one text, wherever it was given
-    add(Side::target, given.text + given.target.value_or(""), given.name);
-    return labelled();
-  }
-  if (!t.model.has_decoder() && given.target && !r.pull)
-    throw Error(Exit::usage, "--target: this model has no decoder; its text is TEXT.");
-  const bool target_alone = given.text.empty() && given.target && !is_line;
-  if (target_alone && objective.traits().scored_given != Given::maybe_source)
-    throw Error(Exit::usage, "--target needs the TEXT that it belongs to.");
-  TokenIds prompt;
-  if (target_alone)
-    input.read.source = objective.framed_source({});
-  else
-    prompt = add(Side::source, given.text, given.name);
-  if (input.read.source.empty())
-    throw Error(Exit::data, given.name + " is empty; expected a text.");
-  if (!t.model.has_decoder())
-    return labelled(texts.normalized(Side::target, given.target.value_or(""), "--target"));
-  if (!given.target && r.pull) return {asked_of(t, prompt)};
-  if (given.target)
-    add(Side::target, *given.target, "the target of " + given.name);
-  else
-    write_target(r, t, std::move(prompt), input);
-  return labelled();
+  AttendInput input{texts.read(given, !given.is_line)};
+  const bool writes = input.read.target.empty() && t.model.has_decoder();
+  if (writes && r.pull) return {{asked_of(t, input.prompt)}};
+  if (writes) write_target(r, t, input);
+  if (r.pull) input.read.labels = labels_of(t, input.read, input.words);
+  return input;
 }
 
 HeatMapStyle terminal_style() {
@@ -212,17 +145,6 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const Example& in
   page.head = sharpest.head;
   write_output(r.html, attention_page(page, input, tokens, pass, *t.tokenizers.target));
   if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
-}
-
-nlohmann::ordered_json names_of_chosen(const AttendOptions& r, const TrainedModel& t) {
-  auto names = recorded_names(t);
-  auto& heads = names["head_names"];
-  for (std::size_t i = heads.size(); i-- > 0;)
-    if ((!r.heads.kind.empty() && heads[i]["kind"] != r.heads.kind) ||
-        (r.heads.layer && heads[i]["layer"] != *r.heads.layer) ||
-        (r.heads.head && heads[i]["head"] != *r.heads.head))
-      heads.erase(i);
-  return names;
 }
 
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
@@ -246,7 +168,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
       line.replace(line.size() - 1, 1, "," + object.substr(1));
     };
     if (r.pull) add(pull_json(pass.maps, input.read.labels));
-    if (r.names) add(names_of_chosen(r, t).dump());
+    if (r.names) add(json_of(recorded_names(t, r.heads)).dump());
     print(line + "\n");
   }
   if (!r.draws()) return;
@@ -256,14 +178,14 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
                                : attention_summary(tokens, pass.maps, terminal_style()) +
                                      (r.texts.given() ? kOtherHeads : kOtherHeadsHere));
   if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
-  if (r.names) print("\n" + in_words(names_of_chosen(r, t)));
+  if (r.names) print("\n" + in_words(recorded_names(t, r.heads)));
 }
 
 }  // namespace
 
 Exit run_attend(CommandLine& line) {
   AttendOptions r;
-  add_options(line, r);
+  add_attend_options(line, r);
   if (!line.parse()) return Exit::ok;
   r.json = line.json();
   if (r.texts.file && !r.json)

@@ -1,13 +1,11 @@
 // heed average RUN
-
-#include <nlohmann/json.hpp>
-
-#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
 #include "base/folders.h"
 #include "base/format.h"
 #include "cli/command.h"
@@ -54,6 +52,7 @@ std::vector<std::int64_t> chosen_steps(const AverageRequest& request) {
                 "a smaller number; more are kept with --set train.keep_last=N");
   return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
 }
+
 // Takes the run's lock. Error (usage) if there are fewer (it lists them), or if another average has
 // the name.
 Averaged average_checkpoints(const AverageRequest& request) {
@@ -74,6 +73,17 @@ Averaged average_checkpoints(const AverageRequest& request) {
   for (std::size_t i = 0; i < sums.size(); ++i)
     values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(result.steps.size()));
 
+  const std::string name =
+      fmt::format("{}{}-{}", kAveragePrefix, result.steps.front(), result.steps.back());
+  result.folder = run.checkpoints() / name;
+  if (path_exists(result.folder)) {
+    ParamVec<float> there(table.size());
+    Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+    if (std::equal(values.data(), values.data() + table.size(), there.data())) return result;
+    throw Error(Exit::usage,
+                result.folder.string() + " exists already and is the average of other checkpoints.",
+                "move or delete it first");
+  }
   CheckpointContents contents;
   contents.model = views_of(tensor_slots(table, values));
   contents.exported = true;
@@ -81,23 +91,7 @@ Averaged average_checkpoints(const AverageRequest& request) {
   contents.tokenizers = newest.tokenizers();
   contents.state = newest.state();
   contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
-  const std::string name =
-      fmt::format("{}{}-{}", kAveragePrefix, result.steps.front(), result.steps.back());
-  result.folder = run.checkpoints() / name;
-  if (!path_exists(result.folder)) {
-    run.save_as(name, contents);
-    return result;
-  }
-  ParamVec<float> there(table.size());
-  try {
-    Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
-  } catch (const Error& e) {
-    throw e.as(e.exit(), fmt::format("delete {} and average again", result.folder.string()));
-  }
-  if (!std::equal(values.data(), values.data() + table.size(), there.data()))
-    throw Error(Exit::usage,
-                result.folder.string() + " exists already and is the average of other checkpoints.",
-                "move or delete it first");
+  run.save_as(name, contents);
   return result;
 }
 
@@ -115,19 +109,13 @@ Exit run_average(CommandLine& line) {
   auto* last = add_number("--last", request.last, "average the newest N checkpoints");
   auto* best = add_number("--best", request.best, "average the N with the best validation");
   best->excludes(last);
-  line.app().footer(
-      "Writes checkpoints/average-A-B, where A and B are the first and the last step. Use it with "
-      "--checkpoint average-A-B; it cannot be resumed. train.keep_last sets how many checkpoints "
-      "are kept; the best one is kept as well and can be averaged too.");
   if (!line.parse()) return Exit::ok;
   if (last->count() + best->count() == 0)
     throw Error(Exit::usage, "expected --last N or --best N.", "heed average --help");
 
   const Averaged a = average_checkpoints(request);
-  if (line.json())
-    print_line({{"checkpoint", a.folder.string()}, {"steps", a.steps}});
-  else
-    print(a.folder.string() + "\n");
+  const nlohmann::ordered_json result{{"checkpoint", a.folder.string()}, {"steps", a.steps}};
+  line.json() ? print_line(result) : print(result["checkpoint"].get<std::string>() + "\n");
   return Exit::ok;
 }
 

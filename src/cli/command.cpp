@@ -1,7 +1,6 @@
 #include "cli/command.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "base/folders.h"
@@ -45,6 +44,7 @@ CommandLine::CommandLine(const Command& command, std::vector<std::string> args, 
       args_(std::move(args)),
       crew_(crew),
       app_(command.summary, name_) {
+  app_.footer(help_notes(command.name));
   app_.option_defaults()->always_capture_default();
   app_.set_help_flag("-h,--help", "print this and exit");
   app_.add_flag("--quiet,-q", quiet_, "only warnings and errors on standard error");
@@ -105,12 +105,6 @@ void CommandLine::add_list(const std::string& name, std::vector<std::string>& va
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-CLI::Option* CommandLine::add_optional(const std::string& name, std::string& value,
-                                       const std::string& text, const std::string& type) {
-  optional_ = name;
-  return app_.add_option(name, value, text)->type_name(type)->default_str("");
-}
-
 void CommandLine::add_sets() {
   add_list("--set", sets_, "set a config key (may be repeated): a.b=value", "KEY=VALUE");
 }
@@ -160,30 +154,22 @@ bool CommandLine::parse() {
     if (const std::string type = option->get_type_name(); type == "PATH" || type == "FILE")
       option->check(no_empty_path);
   try {
-    std::vector<std::string> reversed(args_.rbegin(), args_.rend());  // as CLI11 wants them
-    for (std::size_t i = 0; i < reversed.size(); ++i)
-      if (!optional_.empty() && reversed[i] == optional_ &&
-          (i == 0 || !std::isdigit(static_cast<unsigned char>(reversed[i - 1][0]))))
-        reversed.insert(reversed.begin() + static_cast<std::ptrdiff_t>(i++), "");
-    app_.parse(std::move(reversed));
+    app_.parse(std::vector<std::string>(args_.rbegin(), args_.rend()));  // as CLI11 wants them
   } catch (const CLI::CallForHelp&) {
     print(help());
     return false;
-  } catch (const CLI::ExtrasError& e) {
+  } catch (const CLI::ExtrasError&) {
     std::vector<std::string> left = app_.remaining();
     std::erase(left, "--");
     throw Error(Exit::usage, unexpected(left.front()), hint());
+  } catch (const CLI::ConversionError& e) {  // "...: --top-p = high"
+    const std::string what = e.what();
+    throw Error(Exit::usage, "cannot read the value of " + what.substr(what.find("--")) + ".",
+                hint());
+  } catch (const CLI::ArgumentMismatch& e) {
+    throw Error(Exit::usage, mistake(e.what()), hint());
   } catch (const CLI::ParseError& e) {
-    constexpr std::string_view kNoNumber = "Could not convert: ";
-    std::string what = e.what();
-    if (what.starts_with(kNoNumber)) what.replace(0, kNoNumber.size(), "cannot read the value of ");
-    const std::size_t many = what.find(": At Most 1 required but received ");
-    if (many != std::string::npos) what = what.substr(0, many) + " is given more than once";
-    if (const std::size_t needed = what.find(": 1 required "); needed != std::string::npos) {
-      what.resize(needed);
-      what += fmt::format(" needs a value: {}", app_.get_option(what)->get_description());
-    }
-    throw Error(Exit::usage, what + ".", hint());
+    throw Error(Exit::usage, std::string(e.what()) + ".", hint());
   }
   if (texts_ != nullptr) {
     join_words();
@@ -191,6 +177,16 @@ bool CommandLine::parse() {
   }
   find_runs();
   return true;
+}
+
+// `what` begins with the name of an option that has too few values, or too many.
+std::string CommandLine::mistake(const std::string& what) const {
+  const std::string name = what.substr(0, what.find(':'));
+  const CLI::Option* option = app_.get_option_no_throw(name);
+  if (option == nullptr) return what + ".";
+  return static_cast<int>(option->count()) > option->get_items_expected_max()
+             ? name + " is given more than once."
+             : fmt::format("{} needs a value: {}.", name, option->get_description());
 }
 
 std::string CommandLine::hint() const {

@@ -80,9 +80,6 @@ class CommandLine {
   CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const std::string& name, std::int64_t& steps, const std::string& text);
-  // An option whose value, which begins with a digit, may be left out: "" without it.
-  CLI::Option* add_optional(const std::string& name, std::string& value, const std::string& text,
-                            const std::string& type);
   // An option that may be repeated.
   void add_list(const std::string& name, std::vector<std::string>& values, const std::string& text,
                 const std::string& type);
@@ -115,6 +112,7 @@ class CommandLine {
   std::string meant(const std::string& arg) const;
   std::string value_after(const std::string& arg) const;  // or "VALUE"
   std::string hint() const;                               // of an error in the arguments
+  std::string mistake(const std::string& what) const;     // the message for one that CLI11 found
   void join_words();                                      // CLI11's leftovers belong to TEXT
   void check_texts() const;
   void find_runs();
@@ -127,12 +125,13 @@ class CommandLine {
   std::vector<std::string> sets_;
   int threads_ = 0;
   TextArguments* texts_ = nullptr;                // of add_texts()
-  std::string optional_;                          // the option of add_optional()
   std::vector<std::string*> runs_;                // of add_run()
   std::vector<std::string>* run_list_ = nullptr;  // of add_runs()
   CLI::App app_;
 };
 
+// What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
+std::string help_notes(const std::string& command);
 // What --help says of an option: "text: the kind of model: gpt, bert, t5 (default gpt)".
 std::string about(const CLI::Option& option);
 

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include <fmt/core.h>
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
 #include "evaluate/bleu.h"
@@ -27,70 +27,47 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void print_yardsticks(const Json& r) {
-  print(fmt::format("{:20}{:>14}", "yardsticks", "nats per token"));
-  const bool bits = r.contains("bits_per_byte");
-  print(bits ? "   bits per byte\n" : "\n");
-  const auto row = [&](const std::string& name, const Json& nats, const Json& in_bits) {
-    print(fmt::format("  {:18}{:14.4f}", name, nats.get<double>()) +
-          (bits && in_bits.is_number() ? fmt::format("{:16.4f}\n", in_bits.get<double>()) : "\n"));
-  };
-  for (const Json& y : r["yardsticks"])
-    row(y["name"].get<std::string>(), y["nats_per_token"], y["bits_per_byte"]);
-  row("this model", r["loss"], r.value("bits_per_byte", Json()));
+  Json rows = r["yardsticks"];
+  rows.push_back({{"name", "this model"}, {"nats_per_token", r["loss"]}});
+  std::vector<Column> columns = {{"yardsticks", "name"},
+                                 {"nats per token", "nats_per_token", fixed<4>}};
+  if (r.contains("bits_per_byte")) {
+    rows.back()["bits_per_byte"] = r["bits_per_byte"];
+    columns.push_back({"bits per byte", "bits_per_byte", fixed<4>});
+  }
+  print_table(rows, columns);
 }
+
 // Each figure with its unit, the model's loss among the yardsticks. `pseudo`: a masked model's
 // pseudo-perplexity.
 void print_evaluation(const Json& r, bool pseudo) {
-  const auto line = [](const char* name, const std::string& value) {
-    print_prose(fmt::format("{:20}{}\n", name, value));
-  };
   const auto number = [&](const char* key, int digits) {
     return format_fixed(r[key].get<double>(), digits);
   };
   const std::string data = r["data"], checkpoint = r["checkpoint"];
   const std::int64_t step = r["step"];
-  line("data",
-       fmt::format("{}, checkpoint {}{}", data, checkpoint,
-                   checkpoint == step_folder_name(step) ? "" : fmt::format(", step {}", step)));
-  line("tokens", format_count(r["tokens"].get<std::int64_t>()));
-  line("loss", number("loss", 4) + " nats per token");
-  line(pseudo ? "pseudo-perplexity" : "perplexity", number("perplexity", 3) + " per token");
-  line(pseudo ? "masked accuracy" : "accuracy",
-       number("accuracy", 4) + (pseudo ? " of the masked tokens" : " of the tokens"));
+  const bool named = checkpoint == step_folder_name(step);
+  Json fields{
+      {"data", data + ", checkpoint " + checkpoint + (named ? "" : fmt::format(", step {}", step))},
+      {"tokens", format_count(r["tokens"].get<std::int64_t>())},
+      {"loss", number("loss", 4) + " nats per token"},
+      {pseudo ? "pseudo-perplexity" : "perplexity", number("perplexity", 3) + " per token"},
+      {pseudo ? "masked accuracy" : "accuracy",
+       number("accuracy", 4) + (pseudo ? " of the masked tokens" : " of the tokens")}};
   if (r.contains("bits_per_byte"))
-    line("bits per byte", number("bits_per_byte", 4) +
-                              " (compares models with different tokenizers; perplexity does not)");
+    fields["bits per byte"] = number("bits_per_byte", 4) +
+                              " (compares models with different tokenizers; perplexity does not)";
+  if (r.contains("bleu")) {
+    fields["BLEU"] = number("bleu", 2) + "  " + r["bleu_line"].get<std::string>();
+    fields["BLEU of"] =
+        fmt::format("{}, beam size {}, length penalty {:g}", r["signature"].get<std::string>(),
+                    r["beam_size"].get<int>(), r["length_penalty"].get<double>());
+    fields["chrF2"] = number("chrf", 2) + "  " + r["chrf_signature"].get<std::string>();
+    fields["exact match"] = number("exact_match", 2) + " %";
+  }
+  print_fields(fields);
   if (r.contains("yardsticks")) print_yardsticks(r);
-  if (!r.contains("bleu")) return;
-  line("BLEU", number("bleu", 2) + "  " + r["bleu_line"].get<std::string>());
-  line("", fmt::format("{}, beam size {}, length penalty {:g}", r["signature"].get<std::string>(),
-                       r["beam_size"].get<int>(), r["length_penalty"].get<double>()));
-  line("chrF2", number("chrf", 2) + "  " + r["chrf_signature"].get<std::string>());
-  line("exact match", number("exact_match", 2) + " %");
 }
-
-constexpr const char* kEvaluateNotes =
-    "Scores every token once, by default those of the run's held-out data. loss is in nats per "
-    "token, without label smoothing. bits per byte counts one newline per pair; it is left out "
-    "where the tokens do not give back the text: <unk>, changed text, the spaces that words lose, "
-    "bytes that are not UTF-8. Unknown tokens are read as <unk>, and predicting\n"
-    "<unk> there is "
-    "right. Masked models: fixed masks, pseudo-perplexity and the accuracy of the masked tokens; "
-    "with a decoder, figures for all it writes: spans, sentinels and </s>. Perplexities of models "
-    "with different tokenizers do not compare; bits per byte do. Yardsticks score the same tokens: "
-    "all ids equally likely (uniform), by their frequency in training (unigram), an interpolated "
-    "Kneser-Ney n-gram model of the training tokens, and what xz needs for the text after the "
-    "training text. For pairs they see only the target side. Of a long training text they see the "
-    "last 5,000,000 tokens; the n-gram model stops learning at 4 million n-grams, and xz sees the "
-    "last 8 MiB. They are left out if the training text has changed.\n"
-    "BLEU scores translations by "
-    "beam search (--beam-size) against the lines as they are written; the \"bleu\" in a training "
-    "log scores greedy ones, split at spaces: --beam-size 1 --tokenize none.\n"
-    "--json keys: data, "
-    "checkpoint, step, loss, perplexity, accuracy, bits_per_byte, tokens, bytes, unknown_tokens if "
-    "there are any, yardsticks (name, nats_per_token, bits_per_byte), and with --bleu also bleu, "
-    "bleu_line (precisions, brevity penalty), chrf, exact_match (percent), signature, "
-    "chrf_signature, not_ended (translations cut at --max-length), beam_size, length_penalty.";
 
 struct EvaluateOptions {
   std::vector<std::string> files;
@@ -132,11 +109,11 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
   } else if (!o.files.empty()) {
     s.split = load_text(o.files, m.config, m.tokenizers);
   } else {
-    Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
-    s.changed = data.hash.all() != m.state.data_hash;
+    HeldOut held = held_out(m);
+    s.changed = held.changed;
     if (s.changed) m.log.warn("the data files have changed since the run was trained");
-    s.train = std::move(data.train);
-    s.split = std::move(data.valid);
+    s.train = std::move(held.data.train);
+    s.split = std::move(held.data.valid);
   }
   if (s.split.unknown.count > 0) m.log.info(s.split.unknown.summary());
   for (const std::string& note : s.split.notes) m.log.info(note);
@@ -148,14 +125,14 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
 Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   try {
     if (s.train && !s.changed)
-      if (Yardsticks y = logged_yardsticks(run_of_checkpoint(m.folder)); !y.empty()) return y;
+      if (Yardsticks y = read_events(run_of_checkpoint(m.folder)).yardsticks; !y.empty()) return y;
   } catch (const Error&) {  // metrics.jsonl cannot be read: they are measured
   }
   try {
     if (!s.train) {
-      Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
-      s.changed = data.hash.all() != m.state.data_hash;
-      s.train = std::move(data.train);
+      HeldOut held = held_out(m);
+      s.changed = held.changed;
+      s.train = std::move(held.data.train);
     }
   } catch (const Error& e) {
     m.log.info(fmt::format("no yardsticks: {}", e.what()));
@@ -215,10 +192,7 @@ std::string data_name(const EvaluateOptions& o) {
   return files.empty() ? "validation" : joined(files, " + ");
 }
 
-}  // namespace
-
-Exit run_evaluate(CommandLine& line) {
-  EvaluateOptions o;
+void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   CLI::App& app = line.app();
   line.add_model();
   line.add_list("--file", o.files,
@@ -233,12 +207,14 @@ Exit run_evaluate(CommandLine& line) {
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, none (at spaces), char, zh")
       ->check(CLI::IsMember(bleu_tokenizers()));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
-  app.footer(kEvaluateNotes);
-  if (!line.parse()) return Exit::ok;
+}
 
-  OpenModel m(line);
-  if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
-  check_options(o, m);
+struct Measured {
+  Json result;
+  Yardsticks yardsticks;
+};
+
+Measured measure(const EvaluateOptions& o, OpenModel& m) {
   std::optional<Pairs> given;
   if (!o.target_file.empty())
     given = read_parallel(o.files.front(), o.target_file, read_options(as_written(m.config)));
@@ -259,27 +235,46 @@ Exit run_evaluate(CommandLine& line) {
   result["tokens"] = e.sums.tokens;
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
-  const Yardsticks y = yardsticks_on(scored, m);
+  Yardsticks y = yardsticks_on(scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
   if (o.bleu) measure_translations(o, std::move(given), m, result);
-  if (line.json())
-    print_line(result);
-  else
-    print_evaluation(result, m.objective->fills() && !m.model.has_decoder());
-  if (line.json() || y.empty()) return Exit::ok;
-  print_prose(compared(e.loss(), y) + "\n");
-  if (std::ranges::any_of(y, [&](const Yardstick& x) { return x.nats_per_token <= e.loss(); })) {
-    const std::int64_t step = m.state.step;
-    // What was kept of an earlier end, averages and copies do not go on themselves.
-    const bool longer = step > 0 && is_run(m.run) &&
-                        checkpoint_name(m.folder) == step_folder_name(step) &&
-                        can_go_on(m.config, step);
-    m.log.info(fmt::format("to do better: train {}on more text, or a larger model",
-                           longer ? "longer, " : ""));
-    if (longer)
-      m.log.info(fmt::format("  heed resume {} --more {}", shell_word(m.run),
-                             std::max<std::int64_t>(1, step / 2)));
+  return {std::move(result), std::move(y)};
+}
+
+void print_comparison(double loss, const Yardsticks& yardsticks, OpenModel& m) {
+  print_prose(compared(loss, yardsticks) + "\n");
+  if (std::ranges::none_of(yardsticks,
+                           [&](const Yardstick& y) { return y.nats_per_token <= loss; }))
+    return;
+  const std::int64_t step = m.state.step;
+  // What was kept of an earlier end, averages and copies do not go on themselves.
+  const bool longer = step > 0 && is_run(m.run) &&
+                      checkpoint_name(m.folder) == step_folder_name(step) &&
+                      can_go_on(m.config, step);
+  m.log.info(fmt::format("to do better: train {}on more text, or a larger model",
+                         longer ? "longer, " : ""));
+  if (longer)
+    m.log.info(fmt::format("  heed resume {} --more {}", shell_word(m.run),
+                           std::max<std::int64_t>(1, step / 2)));
+}
+
+}  // namespace
+
+Exit run_evaluate(CommandLine& line) {
+  EvaluateOptions o;
+  add_evaluate_options(line, o);
+  if (!line.parse()) return Exit::ok;
+  OpenModel m(line);
+  if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
+  check_options(o, m);
+  const Measured measured = measure(o, m);
+  if (line.json()) {
+    print_line(measured.result);
+    return Exit::ok;
   }
+  print_evaluation(measured.result, m.objective->fills() && !m.model.has_decoder());
+  if (!measured.yardsticks.empty())
+    print_comparison(measured.result["loss"], measured.yardsticks, m);
   return Exit::ok;
 }
 

@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "base/format.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
@@ -16,7 +18,9 @@
 namespace heed {
 namespace {
 
-nlohmann::ordered_json as_json(const Hypothesis& f, const Tokenizer& tokenizer, bool span) {
+using Json = nlohmann::ordered_json;
+
+Json candidate_json(const Hypothesis& f, const Tokenizer& tokenizer, bool span) {
   const double p = std::exp(f.log_probability);
   if (!span) return {{"token", tokenizer.piece(f.ids[0])}, {"id", f.ids[0]}, {"probability", p}};
   return {{"text", to_valid_utf8(tokenizer.decode(f.ids))},
@@ -26,17 +30,28 @@ nlohmann::ordered_json as_json(const Hypothesis& f, const Tokenizer& tokenizer, 
           {"log_probability", f.log_probability}};
 }
 
-// Even the best whole span may be improbable.
-std::string shown_probability(const Hypothesis& f, bool span) {
-  const double p = std::exp(f.log_probability);
-  return span && p < 0.001 ? fmt::format("{:.1e}", p) : fmt::format("{:.4f}", p);
+// A span has a text, and even the best one may be improbable.
+std::string probability_text(const Json& candidate) {
+  const double p = candidate["probability"];
+  return candidate.contains("text") && p < 0.001 ? fmt::format("{:.1e}", p)
+                                                 : fmt::format("{:.4f}", p);
 }
 
-// Without the leading space of its first piece.
-std::string as_text(const Hypothesis& f, const Tokenizer& tokenizer) {
-  const std::string text = tokenizer.decode(f.ids);
-  if (text == " ") return with_space_marks(text);
-  return printable(text.starts_with(' ') ? text.substr(1) : text);
+// Without the space of its first piece.
+std::string answer_text(const Json& candidate) {
+  const std::string text =
+      with_space_marks(plain(candidate[candidate.contains("text") ? "text" : "token"]));
+  if (text == kSpaceMark) return text;
+  return replace_all(text.substr(text.starts_with(kSpaceMark) ? kSpaceMark.size() : 0), kSpaceMark,
+                     " ");
+}
+
+void print_masks(const Json& masks) {
+  const Column columns[] = {{"", "", probability_text}, {"", "", answer_text}};
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
+    print_table(masks[i]["candidates"], columns, "  ");
+  }
 }
 
 // Other ways to write [MASK]: <mask>, [mask] and ___.
@@ -58,24 +73,18 @@ void answer_gaps(const FillOptions& o, const TrainedModel& m, UserTexts& texts,
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
                 "heed fill " + m.run + " \"the [MASK] barked\"");
-  const TokenIds ids =
-      m.objective->framed_source(texts.inspected(Side::source, text, given.name, false).ids());
+  const TokenIds ids = texts.read({text, {}, given.name}, false).read.source;
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
-  nlohmann::ordered_json masks = nlohmann::ordered_json::array();
-  const bool span = m.model.has_decoder();
+  Json masks = Json::array();
   for (const std::vector<Hypothesis>& best : fill(m, ids, rows, o.top_k)) {
-    const std::size_t i = masks.size();
-    nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
-    if (!o.json) print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
-    for (const Hypothesis& f : best) {
-      candidates.push_back(as_json(f, tokenizer, span));
-      if (!o.json) print("  " + shown_probability(f, span) + "  " + as_text(f, tokenizer) + "\n");
-    }
-    masks.push_back({{"position", rows[i]}, {"candidates", candidates}});
+    Json candidates = Json::array();
+    for (const Hypothesis& f : best)
+      candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
+    masks.push_back({{"position", rows[masks.size()]}, {"candidates", candidates}});
   }
-  if (o.json) print_line({{"text", text}, {"ids", ids}, {"masks", masks}});
+  o.json ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
 }
 
 }  // namespace
@@ -88,11 +97,6 @@ Exit run_fill(CommandLine& line) {
                  "a text with one [MASK] or more, or ___ for each; on a terminal heed asks for it");
   app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
       ->check(in_range(1, 1'000'000));
-  app.footer(
-      "With --json, an object per text: text, ids (what the model reads), masks: the position of "
-      "each in ids and its candidates (token, id, probability). A model with a decoder answers "
-      "with spans of one token or more (text, tokens, ids, probability, log_probability), at most "
-      "32 per mask, each given its best answers to the earlier masks.");
   if (!line.parse()) return Exit::ok;
   o.json = line.json();
 

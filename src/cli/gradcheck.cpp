@@ -4,15 +4,19 @@
 
 #include "base/format.h"
 #include "base/noise.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "data/run_config.h"
 #include "math/blas.h"
 #include "show/gradient_check.h"
 
 namespace heed {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr int kVocab = 11;
 constexpr int kDraws = 100;  // of weights, batch and dropout, until no relu is near its corner
@@ -63,6 +67,66 @@ bool near_corner(const Transformer& model, const ParamVec<double>& values, const
   return smallest_relu_input(model, values, batch) < 10 * kGradientStep;
 }
 
+// Random values without special cases (zero biases, unit gains), and texts, where no relu input is
+// near 0.
+struct Draw {
+  ParamVec<double> values;
+  Batch batch;
+  std::uint64_t seed;
+};
+
+Draw draw_values(const Transformer& model, std::uint64_t seed, bool dropout,
+                 const std::string& path) {
+  ParamVec<double> values(model.table.size());
+  for (int draw = 0; draw < kDraws; ++draw, ++seed) {
+    // The pull is that of a text without dropout.
+    Batch batch = random_batch(model, seed, dropout), undropped = random_batch(model, seed, false);
+    initialize(model.table, seed + 1, values);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values.data()[i] += 0.2 * (uniform01(noise_key(seed + 1, Purpose::probe), i) - 0.5);
+    if (!near_corner(model, values, batch) && !near_corner(model, values, undropped))
+      return {std::move(values), std::move(batch), seed};
+  }
+  throw Error(Exit::usage,
+              fmt::format("{}: in each of {} draws an input of relu is too near 0, where "
+                          "differences cannot check a gradient.",
+                          path, kDraws),
+              "--set model.activation=gelu, or a smaller model.dropout");
+}
+
+Json checks_json(const std::vector<TensorCheck>& checks) {
+  Json rows = Json::array();
+  for (const TensorCheck& c : checks)
+    rows.push_back({{"tensor", c.name},
+                    {"entries", c.entries},
+                    {"worst_error", c.worst},
+                    {"worst_entry", c.worst_entry},
+                    {"analytic", c.analytic},
+                    {"numeric", c.numeric},
+                    {"ok", c.ok()}});
+  return {{"ok", std::ranges::all_of(checks, &TensorCheck::ok)},
+          {"tolerance", kGradientTolerance},
+          {"tensors", rows}};
+}
+
+std::string verdict(const Json& check) {
+  if (check["ok"]) return "ok";
+  return fmt::format("FAILED at entry {}: backward gives {:f}, central differences give {:f}",
+                     check["worst_entry"].dump(), check["analytic"].get<double>(),
+                     check["numeric"].get<double>());
+}
+
+std::string power(const Json& error) {
+  return fmt::format("{:.1e}", error.get<double>());
+}
+
+void print_checks(const Json& result) {
+  const Column columns[] = {
+      {"tensor", "tensor"}, {"error", "worst_error", power}, {"", "", verdict, 0, Column::broken}};
+  print_table(result["tensors"], columns);
+  print(result["ok"] ? "every gradient agrees to 1e-6\n" : "some gradients are wrong\n");
+}
+
 }  // namespace
 
 Exit run_gradcheck(CommandLine& line) {
@@ -75,62 +139,27 @@ Exit run_gradcheck(CommandLine& line) {
   const RunConfig config = load_config(path, line.given());
   const ModelConfig small = shrunk(config.model);
   const Transformer model(small, kVocab, kVocab);
-
-  // Random values without special cases (zero biases, unit gains), and no relu input near 0.
-  ParamVec<double> values(model.table.size());
-  Batch batch, undropped;  // the pull is that of a text without dropout
-  std::uint64_t seed = 0;
-  int draw = 0;
-  do {
-    if (draw == kDraws)
-      throw Error(Exit::usage,
-                  fmt::format("{}: in each of {} draws an input of relu is too near 0, where "
-                              "differences cannot check a gradient.",
-                              path, kDraws),
-                  "--set model.activation=gelu, or a smaller model.dropout");
-    seed = config.seed + draw++;
-    batch = random_batch(model, seed, has_dropout(small));
-    undropped = random_batch(model, seed, false);
-    initialize(model.table, seed + 1, values);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values.data()[i] += 0.2 * (uniform01(noise_key(seed + 1, Purpose::probe), i) - 0.5);
-  } while (near_corner(model, values, batch) || near_corner(model, values, undropped));
-
+  const Draw draw = draw_values(model, config.seed, has_dropout(small), path);
   std::vector<TensorCheck> checks =
-      check_gradients(model, values, batch, config.objective.label_smoothing);
-  for (const TensorCheck& check : check_pull(model, values, random_example(model, seed, 1)))
+      check_gradients(model, draw.values, draw.batch, config.objective.label_smoothing);
+  for (const TensorCheck& check :
+       check_pull(model, draw.values, random_example(model, draw.seed, 1)))
     checks.push_back(check);
-  const bool ok = std::ranges::all_of(checks, &TensorCheck::ok);
+  const Json result = checks_json(checks);
   if (line.json()) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const TensorCheck& c : checks)
-      rows.push_back({{"tensor", c.name},
-                      {"entries", c.entries},
-                      {"worst_error", c.worst},
-                      {"worst_entry", c.worst_entry},
-                      {"analytic", c.analytic},
-                      {"numeric", c.numeric},
-                      {"ok", c.ok()}});
-    print_line({{"ok", ok}, {"tolerance", kGradientTolerance}, {"tensors", rows}});
-    return ok ? Exit::ok : Exit::check_failed;
+    print_line(result);
+  } else {
+    print_prose(fmt::format(
+        "the architecture of {} at d_model {}, {} heads{}, {} parameters, central differences in "
+        "double\n",
+        printable(path), small.d_model, small.n_heads,
+        small.n_kv_heads == small.n_heads
+            ? ""
+            : fmt::format(" ({} of keys and values)", small.n_kv_heads),
+        format_count(static_cast<std::int64_t>(draw.values.size()))));
+    print_checks(result);
   }
-  print(fmt::format(
-      "the architecture of {} at d_model {}, {} heads{}, {} parameters, central differences in "
-      "double\n",
-      path, small.d_model, small.n_heads,
-      small.n_kv_heads == small.n_heads ? ""
-                                        : fmt::format(" ({} of keys and values)", small.n_kv_heads),
-      format_count(static_cast<std::int64_t>(values.size()))));
-  std::size_t width = 6;
-  for (const TensorCheck& c : checks) width = std::max(width, c.name.size());
-  for (const TensorCheck& c : checks) {
-    print(fmt::format("{:{}}  {:.1e}  {}\n", c.name, width, c.worst, c.ok() ? "ok" : "FAILED"));
-    if (!c.ok())
-      print(fmt::format("  entry {}: backward gives {:f}, central differences give {:f}\n",
-                        c.worst_entry, c.analytic, c.numeric));
-  }
-  print(ok ? "every gradient agrees to 1e-6\n" : "some gradients are wrong\n");
-  return ok ? Exit::ok : Exit::check_failed;
+  return result["ok"] ? Exit::ok : Exit::check_failed;
 }
 
 }  // namespace heed

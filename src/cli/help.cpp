@@ -1,11 +1,16 @@
 // What heed COMMAND --help prints, in the terminal's width.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/wrap.h"
 #include "cli/command.h"
 
 namespace heed {
+
+extern const char* const help_txt;  // cli/help/*.txt, each below "= COMMAND"
+
 namespace {
 
 constexpr std::size_t kNames = 20;  // columns of the names
@@ -22,6 +27,17 @@ std::string names_of(const CLI::Option& o) {
 }
 
 }  // namespace
+
+std::string help_notes(const std::string& command) {
+  const std::string all = help_txt, head = "= " + command + "\n";
+  const std::size_t at = all.find(head);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + head.size();
+  const std::string text =
+      all.substr(begin, std::min(all.find("\n= ", begin), all.size() - 1) - begin);
+  // A paragraph becomes a line.
+  return replace_all(replace_all(replace_all(text, "\n\n", "\f"), "\n", " "), "\f", "\n");
+}
 
 std::string about(const CLI::Option& o) {
   std::string text = o.get_description();

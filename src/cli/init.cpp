@@ -13,11 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kInitNotes =
-    "The config is the one that heed train TEXT would make, with comments, but nothing is "
-    "measured: train.max_steps is a guess at what fits into --minutes. Without TEXT it names "
-    "mine.txt. A .tsv file (source, tab, target) gets a model that translates.";
-
 }  // namespace
 
 Exit run_init(CommandLine& line) {
@@ -32,7 +27,6 @@ Exit run_init(CommandLine& line) {
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)", "FILE");
   line.app().remove_option(line.app().get_option("--json"));  // a config has comments
-  line.app().footer(kInitNotes);
   if (!line.parse()) return Exit::ok;
 
   const bool no_text = request.texts.empty();

@@ -1,100 +1,105 @@
 // heed inspect RUN
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
-#include "show/film.h"
-#include "show/parameters.h"
+#include "cli/table.h"
+#include "show/learning_record.h"
 #include "store/initial_weights.h"
 #include "store/run_folder.h"
 
 namespace heed {
 namespace {
 
-// The width of the name column.
-template <class Rows>
-std::size_t name_width(const Rows& rows) {
-  std::size_t width = 8;
-  for (const auto& row : rows) width = std::max(width, row.name.size() + 2);
-  return width;
-}
+using Json = nlohmann::ordered_json;
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
+std::string shape_text(const Json& shape) {
   std::vector<std::string> sizes;
-  for (const std::int64_t size : shape) sizes.push_back(std::to_string(size));
+  for (const Json& size : shape) sizes.push_back(size.dump());
   return joined(sizes, " x ");
 }
 
-// A row of a table, a name and columns of these widths, without the columns that do not fit.
-void print_row(const std::string& row, std::size_t name, std::initializer_list<int> widths) {
-  for (const int width : widths)
-    if (static_cast<int>(name) + 1 + width <= output_columns()) name += 1 + width;
-  print((std::ssize(row) > output_columns() ? row.substr(0, name) : row) + "\n");
+bool moves_weights(const Json& record) {
+  return std::any_of(record["matrices"].begin(), record["matrices"].end(),
+                     [](const Json& m) { return m["update_ratio"] > 0; });
 }
 
-void print_matrices(const Learning& learning) {
-  const std::size_t width = name_width(learning.matrices);
-  const auto columns = {11, 9, 9, 8};
-  print_row(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>8}", "matrix", width, "gradient", "norm",
-                        "update", "cosine"),
-            width, columns);
-  const auto known = [](double x) { return std::isnan(x) ? "-" : fmt::format("{:.5f}", x); };
-  for (const MatrixLearning& m : learning.matrices)
-    print_row(fmt::format("{:{}} {:>11} {:9.3f} {:>9} {:8.3f}", m.name, width,
-                          known(m.gradient_norm), m.weight_norm, known(m.update_ratio), m.cosine),
-              width, columns);
-}
-
-void print_entropy(const Learning& learning) {
-  for (const KindEntropy& e : learning.entropy) {
-    if (e.heads.empty()) continue;
-    print(fmt::format("\n{:20}{:>9}", "entropy (nats)", "uniform"));
-    for (std::size_t h = 0; h < e.heads.front().size(); ++h)
-      print(fmt::format("{:>9}", fmt::format("head {}", h)));
-    for (std::size_t layer = 0; layer < e.heads.size(); ++layer) {
-      const std::string name = fmt::format("{}, layer {}", attention_name(e.kind), layer);
-      print(fmt::format("\n{:20}{:9.3f}", name, e.uniform));
-      for (const double x : e.heads[layer]) print(fmt::format("{:9.3f}", x));
-    }
-    print("\n");
-  }
-}
-
-// The last record. A schedule may end at rate 0; the update ratios are then those of the last step
-// that moved the weights.
-void print_learning(const std::vector<LearningStep>& records, bool averaged) {
-  const LearningStep& last = records.back();
-  const auto moves = [](const LearningStep& record) {
-    return std::ranges::any_of(record.learning.matrices,
-                               [](const MatrixLearning& m) { return m.update_ratio > 0; });
+// The tensors, and what the last record knows of a step beside them. A schedule may end at rate 0;
+// the updates are then those of the last step that moved the weights.
+void print_tensors(Json tensors, const Json& learning, bool averaged) {
+  std::string notes =
+      "norm: length of the tensor as a vector; moved: distance from its value at step 0; cosine: "
+      "between now and step 0 (1: same direction)";
+  const auto take = [&](const Json& record, const char* key) {
+    for (Json& tensor : tensors)
+      if (const auto m = record["matrices"].find(tensor["name"].get<std::string>());
+          m != record["matrices"].end())
+        tensor[key] = (*m)[key];
   };
-  const auto found = std::find_if(records.rbegin(), records.rend(), moves);
-  const LearningStep& moved = found == records.rend() ? last : *found;
-  Learning shown = last.learning;
-  for (std::size_t i = 0; i < shown.matrices.size(); ++i)
-    if (shown.matrices[i].update_ratio == 0)
-      shown.matrices[i].update_ratio = moved.learning.matrices[i].update_ratio;
+  if (!learning.empty()) {
+    take(learning.back(), "gradient_norm");
+    notes += "; gradient: its norm before clipping, at step " + learning.back()["step"].dump();
+  }
+  const auto moved = std::find_if(learning.rbegin(), learning.rend(), moves_weights);
+  if (moved != learning.rend()) {
+    take(*moved, "update_ratio");
+    notes += fmt::format("; update: how far step {} moved the matrix, as a share of its norm",
+                         (*moved)["step"].dump());
+  }
+  if (averaged)
+    notes +=
+        "; the table describes the average of the trained weights (train.ema_decay), gradient and "
+        "update those weights themselves";
+  print_prose(notes + "\n\n");
+  const Column columns[] = {
+      {"tensor", "name"},
+      {"norm", "norm", fixed<3>},
+      {"moved", "distance", fixed<3>},
+      {"cosine", "cosine", fixed<3>, 4},
+      {"gradient", "gradient_norm", fixed<5>, 3},
+      {"update", "update_ratio", fixed<5>, 5},
+      {"at start", "initial_norm", fixed<3>, 1},
+      {"shape", "shape", shape_text, 2},
+  };
+  print_table(tensors, columns);
+}
+
+std::string entropies(const Json& heads) {
+  std::vector<std::string> texts;
+  for (const Json& nats : heads) texts.push_back(nats.is_null() ? "-" : fixed<3>(nats));
+  return joined(texts, "  ");
+}
+
+void print_entropy(const Json& record) {
   print_prose(
-      fmt::format("\nLearning record of step {} (--json has those of all steps).\n", last.step));
-  if (shown.entropy.empty())
-    print_prose(
-        "It has no frame in the film: the gradient, the update and the entropy are not known.\n");
-  else if (averaged)
-    print_prose(
-        "It describes the trained weights; the table above describes their average "
-        "(train.ema_decay), and so does the entropy.\n");
-  print_prose(fmt::format(
-      "gradient: norm before clipping; update: how far {} moved the matrix, as a share of its "
-      "norm; cosine: to its value at step 0; entropy of a row of attention, mean over a piece of "
-      "the held-out text (0: looks at one token), beside that of uniform attention\n\n",
-      moved.step == last.step || shown.entropy.empty() ? "the step"
-                                                       : fmt::format("step {}", moved.step)));
-  print_matrices(shown);
-  print_entropy(shown);
+      fmt::format("\nentropy of a row of attention at step {}, mean over a piece of the held-out "
+                  "text (0: looks at one token), beside that of uniform attention\n\n",
+                  record["step"].dump()));
+  Json rows = Json::array();
+  for (const auto& [kind, e] : record["entropy"].items())
+    for (std::size_t layer = 0; layer < e["heads"].size(); ++layer)
+      rows.push_back({{"name", fmt::format("{}, layer {}", kind, layer)},
+                      {"uniform", e["uniform"]},
+                      {"heads", e["heads"][layer]}});
+  const Column columns[] = {
+      {"entropy (nats)", "name"},
+      {"uniform", "uniform", fixed<3>},
+      {"heads 0, 1, ...", "heads", entropies, 0, Column::broken},
+  };
+  print_table(rows, columns);
+}
+
+void print_inspection(const Json& result, bool averaged) {
+  print_prose(fmt::format("{}, step {}, {} parameters\n",
+                          printable(result["checkpoint"].get<std::string>()),
+                          format_count(result["step"].get<std::int64_t>()),
+                          format_count(result["parameters"].get<std::int64_t>())));
+  print_tensors(result["tensors"], result["learning"], averaged);
+  if (!result["learning"].empty()) print_entropy(result["learning"].back());
 }
 
 }  // namespace
@@ -104,40 +109,19 @@ Exit run_inspect(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   const OpenModel m(line);
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
-  // The initial weights are in no folder.
-  const std::string name = line.checkpoint() == "initial" ? "initial" : m.folder.string();
-  const ParamVec<float> initial = initial_weights(m.model, m.config.seed, folder);
-  const std::vector<ParameterRow> rows = parameter_table(m.model, m.values, initial);
-  std::vector<LearningStep> records = learning_steps(read_film(folder, m.state.step));
-  // Between frames, and of weights that no step left, only norms and cosines are known.
-  const bool of_step = checkpoint_name(m.folder) == step_folder_name(m.state.step);
-  if (records.empty() || records.back().step != m.state.step || !of_step)
-    records.push_back({m.state.step, {record_of(m.model.table, m.values, initial), {}}});
-  if (line.json()) {
-    nlohmann::ordered_json learning = nlohmann::ordered_json::array();
-    for (const LearningStep& record : records) learning.push_back(json_of(record));
-    print_line({{"checkpoint", name},
-                {"step", m.state.step},
-                {"parameters", m.model.table.size()},
-                {"tensors", json_of(rows)},
-                {"learning", learning}});
-    return Exit::ok;
-  }
-  const std::size_t width = name_width(rows);
-  print(fmt::format("{}, step {}, {} parameters\n", name, format_count(m.state.step),
-                    format_count(static_cast<std::int64_t>(m.model.table.size()))));
-  print_prose(
-      "norm: length of the tensor as a vector; moved: distance from its value at step 0; "
-      "cosine: between now and step 0 (1: same direction)\n\n");
-  const auto columns = {11, 9, 9, 9, 8};
-  print_row(fmt::format("{:{}} {:>11} {:>9} {:>9} {:>9} {:>8}", "tensor", width, "shape", "norm",
-                        "at start", "moved", "cosine"),
-            width, columns);
-  for (const ParameterRow& r : rows)
-    print_row(fmt::format("{:{}} {:>11} {:9.3f} {:9.3f} {:9.3f} {:8.3f}", r.name, width,
-                          shape_text(r.shape), r.norm, r.initial_norm, r.distance, r.cosine),
-              width, columns);
-  print_learning(records, m.config.train.ema_decay > 0);
+  const RecordedFrames recorded = read_frames(folder, m.state.step);
+  Json learning = Json::array();
+  for (const Frame* frame : learning_frames(recorded.frames))
+    learning.push_back(learning_json(*frame));
+  const Json result{
+      // The initial weights are in no folder.
+      {"checkpoint", line.checkpoint() == "initial" ? "initial" : m.folder.string()},
+      {"step", m.state.step},
+      {"parameters", m.model.table.size()},
+      {"tensors",
+       tensor_table(m.model.table, m.values, initial_weights(m.model, m.config.seed, folder))},
+      {"learning", learning}};
+  line.json() ? print_line(result) : print_inspection(result, m.config.train.ema_decay > 0);
   return Exit::ok;
 }
 

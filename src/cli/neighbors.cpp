@@ -2,10 +2,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
+#include "cli/table.h"
 #include "show/neighbors.h"
 #include "text/utf8.h"
 
@@ -14,27 +16,28 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string neighbors_table(const Json& found) {
-  std::string text = found["query"].get<std::string>() + "\n";
+void print_neighbors(const Json& found) {
+  print(printable(found["query"].get<std::string>()) + "\n");
   for (const Json& w : found["words"])
     if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1)
-      text += fmt::format(
-          "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used\n",
-          w["word"].get<std::string>(), tokens.size(), joined(tokens, " "));
-  for (const Json& n : found["neighbors"])
-    text += fmt::format("  {:.3f}  {}\n", n["cosine"].get<double>(), n["token"].get<std::string>());
-  return text;
+      print_prose(
+          printable(fmt::format(
+              "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used",
+              w["word"].get<std::string>(), tokens.size(), joined(tokens, " "))) +
+          "\n");
+  const Column columns[] = {{"", "cosine", fixed<3>}, {"", "token"}};
+  print_table(found["neighbors"], columns, "  ");
 }
 
 void answer_words(const EmbeddingView& e, const std::vector<std::string>& words, std::size_t k,
                   bool json) {
   Json all = Json::array();
-  std::string text;
-  for (const Query& query : parse_queries(words)) {
-    all.push_back(neighbors(e, query, k));
-    text += (text.empty() ? "" : "\n") + neighbors_table(all.back());
+  for (const Query& query : parse_queries(words)) all.push_back(neighbors(e, query, k));
+  if (json) return print_line({{"queries", all}});
+  for (const Json& found : all) {
+    if (&found != &all.front()) print("\n");
+    print_neighbors(found);
   }
-  json ? print_line({{"queries", all}}) : print(text);
 }
 
 }  // namespace

@@ -11,4 +11,10 @@ OpenModel::OpenModel(const CommandLine& line)
   prepare_blas(pool.threads());
 }
 
+HeldOut held_out(OpenModel& m) {
+  Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
+  const bool changed = data.hash.all() != m.state.data_hash;
+  return {std::move(data), changed};
+}
+
 }  // namespace heed

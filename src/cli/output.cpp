@@ -88,7 +88,7 @@ void flush_output() {
   if (std::fflush(stdout) != 0) failed(errno);
 }
 
-nlohmann::ordered_json json_of(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer) {
+nlohmann::ordered_json odds_json(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer) {
   nlohmann::ordered_json json;
   for (const char* key : {"token_logprobs", "ranks", "entropies", "alternatives"})
     json[key] = nlohmann::ordered_json::array();

@@ -18,6 +18,7 @@ struct OutputClosed {};
 // OutputClosed on a closed pipe; Error (Exit::store) on a full disk. On a terminal,
 // control characters in the text are shown as codes (base/utf8.h).
 void print(std::string_view text);
+bool on_terminal();                       // standard output is one
 int output_columns();                     // of the terminal that standard output is; else very many
 void print_prose(std::string_view text);  // on a terminal broken at spaces
 void print_coloured(std::string_view drawing);  // unchanged: its escapes are heed's own
@@ -25,7 +26,7 @@ void print_coloured(std::string_view drawing);  // unchanged: its escapes are he
 void print_line(const nlohmann::ordered_json& json);
 // {"token_logprobs", "ranks", "entropies", "alternatives": for each token [{"id", "token",
 // "logprob"}]}
-nlohmann::ordered_json json_of(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer);
+nlohmann::ordered_json odds_json(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer);
 // A page or a table for the user; "-" is standard output. A file is replaced whole or not at all,
 // also through a link; a pipe or a device gets the bytes. Error (Exit::usage) if the path belongs
 // to a run or a checkpoint; Error (Exit::store) if it cannot be written.

@@ -6,19 +6,18 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
-#include "base/wrap.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "data/config_differences.h"
 #include "store/best.h"
 #include "store/layout.h"
-#include "store/run_events.h"
 #include "store/run_folder.h"
+#include "store/run_records.h"
 #include "store/run_writer.h"
 #include "train/end.h"
 
@@ -27,14 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kRunsNotes =
-    "One line for each run in DIR, newest first. state: running, finished (at train.max_steps, "
-    "max_epochs or by train.patience), stopped, diverged, or damaged, if its config or a "
-    "state.json cannot be read (heed verify looks at the rest). loss: of the best checkpoint (nats "
-    "per token). At the end of the line stand the config's keys in which the runs differ. --json "
-    "keys, an object per run: name, step, state, best_step, loss, bits_per_byte (null if unknown), "
-    "bytes, date, keys.";
 
 struct RunRow {
   std::string name, state = "stopped";
@@ -76,19 +67,12 @@ RunRow row_of(const fs::path& run) {
       row.best_step = best->step;
       if (std::isfinite(best->valid_loss)) row.loss = best->valid_loss;
     }
-    bool diverged = false;
-    for_each_event(run, [&](Json& line) {
-      last = line["step"].get<std::int64_t>();
-      if (const auto event = event_from<RunEvent>(line)) {
-        diverged = event->event == "diverged";
-        if (event->end && event->end->step == row.best_step)
-          row.bits_per_byte = event->end->bits_per_byte;
-      }
-      if (const auto valid = event_from<ValidEvent>(line);
-          valid && valid->step == row.best_step && valid->loss == row.loss)
-        row.bits_per_byte = valid->bits_per_byte;
-    });
-    if (diverged) row.state = "diverged";
+    const LoggedEvents logged = read_events(run);
+    for (const ValidEvent& valid : logged.valid)
+      if (valid.step == row.best_step && valid.loss == row.loss)
+        row.bits_per_byte = valid.bits_per_byte;
+    if (!logged.train.empty()) last = logged.train.back().step;
+    if (!logged.events.empty() && logged.events.back().event == "diverged") row.state = "diverged";
   } catch (const Error&) {
     row.state = "damaged";
   }
@@ -114,7 +98,7 @@ std::string date_of(const RunRow& row) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));
 }
 
-Json json_of(const RunRow& row) {
+Json run_json(const RunRow& row) {
   const auto known = [](const std::optional<double>& x) { return x ? Json(*x) : Json(); };
   return {
       {"name", row.name},        {"step", row.step},
@@ -124,45 +108,31 @@ Json json_of(const RunRow& row) {
       {"keys", row.config}};
 }
 
-std::vector<std::string> cells_of(const RunRow& row, bool exact) {
-  const auto number = [](const std::optional<double>& x) { return x ? format_fixed(*x, 4) : "-"; };
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : row.config)
-    if (exact || !(value.is_null() || value.empty() || value == ""))
-      keys.push_back(key + "=" + value.dump());
-  return {printable(row.name),
-          std::to_string(row.step),
-          row.state,
-          number(row.loss),
-          number(row.bits_per_byte),
-          exact ? std::to_string(row.bytes) : format_bytes(static_cast<double>(row.bytes)),
-          date_of(row),
-          joined(keys, " ")};
+std::string size_text(const Json& bytes) {
+  return format_bytes(bytes.get<double>());
 }
 
-// Where a line is wider than the terminal, what the run differs in goes below it.
-void print_table(const std::vector<RunRow>& rows, bool tsv) {
-  std::vector<std::vector<std::string>> table = {
-      {"run", "step", "state", "loss", "bits/byte", "size", "date", "differs in"}};
-  for (const RunRow& row : rows) table.push_back(cells_of(row, tsv));
-  std::vector<int> widths(table.front().size());
-  for (const auto& cells : table)
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      widths[i] = std::max(widths[i], columns_of(cells[i]));
-  const int most = output_columns();
-  const bool below = std::accumulate(widths.begin(), widths.end(), 0) + 2 * 7 > most;
-  for (const auto& cells : table) {
-    if (tsv) {
-      print(joined(cells, "\t") + "\n");
-      continue;
-    }
-    std::string text;
-    for (std::size_t i = 0; i + 1 < cells.size(); ++i)
-      text += cells[i] + std::string(widths[i] - columns_of(cells[i]) + 2, ' ');
-    if (below && !cells.back().empty()) text += "\n    ";
-    text += cells.back();
-    print(wrapped(text.substr(0, text.find_last_not_of(' ') + 1), most, "    ") + "\n");
-  }
+template <bool empty_too>
+std::string keys_text(const Json& keys) {
+  std::vector<std::string> all;
+  for (const auto& [key, value] : keys.items())
+    if (empty_too || !(value.is_null() || value.empty() || value == ""))
+      all.push_back(key + "=" + value.dump());
+  return joined(all, " ");
+}
+
+void print_runs(const Json& runs, bool tsv) {
+  const Column columns[] = {
+      {"run", "name"},
+      {"step", "step"},
+      {"state", "state"},
+      {"loss", "loss", fixed<4>},
+      {"bits/byte", "bits_per_byte", fixed<4>, 1},
+      {"size", "bytes", tsv ? plain : size_text, 2},
+      {"date", "date", plain, 3},
+      {"differs in", "keys", tsv ? keys_text<true> : keys_text<false>, 0, Column::broken},
+  };
+  tsv ? print_tabs(runs, columns) : print_table(runs, columns);
 }
 
 }  // namespace
@@ -172,7 +142,6 @@ Exit run_runs(CommandLine& line) {
   bool tsv = false;
   line.app().add_option("DIR", folder, "folder of runs");
   line.app().add_flag("--tsv", tsv, "columns separated by tabs, sizes in bytes");
-  line.app().footer(kRunsNotes);
   if (!line.parse()) return Exit::ok;
   std::vector<RunRow> rows = runs_in(folder);
   if (rows.empty())
@@ -181,9 +150,11 @@ Exit run_runs(CommandLine& line) {
   std::vector<ConfigKeys*> configs;
   for (RunRow& row : rows) configs.push_back(&row.config);
   keep_differences(configs);
-  if (!line.json()) print_table(rows, tsv);
+  Json result = Json::array();
+  for (const RunRow& row : rows) result.push_back(run_json(row));
+  if (!line.json()) print_runs(result, tsv);
   if (line.json())
-    for (const RunRow& row : rows) print_line(json_of(row));
+    for (const Json& run : result) print_line(run);
   return Exit::ok;
 }
 

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <optional>
-
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/utf8.h"
@@ -23,6 +23,8 @@
 
 namespace heed {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 class SamplePrinter {
  public:
@@ -43,8 +45,9 @@ class SamplePrinter {
     bool complete = false;
   };
   void begin();
-  void print_plain(std::size_t i);
-  void print_json(std::size_t i);
+  Json token_json(int i, const TokenOdds& token, const std::string& text) const;
+  Json sample_json(std::size_t i) const;
+  void print_sample(std::size_t i);
 
   const Tokenizer& tokenizer_;
   bool json_, shows_prompt_, streams_, begun_;
@@ -79,17 +82,7 @@ bool SamplePrinter::add(int i, const TokenOdds& token) {
   if (json_) s.odds.push_back(token);
   s.text += text;
   if (streams_) {
-    if (json_)
-      print_line({{"sample", i},
-                  {"id", token.id},
-                  {"token", tokenizer_.piece(token.id)},
-                  {"text", text},
-                  {"logprob", token.log_probability},
-                  {"rank", token.rank},
-                  {"entropy", token.entropy},
-                  {"alternatives", json_of({&token, 1}, tokenizer_)["alternatives"][0]}});
-    else
-      print(text);
+    json_ ? print_line(token_json(i, token, text)) : print(text);
     flush_output();
   }
   return !s.stream.stopped();
@@ -103,50 +96,44 @@ void SamplePrinter::complete(int i) {
   if (streams_ && !json_) print(rest);
   s.complete = true;
   for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
-    json_ ? print_json(next_) : print_plain(next_);
+    print_sample(next_);
     samples_[next_].text.clear();
     samples_[next_].odds = {};
   }
   flush_output();
 }
 
-void SamplePrinter::print_plain(std::size_t i) {
-  const std::string shown =
-      (shows_prompt_ ? to_valid_utf8(prompt_) : std::string()) + samples_[i].text;
+Json SamplePrinter::token_json(int i, const TokenOdds& token, const std::string& text) const {
+  return {{"sample", i},
+          {"id", token.id},
+          {"token", tokenizer_.piece(token.id)},
+          {"text", text},
+          {"logprob", token.log_probability},
+          {"rank", token.rank},
+          {"entropy", token.entropy},
+          {"alternatives", odds_json({&token, 1}, tokenizer_)["alternatives"][0]}};
+}
+
+Json SamplePrinter::sample_json(std::size_t i) const {
+  const Sample& s = samples_[i];
+  Json j{{"sample", i},
+         {"prompt", to_valid_utf8(prompt_)},
+         {"text", s.text},
+         {"ids", s.ids},
+         {"tokens", tokenizer_.pieces(s.ids)}};
+  j.update(odds_json(s.odds, tokenizer_));
+  return j;
+}
+
+void SamplePrinter::print_sample(std::size_t i) {
+  const Json sample = sample_json(i);
+  if (json_) return print_line(sample);
+  std::string shown = sample["text"];
+  if (shows_prompt_) shown.insert(0, sample["prompt"].get<std::string>());
   if (i > 0) print("\n");
   if (!streams_) print(shown);
   if (!shown.ends_with('\n')) print("\n");
 }
-
-void SamplePrinter::print_json(std::size_t i) {
-  const Sample& s = samples_[i];
-  nlohmann::ordered_json j{{"sample", i},
-                           {"prompt", to_valid_utf8(prompt_)},
-                           {"text", s.text},
-                           {"ids", s.ids},
-                           {"tokens", tokenizer_.pieces(s.ids)}};
-  j.update(json_of(s.odds, tokenizer_));
-  print_line(j);
-}
-
-constexpr const char* kSampleNotes =
-    "Plain output is the prompt and its continuation. A blank line separates samples; samples may "
-    "contain blank lines too, so use --json to tell them apart. A single sample is written as it "
-    "is drawn. On a terminal without a text, heed asks for texts one by one; every answer adds 1 "
-    "to the seed, so the same line gets a different answer.\n"
-    "With --json, a line per sample: "
-    "sample, prompt, text (the continuation), ids, tokens. ids and tokens include the text of "
-    "--stop, but no </s>. Before a single sample, a line per token as it is drawn: sample, id, "
-    "token, text (what can be shown so far beyond the lines before). Both say why: token_logprobs "
-    "or logprob, ranks or rank (1: nothing was more probable), entropies or entropy (nats; 0: it "
-    "was certain) and alternatives (the most probable tokens: id, token, logprob; --top-k of them, "
-    "or 5). These are the model's own, as heed score gives them, before temperature and the other "
-    "rules change them.\n"
-    "Sample i depends only on the seed, i and the options, not on the number "
-    "of samples. The prompt of a translation model is a line to translate. An encoder-decoder for "
-    "text reads the last source_length tokens and starts again after every target_length tokens. A "
-    "decoder-only model reads <s> and the prompt; when it holds target_length tokens, it starts "
-    "again with the last half of them.";
 
 struct SampleOptions {
   TextArguments texts;
@@ -200,12 +187,8 @@ void complete_request(const TrainedModel& m, TokenIds prompt, Log& log, SampleRe
   r.max_tokens = std::min(r.max_tokens, longest);
 }
 
-}  // namespace
-
-Exit run_sample(CommandLine& line) {
-  SampleOptions o;
+void add_sample_options(CommandLine& line, SampleOptions& o) {
   SampleRequest& r = o.request;
-  r.rules.temperature = 0.8;
   CLI::App& app = line.app();
   line.add_model();
   line.add_texts(o.texts,
@@ -241,7 +224,15 @@ Exit run_sample(CommandLine& line) {
       "itself (may be repeated)",
       "TEXT");
   app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::int64_t{0}));
-  app.footer(kSampleNotes);
+}
+
+}  // namespace
+
+Exit run_sample(CommandLine& line) {
+  SampleOptions o;
+  SampleRequest& r = o.request;
+  r.rules.temperature = 0.8;
+  add_sample_options(line, o);
   if (!line.parse()) return Exit::ok;
   for (std::string& stop : o.stops) {
     if (stop.empty())

@@ -12,16 +12,10 @@
 #include "cli/command.h"
 #include "cli/prompt.h"
 #include "data/run_config.h"
+#include "data/user_text.h"
 #include "text/tokenizer.h"
 
 namespace heed {
-
-struct GivenText {
-  std::string text;                   // "" if only a target is given
-  std::optional<std::string> target;  // its other side
-  std::string name;                   // for messages: "the text", "line 3"
-  bool is_line = false;               // of a file or standard input
-};
 
 struct Lines {
   std::size_t most = 1;  // lines of a file answered at a time

@@ -1,11 +1,11 @@
 // heed tokenize RUN [TEXT]
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "store/open_checkpoint.h"
@@ -13,6 +13,18 @@
 #include "text/piece_model.h"
 
 namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void print_tokens_of(const Json& text, bool ids) {
+  std::vector<std::string> shown;
+  for (const Json& token : text[ids ? "ids" : "tokens"])
+    shown.push_back(with_space_marks(plain(token)));
+  print(joined(shown, " ") + "\n");
+}
+
+}  // namespace
 
 Exit run_tokenize(CommandLine& line) {
   std::string side = "target";
@@ -22,11 +34,6 @@ Exit run_tokenize(CommandLine& line) {
   line.add_texts(given, "one line; its words need no quotes");
   line.app().add_flag("--ids", ids, "numbers instead of pieces");
   line.add_side(side);
-  line.app().footer(
-      "Reads TEXT or --file, else the lines of standard input; on a terminal heed asks for them. "
-      "Prints the tokens of each, separated by spaces. A space in a token is shown as U+2581. For "
-      "masked models [MASK] is one token. With --json, an object per line: text (as the model "
-      "reads it), ids, tokens, bytes ([begin, end) of each token in that text).");
   if (!line.parse()) return Exit::ok;
 
   Log log({.quiet = line.quiet()});
@@ -42,17 +49,13 @@ Exit run_tokenize(CommandLine& line) {
     for (const GivenText& t : given_texts) {
       const TokenizedText read =
           texts.tokenized(side == "source" ? Side::source : Side::target, t.text, t.name);
-      const TokenIds encoded = read.ids();
-      std::vector<std::string> shown = tokenizer.pieces(encoded);
-      if (line.json()) {
-        std::vector<std::array<std::size_t, 2>> bytes;
-        for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
-        print_line({{"text", read.text}, {"ids", encoded}, {"tokens", shown}, {"bytes", bytes}});
-        continue;
-      }
-      for (std::size_t i = 0; i < shown.size(); ++i)
-        shown[i] = ids ? std::to_string(encoded[i]) : with_space_marks(shown[i]);
-      print(joined(shown, " ") + "\n");
+      Json bytes = Json::array();
+      for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
+      const Json result{{"text", read.text},
+                        {"ids", read.ids()},
+                        {"tokens", tokenizer.pieces(read.ids())},
+                        {"bytes", bytes}};
+      line.json() ? print_line(result) : print_tokens_of(result, ids);
     }
     return texts.take_unknown();
   };

@@ -57,25 +57,25 @@ void log_lines(const std::string& text, Log& log) {
 // complete, so an Error is only a warning.
 void show_first_results(const RunResult& result, Log& log) try {
   const std::string& run = result.run;
-  const Report report = make_report(run);
-  const RunConfig config = parse_config(report.config, run);
+  const RunConfig config = load_config((std::filesystem::path(run) / kConfigFile).string());
   const auto objective = make_objective(config);
   const Use& use = objective->use();
   const bool fills = objective->fills();
   std::string prompt;
-  if (!report.film.frames.empty() && !report.film.probe["prompts"].empty()) {
-    const auto asked = report.film.probe["prompts"][0].get<std::string>();
-    const auto written = report.film.frames.back()["written"][0].get<std::string>();
+  // What the model writes that heed sample would take.
+  const auto [probe, frames] = read_frames(run);
+  const auto best = std::ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
+  if (best != frames.end() && !probe.prompts.empty()) {
+    const std::string &asked = probe.prompts[0], &follows = probe.expected[0];
     log.info(fmt::format("a text, and {}{}:", use.gives, fills ? ", ›so‹" : ""));
-    log_lines(fills ? report.film.frames.back().value("filled", "") : asked, log);
+    log_lines(fills ? best->filled.value_or("") : asked, log);
     if (!fills) log.info(objective->continues() ? "continues as" : "becomes");
-    if (!fills) log_lines(written, log);
-    const auto follows = report.film.probe["expected"][0].get<std::string>();
+    if (!fills) log_lines(best->written[0], log);
     if (!fills)
       prompt = objective->continues() ? some_words(asked + follows, 1) : some_words(asked, 0);
   }
   const std::string page = (fs::path(run) / "report.html").string();
-  write_output(page, report_page(report));
+  write_output(page, page_with(report_html, report(run)));
   log.info(fmt::format("the whole story, for a browser: {}", page));
 
   // A model that fills in masks has shown tokens, not text that one types.

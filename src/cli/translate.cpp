@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/open_model.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
@@ -19,52 +20,46 @@ namespace {
 
 constexpr std::size_t kTranslatedLines = 512;  // read, translated and written at a time
 
-constexpr const char* kTranslateNotes =
-    "Without TEXT, standard input; on a terminal heed asks for lines one by one. Prints one line "
-    "for every line of the input, in order; an empty line for a blank one, and for one that is too "
-    "long to be read (exit code 3 at the end). A translation that does not end within --max-length "
-    "is cut there, and named on standard error. With --n-best, lines \"number ||| translation ||| "
-    "score\", numbered from 0. Hypotheses are ranked by log-probability / length^length-penalty; "
-    "the length counts </s>. With --json, an object per line: line, source, translation, score, "
-    "logprob, ids, ended; with --n-best all are in n_best. --alignment adds \" ||| 0-0 1-2\" (in "
-    "JSON, alignment): source token - target token, from 0, as heed tokenize counts them, for each "
-    "target token: where the row that writes it looks most, as a mean over the heads of LAYER "
-    "(default: the last but one), or in one head.";
+using Json = nlohmann::ordered_json;
 
-struct Shown {  // of each translation
-  bool n_best, alignment;
+struct TranslateOptions {
+  TextArguments texts;
+  BeamOptions beam;
+  HeadChoice aligned;
+  bool json = false, n_best = false, alignment = false;
 };
 
-nlohmann::ordered_json as_json(const Translation& t, const Shown& shown) {
-  nlohmann::ordered_json j{{"translation", to_valid_utf8(t.text)},
-                           {"score", t.score},
-                           {"logprob", t.log_probability},
-                           {"ids", t.ids},
-                           {"ended", t.ended}};
-  if (shown.alignment) j["alignment"] = t.alignment;
+Json translation_json(const Translation& t, bool alignment) {
+  Json j{{"translation", to_valid_utf8(t.text)},
+         {"score", t.score},
+         {"logprob", t.log_probability},
+         {"ids", t.ids},
+         {"ended", t.ended}};
+  if (alignment) j["alignment"] = t.alignment;
   return j;
 }
 
-void print_json(std::size_t number, const std::string& source,
-                const std::vector<Translation>& found, const Shown& shown) {
-  nlohmann::ordered_json j{{"line", number}, {"source", to_valid_utf8(source)}};
-  j.update(as_json(found.empty() ? Translation{} : found.front(), shown));
+// Of a line without a translation: an empty one.
+Json line_json(std::size_t number, const std::string& source, const std::vector<Translation>& found,
+               const TranslateOptions& o) {
+  Json j{{"line", number}, {"source", to_valid_utf8(source)}};
+  j.update(translation_json(found.empty() ? Translation{} : found.front(), o.alignment));
   if (found.empty()) j.erase("ended");
-  if (shown.n_best) {
-    j["n_best"] = nlohmann::ordered_json::array();
-    for (const Translation& t : found) j["n_best"].push_back(as_json(t, shown));
-  }
-  print_line(j);
+  if (o.n_best) j["n_best"] = Json::array();
+  for (std::size_t i = 0; o.n_best && i < found.size(); ++i)
+    j["n_best"].push_back(translation_json(found[i], o.alignment));
+  return j;
 }
 
-void print_plain(std::size_t number, const std::vector<Translation>& found, const Shown& shown) {
-  const auto row = [&](const Translation& t) {
-    return to_valid_utf8(t.text) + (shown.n_best ? fmt::format(" ||| {:.6f}", t.score) : "") +
-           (shown.alignment ? " ||| " + t.alignment : "") + "\n";
-  };
-  if (!shown.n_best) return print(row(found.empty() ? Translation{} : found.front()));
-  if (found.empty()) print(fmt::format("{} ||| {}", number, row({})));
-  for (const Translation& t : found) print(fmt::format("{} ||| {}", number, row(t)));
+void print_plain(const Json& line) {
+  const Json all = line.value("n_best", Json());
+  for (const Json& t : all.empty() ? Json::array({line}) : all) {
+    std::string row = t["translation"];
+    if (!all.is_null())
+      row = fmt::format("{} ||| {} ||| {}", line["line"].dump(), row, fixed<6>(t["score"]));
+    if (t.contains("alignment")) row += " ||| " + t["alignment"].get<std::string>();
+    print(row + "\n");
+  }
 }
 
 // Error (data) if the model cannot read so long a source, one on each of so many threads.
@@ -91,87 +86,113 @@ std::string first_names(const std::vector<std::string>& names) {
   return n == names.size() ? shown : fmt::format("{} and {} others", shown, names.size() - n);
 }
 
-}  // namespace
+class LineTranslator {
+ public:
+  LineTranslator(const TranslateOptions& options, OpenModel& model)
+      : o_(options), m_(model), texts_(*m_.objective, m_.config, m_.tokenizers, m_.log) {}
 
-Exit run_translate(CommandLine& line) {
-  TextArguments given;
-  BeamOptions beam;
-  CLI::App& app = line.app();
-  line.add_model();
-  line.add_texts(given, "one line to translate; its words need no quotes");
-  line.add_beam(beam);
-  auto* n_best =
-      app.add_option("--n-best", beam.n_best,
-                     "translations to print for each line, if the search finds that many")
-          ->check(in_range(1, 1000));
-  std::string aligned;
-  auto* align = line.add_optional("--alignment", aligned,
-                                  "also print which source token each target token comes from",
-                                  "LAYER|LAYER.HEAD");
-  app.footer(kTranslateNotes);
-  if (!line.parse()) return Exit::ok;
-  if (beam.n_best > beam.beam_size)
-    throw Error(Exit::usage,
-                fmt::format("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
-                            beam.n_best, beam.beam_size));
-
-  OpenModel m(line);
-  m.objective->check_use("translate", m.run);
-  const HeadChoice heads = alignment_heads(aligned, m.config.model);
-  const Shown shown{n_best->count() > 0, align->count() > 0};
-  beam.stopped = interrupted;
-  std::size_t number = 0;
-  bool too_long = false;
-  UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  const auto answer = [&](std::span<const GivenText> read) {
-    if (beam.max_length == 0) beam.max_length = translation_limit(m.state.longest_target);
-    std::vector<std::string> lines, far_longer, cut;
-    std::vector<TokenIds> sources;
-    for (const GivenText& t : read) {
-      lines.push_back(texts.normalized(Side::source, t.text, t.name));
-      TokenIds& ids = sources.emplace_back();
-      if (is_blank(lines.back())) continue;
-      ids = texts.line(Side::source, lines.back());
-      try {
-        check_source(m, m.objective->framed_source(ids).size(),
-                     std::min<std::size_t>(read.size(), m.pool.threads()), t.name);
-      } catch (const Error& e) {
-        if (!t.is_line) throw;
-        print_error(e.what());
-        too_long = true;
-        ids.clear();
-      }
-      if (std::ssize(ids) > 2 * m.state.longest_source)
-        far_longer.push_back(fmt::format("{} ({})", t.name, ids.size()));
-    }
-    if (!far_longer.empty())
-      m.log.warn(fmt::format(
-          "the model was trained on at most {} of a line: much may be left out "
-          "of what is far longer: {}",
-          counted(std::to_string(m.state.longest_source), "token"), first_names(far_longer)));
-    auto found = translate(m, m.pool, sources, beam);
-    if (shown.alignment)
-      m.pool.run(static_cast<int>(found.size()), [&](int i, int) {
-        for (Translation& t : found[i]) t.alignment = alignment(m, heads, sources[i], t.ids);
+  // Prints the translations; returns unknown tokens. A line that is too long costs itself alone.
+  Unknown answer(std::span<const GivenText> read) {
+    BeamOptions beam = o_.beam;  // as set by now
+    if (beam.max_length == 0) beam.max_length = translation_limit(m_.state.longest_target);
+    std::vector<std::string> lines;
+    for (const GivenText& t : read)
+      lines.push_back(texts_.normalized(Side::source, t.text, t.name));
+    const std::vector<TokenIds> sources = sources_of(read, lines);
+    auto found = translate(m_, m_.pool, sources, beam);
+    if (o_.alignment)
+      m_.pool.run(static_cast<int>(found.size()), [&](int i, int) {
+        for (Translation& t : found[i]) t.alignment = alignment(m_, o_.aligned, sources[i], t.ids);
       });
-    for (std::size_t i = 0; i < lines.size(); ++i, ++number) {
-      line.json() ? print_json(number, lines[i], found[i], shown)
-                  : print_plain(number, found[i], shown);
+    std::vector<std::string> cut;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const Json line = line_json(number_++, lines[i], found[i], o_);
+      o_.json ? print_line(line) : print_plain(line);
       if (!found[i].empty() && !found[i].front().ended) cut.push_back(read[i].name);
     }
     if (!cut.empty())
-      m.log.warn(fmt::format("the translation did not end within {}: {}",
-                             limit_in_words(beam.max_length, m.config.model), first_names(cut)));
-    return texts.take_unknown();
-  };
+      m_.log.warn(fmt::format("the translation did not end within {}: {}",
+                              limit_in_words(beam.max_length, m_.config.model), first_names(cut)));
+    return texts_.take_unknown();
+  }
+
+  bool too_long() const { return too_long_; }
+
+ private:
+  // Empty for a blank line and for one that is too long.
+  std::vector<TokenIds> sources_of(std::span<const GivenText> read,
+                                   const std::vector<std::string>& lines) {
+    const std::size_t threads = std::min<std::size_t>(read.size(), m_.pool.threads());
+    std::vector<TokenIds> sources(read.size());
+    std::vector<std::string> far_longer;
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      if (is_blank(lines[i])) continue;
+      sources[i] = texts_.line(Side::source, lines[i]);
+      try {
+        check_source(m_, m_.objective->framed_source(sources[i]).size(), threads, read[i].name);
+      } catch (const Error& e) {
+        if (!read[i].is_line) throw;
+        print_error(e.what());
+        too_long_ = true;
+        sources[i].clear();
+      }
+      if (std::ssize(sources[i]) > 2 * m_.state.longest_source)
+        far_longer.push_back(fmt::format("{} ({})", read[i].name, sources[i].size()));
+    }
+    if (!far_longer.empty())
+      m_.log.warn(fmt::format(
+          "the model was trained on at most {} of a line: much may be left out "
+          "of what is far longer: {}",
+          counted(std::to_string(m_.state.longest_source), "token"), first_names(far_longer)));
+    return sources;
+  }
+
+  const TranslateOptions& o_;
+  OpenModel& m_;
+  UserTexts texts_;
+  std::size_t number_ = 0;  // lines so far
+  bool too_long_ = false;
+};
+
+}  // namespace
+
+Exit run_translate(CommandLine& line) {
+  TranslateOptions o;
+  CLI::App& app = line.app();
+  line.add_model();
+  line.add_texts(o.texts, "one line to translate; its words need no quotes");
+  line.add_beam(o.beam);
+  auto* n_best =
+      app.add_option("--n-best", o.beam.n_best,
+                     "translations to print for each line, if the search finds that many")
+          ->check(in_range(1, 1000));
+  std::string aligned;
+  auto* align = app.add_flag("--alignment{}", aligned,
+                             "also print which source token each target token comes from; "
+                             "--alignment=LAYER or =LAYER.HEAD: by these heads");
+  if (!line.parse()) return Exit::ok;
+  if (o.beam.n_best > o.beam.beam_size)
+    throw Error(Exit::usage,
+                fmt::format("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
+                            o.beam.n_best, o.beam.beam_size));
+
+  OpenModel m(line);
+  m.objective->check_use("translate", m.run);
+  o.aligned = alignment_heads(aligned, m.config.model);
+  o.n_best = n_best->count() > 0;
+  o.alignment = align->count() > 0;
+  o.json = line.json();
+  o.beam.stopped = interrupted;
+  LineTranslator translator(o, m);
   const Exit exit =
-      answer_texts(given,
+      answer_texts(o.texts,
                    {.command = "translate",
                     .instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
                     .line = &line,
                     .settings = {"beam-size", "length-penalty", "max-length"}},
-                   {.most = kTranslatedLines}, m.config, m.log, answer);
-  return exit == Exit::ok && too_long ? Exit::data : exit;
+                   {.most = kTranslatedLines}, m.config, m.log,
+                   [&](std::span<const GivenText> texts) { return translator.answer(texts); });
+  return exit == Exit::ok && translator.too_long() ? Exit::data : exit;
 }
 
 }  // namespace heed

@@ -3,7 +3,6 @@
 // works on a read-only disk and during training.
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -12,14 +11,14 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "data/dataset.h"
-#include "show/film.h"
 #include "store/best.h"
 #include "store/layout.h"
 #include "store/open_checkpoint.h"
 #include "store/origin.h"
-#include "store/run_events.h"
 #include "store/run_folder.h"
+#include "store/run_records.h"
 #include "store/trained_model.h"
 #include "store/training_tensors.h"
 
@@ -29,26 +28,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kVerifyNotes =
-    "Changes nothing, and works while the run trains. Checkpoints: every byte, by SHA-256, tensors "
-    "(finite, of the config's sizes), tokenizers. best and last lead to the right ones. "
-    "config.json differs from its checkpoint's only where heed resume may. metrics.jsonl and "
-    "film.jsonl: every line parses, steps rise, weights have the right length. origin.json can be "
-    "read, and the text of heed train - is that of the run. No other byte of these files, nor "
-    "train.log, is looked at. Exit code 4 if anything is damaged or cannot be read. --json keys: "
-    "run, whole, checkpoints and files (each a list of name, whole and, if it is not, wrong), "
-    "resume (the checkpoint that heed resume would take, or null).";
-
 constexpr const char* kLinks[] = {"last", "best"};
 
-struct Part {
-  std::string name;      // "step-00001000", "best", "metrics.jsonl"
-  std::string wrong;     // a sentence on one line; "": it is whole
-  bool readable = true;  // false: may be whole
-};
-
 struct Verification {
-  std::vector<Part> checkpoints, files;
+  Json checkpoints = Json::array(), files = Json::array();  // of {"name", "whole", "wrong"}
+  std::vector<std::string> damaged, unread;                 // names; the unread may be whole
   std::string resume;
   RunConfig config;  // this and the next: of that checkpoint
   Tokenizers tokenizers;
@@ -56,23 +40,19 @@ struct Verification {
   bool has_text = false;   // of heed train -
 };
 
-bool all_whole(const std::vector<Part>& parts) {
-  return std::ranges::all_of(parts, [](const Part& p) { return p.wrong.empty(); });
-}
-
 void require_there(const fs::path& run, const char* file) {
   if (!path_exists(run / file)) throw Error(Exit::store, "it is missing");
 }
 
 template <class Check>
-void add(std::vector<Part>& parts, const std::string& name, Check check) {
-  parts.push_back({name, ""});
+void add(Verification& v, Json& parts, const std::string& name, Check check) {
+  parts.push_back({{"name", name}, {"whole", true}});
   try {
     check();
   } catch (const Error& e) {
-    parts.back().wrong = e.text();
-    std::ranges::replace(parts.back().wrong, '\n', ' ');
-    parts.back().readable = dynamic_cast<const Unreadable*>(&e) == nullptr;
+    parts.back()["whole"] = false;
+    parts.back()["wrong"] = replace_all(e.text(), "\n", " ");
+    (dynamic_cast<const Unreadable*>(&e) ? v.unread : v.damaged).push_back(name);
   }
 }
 
@@ -90,7 +70,7 @@ TrainedModel load_all(const Checkpoint& checkpoint) {
 void add_checkpoint(Verification& v, const fs::path& folder) {
   const std::string name = checkpoint_name(folder);
   bool there = true;
-  add(v.checkpoints, name, [&] {
+  add(v, v.checkpoints, name, [&] {
     const std::optional<Checkpoint> checkpoint = open_if_there(folder);
     there = checkpoint.has_value();
     if (!there) return;
@@ -104,7 +84,7 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
     v.config = std::move(m.config);
     v.tokenizers = std::move(m.tokenizers);
   });
-  if (!there) v.checkpoints.pop_back();  // a saver has removed it
+  if (!there) v.checkpoints.erase(v.checkpoints.size() - 1);  // a saver has removed it
 }
 
 // A saver writes a checkpoint before its links, and removes it once they point elsewhere. One that
@@ -112,22 +92,20 @@ void add_checkpoint(Verification& v, const fs::path& folder) {
 void check_link(const Verification& v, const std::string& run, const std::string& link) {
   const fs::path path = fs::path(run) / kCheckpoints / link;
   std::error_code none;
-  const fs::file_type type = fs::symlink_status(path, none).type();
-  const bool is_link = type == fs::file_type::symlink;
-  if (!is_link || !fs::exists(path, none))
-    throw Error(
-        Exit::store,
-        fmt::format("it {} {}; heed resume makes the link again", is_link ? "leads to" : "is",
-                    is_link
-                        ? printable(fs::read_symlink(path, none).string()) + ", which is not there"
-                    : type == fs::file_type::not_found ? "not there"
-                    : type == fs::file_type::directory ? "a folder, not a link"
-                                                       : "a file, not a link"));
+  const bool is_link = fs::is_symlink(path, none), is_there = fs::exists(path, none);
+  if (!is_link || !is_there)
+    throw Error(Exit::store,
+                fmt::format("it {}; heed resume makes the link again",
+                            is_there  ? "is not a link"
+                            : is_link ? "leads to " + printable(fs::read_symlink(path).string()) +
+                                            ", which is not there"
+                                      : "is not there"));
   for (int left = 3;; --left) try {
       const std::string found = checkpoint_name(find_checkpoint(run, link));
       const std::vector<std::int64_t> steps = list_steps(run);
-      bool right = std::ranges::none_of(
-          v.checkpoints, [&](const Part& p) { return p.name == found && p.wrong.empty(); });
+      const Json whole{{"name", found}, {"whole", true}};
+      bool right = std::find(v.checkpoints.begin(), v.checkpoints.end(), whole) ==
+                   v.checkpoints.end();  // it is damaged or new
       for (std::size_t n = steps.size(); n > 0 && n + 2 > steps.size(); --n) {
         const auto best = best_checkpoint(run, steps[n - 1]);
         right |= found == (link == "last" || !best ? step_folder_name(steps[n - 1]) : best->folder);
@@ -145,40 +123,6 @@ void check_text(const std::string& run, Verification& v) {
   v.config.data.valid = {};  // other files
   if (load_dataset(v.config, run, v.tokenizers).hash.data != read_origin(run).hash.data)
     throw Error(Exit::store, "it is not the text that the run was trained on");
-}
-
-// Every line of `file` is an object for which is_right(object) holds, and steps rise.
-void check_lines(const std::string& run, const char* file,
-                 const std::function<bool(Json& object)>& is_right) {
-  std::int64_t number = 0, last = 0;
-  for_each_line(run, file, [&](const std::string& line, bool ended) {
-    ++number;
-    if (!ended) return;  // heed resume drops a last line that is cut short
-    const auto refuse = [&](const std::string& what) {
-      throw Error(Exit::store, fmt::format("line {} {}", number, what));
-    };
-    std::optional<Json> object = object_of(line);
-    if (!object) refuse("is not a JSON object");
-    const Json step = object->value("step", Json());
-    if (!step.is_number_integer()) refuse("has no step");
-    if (step < last) refuse(fmt::format("is of step {}, after one of {}", step.dump(), last));
-    last = step;
-    if (!is_right(*object)) refuse("is damaged");
-  });
-}
-
-void check_metrics(const std::string& run) {
-  require_there(run, kMetrics);
-  check_lines(run, kMetrics, [](Json&) { return true; });
-}
-
-void check_film(const std::string& run) {
-  Json probe;
-  check_lines(run, kFilm, [&](Json& line) {
-    if (!probe.is_null()) return is_whole(line, probe);
-    probe = std::move(line);
-    return probe["kind"] == "probe";
-  });
 }
 
 // heed resume would refuse other changes.
@@ -216,13 +160,45 @@ Verification verify(const std::string& run) {
       add_checkpoint(v, checkpoints / name);
   for (const char* link : kLinks)
     if (v.resumable || path_exists(checkpoints / link))
-      add(v.files, link, [&] { check_link(v, run, link); });
-  add(v.files, kConfigFile, [&] { check_config(run, v); });
-  add(v.files, kOriginFile, [&] { check_origin(run, v); });
-  if (v.has_text) add(v.files, kRunText, [&] { check_text(run, v); });
-  add(v.files, kMetrics, [&] { check_metrics(run); });
-  if (path_exists(fs::path(run) / kFilm)) add(v.files, kFilm, [&] { check_film(run); });
+      add(v, v.files, link, [&] { check_link(v, run, link); });
+  add(v, v.files, kConfigFile, [&] { check_config(run, v); });
+  add(v, v.files, kOriginFile, [&] { check_origin(run, v); });
+  if (v.has_text) add(v, v.files, kRunText, [&] { check_text(run, v); });
+  for (const char* file : kLineFiles)
+    if (file == kMetrics || path_exists(fs::path(run) / file))
+      add(v, v.files, file, [&] {
+        require_there(run, file);
+        check_lines(run, file);
+      });
   return v;
+}
+
+void print_verification(const Json& result, const Verification& v) {
+  Json fields = Json::object();
+  for (const char* key : {"checkpoints", "files"})
+    for (const Json& part : result[key]) {
+      const std::string name = part["name"];
+      const bool unread = std::ranges::count(v.unread, name) > 0;
+      fields[name] =
+          part["whole"] ? "whole" : (unread ? "NOT READ: " : "DAMAGED: ") + plain(part["wrong"]);
+    }
+  print_fields(fields);
+  if (!v.resume.empty()) print(fmt::format("heed resume would continue from {}\n", v.resume));
+}
+
+[[noreturn]] void throw_damage(const Verification& v, const std::string& run) {
+  if (v.damaged.empty())
+    throw Error(Exit::store, "cannot be read: " + joined(v.unread) + ".",
+                "the reason is beside each name");
+  const bool links =
+      v.unread.empty() && std::ranges::all_of(v.damaged, [](const std::string& name) {
+        return std::ranges::count(kLinks, name) > 0;
+      });
+  throw Error(Exit::store, "damaged: " + joined(v.damaged) + ".",
+              links ? fmt::format("heed resume {}, which makes the links again and continues",
+                                  shell_word(run))
+              : v.resume.empty() ? "a copy of it; or --checkpoint with one that is whole"
+                                 : "a copy of it; heed resume uses " + v.resume);
 }
 
 }  // namespace
@@ -230,42 +206,18 @@ Verification verify(const std::string& run) {
 Exit run_verify(CommandLine& line) {
   std::string run;
   line.add_run(run);
-  line.app().footer(kVerifyNotes);
   if (!line.parse()) return Exit::ok;
   const Verification v = verify(run);
-  Json result{{"run", run}, {"whole", true}};
-  std::string text;
-  std::vector<std::string> damaged, unread;
-  for (const auto& [key, parts] : {std::pair{"checkpoints", &v.checkpoints}, {"files", &v.files}}) {
-    result[key] = Json::array();
-    for (const Part& p : *parts) {
-      result[key].push_back({{"name", p.name}, {"whole", p.wrong.empty()}});
-      const char* word = p.wrong.empty() ? "whole" : p.readable ? "DAMAGED: " : "NOT READ: ";
-      text += fmt::format("{:15} {}{}\n", p.name, word, p.wrong);
-      if (p.wrong.empty()) continue;
-      result[key].back()["wrong"] = p.wrong;
-      (p.readable ? damaged : unread).push_back(p.name);
-    }
-  }
-  const bool whole = damaged.empty() && unread.empty();
-  result["whole"] = whole;
-  result["resume"] = v.resume.empty() ? Json() : Json(v.resume);
-  if (!v.resume.empty()) text += fmt::format("heed resume would continue from {}\n", v.resume);
-  line.json() ? print_line(result) : print(text);
+  const bool whole = v.damaged.empty() && v.unread.empty();
+  const Json result{{"run", run},
+                    {"whole", whole},
+                    {"checkpoints", v.checkpoints},
+                    {"files", v.files},
+                    {"resume", v.resume.empty() ? Json() : Json(v.resume)}};
+  line.json() ? print_line(result) : print_verification(result, v);
   if (whole) return Exit::ok;
   flush_output();
-  if (damaged.empty())
-    throw Error(Exit::store, "cannot be read: " + joined(unread) + ".",
-                "the reason is beside each name");
-  const bool links = unread.empty() && std::ranges::all_of(damaged, [](const std::string& name) {
-                       return std::ranges::count(kLinks, name) > 0;
-                     });
-  throw Error(Exit::store, "damaged: " + joined(damaged) + ".",
-              links ? fmt::format("heed resume {}, which makes the links again and continues",
-                                  shell_word(run))
-              : v.resume.empty() || !all_whole(v.checkpoints)
-                  ? "a copy of it; or --checkpoint with one that is whole"
-                  : "a copy of it; the checkpoints are whole, and heed resume uses " + v.resume);
+  throw_damage(v, run);
 }
 
 }  // namespace heed

@@ -7,6 +7,16 @@
 #include "data/data_files.h"
 
 namespace heed {
+namespace {
+
+constexpr const char* kNeedsText = "--target needs the TEXT that it belongs to.";
+constexpr std::string_view kBetweenSides = " ||| ";
+
+bool is_target_alone(const GivenText& given) {
+  return given.text.empty() && given.target && !given.is_line;
+}
+
+}  // namespace
 
 std::string UserTexts::normalized(Side side, std::string_view text, const std::string& name) const {
   if (!read_options(config_).any_bytes) check_utf8(text, name);
@@ -83,6 +93,65 @@ TokenizedText UserTexts::inspected(Side side, const std::string& text, const std
   }
   check_length(side, read.tokens.size() + frame, name);
   return read;
+}
+
+ReadText UserTexts::read(const GivenText& given, bool cut) {
+  const ObjectiveTraits& traits = objective_.traits();
+  ReadText out;
+  const auto add = [&](Side side, const std::string& text, const std::string& name) {
+    const TokenizedText tokens = inspected(side, text, name, given.is_line, cut);
+    const bool source = side == Side::source;
+    TokenIds& ids = source ? out.read.source : out.read.target;
+    ids = objective_.framed(side, tokens.ids());
+    auto& bytes = source ? out.source_bytes : out.target_bytes;
+    bytes.resize(source ? traits.before_source : 1);
+    for (const Token& token : tokens.tokens) bytes.push_back({token.begin, token.end});
+    bytes.resize(ids.size(), {tokens.text.size(), tokens.text.size()});
+    if (source) out.prompt = tokens.ids();
+  };
+  if (!traits.encoder()) {  // one text, wherever it was given
+    add(Side::target, given.text + given.target.value_or(""), given.name);
+    return out;
+  }
+  const bool alone = is_target_alone(given);
+  if (alone && traits.scored_given != Given::maybe_source) throw Error(Exit::usage, kNeedsText);
+  if (alone)
+    out.read.source = objective_.framed_source({});
+  else
+    add(Side::source, given.text, given.name);
+  if (out.read.source.empty()) throw Error(Exit::data, given.name + " is empty; expected a text.");
+  if (!traits.decoder())
+    out.words = normalized(Side::target, given.target.value_or(""), "--target");
+  else if (given.target)
+    add(Side::target, *given.target, "the target of " + given.name);
+  return out;
+}
+
+ScoredLine UserTexts::scored(const GivenText& given) {
+  const Given needed = objective_.traits().scored_given;
+  if (given.target && needed == Given::nothing)
+    throw Error(Exit::usage, "this model reads one text: --target does not apply.",
+                "TEXT, or the lines of --file");
+  if (is_target_alone(given) && needed == Given::source) throw Error(Exit::usage, kNeedsText);
+  std::string_view source, target = given.text;
+  if (given.target) {
+    source = given.text;
+    target = *given.target;
+  } else if (needed == Given::source) {
+    const std::size_t bar = target.find(kBetweenSides);
+    if (bar == std::string_view::npos)
+      throw Error(
+          Exit::data,
+          given.name + ": this model scores pairs: expected a source, \" ||| \" and a target.",
+          "heed score RUN TEXT --target T, or --target-file");
+    source = target.substr(0, bar);
+    target.remove_prefix(bar + kBetweenSides.size());
+  }
+  const auto ids = [&](Side side, std::string_view text) {
+    return line(side, normalized(side, text, given.name));
+  };
+  const TokenIds read = ids(Side::source, source);
+  return objective_.score(read, ids(Side::target, target), tokenizer(Side::target).size());
 }
 
 TokenIds UserTexts::line(Side side, std::string_view line) {

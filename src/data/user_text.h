@@ -6,9 +6,12 @@
 // unknown characters (listed), a text longer than the model reads.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "data/objective.h"
@@ -23,6 +26,23 @@ struct TokenizedText {
   TokenIds ids() const;
 };
 
+// What a user gives a command.
+struct GivenText {
+  std::string text;                   // "" if only a target is given
+  std::optional<std::string> target;  // what belongs to it
+  std::string name;                   // for messages: "the text", "line 3"
+  bool is_line = false;               // of a file or standard input
+};
+
+// A text to look into, as the model reads it. [begin, end): the bytes of each token; a frame has
+// none.
+struct ReadText {
+  Example read = {};  // framed; without a target the model is to write it
+  std::vector<std::array<std::size_t, 2>> source_bytes = {}, target_bytes = {};
+  TokenIds prompt = {};    // the source without its frame
+  std::string words = {};  // of a target, for the masks of an encoder alone
+};
+
 class UserTexts {
  public:
   // References must outlive it.
@@ -35,6 +55,13 @@ class UserTexts {
 
   // A text to answer. No unknown tokens; it may be empty.
   TokenIds prompt(const std::string& text);
+  // What each half of the model reads of a text to look into, with the errors of inspected().
+  // Error (usage) if a target lacks its text.
+  ReadText read(const GivenText& given, bool cut);
+  // A line to score: its target, given the text; else the text, which for pairs is "source |||
+  // target". Anything unknown is read as <unk>, and lengths are not checked. Error (usage or data)
+  // if one of them is missing or not for this model.
+  ScoredLine scored(const GivenText& given);
   // A text on one side of a model under inspection. No unknown tokens, and on text_side() it must
   // not be empty; `is_line`: a line of a file, for which neither is required. `cut`: of a text that
   // is too long, the beginning is read, and a warning says so.

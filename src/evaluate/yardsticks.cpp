@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "base/format.h"
 #include "evaluate/kneser_ney.h"
 #include "evaluate/xz_size.h"
-#include "store/run_events.h"
 
 namespace heed {
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -139,9 +135,8 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
   if (l.scored == 0 || l.stop()) return yardsticks;
   const bool whole_text = objective.traits().bits_per_byte;
   const auto add = [&](const std::string& name, double nats, const std::string& part = "") {
-    Yardstick y{name, nats / tokens, {}, part};
-    if (bytes > 0) y.bits_per_byte = nats / (std::numbers::ln2 * bytes);
-    yardsticks.push_back(y);
+    yardsticks.push_back(
+        {name, nats / tokens, bytes > 0 ? nats / (std::numbers::ln2 * bytes) : kNotMeasured, part});
   };
   add("uniform", tokens * std::log(l.ids));
   const std::string tail =
@@ -201,42 +196,6 @@ double yardsticks_memory(const Objective& objective, const Split& train, int thr
                    kMostLabels, static_cast<double>(train.target.size() + train.sentences()))),
                xz = XzSize::memory(static_cast<double>(train.target_bytes));
   return std::max(ngram, xz) + std::min(2, threads - 1) * xz;
-}
-
-Json json_of(const Yardsticks& yardsticks) {
-  Json list = Json::array();
-  for (const Yardstick& y : yardsticks)
-    list.push_back({{"name", y.name},
-                    {"nats_per_token", y.nats_per_token},
-                    {"bits_per_byte", y.bits_per_byte ? Json(*y.bits_per_byte) : Json()}});
-  return list;
-}
-
-std::string yardsticks_metrics(const Yardsticks& yardsticks) {
-  return Json{{"kind", kYardsticksKind}, {"step", 0}, {"values", json_of(yardsticks)}}.dump();
-}
-
-Yardsticks yardsticks_of_event(const Json& event) try {
-  Yardsticks yardsticks;
-  if (event.at("kind") != kYardsticksKind) return yardsticks;
-  for (const Json& value : event.at("values").get_ref<const Json::array_t&>()) {
-    Yardstick& y = yardsticks.emplace_back();
-    value.at("name").get_to(y.name);
-    value.at("nats_per_token").get_to(y.nats_per_token);
-    if (const Json& bits = value.at("bits_per_byte"); !bits.is_null())
-      y.bits_per_byte = bits.get<double>();
-  }
-  return yardsticks;
-} catch (const Json::exception&) {
-  return {};
-}
-
-Yardsticks logged_yardsticks(const std::filesystem::path& run) {
-  Yardsticks yardsticks;
-  for_each_event(run, [&](const Json& event) {
-    if (yardsticks.empty()) yardsticks = yardsticks_of_event(event);
-  });
-  return yardsticks;
 }
 
 }  // namespace heed

@@ -11,29 +11,17 @@
 // Of a long training text only the last 5 million labels count (the N-gram learns as many of them
 // as fit), and for xz the last 8 MiB, as far back as it looks.
 //
-// Their JSON is a line of metrics.jsonl, a member of what `heed evaluate --json` prints, and data
-// of the report.
+// They are a record of the run (store/run_records.h).
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "base/pool.h"
 #include "data/objective.h"
+#include "store/run_records.h"
 
 namespace heed {
-
-struct Yardstick {
-  std::string name;
-  double nats_per_token = 0;
-  std::optional<double> bits_per_byte;  // where the model's loss has this unit too
-  std::string part = {};  // of the training text, unless all of it: "the last 8 MiB"; not in JSON
-};
-using Yardsticks = std::vector<Yardstick>;
 
 // Empty if nothing is scored, or if `stop`, which is called very often, ended it early. xz is left
 // out if the text contains <unk>; xz and the N-gram if there is no memory for them. The same for
@@ -48,17 +36,5 @@ std::string compared(double loss, const Yardsticks& yardsticks);
 
 // The most bytes that measuring takes.
 double yardsticks_memory(const Objective& objective, const Split& train, int threads);
-
-inline constexpr const char* kYardsticksKind = "yardsticks";
-
-// [{"name":"uniform","nats_per_token":4.1,"bits_per_byte":6.0}, ...]; bits_per_byte may be null.
-nlohmann::ordered_json json_of(const Yardsticks& yardsticks);
-
-// {"kind":"yardsticks","step":0,"values":[...]}
-std::string yardsticks_metrics(const Yardsticks& yardsticks);
-// Reads such an event; empty if it is another one.
-Yardsticks yardsticks_of_event(const nlohmann::ordered_json& event);
-// Those in metrics.jsonl of a run, if any. Error (store) if it cannot be read.
-Yardsticks logged_yardsticks(const std::filesystem::path& run);
 
 }  // namespace heed

@@ -20,10 +20,9 @@ HeadChoice alignment_heads(const std::string& text, const ModelConfig& model) {
                         layer >= model.decoder_layers || head >= model.n_heads))
     throw Error(
         Exit::usage,
-        fmt::format("--alignment {}: expected LAYER or LAYER.HEAD, a layer from 0 to {} and "
+        fmt::format("--alignment={}: expected LAYER or LAYER.HEAD, a layer from 0 to {} and "
                     "a head from 0 to {}.",
-                    text, model.decoder_layers - 1, model.n_heads - 1),
-        "--alignment after the text, if this is its first word");
+                    text, model.decoder_layers - 1, model.n_heads - 1));
   return {"cross", layer, whole ? std::optional<int>() : head};
 }
 

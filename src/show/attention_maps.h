@@ -16,7 +16,6 @@
 #pragma once
 
 #include <array>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -116,10 +115,6 @@ struct InputTokens {
   ByteRanges source_bytes = {}, target_bytes = {};  // empty if they are not known
 };
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
-
-// [{"name", "layers", "heads", "queries", "keys"}] for each kind that the model has; queries and
-// keys are tokens.
-nlohmann::ordered_json kinds_json(const InputTokens& tokens, const AttentionMaps& maps);
 
 struct SharpestHead {
   int layer = 0, head = 0;

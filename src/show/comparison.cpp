@@ -4,57 +4,38 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "data/config_differences.h"
+#include "show/loss_curves.h"
 #include "store/best.h"
 #include "store/layout.h"
-#include "store/open_checkpoint.h"
 #include "store/run_folder.h"
 
 namespace heed {
-namespace {
 
 namespace fs = std::filesystem;
 
-ShortJson json_of(const ComparedRun& r) {
-  ShortJson json{{"run", r.run},
-                 {"best_step", r.best ? ShortJson(r.best->step) : ShortJson()},
-                 {"best_loss", r.best ? ShortJson(r.best->valid_loss) : ShortJson()},
-                 {"keys", ShortJson::object()}};
-  for (const auto& [key, value] : r.keys) json["keys"][key] = ShortJson(value);
-  json.update(json_of(r.curves));
-  return json;
-}
-
-}  // namespace
-
-std::vector<ComparedRun> compare(const std::vector<std::string>& runs) {
-  std::vector<ComparedRun> compared;
-  std::vector<ConfigKeys*> keys;
+ShortJson comparison(const std::vector<std::string>& runs) {
+  ShortJson compared = ShortJson::array();
+  std::vector<ConfigKeys> keys;
   for (const std::string& run : runs) {
     const fs::path folder = is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
-    ComparedRun& r = compared.emplace_back();
-    r.run = run;
-    newest_checkpoint(folder);  // Error if it is no run
-    r.keys = keys_of(load_config((folder / kConfigFile).string()));
-    r.best = best_checkpoint(folder);
-    for_each_event(folder, [&](const auto& line) { r.curves.take(line); });
-    if (r.curves.train.empty() && r.curves.held_out.empty())
+    const auto best = best_checkpoint(folder);  // Error if it is no run
+    keys.push_back(keys_of(load_config((folder / kConfigFile).string())));
+    const LoggedEvents logged = read_events(folder);
+    if (logged.train.empty() && logged.valid.empty())
       throw Error(Exit::store, fmt::format("{} has logged nothing yet.", quoted_path(folder)));
+    compared.push_back({{"run", run},
+                        {"best_step", best ? ShortJson(best->step) : ShortJson()},
+                        {"best_loss", best ? ShortJson(best->valid_loss) : ShortJson()},
+                        {"keys", ShortJson::object()}});
+    compared.back().update(curves_json(logged));
   }
-  for (ComparedRun& r : compared) keys.push_back(&r.keys);
-  keep_differences(keys);
+  std::vector<ConfigKeys*> all;
+  for (ConfigKeys& some : keys) all.push_back(&some);
+  keep_differences(all);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    for (const auto& [key, value] : keys[i]) compared[i]["keys"][key] = ShortJson(value);
   return compared;
-}
-
-std::string comparison_page(const std::vector<ComparedRun>& runs) {
-  ShortJson data = ShortJson::array();
-  for (const ComparedRun& r : runs) data.push_back(json_of(r));
-  return page_with(comparison_html, data);
-}
-
-std::string comparison_json(const std::vector<ComparedRun>& runs) {
-  std::string lines;
-  for (const ComparedRun& r : runs) lines += text_of(json_of(r)) + "\n";
-  return lines;
 }
 
 }  // namespace heed

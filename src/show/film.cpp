@@ -1,10 +1,7 @@
 #include "show/film.h"
 
-#include <openssl/evp.h>
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "base/format.h"
@@ -12,13 +9,12 @@
 #include "evaluate/scorer.h"
 #include "show/fill.h"
 #include "show/generate.h"
+#include "show/learning_record.h"
+#include "show/packed_maps.h"
 #include "show/pull.h"
-#include "store/run_folder.h"
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kMostTokens = 28, kFewestTokens = 6;  // shown, on each side
 constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
@@ -35,8 +31,6 @@ constexpr int kWrittenCost = 8;
 constexpr int kThreads = 4;
 constexpr double kNamingCost = 700;  // of naming heads: at most 2,000 tokens, read only
 constexpr double kRecordCost = 0.3;  // of measuring the matrices, in steps
-constexpr double kFewestStretches = 8, kMostStretches = 24;
-constexpr double kShare = 0.02;  // of the steps
 
 int frame_weights(const ModelConfig& c, int tokens) {
   const int kinds = c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
@@ -49,10 +43,6 @@ int tokens_shown(const ModelConfig& c) {
   return n;
 }
 
-std::string text_of(const Json& line) {
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // The most probable word for each label.
 TokenIds filled(const ModelView& m, const Example& e) {
   std::vector<int> rows;
@@ -61,66 +51,6 @@ TokenIds filled(const ModelView& m, const Example& e) {
   TokenIds words;
   for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().ids[0]);
   return words;
-}
-
-using Texts = std::vector<std::string>;
-
-constexpr std::size_t base64_size(std::size_t bytes) {
-  return (bytes + 2) / 3 * 4;
-}
-
-// With padding (RFC 4648, section 4).
-std::string base64(const std::vector<unsigned char>& bytes) {
-  std::string text(base64_size(bytes.size()) + 1, '\0');  // libcrypto adds a zero at the end
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
-                  static_cast<int>(bytes.size()));
-  text.pop_back();
-  return text;
-}
-
-// The sizes of a frame's "weights". Throws if this is not a probe.
-std::vector<std::size_t> sizes_of(const Json& probe) {
-  std::vector<std::size_t> sizes;
-  for (const Json& kind : probe.at("kinds").get_ref<const Json::array_t&>()) {
-    kind.at("name").get<std::string>();
-    const auto queries = kind.at("queries").get<Texts>(), keys = kind.at("keys").get<Texts>();
-    sizes.push_back(base64_size(kind.at("layers").get<std::size_t>() *
-                                kind.at("heads").get<std::size_t>() * queries.size() *
-                                keys.size()));
-  }
-  return sizes;
-}
-
-bool is_base64(std::string_view text) {
-  while (text.ends_with('=')) text.remove_suffix(1);
-  return std::ranges::all_of(text, [](char c) {
-    return ('A' <= c && c <= 'Z') || ('a' <= c && c <= 'z') || ('0' <= c && c <= '9') || c == '+' ||
-           c == '/';
-  });
-}
-
-// Do both have the same matrices, kinds, layers and heads in the same order?
-bool same_shape(const Learning& a, const Learning& b) {
-  const auto same_heads = [](const KindEntropy& x, const KindEntropy& y) {
-    return x.kind == y.kind &&
-           std::ranges::equal(x.heads, y.heads, {}, std::ranges::size, std::ranges::size);
-  };
-  return std::ranges::equal(a.matrices, b.matrices, {}, &MatrixLearning::name,
-                            &MatrixLearning::name) &&
-         std::ranges::equal(a.entropy, b.entropy, same_heads);
-}
-
-bool is_power_of_two(std::int64_t step) {  // or 0
-  return step == 0 || std::has_single_bit(static_cast<std::uint64_t>(step));
-}
-
-// The length of the stretches in which the first validation has a frame, at a step.
-std::int64_t stretch(std::int64_t step, double cost) {
-  const double now = static_cast<double>(step);
-  const double length =
-      std::max(now / kMostStretches, std::min(now / kFewestStretches, cost / kShare));
-  return static_cast<std::int64_t>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::ceil(std::max(1.0, length)))));
 }
 
 // The split that the film shows.
@@ -154,15 +84,14 @@ void Film::began_with(const ParamVec<float>& initial) {
   untrained_ = heads_->score(initial);
 }
 
-std::string Film::probe() const {
-  Json line{{"kind", "probe"}, {"step", 0}};
-  line["kinds"] =
-      kinds_json(input_tokens(question_.read, tokenizers_), empty_maps(model_, question_.read));
-  line["prompts"] = line["expected"] = Json::array();
+Probe Film::probe() const {
+  Probe probe;
+  probe.kinds =
+      kinds_of(input_tokens(question_.read, tokenizers_), empty_maps(model_, question_.read));
   for (const TokenIds& ids : question_.prompts)
-    line["prompts"].push_back(shown(ids, tokenizers_.source(), " "));
-  for (const TokenIds& ids : question_.expected) line["expected"].push_back(shown_answer(ids));
-  return text_of(line);
+    probe.prompts.push_back(shown(ids, tokenizers_.source(), " "));
+  for (const TokenIds& ids : question_.expected) probe.expected.push_back(shown_answer(ids));
+  return probe;
 }
 
 double Film::cost() const {
@@ -172,34 +101,27 @@ double Film::cost() const {
   return kRecordCost + threads_ * tokens / batch_tokens_;
 }
 
-Frame Film::frame(const Shot& shot) const {
-  const ModelView m{*objective_, tokenizers_, model_, shot.values};
+FilmedFrame Film::frame(Frame known, const ParamVec<float>& values) const {
+  const ModelView m{*objective_, tokenizers_, model_, values};
   Workspace workspace;
-  AttentionMaps maps = attention_maps(model_, m.values, question_.read, workspace);
-  Json line{
-      {"kind", "frame"},
-      {"step", shot.step},
-      {"train_loss", shot.train_loss},
-      {"valid_loss", shot.valid_loss},
-      {"probe_loss", probe_loss(m)},
-      {"weights", with_maps_ || shot.all_maps ? packed_weights(maps) : std::vector<std::string>()},
-      {"written", Json::array()}};
-  if (shot.end) line["end"] = true;
-  Frame frame;
+  AttentionMaps maps = attention_maps(model_, values, question_.read, workspace);
+  FilmedFrame filmed{std::move(known), {}};
+  Frame& frame = filmed.frame;
+  frame.probe_loss = probe_loss(m);
   for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
     const TokenIds ids = written(m, i);
-    if (i == 0) frame.sample = sample(ids);
-    if (i == 0 && objective_->fills()) line["filled"] = completed(ids, "›", "‹");
-    line["written"].push_back(shown_answer(ids));
+    if (i == 0) filmed.sample = sample(ids);
+    if (i == 0 && objective_->fills()) frame.filled = completed(ids, "›", "‹");
+    frame.written.push_back(shown_answer(ids));
   }
-  if (!line["weights"].empty() && std::isfinite(line["probe_loss"].get<double>())) {
-    add_pull(model_, m.values, question_.read, workspace, maps);
-    line["pull"] = packed_pull(maps);
+  if (with_maps_) frame.weights = packed_weights(maps);
+  if (with_maps_ && std::isfinite(frame.probe_loss)) {
+    add_pull(model_, values, question_.read, workspace, maps);
+    frame.pull = packed_pull(maps);
   }
-  if (heads_) line["heads"] = json_of(heads_->names(heads_->score(m.values), untrained_));
-  line.update(json_of(Learning{shot.matrices, entropy_of(maps)}));
-  frame.line = text_of(line);
-  return frame;
+  if (heads_) frame.heads = heads_->names(heads_->score(values), untrained_);
+  frame.entropy = entropy_of(maps);
+  return filmed;
 }
 
 // An answer that is far longer than the right one is wrong whatever follows.
@@ -285,149 +207,10 @@ double Film::probe_loss(const ModelView& m) const {
   return sum / static_cast<double>(log_probs.size());  // NaN where no label is shown
 }
 
-std::vector<std::string> packed_weights(const AttentionMaps& maps) {
-  std::vector<std::string> kinds;
-  for (const AttentionMap& map : maps) {
-    if (map.empty()) continue;
-    std::vector<unsigned char> bytes;
-    for (const float w : map.weights)
-      bytes.push_back(static_cast<unsigned char>(std::lround(255 * std::sqrt(w))));
-    kinds.push_back(base64(bytes));
-  }
-  return kinds;
-}
-
-Json packed_pull(const AttentionMaps& maps) {
-  Json kinds = Json::array();
-  for (const AttentionMap& map : maps) {
-    if (map.empty()) continue;
-    double largest = 0;
-    for (const double x : map.pull) largest = std::max(largest, std::abs(x));
-    std::vector<unsigned char> bytes;
-    for (const double x : map.pull) {
-      const double root = largest > 0 ? std::sqrt(std::abs(x) / largest) : 0;
-      bytes.push_back(static_cast<unsigned char>(128 + std::lround(std::copysign(127 * root, x))));
-    }
-    kinds.push_back({{"largest", static_cast<float>(largest)}, {"map", base64(bytes)}});
-  }
-  return kinds;
-}
-
-ShownMaps unpacked(const Json& probe, const Json& frame) {
-  ShownMaps shown;
-  std::size_t place = 0;
-  for (const Json& kind : probe.at("kinds")) {
-    const auto found =
-        std::ranges::find(kAttentionKinds, kind.at("name").get<std::string>(), attention_name);
-    const std::string packed = frame.at("weights").at(place++).get<std::string>();
-    if (found == kAttentionKinds.end()) continue;
-    const Texts queries = kind.at("queries").get<Texts>(), keys = kind.at("keys").get<Texts>();
-    (*found == AttentionKind::encoder_self ? shown.tokens.source : shown.tokens.target) = queries;
-    (*found == AttentionKind::decoder_self ? shown.tokens.target : shown.tokens.source) = keys;
-    AttentionMap& map = shown.maps[static_cast<std::size_t>(*found)];
-    map = {kind.at("layers").get<int>(),
-           kind.at("heads").get<int>(),
-           static_cast<int>(queries.size()),
-           static_cast<int>(keys.size()),
-           {},
-           {}};
-    std::vector<unsigned char> bytes(packed.size());
-    EVP_DecodeBlock(bytes.data(), reinterpret_cast<const unsigned char*>(packed.data()),
-                    static_cast<int>(packed.size()));
-    bytes.resize(static_cast<std::size_t>(map.layers) * map.heads * map.queries * map.keys);
-    for (const unsigned char b : bytes)
-      map.weights.push_back(static_cast<float>(b) * static_cast<float>(b) / (255.0f * 255.0f));
-  }
-  return shown;
-}
-
-bool is_frame(const std::vector<FrameStep>& film, std::int64_t step, bool validated, double cost) {
-  if (!film.empty() && step <= film.back().step) return false;
-  if (is_power_of_two(step)) return true;
-  const auto before = std::find_if(film.rbegin(), film.rend(), std::mem_fn(&FrameStep::validated));
-  const std::int64_t length = stretch(step, cost);
-  return validated && (before == film.rend() || before->step / length < step / length);
-}
-
-std::set<std::int64_t> surplus(const std::vector<FrameStep>& film, double cost) {
-  std::set<std::int64_t> steps;
-  const std::int64_t length = stretch(film.back().step, cost);
-  std::int64_t last = -1;  // stretch with a validation
-  for (const FrameStep& frame : film) {
-    if (!frame.validated) continue;
-    if (frame.step / length == last && !is_power_of_two(frame.step)) steps.insert(frame.step);
-    last = frame.step / length;
-  }
-  return steps;
-}
-
-bool is_whole(const Json& frame, const Json& probe) try {
-  const auto fits = [&](const Texts& maps) {
-    std::vector<std::size_t> sizes;
-    for (const std::string& map : maps) {
-      if (!is_base64(map)) return false;
-      sizes.push_back(map.size());
-    }
-    return sizes.empty() || sizes == sizes_of(probe);
-  };
-  Texts pulls;
-  for (const Json& kind : frame.value("pull", Json::array())) {
-    if (!kind.at("largest").is_number()) return false;
-    pulls.push_back(kind.at("map").get<std::string>());
-  }
-  for (const Json& head : frame.value("heads", Json::array())) {
-    for (const char* key : {"kind", "name"}) head.at(key).get_ref<const std::string&>();
-    for (const char* key : {"layer", "head", "score", "untrained", "shuffled"})
-      if (!head.at(key).is_number()) return false;
-  }
-  return fits(frame.at("weights").get<Texts>()) && fits(pulls) &&
-         frame.at("written").get<Texts>().size() == probe.at("prompts").get<Texts>().size() &&
-         probe.at("expected").get<Texts>().size() == probe.at("prompts").get<Texts>().size();
-} catch (const Json::exception&) {
-  return false;
-}
-
-FilmFile read_film(const std::filesystem::path& run, std::int64_t step) {
-  FilmFile film;
-  if (!has_lines(run, kFilm)) return film;
-  const auto add = [&](Json& line) {
-    if (line["kind"] == "probe" && film.probe.empty())
-      film.probe = std::move(line);
-    else if (line["kind"] == "frame" && line["step"] <= step && is_whole(line, film.probe))
-      film.frames.push_back(std::move(line));
-  };
-  for_each_event(run, add, kFilm);
-  return film.frames.empty() ? FilmFile{} : film;
-}
-
-Json recorded_names(const TrainedModel& model) {
-  const FilmFile film = read_film(run_of_checkpoint(model.folder), model.state.step);
-  Json out{{"named_at", nullptr},
-           {"held_out", model.config.data.has_validation()},
-           {"head_names", Json::array()}};
-  for (const Json& frame : film.frames)
-    if (frame.contains("heads")) {
-      out["named_at"] = frame["step"];
-      out["head_names"] = frame["heads"];
-    }
-  return out;
-}
-
-Json json_of(const LearningStep& record) {
-  Json json{{"step", record.step}};
-  json.update(json_of(record.learning));
-  return json;
-}
-
-std::vector<LearningStep> learning_steps(const FilmFile& film) {
-  std::vector<LearningStep> steps;
-  for (const Json& frame : film.frames)
-    if (auto learning = learning_of(frame))
-      steps.push_back({frame["step"].get<std::int64_t>(), std::move(*learning)});
-  if (steps.empty()) return steps;
-  const Learning last = steps.back().learning;
-  std::erase_if(steps, [&](const LearningStep& x) { return !same_shape(x.learning, last); });
-  return steps;
+double film_memory(const ParamTable& table) {
+  const auto recorded = static_cast<double>(recorded_size(table)),
+             all = static_cast<double>(table.size());
+  return sizeof(float) * (std::max(2 * recorded, all) + all);
 }
 
 }  // namespace heed

@@ -10,6 +10,7 @@
 
 #include "base/noise.h"
 #include "show/ablation.h"
+#include "store/run_folder.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
 
@@ -243,32 +244,36 @@ nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const Attention
   return list;
 }
 
-nlohmann::ordered_json json_of(const std::vector<HeadName>& names) {
-  auto json = nlohmann::ordered_json::array();
-  for (const HeadName& n : names)
-    json.push_back({{"kind", attention_name(n.kind)},
-                    {"layer", n.layer},
-                    {"head", n.head},
-                    {"name", n.name},
-                    {"score", static_cast<float>(n.score)},
-                    {"untrained", static_cast<float>(n.untrained)},
-                    {"shuffled", static_cast<float>(n.shuffled)}});
-  return json;
+RecordedNames recorded_names(const TrainedModel& model, const HeadChoice& choice) {
+  RecordedNames names{{}, model.config.data.has_validation(), {}};
+  for (Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)
+    if (frame.heads) {
+      names.named_at = frame.step;
+      names.heads = std::move(*frame.heads);
+    }
+  std::erase_if(names.heads, [&](const HeadName& h) {
+    return (!choice.kind.empty() && h.kind != choice.kind) ||
+           (choice.layer && h.layer != *choice.layer) || (choice.head && h.head != *choice.head);
+  });
+  return names;
 }
 
-std::string in_words(const nlohmann::ordered_json& recorded) {
-  if (recorded["named_at"].is_null()) return "the run has no record of its heads' names\n";
+nlohmann::ordered_json json_of(const RecordedNames& names) {
+  const nlohmann::ordered_json none;
+  return {{"named_at", names.named_at ? nlohmann::ordered_json(*names.named_at) : none},
+          {"held_out", names.held_out},
+          {"head_names", json_of(names.heads)}};
+}
+
+std::string in_words(const RecordedNames& names) {
+  if (!names.named_at) return "the run has no record of its heads' names\n";
   std::string out =
       fmt::format("over {} text, at step {} (weight; untrained; with the keys in random order):\n",
-                  recorded["held_out"].get<bool>() ? "held-out" : "training",
-                  recorded["named_at"].get<std::int64_t>());
-  for (const auto& head : recorded["head_names"])
-    out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n",
-                       head["kind"].get<std::string>(), head["layer"].get<int>(),
-                       head["head"].get<int>(), head["name"].get<std::string>(),
-                       head["score"].get<double>(), head["untrained"].get<double>(),
-                       head["shuffled"].get<double>());
-  return recorded["head_names"].empty() ? out + "no head has a name\n" : out;
+                  names.held_out ? "held-out" : "training", *names.named_at);
+  for (const HeadName& h : names.heads)
+    out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n", h.kind, h.layer,
+                       h.head, h.name, h.score, h.untrained, h.shuffled);
+  return names.heads.empty() ? out + "no head has a name\n" : out;
 }
 
 HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
@@ -357,15 +362,16 @@ std::vector<HeadName> HeadProbe::names(const HeadScores& trained,
     };
     const double rows = sum_of_all(now.rows), score = sum_of_all(now.weight) / rows;
     if (!(score >= kLeastScore) || !beats(before.weight) || !beats(now.even)) continue;
-    const HeadName found{of.kind,
+    // A float's digits are enough.
+    const HeadName found{attention_name(of.kind),
                          of.layer,
                          of.head,
                          kPatterns[of.pattern].name,
-                         score,
-                         sum_of_all(before.weight) / rows,
-                         sum_of_all(now.even) / rows};
+                         static_cast<float>(score),
+                         static_cast<float>(sum_of_all(before.weight) / rows),
+                         static_cast<float>(sum_of_all(now.even) / rows)};
     const auto known = std::ranges::find_if(names, [&](const HeadName& n) {
-      return n.kind == of.kind && n.layer == of.layer && n.head == of.head;
+      return n.kind == found.kind && n.layer == of.layer && n.head == of.head;
     });
     if (known == names.end())
       names.push_back(found);

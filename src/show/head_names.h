@@ -11,17 +11,21 @@
 // over all orders, which is what even weights give. A head gets the name of the pattern that beats
 // the second by most, if its score is at least 0.3, and both controls are beaten by 0.1 at the
 // lower end of the 95 % interval (show/ablation.h), which takes ten texts at least.
+// The names are "previous token", "same token", "first token", "duplicate", "punctuation",
+// "induction" and "alignment".
 #pragma once
 
 #include <array>
 #include <compare>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "show/attention_maps.h"
+#include "store/run_records.h"
 #include "store/trained_model.h"
 
 namespace heed {
@@ -42,21 +46,16 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
 // [{"kind", "layer", "head", "pattern", "share", "uniform", "sentence"}] of every head.
 nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps);
 
-struct HeadName {
-  AttentionKind kind;
-  int layer, head;
-  const char* name;  // "previous token", "same token", "first token", "duplicate", "punctuation",
-                     // "induction", "alignment"
-  double score, untrained, shuffled;
+// What the run's film says of a checkpoint's heads.
+struct RecordedNames {
+  std::optional<std::int64_t> named_at;  // its step, or else the last one before it that has names
+  bool held_out = true;                  // over held-out text, else over training text
+  std::vector<HeadName> heads;           // those chosen
 };
-// [{"kind", "layer", "head", "name", "score", "untrained", "shuffled"}]
-nlohmann::ordered_json json_of(const std::vector<HeadName>& names);
-
-// What the run's film has for this checkpoint, or else for the last step before it:
-// {"named_at": step or null, "held_out": is it, or training text?, "head_names": as above}. In
-// show/film.cpp.
-nlohmann::ordered_json recorded_names(const TrainedModel& model);
-std::string in_words(const nlohmann::ordered_json& recorded);
+RecordedNames recorded_names(const TrainedModel& model, const HeadChoice& choice);
+// {"named_at": step or null, "held_out", "head_names"}
+nlohmann::ordered_json json_of(const RecordedNames& names);
+std::string in_words(const RecordedNames& names);
 
 // Of one pattern and head, for each text: weight on its keys, that of even weights, and rows.
 struct PatternScore {

@@ -5,44 +5,47 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <utility>
-
-#include "show/parameters.h"
+#include <numeric>
 
 namespace heed {
+namespace {
 
 using Json = nlohmann::ordered_json;
-
-namespace {
 
 bool is_watched(const ParamInfo& info) {
   const auto has = [&](const char* part) { return info.name.find(part) != std::string::npos; };
   return !info.vector && (has("_attn.") || has("embed"));
 }
 
-constexpr std::pair<const char*, double MatrixLearning::*> kMatrixNumbers[] = {
-    {"gradient_norm", &MatrixLearning::gradient_norm},
-    {"weight_norm", &MatrixLearning::weight_norm},
-    {"update_ratio", &MatrixLearning::update_ratio},
-    {"cosine", &MatrixLearning::cosine}};
-
 // To six digits: a record has many numbers.
 double rounded(double x) {
   return std::strtod(fmt::format("{:.6g}", x).c_str(), nullptr);
 }
 
-double number(const Json& x) {
-  return x.is_null() ? std::numeric_limits<double>::quiet_NaN() : x.get<double>();
+// Two tensors as vectors.
+struct Comparison {
+  double squares = 0;               // of the first one
+  double norm = 0, other_norm = 0;  // L2
+  double distance = 0;
+  double cosine = 1;  // 1 if both are zero, 0 if only one is
+};
+
+Comparison compare(const float* one, const float* other, std::size_t size) {
+  double aa = 0, bb = 0, ab = 0, dd = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const double a = one[i], b = other[i];
+    aa += a * a;
+    bb += b * b;
+    ab += a * b;
+    dd += (a - b) * (a - b);
+  }
+  const double cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
+  return {aa, std::sqrt(aa), std::sqrt(bb), std::sqrt(dd), cosine};
 }
 
-const Json::object_t& members(const Json& x) {
-  return x.get_ref<const Json::object_t&>();
-}
-
-const Json::array_t& elements(const Json& x) {
-  return x.get_ref<const Json::array_t&>();
+double norm_of(const float* x, std::size_t size) {
+  return compare(x, x, size).norm;
 }
 
 }  // namespace
@@ -74,96 +77,94 @@ void LearningRecord::before_update(const ParamVec<float>& values,
   gradient_norms_.clear();
   for (const ParamInfo* info : matrices_) {
     const float* g = gradients.data() + info->param.offset;
-    gradient_norms_.push_back(compare(g, g, info->param.size()).norm);
+    gradient_norms_.push_back(norm_of(g, info->param.size()));
   }
 }
 
-std::vector<MatrixLearning> LearningRecord::measure(const ParamVec<float>& values, Pool& pool) {
-  std::vector<MatrixLearning> matrices(matrices_.size());
+ByName<MatrixChange> LearningRecord::measure(const ParamVec<float>& values, Pool& pool) {
+  ByName<MatrixChange> matrices(matrices_.size());
   pool.run(static_cast<int>(matrices_.size()), [&](int i, int) {
     const Param& p = matrices_[i]->param;
     const float* now = values.data() + p.offset;
-    MatrixLearning& m = matrices[i];
-    m.name = matrices_[i]->name;
-    m.weight_norm = compare(now, now, p.size()).norm;
-    m.cosine = initial_.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                : compare(now, initial_[i].data(), p.size()).cosine;
+    matrices[i].first = matrices_[i]->name;
+    MatrixChange& m = matrices[i].second;
+    m.weight_norm = rounded(norm_of(now, p.size()));
+    if (!initial_.empty()) m.cosine = rounded(compare(now, initial_[i].data(), p.size()).cosine);
     if (before_.empty()) return;
     const Comparison update = compare(now, before_[i].data(), p.size());
-    m.gradient_norm = gradient_norms_[i];
-    m.update_ratio = update.other_norm > 0 ? update.distance / update.other_norm : 0;
+    m.gradient_norm = rounded(gradient_norms_[i]);
+    m.update_ratio = update.other_norm > 0 ? rounded(update.distance / update.other_norm) : 0;
   });
   before_.clear();
   return matrices;
 }
 
-std::vector<MatrixLearning> record_of(const ParamTable& table, const ParamVec<float>& values,
-                                      const ParamVec<float>& initial) {
-  LearningRecord record(table);
-  record.began_with(initial);
-  Pool pool(1);
-  return record.measure(values, pool);
-}
-
-std::vector<KindEntropy> entropy_of(const AttentionMaps& maps) {
-  std::vector<KindEntropy> all;
-  for (const AttentionKind name : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, name);
+ByName<Entropy> entropy_of(const AttentionMaps& maps) {
+  ByName<Entropy> all;
+  for (const AttentionKind kind : kAttentionKinds) {
+    const AttentionMap& map = map_of(maps, kind);
     if (map.empty()) continue;
-    KindEntropy kind{name, 0, {}};
+    Entropy& entropy = all.emplace_back(attention_name(kind), Entropy{0, {}}).second;
     for (int q = 0; q < map.queries; ++q)
-      kind.uniform += std::log(name == AttentionKind::decoder_self ? q + 1 : map.keys);
-    kind.uniform /= map.queries;
+      entropy.uniform += std::log(kind == AttentionKind::decoder_self ? q + 1 : map.keys);
+    entropy.uniform = rounded(entropy.uniform / map.queries);
     for (int layer = 0; layer < map.layers; ++layer) {
-      std::vector<double>& heads = kind.heads.emplace_back();
+      std::vector<double>& heads = entropy.heads.emplace_back();
       for (int h = 0; h < map.heads; ++h) {
         const Mat<const float> weights = map.head(layer, h);
         double sum = 0;  // p ln p is 0 at p = 0
         for (int q = 0; q < map.queries; ++q)
           for (int k = 0; k < map.keys; ++k)
             if (const double p = weights.row(q)[k]; p > 0) sum -= p * std::log(p);
-        heads.push_back(sum / map.queries);
+        heads.push_back(rounded(sum / map.queries));
       }
     }
-    all.push_back(std::move(kind));
   }
   return all;
 }
 
-Json json_of(const Learning& learning) {
-  Json matrices = Json::object(), entropy = Json::object();
-  for (const MatrixLearning& m : learning.matrices)
-    for (const auto& [key, member] : kMatrixNumbers) matrices[m.name][key] = rounded(m.*member);
-  for (const KindEntropy& kind : learning.entropy) {
-    Json layers = kind.heads;
-    for (Json& layer : layers)
-      for (Json& head : layer) head = rounded(head.get<double>());
-    entropy[attention_name(kind.kind)] = {{"uniform", rounded(kind.uniform)}, {"heads", layers}};
-  }
-  return {{"matrices", matrices}, {"entropy", entropy}};
+std::vector<const Frame*> learning_frames(const std::vector<Frame>& frames) {
+  std::vector<const Frame*> recorded;
+  for (const Frame& frame : frames)
+    if (!frame.matrices.empty()) recorded.push_back(&frame);
+  const auto same_heads = [](const auto& x, const auto& y) {
+    return x.first == y.first && std::ranges::equal(x.second.heads, y.second.heads, {},
+                                                    std::ranges::size, std::ranges::size);
+  };
+  const auto name = [](const auto& matrix) { return matrix.first; };
+  std::erase_if(recorded, [&, last = recorded.empty() ? nullptr : recorded.back()](const Frame* x) {
+    return !std::ranges::equal(x->matrices, last->matrices, {}, name, name) ||
+           !std::ranges::equal(x->entropy, last->entropy, same_heads);
+  });
+  return recorded;
 }
 
-std::optional<Learning> learning_of(const Json& json) try {
-  Learning learning;
-  for (const auto& [name, numbers] : members(json.at("matrices"))) {
-    MatrixLearning& m = learning.matrices.emplace_back();
-    m.name = name;
-    for (const auto& [key, member] : kMatrixNumbers) m.*member = number(numbers.at(key));
+Json learning_json(const Frame& frame) {
+  return {{"step", frame.step},
+          {"matrices", json_of(frame.matrices)},
+          {"entropy", json_of(frame.entropy)}};
+}
+
+Json tensor_table(const ParamTable& table, const ParamVec<float>& values,
+                  const ParamVec<float>& initial) {
+  Json rows = Json::array();
+  for (const ParamInfo& info : table.infos()) {
+    const std::size_t size = info.param.size();
+    const float* now = values.data() + info.param.offset;
+    const auto n = static_cast<double>(size);
+    const Comparison c = compare(now, initial.data() + info.param.offset, size);
+    const double mean = std::accumulate(now, now + size, 0.0) / n;
+    rows.push_back(
+        {{"name", info.name},
+         {"shape", info.vector ? Json{info.param.cols} : Json{info.param.rows, info.param.cols}},
+         {"norm", c.norm},
+         {"initial_norm", c.other_norm},
+         {"distance", c.distance},
+         {"cosine", c.cosine},
+         {"mean", mean},
+         {"deviation", std::sqrt(std::max(0.0, c.squares / n - mean * mean))}});
   }
-  for (const auto& [name, entropy] : members(json.at("entropy"))) {
-    const auto named = std::ranges::find(kAttentionKinds, name, attention_name);
-    if (named == kAttentionKinds.end()) continue;
-    KindEntropy kind{*named, number(entropy.at("uniform")), {}};
-    for (const Json& layer : elements(entropy.at("heads"))) {
-      std::vector<double>& heads = kind.heads.emplace_back();
-      for (const Json& x : elements(layer)) heads.push_back(number(x));
-    }
-    learning.entropy.push_back(std::move(kind));
-  }
-  if (learning.matrices.empty()) return std::nullopt;
-  return learning;
-} catch (const Json::exception&) {
-  return std::nullopt;
+  return rows;
 }
 
 }  // namespace heed

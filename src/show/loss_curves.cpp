@@ -19,51 +19,44 @@ double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
   return sum / static_cast<double>(n);
 }
 
-// The numbers of the events, a list for each name; null where one is missing.
-template <class Event>
-ShortJson columns(const std::vector<Event>& events, std::initializer_list<const char*> names) {
+// The steps of the events, and a list for each figure.
+template <class Event, class... Figures>
+ShortJson columns(const std::vector<Event>& events, const Figures&... figures) {
   ShortJson table{{"steps", ShortJson::array()}};
-  for (const char* name : names) table[name] = ShortJson::array();
-  for (const Event& event : events) {
-    const auto line = nlohmann::ordered_json::parse(line_of(event));
-    table["steps"].push_back(event.step);
-    for (const char* name : names)
-      table[name].push_back(ShortJson(line.value(name, nlohmann::ordered_json())));
-  }
+  for (const Event& event : events) table["steps"].push_back(event.step);
+  const auto add = [&](const char* name, auto figure) {
+    ShortJson& column = table[name] = ShortJson::array();
+    for (const Event& event : events) {
+      const std::optional<double> x = event.*figure;
+      column.push_back(x ? ShortJson(*x) : ShortJson());
+    }
+  };
+  (add(figures.first, figures.second), ...);
   return table;
 }
 
 }  // namespace
 
-void LossCurves::take(const nlohmann::ordered_json& line) {
-  if (auto event = event_from<ValidEvent>(line)) held_out.push_back(*event);
-  if (auto event = event_from<TrainEvent>(line)) train.push_back(*event);
-  const auto event = event_from<RunEvent>(line);
-  if (event && event->end) ends.push_back(*event->end);
+ShortJson curves_json(const LoggedEvents& logged) {
+  return {{"train", columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
+                            std::pair("learning_rate", &TrainEvent::learning_rate),
+                            std::pair("loss", &TrainEvent::loss),
+                            std::pair("tokens_per_second", &TrainEvent::tokens_per_second))},
+          {"valid", columns(logged.valid, std::pair("accuracy", &ValidEvent::accuracy),
+                            std::pair("bits_per_byte", &ValidEvent::bits_per_byte),
+                            std::pair("loss", &ValidEvent::loss),
+                            std::pair("metric", &ValidEvent::metric))}};
 }
 
-ShortJson json_of(const LossCurves& curves) {
-  ShortJson data{{"ends", ShortJson::array()}};
-  for (const RunEnd& end : curves.ends)
-    data["ends"].push_back({{"step", end.step}, {"loss", end.loss}});
-  data["train"] =
-      columns(curves.train, {"gradient_norm", "learning_rate", "loss", "tokens_per_second"});
-  data["valid"] = columns(curves.held_out, {"accuracy", "bits_per_byte", "loss"});
-  data["valid"]["metric"] = ShortJson::array();
-  for (const ValidEvent& event : curves.held_out)
-    data["valid"]["metric"].push_back(event.metric ? ShortJson(*event.metric) : ShortJson());
-  return data;
-}
-
-std::string overfitting(const LossCurves& curves) {
-  if (curves.held_out.empty()) return "";
+std::string overfitting(const LoggedEvents& logged) {
+  if (logged.valid.empty()) return "";
   const auto known = [](const ValidEvent& e) { return std::isnan(e.loss) ? INFINITY : e.loss; };
-  const ValidEvent& last = curves.held_out.back();
-  const auto best = std::ranges::min_element(curves.held_out, {}, known);
-  const auto after = curves.held_out.end() - best - 1;
+  const ValidEvent& last = logged.valid.back();
+  const auto best = std::ranges::min_element(logged.valid, {}, known);
+  const auto after = logged.valid.end() - best - 1;
   const double clearly = after > 1 ? 1.01 : 1.1;
   if (!(last.loss > clearly * best->loss)) return "";
-  if (!(train_loss_at(curves.train, last.step) < train_loss_at(curves.train, best->step)))
+  if (!(train_loss_at(logged.train, last.step) < train_loss_at(logged.train, best->step)))
     return "";
   return fmt::format(
       "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "

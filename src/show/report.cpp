@@ -4,19 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "data/dataset.h"
-#include "evaluate/scorer.h"
 #include "evaluate/translation_metric.h"
 #include "show/head_names.h"
-#include "show/page.h"
+#include "show/learning_record.h"
+#include "show/loss_curves.h"
+#include "show/packed_maps.h"
 #include "store/best.h"
-#include "store/initial_weights.h"
+#include "store/checkpoint.h"
 #include "store/layout.h"
-#include "store/open_checkpoint.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -26,48 +24,58 @@ namespace fs = std::filesystem;
 
 using Json = nlohmann::ordered_json;
 
-// Adds the newest checkpoint's frame, which the run's film lacks, or has without its maps.
-void add_last_frame(TrainedModel& last, const ParamVec<float>& initial, Report& report) {
-  const Dataset data = load_dataset(config_of_data(last), data_folder(last), last.tokenizers);
-  if (data.hash.all() != last.state.data_hash)
-    report.notes.push_back("The data has changed since the run was trained.");
-  Film filming(last.config, last.model, last.tokenizers, data);
-  if (filming.empty()) return;
-  Json probe = Json::parse(filming.probe());
-  FilmFile& film = report.film;
-  if (!film.frames.empty() && film.probe != probe) return;
-  film.probe = std::move(probe);
-  filming.began_with(initial);
-  Shot shot{.step = last.state.step,
-            .values = last.values,
-            .matrices = record_of(last.model.table, last.values, initial),
-            .all_maps = true};
-  if (film.last_step() == last.state.step) {
-    if (auto known = learning_of(film.frames.back())) shot.matrices = std::move(known->matrices);
-    film.frames.pop_back();
-  }
-  film.frames.push_back(Json::parse(filming.frame(shot).line));
-}
-
-void read_metrics(Report& report) {
-  for_each_event(report.folder, [&](const Json& line) {
-    if (report.parameter_count > 0 && line["step"] > report.last_step) return;
-    if (report.yardsticks.empty()) report.yardsticks = yardsticks_of_event(line);
-    report.curves.take(line);
-    const auto event = event_from<RunEvent>(line);
-    if (event && report.parameter_count == 0 && event->event != "start")
-      report.notes.push_back(event->text);  // why it ended
-  });
-}
-
 constexpr std::size_t kRecords = 40;  // of the learning record, at most
 
-// The loss that the frame has, else that of the event of its step, else null.
+// What the run has saved, and how far its records are shown.
+struct Saved {
+  std::int64_t last_step = kAnyStep;  // of its last checkpoint, if it has one
+  State best;                         // of the best one
+  std::string config;                 // text of config.json
+  std::size_t parameter_count = 0;    // 0: not known
+  double uniform = 0;                 // the loss of guessing; 0: not known
+  std::vector<std::string> notes;     // what was left out, and why
+};
+
+// The texts of a checkpoint and what follows from them.
+void describe(const fs::path& checkpoint, Saved& saved) {
+  const CheckpointTexts texts = read_texts(checkpoint);
+  const RunConfig config = parse_config(texts.config, (checkpoint / kConfigFile).string());
+  const Tokenizers tokenizers = Tokenizers::load(texts.tokenizers, checkpoint);
+  const Tokenizer& target = *tokenizers.target;
+  saved.parameter_count =
+      Transformer(config.model, tokenizers.source().size(), target.size()).table.size();
+  saved.uniform =
+      std::log(target.size() - std::ssize(make_objective(config)->never_written(target)));
+  saved.config = texts.config;
+}
+
+Saved read_saved(const fs::path& run) {
+  Saved saved;
+  const std::vector<State> states = states_of(run);
+  const std::vector<std::int64_t> steps = list_steps(run);
+  if (states.size() < steps.size())
+    saved.notes.push_back(
+        "Skipped: a checkpoint whose state.json cannot be read; heed verify says why.");
+  for (auto state = states.rbegin(); state != states.rend() && saved.config.empty(); ++state) try {
+      describe(run / kCheckpoints / step_folder_name(state->step), saved);
+      saved.last_step = state->step;
+      saved.best = *best_checkpoint(run, state->step);
+    } catch (const Error& e) {
+      saved.notes.push_back(std::string("Skipped: ") + e.what());
+    }
+  if (!saved.config.empty()) return saved;
+  saved.config = dump_config(load_config((run / kConfigFile).string()));
+  if (steps.empty())
+    saved.notes.push_back("The run has no checkpoint yet: this is what it has logged.");
+  return saved;
+}
+
+// The loss of a frame's step: its own, else that of the event of the step, else null.
 template <class Event>
-ShortJson loss_of(const Json& frame, const char* key, const std::vector<Event>& events) {
-  if (const auto own = frame.find(key); own != frame.end() && own->is_number()) return *own;
-  const auto found = std::ranges::find(events, frame["step"].get<std::int64_t>(), &Event::step);
-  return found == events.end() ? ShortJson() : ShortJson(found->loss);
+ShortJson loss_of(const Frame& frame, double Frame::*own, const std::vector<Event>& events) {
+  const auto found = std::ranges::find(events, frame.step, &Event::step);
+  const bool logged = std::isnan(frame.*own) && found != events.end();
+  return logged ? found->loss : frame.*own;
 }
 
 // At most `n` of `size` indices, evenly spread, with the first and the last.
@@ -78,14 +86,16 @@ std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n) {
   return at;
 }
 
-ShortJson data_of(const Report& r) {
-  const auto list = [&](const char* key) {
-    return ShortJson(r.film.probe.value(key, Json::array()));
-  };
-  ShortJson data{{"kinds", list("kinds")}, {"frames", ShortJson::array()}};
-  for (const Json& frame : r.film.frames) {
-    if (frame["weights"].empty()) continue;
-    const ShownMaps shown = unpacked(r.film.probe, frame);
+// Adds the probe and its frames. All of these have maps, or none.
+void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, ShortJson& data) {
+  data["kinds"] = ShortJson(json_of(recorded.probe.kinds));
+  data["prompts"] = recorded.probe.prompts;
+  data["expected"] = recorded.probe.expected;
+  data["frames"] = ShortJson::array();
+  for (const Frame& frame : recorded.frames) {
+    const bool has_maps = !frame.weights.empty();
+    if (has_maps == recorded.frames.back().weights.empty()) continue;
+    const ShownMaps shown = has_maps ? unpacked(recorded.probe, frame) : ShownMaps();
     ShortJson words = ShortJson::object();
     for (const Json& head : heads_in_words(shown.tokens, shown.maps))
       words[head["kind"].get<std::string>()].push_back(head["sentence"].get<std::string>());
@@ -94,121 +104,73 @@ ShortJson data_of(const Report& r) {
           sharpest_head(map_of(shown.maps, kind), keys_of(shown.tokens, kind));
       data["first"][attention_name(kind)] = {{"layer", first.layer}, {"head", first.head}};
     }
-    data["frames"].push_back(ShortJson{{"step", frame["step"].get<std::int64_t>()},
-                                       {"loss", loss_of(frame, "valid_loss", r.curves.held_out)},
-                                       {"train_loss", loss_of(frame, "train_loss", r.curves.train)},
-                                       {"probe_loss", loss_of<TrainEvent>(frame, "probe_loss", {})},
-                                       {"weights", ShortJson(frame["weights"])},
-                                       {"pull", ShortJson(frame.value("pull", Json::array()))},
-                                       {"heads", ShortJson(frame.value("heads", Json::array()))},
-                                       {"words", words},
-                                       {"written", ShortJson(frame["written"])}});
+    data["frames"].push_back(
+        ShortJson{{"step", frame.step},
+                  {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
+                  {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
+                  {"probe_loss", frame.probe_loss},
+                  {"weights", frame.weights},
+                  {"pull", ShortJson(json_of(frame.pull.value_or(std::vector<PackedPull>())))},
+                  {"heads", ShortJson(json_of(frame.heads.value_or(std::vector<HeadName>())))},
+                  {"words", words},
+                  {"written", frame.written}});
   }
-  data["run"] = r.run;
-  data["last_step"] = r.last_step;
-  data["parameter_count"] = r.parameter_count;
-  data["best_loss"] = r.best.valid_loss;
-  data["best"] = {{"step", r.best.step}, {"by_metric", std::isfinite(r.best.valid_metric)}};
-  data["notes"] = r.notes;
-  data["prompts"] = list("prompts");
-  data["expected"] = list("expected");
-  data.update(json_of(r.curves));
-  data["yardsticks"] = ShortJson(json_of(r.yardsticks));
-  data["uniform"] = r.uniform;
-  data["overfitting"] = overfitting(r.curves);
-  const RunConfig config = parse_config(r.config, "config.json");
-  data["training_loss_note"] = training_loss_note(config);
-  const TranslationMetric* metric = translation_metric(config.train.select_by);
-  data["metric"] = metric ? ShortJson(metric->title) : ShortJson();
+  const std::vector<const Frame*> learning = learning_frames(recorded.frames);
   data["learning"] = ShortJson::array();
-  const std::vector<LearningStep> learning = learning_steps(r.film);
   for (const std::size_t i : spread_indices(learning.size(), kRecords))
-    data["learning"].push_back(ShortJson(json_of(learning[i])));
-  data["parameters"] = json_of(r.parameters);
-  data["config"] = r.config;
-  return data;
-}
-
-// Of a run that has not saved yet: it still trains, was killed, or diverged.
-Report report_of_log(Report report) {
-  report.config = dump_config(load_config((report.folder / kConfigFile).string()));
-  read_metrics(report);
-  report.film = read_film(report.folder, std::numeric_limits<std::int64_t>::max());
-  for (const auto& event : report.curves.train)
-    report.last_step = std::max(report.last_step, event.step);
-  report.last_step = std::max(report.last_step, report.film.last_step());
-  if (report.curves.train.empty() && report.film.frames.empty())
-    throw Error(Exit::store,
-                fmt::format("{} has neither a checkpoint nor a line of what it learnt yet.",
-                            quoted_path(report.folder)));
-  report.notes.push_back("The run has no checkpoint yet: this is what it has logged.");
-  return report;
-}
-
-// Error (diverged) if the weights are ruined: their logits are not finite.
-void refuse_ruined(const TrainedModel& m) {
-  Example start;
-  if (m.model.has_encoder()) start.source = {Tokenizer::kBos};
-  if (m.model.has_decoder()) start.target = {Tokenizer::kBos};
-  start.labels = {Tokenizer::kEos};
-  Pool alone(1);
-  label_log_probs(m.model, m.values, {start}, alone);
+    data["learning"].push_back(ShortJson(learning_json(*learning[i])));
 }
 
 }  // namespace
 
-Report make_report(const std::string& run) {
+ShortJson report(const std::string& run) {
   const fs::path folder = is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
-  NewestCheckpoint newest = newest_checkpoint(folder);
-  Report report;
-  report.run = run;
-  report.folder = folder;
-  if (!newest.checkpoint && newest.damaged.empty()) return report_of_log(std::move(report));
-  if (!newest.checkpoint)
-    throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(folder)));
-  for (const DamagedCheckpoint& d : newest.damaged) report.notes.push_back("Skipped: " + d.reason);
-  TrainedModel last = load_trained_model(*newest.checkpoint);
-  last.run = folder.string();
-  refuse_ruined(last);
-  report.config = newest.checkpoint->config();
-  report.last_step = last.state.step;
-  if (const auto best = best_checkpoint(folder, report.last_step)) report.best = *best;
-  report.parameter_count = last.model.table.size();
-  const Tokenizer& target = *last.tokenizers.target;
-  report.uniform = std::log(target.size() - std::ssize(last.objective->never_written(target)));
-  const ParamVec<float> initial = initial_weights(last.model, last.config.seed, folder);
-  report.parameters = parameter_table(last.model, last.values, initial);
-  read_metrics(report);
-  report.film = read_film(folder, report.last_step);
-  try {
-    // A whole film needs no data.
-    if (report.film.last_step() < report.last_step || report.film.frames.back()["weights"].empty())
-      add_last_frame(last, initial, report);
-  } catch (const Error& e) {
-    if (e.exit() != Exit::data) throw;
-    report.notes.push_back(fmt::format("{}, because the data cannot be read: {}",
-                                       report.film.frames.empty()
-                                           ? "No samples and no maps"
-                                           : "Samples and maps as they were recorded",
-                                       e.what()));
+  Saved saved = read_saved(folder);
+  const bool has_saved = saved.last_step < kAnyStep;
+  const LoggedEvents logged = read_events(folder, saved.last_step);
+  RecordedFrames recorded = read_frames(folder, saved.last_step);
+  if (recorded.frames.empty()) recorded = {};
+  std::int64_t last_step = has_saved ? saved.last_step : 0;
+  if (!has_saved) {
+    if (logged.train.empty() && recorded.frames.empty())
+      throw Error(Exit::store,
+                  fmt::format("{} has neither a checkpoint nor a line of what it learnt yet.",
+                              quoted_path(folder)));
+    for (const TrainEvent& event : logged.train) last_step = std::max(last_step, event.step);
+    for (const Frame& frame : recorded.frames) last_step = std::max(last_step, frame.step);
+    for (const RunEvent& event : logged.events)
+      if (event.event != "start") saved.notes.push_back(event.text);  // why it ended
   }
-  if (!report.film.frames.empty() && !last.config.data.has_validation())
-    report.notes.push_back("Nothing was held out: the texts are training data.");
-  return report;
+  const RunConfig config = parse_config(saved.config, "config.json");
+  if (!recorded.frames.empty() && !config.data.has_validation())
+    saved.notes.push_back("Nothing was held out: the texts are training data.");
+  const TranslationMetric* metric = translation_metric(config.train.select_by);
+
+  ShortJson data{
+      {"run", run},
+      {"last_step", last_step},
+      {"parameter_count", saved.parameter_count},
+      {"best_loss", saved.best.valid_loss},
+      {"best", {{"step", saved.best.step}, {"by_metric", std::isfinite(saved.best.valid_metric)}}},
+      {"notes", saved.notes}};
+  add_frames(recorded, logged, data);
+  data.update(curves_json(logged));
+  data["yardsticks"] = ShortJson(json_of(logged.yardsticks));
+  data["uniform"] = saved.uniform;
+  data["overfitting"] = overfitting(logged);
+  data["training_loss_note"] = training_loss_note(config);
+  data["metric"] = metric ? ShortJson(metric->title) : ShortJson();
+  data["config"] = saved.config;
+  return data;
 }
 
-std::string report_page(const Report& r) {
-  return page_with(report_html, data_of(r));
-}
-
-std::string report_json(const Report& r) {
-  ShortJson data = data_of(r);
-  data.erase("kinds");
-  data.erase("first");
-  data["config"] = ShortJson::parse(r.config);
-  for (ShortJson& frame : data["frames"])
+std::string report_json(ShortJson report) {
+  report.erase("kinds");
+  report.erase("first");
+  report["config"] = ShortJson::parse(report["config"].get<std::string>());
+  for (ShortJson& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);
-  return text_of(data) + "\n";
+  return text_of(report) + "\n";
 }
 
 }  // namespace heed

@@ -128,6 +128,20 @@ void clean_up(const fs::path& parent, SystemCalls& calls) {
   }
 }
 
+CheckpointTexts read_texts(const fs::path& checkpoint) {
+  CheckpointTexts texts;
+  const std::string state = read_file(checkpoint / kStateFile, kMaxStateFile);
+  for (const auto& [name, digits] : parse_state(state, (checkpoint / kStateFile).string()).files) {
+    if (name == kModelFile || name == kTrainingFile) continue;
+    std::string bytes = read_file(checkpoint / name, kMaxTextFile);
+    if (name == kConfigFile)
+      texts.config = std::move(bytes);
+    else
+      texts.tokenizers.push_back({name, std::move(bytes)});
+  }
+  return texts;
+}
+
 Checkpoint Checkpoint::open(const fs::path& folder) {
   std::set<std::string> names = files_in(folder);
   if (!names.contains(kStateFile)) fail(folder / kStateFile, "it is missing");

@@ -44,6 +44,14 @@ void write_checkpoint(const std::filesystem::path& parent, const std::string& na
 // restored). Only for the one process that writes there.
 void clean_up(const std::filesystem::path& parent, SystemCalls& calls = system_calls());
 
+// The texts of a checkpoint, without opening its tensors or verifying a checksum. Error (store) if
+// one cannot be read.
+struct CheckpointTexts {
+  std::string config;
+  std::vector<NamedBytes> tokenizers;
+};
+CheckpointTexts read_texts(const std::filesystem::path& checkpoint);
+
 class Checkpoint {
  public:
   // Reads the small files and verifies all checksums. Throws Error (Exit::store) that names the

@@ -20,7 +20,7 @@ inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile, kMetrics, kFilm,
                                             kTrainLog,   kRunText,    kLockFile};
 
-// Those that grow by a line (store/run_events.h).
+// Those that grow by a line (store/run_records.h).
 inline constexpr const char* kLineFiles[] = {kMetrics, kFilm};
 
 // Folders in checkpoints/ begin with one of these: step-00001000, average-100-500.

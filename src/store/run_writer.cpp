@@ -334,13 +334,13 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
   return metrics;
 }
 
-void RunWriter::drop_frames(const std::set<std::int64_t>& steps) {
+void RunWriter::change_frames(const std::set<std::int64_t>& without, const std::string& added) {
   if (!has_lines(run_, kFilm)) return;
   try {
     heed::copy_lines(
-        run_, run_, kFilm, [&](std::int64_t at) { return !steps.contains(at); }, *calls_);
+        run_, run_, kFilm, [&](std::int64_t at) { return !without.contains(at); }, *calls_, added);
   } catch (const Error& e) {
-    notes_.push_back(fmt::format("the film keeps more frames than it should: {}", e.what()));
+    notes_.push_back(fmt::format("the film stays as it is: {}", e.what()));
   }
 }
 

@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "store/best.h"
 #include "store/checkpoint.h"
-#include "store/run_events.h"
+#include "store/run_records.h"
 
 namespace heed {
 
@@ -94,8 +94,8 @@ class RunWriter {
   MetricsCut cut_lines(std::int64_t step) { return copy_lines(run_, step); }
   // The same with those of another run, which is not changed.
   MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step);
-  // The same without the film's frames of these steps.
-  void drop_frames(const std::set<std::int64_t>& steps);
+  // Takes the frames of these steps out of the film, and adds one where its step belongs.
+  void change_frames(const std::set<std::int64_t>& without, const std::string& added = "");
   // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
   // cannot be written is lost, which is noted once.
   void append(const char* file, std::string_view json_line);

@@ -3,6 +3,10 @@
 // A frame is made after the update, or after the validation that follows it. If a signal interrupts
 // that validation, the frame is made when a resume makes up for it; then the gradient and the
 // update are not known any more.
+//
+// Where a run stops, the step has a frame in any case, and so has the one whose checkpoint is the
+// best: these are marked `end`, and a run that goes on drops them. The frame of the best is made
+// from its checkpoint, once: a frame at every new best would cost more time than the film may take.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +16,10 @@
 
 #include "base/utf8.h"
 #include "show/film.h"
+#include "show/frame_calendar.h"
+#include "show/learning_record.h"
 #include "store/initial_weights.h"
+#include "store/open_checkpoint.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -28,10 +35,10 @@ std::string sample_line(std::int64_t step, const std::string& sample) {
 
 class FilmListener : public Listener {
  public:
-  explicit FilmListener(const Heard& heard)
-      : prepared_(heard.prepared),
-        run_(heard.run),
-        log_(heard.log),
+  explicit FilmListener(const ListenerContext& context)
+      : prepared_(context.prepared),
+        run_(context.run),
+        log_(context.log),
         film_(prepared_.config, prepared_.model, prepared_.tokenizers, prepared_.data),
         record_(prepared_.model.table) {}
 
@@ -39,7 +46,7 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && has_lines(run_.path(), kFilm) && continues(m.state.step);
     if (!on_) return;
     first_weights(m);
-    if (m.state.step == 0 && is_frame(frames_, 0, false, 0)) add({0, m.used, measured(m)});
+    if (is_frame(frames_, 0, false, 0) && m.state.step == 0) add({}, m);
   }
 
   bool looks_at(std::int64_t step, bool validates) override {
@@ -56,57 +63,49 @@ class FilmListener : public Listener {
 
   void stepped(const Moment& m) override {
     if (!validates_ && on_ && is_frame(frames_, m.state.step, false, film_.cost()))
-      add({m.state.step, m.used, measured(m), m.last.loss()});
+      add({.train_loss = m.last.loss()}, m);
   }
 
   void validated(const ValidEvent& line, const Moment& m) override {
     valid_loss_ = line.loss;
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
     if (!planned || !on_ || !is_frame(frames_, line.step, true, film_.cost())) return;
-    const std::string sample = add({m.state.step, m.used, measured(m), kNotMeasured, line.loss});
+    const std::string sample = add({.valid_loss = line.loss}, m);
     if (!sample.empty()) log_.info(sample_line(line.step, sample));
   }
 
-  // The last step has a frame in any case, which a run that goes on drops.
-  void ended(Stop stop, const Moment& m) override {
-    const bool over = stop != Stop::asked && stop != Stop::signal;
-    if (!on_ || !over || frames_.empty() || frames_.back().step == m.state.step) return;
-    add({.step = m.state.step,
-         .values = m.used,
-         .matrices = measured(m),
-         .valid_loss = valid_loss_,
-         .end = true});
+  void ended(Stop, const Moment& m) override {
+    if (!on_ || frames_.empty()) return;
+    if (!has_frame(m.state.step)) add({.valid_loss = valid_loss_, .end = true}, m);
+    const auto best = run_.best();
+    if (best && best->step != m.state.step && !has_frame(best->step)) add_best(*best);
   }
 
  private:
   // Reads the film so far. One with another probe is left as it is.
   bool continues(std::int64_t step) {
-    const std::string probe = film_.probe();
-    const auto known = nlohmann::ordered_json::parse(probe);
-    bool begun = false, same = false;
-    std::set<std::int64_t> ends;
-    const auto count = [&](const nlohmann::ordered_json& line) {
-      if (!begun)
-        same = std::ranges::all_of(known.items(), [&](const auto& x) {
-          return line.value(x.key(), nlohmann::ordered_json()) == x.value();
-        });
-      const auto at = line["step"].get<std::int64_t>();
-      if (begun && line["kind"] == "frame") {
-        if (line.value("end", nlohmann::ordered_json()) == true)
-          ends.insert(at);
-        else
-          frames_.push_back({at, line.value("valid_loss", nlohmann::ordered_json()).is_number()});
-      }
-      begun = true;
-    };
-    for_each_event(run_.path(), count, kFilm);
-    if (same && !ends.empty()) run_.drop_frames(ends);
-    if (!begun && step == 0) {
+    const RecordedFrames so_far = read_frames(run_.path());
+    const std::string probe = line_of(film_.probe());
+    if (so_far.probe.kinds.empty() && step == 0) {
       run_.append(kFilm, probe);
       return true;
     }
-    if (!same) log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
-    return same;
+    if (line_of(so_far.probe) != probe) {
+      log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
+      return false;
+    }
+    std::set<std::int64_t> ends;
+    for (const Frame& frame : so_far.frames)
+      if (frame.end == true)
+        ends.insert(frame.step);
+      else
+        frames_.push_back({frame.step, std::isfinite(frame.valid_loss)});
+    if (!ends.empty()) run_.change_frames(ends);
+    return true;
+  }
+
+  bool has_frame(std::int64_t step) const {
+    return std::ranges::find(frames_, step, &FrameStep::step) != frames_.end();
   }
 
   // For the cosines to them.
@@ -125,23 +124,44 @@ class FilmListener : public Listener {
     }
   }
 
-  std::vector<MatrixLearning> measured(const Moment& m) {
-    return record_.measure(m.values, *prepared_.pool);
+  // Adds the frame of this moment, of which `known` has the losses. Its sample; "" if there is no
+  // frame.
+  std::string add(Frame known, const Moment& m) {
+    known.step = m.state.step;
+    known.matrices = record_.measure(m.values, *prepared_.pool);
+    return unless_impossible([&] {
+      const FilmedFrame filmed = film_.frame(std::move(known), m.used);
+      run_.append(kFilm, line_of(filmed.frame));
+      if (filmed.frame.end) return filmed.sample;
+      frames_.push_back({filmed.frame.step, std::isfinite(filmed.frame.valid_loss)});
+      if (const auto too_many = surplus(frames_, film_.cost()); !too_many.empty()) {
+        run_.change_frames(too_many);
+        std::erase_if(frames_, [&](const FrameStep& f) { return too_many.contains(f.step); });
+      }
+      return filmed.sample;
+    });
   }
 
-  // The frame's sample; "" if there is no frame: if the run has diverged, training itself finds
-  // out.
-  std::string add(const Shot& shot) try {
-    const Frame frame = film_.frame(shot);
-    run_.append(kFilm, frame.line);
-    frames_.push_back({shot.step, std::isfinite(shot.valid_loss)});
-    if (const auto too_many = surplus(frames_, film_.cost()); !too_many.empty() && !shot.end) {
-      run_.drop_frames(too_many);
-      std::erase_if(frames_, [&](const FrameStep& f) { return too_many.contains(f.step); });
-    }
-    return frame.sample;
+  // Adds the frame of an earlier step's checkpoint.
+  void add_best(const BestCheckpoint& best) {
+    record_ = LearningRecord(prepared_.model.table);  // makes room
+    unless_impossible([&] {
+      ParamVec<float> values(prepared_.model.table.size());
+      const Checkpoint checkpoint = Checkpoint::open(run_.checkpoints() / best.folder);
+      checkpoint.load_model(tensor_slots(prepared_.model.table, values));
+      const Frame known{.step = best.step, .valid_loss = best.valid_loss, .end = true};
+      run_.change_frames({}, line_of(film_.frame(known, values).frame));
+      return std::string();
+    });
+  }
+
+  // A frame's sample, or "": if the run has diverged, training itself finds out, and a checkpoint
+  // that cannot be read has no frame.
+  template <class Make>
+  std::string unless_impossible(Make&& make) try {
+    return make();
   } catch (const Error& e) {
-    if (e.exit() != Exit::diverged) throw;
+    if (e.exit() != Exit::diverged && e.exit() != Exit::store) throw;
     return "";
   } catch (const std::bad_alloc&) {
     on_ = false;
@@ -154,15 +174,15 @@ class FilmListener : public Listener {
   Log& log_;
   Film film_;
   LearningRecord record_;
-  std::vector<FrameStep> frames_;
+  std::vector<FrameStep> frames_;  // but for those marked `end`
   bool on_ = false, looks_ = false, validates_ = false;
   double valid_loss_ = kNotMeasured;  // of the last step
 };
 
 }  // namespace
 
-std::unique_ptr<Listener> film_listener(const Heard& heard) {
-  return std::make_unique<FilmListener>(heard);
+std::unique_ptr<Listener> film_listener(const ListenerContext& context) {
+  return std::make_unique<FilmListener>(context);
 }
 
 }  // namespace heed

@@ -1,6 +1,6 @@
 // What a training announces, and who listens. The trainer knows none of its listeners, and trains
 // the same numbers without any. A listener is a class in a file of its own and a row in
-// listeners(), which has its factory: NAME_listener(const Heard&).
+// listeners(), which has its factory: NAME_listener(const ListenerContext&).
 #pragma once
 
 #include <memory>
@@ -52,7 +52,7 @@ class Listener {
 using Listeners = std::vector<std::unique_ptr<Listener>>;
 
 // What a listener may know of a run. References must outlive it.
-struct Heard {
+struct ListenerContext {
   const PreparedRun& prepared;
   RunWriter& run;
   Log& log;
@@ -60,6 +60,6 @@ struct Heard {
 };
 
 // Those of heed train and heed resume.
-Listeners listeners(const Heard& heard);
+Listeners listeners(const ListenerContext& context);
 
 }  // namespace heed

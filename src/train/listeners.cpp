@@ -4,7 +4,7 @@
 namespace heed {
 
 // Each in its own file, NAME_listener.cpp.
-using MakeListener = std::unique_ptr<Listener>(const Heard&);
+using MakeListener = std::unique_ptr<Listener>(const ListenerContext&);
 MakeListener terminal_listener, metrics_listener, yardsticks_listener, film_listener,
     remarks_listener;
 
@@ -12,9 +12,9 @@ MakeListener terminal_listener, metrics_listener, yardsticks_listener, film_list
 constexpr MakeListener* kListeners[] = {terminal_listener, metrics_listener, yardsticks_listener,
                                         film_listener, remarks_listener};
 
-Listeners listeners(const Heard& heard) {
+Listeners listeners(const ListenerContext& context) {
   Listeners all;
-  for (MakeListener* make : kListeners) all.push_back(make(heard));
+  for (MakeListener* make : kListeners) all.push_back(make(context));
   return all;
 }
 

@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "data/batch_feed.h"
 #include "evaluate/scorer.h"
-#include "show/learning_record.h"
+#include "show/film.h"
 #include "step/optimizer.h"
 
 namespace heed {
@@ -47,8 +47,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   plan.activations = 4.0 * floats * workers;
   plan.data = ids;
 
-  plan.record = 4.0 * (2.0 * static_cast<double>(recorded_size(model.table)) +
-                       static_cast<double>(model.table.size()));  // a frame's gradient (the pull)
+  plan.record = film_memory(model.table);
   // Forward only: the room of one block.
   const double scored = std::max<double>({1.0 * longest, 1.0 * kForwardTokens, 2 * held_out});
   const double scored_side = both ? scored / 2 : scored;

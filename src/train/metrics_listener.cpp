@@ -6,7 +6,7 @@ namespace {
 
 class Metrics : public Listener {
  public:
-  explicit Metrics(const Heard& heard) : run_(heard.run) {}
+  explicit Metrics(const ListenerContext& context) : run_(context.run) {}
   void logged(const TrainEvent& line) override { run_.append(kMetrics, line_of(line)); }
   void validated(const ValidEvent& line, const Moment&) override {
     run_.append(kMetrics, line_of(line));
@@ -18,8 +18,8 @@ class Metrics : public Listener {
 
 }  // namespace
 
-std::unique_ptr<Listener> metrics_listener(const Heard& heard) {
-  return std::make_unique<Metrics>(heard);
+std::unique_ptr<Listener> metrics_listener(const ListenerContext& context) {
+  return std::make_unique<Metrics>(context);
 }
 
 }  // namespace heed

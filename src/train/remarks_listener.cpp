@@ -7,11 +7,11 @@ namespace {
 
 class Remarks : public Listener {
  public:
-  explicit Remarks(const Heard& heard) : log_(heard.log) {}
-  void logged(const TrainEvent& line) override { curves_.train.push_back(line); }
+  explicit Remarks(const ListenerContext& context) : log_(context.log) {}
+  void logged(const TrainEvent& line) override { logged_.train.push_back(line); }
   void validated(const ValidEvent& line, const Moment&) override {
-    curves_.held_out.push_back(line);
-    const std::string text = said_ ? "" : overfitting(curves_);
+    logged_.valid.push_back(line);
+    const std::string text = said_ ? "" : overfitting(logged_);
     if (text.empty()) return;
     log_.info(text);
     said_ = true;
@@ -19,14 +19,14 @@ class Remarks : public Listener {
 
  private:
   Log& log_;
-  LossCurves curves_;  // of this process
+  LoggedEvents logged_;  // of this process
   bool said_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Listener> remarks_listener(const Heard& heard) {
-  return std::make_unique<Remarks>(heard);
+std::unique_ptr<Listener> remarks_listener(const ListenerContext& context) {
+  return std::make_unique<Remarks>(context);
 }
 
 }  // namespace heed

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -75,10 +74,8 @@ void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config, co
 // The steps that take so long at the speed that the run has logged, the median.
 std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
   std::vector<double> speeds;
-  for_each_event(run.folder, [&](const nlohmann::ordered_json& line) {
-    const auto event = event_from<TrainEvent>(line);
-    if (event && event->tokens_per_second > 0) speeds.push_back(event->tokens_per_second);
-  });
+  for (const TrainEvent& event : read_events(run.folder).train)
+    if (event.tokens_per_second > 0) speeds.push_back(event.tokens_per_second);
   if (speeds.empty() || run.steps_done() == 0)
     throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
                 "--more N, in steps");

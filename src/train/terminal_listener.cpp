@@ -41,12 +41,12 @@ const char* in_words(Stop stop) {
 
 class Terminal : public Listener {
  public:
-  explicit Terminal(const Heard& heard)
-      : log_(heard.log),
-        run_(heard.run),
-        end_(heard.prepared.plan.steps),
-        metric_(translation_metric(heard.prepared.config.train.select_by)),
-        begin_(heard.begin) {}
+  explicit Terminal(const ListenerContext& context)
+      : log_(context.log),
+        run_(context.run),
+        end_(context.prepared.plan.steps),
+        metric_(translation_metric(context.prepared.config.train.select_by)),
+        begin_(context.begin) {}
 
   void began(const Moment&) override {
     log_.info(
@@ -116,8 +116,8 @@ class Terminal : public Listener {
 
 }  // namespace
 
-std::unique_ptr<Listener> terminal_listener(const Heard& heard) {
-  return std::make_unique<Terminal>(heard);
+std::unique_ptr<Listener> terminal_listener(const ListenerContext& context) {
+  return std::make_unique<Terminal>(context);
 }
 
 }  // namespace heed

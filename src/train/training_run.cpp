@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/folders.h"
 #include "base/format.h"
@@ -66,10 +65,8 @@ void say_start(Log& log, const PreparedRun& run) {
 void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& run, Log& log) {
   const std::string here = blas_core_type();
   std::string before = of_start;
-  for_each_event(run.path(), [&](const nlohmann::ordered_json& line) {
-    if (const auto event = event_from<RunEvent>(line); event && event->core_type)
-      before = *event->core_type;
-  });
+  for (const RunEvent& event : read_events(run.path()).events)
+    if (event.core_type) before = *event.core_type;
   if (before.empty() || before == here) return;
   const std::string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
@@ -118,10 +115,8 @@ struct SetAside {
 // Nothing if it never did, or if that is not there any more.
 std::optional<SetAside> set_aside_of(const RunWriter& run) {
   std::string name;
-  for_each_event(run.path(), [&](const nlohmann::ordered_json& line) {
-    if (const auto event = event_from<RunEvent>(line); event && event->event == kSetAside)
-      name = event->text;
-  });
+  for (const RunEvent& event : read_events(run.path()).events)
+    if (event.event == kSetAside) name = event.text;
   const fs::path folder = folder_of(run.path()) / fs::path(name).filename();
   const auto best = !name.empty() && is_run(folder) ? best_checkpoint(folder) : std::nullopt;
   return best ? std::optional(SetAside{shell_word(folder.string()), *best}) : std::nullopt;

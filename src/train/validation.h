@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "data/objective.h"
-#include "store/run_events.h"
+#include "store/run_records.h"
 #include "store/state.h"
 #include "train/prepared_run.h"
 

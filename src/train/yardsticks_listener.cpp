@@ -15,12 +15,12 @@ namespace {
 
 class YardsticksListener : public Listener {
  public:
-  explicit YardsticksListener(const Heard& heard) : heard_(heard) {}
+  explicit YardsticksListener(const ListenerContext& context) : context_(context) {}
 
   void began(const Moment&) override {
-    const auto& [p, run, log, ignored] = heard_;
+    const auto& [p, run, log, ignored] = context_;
     if (!p.config.data.has_validation()) return;
-    yardsticks_ = logged_yardsticks(run.path());
+    yardsticks_ = read_events(run.path()).yardsticks;
     if (!yardsticks_.empty()) return;
     if (const double available = available_memory(); p.memory.yardsticks > available)
       return log.info(fmt::format("skipping the yardsticks: they may need {}, and {} is free",
@@ -28,14 +28,14 @@ class YardsticksListener : public Listener {
     yardsticks_ = measure_yardsticks(*make_objective(p.config), *p.tokenizers.target, p.data.train,
                                      p.data.valid, *p.pool, [] { return stop_signal() != 0; });
     if (yardsticks_.empty()) return;
-    run.append(kMetrics, yardsticks_metrics(yardsticks_));
+    run.append(kMetrics, line_of(YardsticksEvent{0, yardsticks_}));
     say();
   }
 
   void ended(Stop, const Moment&) override {
-    const auto best = heard_.run.best();
+    const auto best = context_.run.best();
     if (best && std::isfinite(best->valid_loss) && !yardsticks_.empty())
-      heard_.log.info(compared(best->valid_loss, yardsticks_));
+      context_.log.info(compared(best->valid_loss, yardsticks_));
   }
 
  private:
@@ -43,24 +43,25 @@ class YardsticksListener : public Listener {
     std::vector<std::string> nats, bits, parts;
     for (const Yardstick& y : yardsticks_) {
       nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
-      if (y.bits_per_byte) bits.push_back(fmt::format("{} {:.3f}", y.name, *y.bits_per_byte));
+      if (std::isfinite(y.bits_per_byte))
+        bits.push_back(fmt::format("{} {:.3f}", y.name, y.bits_per_byte));
       if (!y.part.empty()) parts.push_back(y.name + " with " + y.part);
     }
-    Log& log = heard_.log;
+    Log& log = context_.log;
     log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
     if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
     if (!parts.empty())
       log.info("(measured with a part of the training text: " + listed(parts) + ")");
   }
 
-  Heard heard_;
+  ListenerContext context_;
   Yardsticks yardsticks_;
 };
 
 }  // namespace
 
-std::unique_ptr<Listener> yardsticks_listener(const Heard& heard) {
-  return std::make_unique<YardsticksListener>(heard);
+std::unique_ptr<Listener> yardsticks_listener(const ListenerContext& context) {
+  return std::make_unique<YardsticksListener>(context);
 }
 
 }  // namespace heed

@@ -36,6 +36,12 @@ class AblateTest(RunsTest):
         shown = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
         self.assertEqual([p["name"] for p in shown["parts"]], [p["name"] for p in a["parts"]])
 
+    def test_the_held_out_data_is_where_the_run_says_it_is_now(self):
+        (self.folder / "a.txt").rename(self.folder / "moved.txt")
+        self.check("resume", "text", "--more", 2, "--set", f"data.train={self.folder / 'moved.txt'}")
+        a, = self.json("ablate", "text", "--checkpoint", "step-8", "--limit", 5)
+        self.assertEqual(a["step"], 8)
+
     def test_a_run_without_held_out_data_is_refused(self):
         self.check("ablate", "none", status=2, facts=["data.valid_fraction", "0"])
 

@@ -86,8 +86,8 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"evaluate run --data a.txt", {"--file"}},
       {"evaluate run --source a.txt", {"--file"}},
       {"evaluate run --target a.txt", {"--target", "--target-file"}},
-      {"report run --out a.html", {"--output"}},
-      {"attend run --out a.html", {"--output"}},
+      {"report run --out a.html", {"--out", "--html"}},
+      {"attend run --output a.html", {"--output", "--html"}},
       {"tokenize run --source", {"--side"}},
       {"inspect run --lr 1", {"--lr"}},
   };

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from runs import RunsTest, text
+from runs import RunsTest, seal, text
 
 FAMILIES = {"prefix_lm": 3, "causal_lm": 1, "masked_lm": 1, "seq2seq": 3, "span_corruption": 3}  # kinds of attention
 STEPS = [0, 1, 2, 4, 8, 10, 16, 20]  # of config()
@@ -72,7 +72,7 @@ class FilmTest(RunsTest):
                 config = self.config(family=family, train__ema_decay=0.9)
                 self.train(config, family, "--threads", 1)
                 self.train(config, family + "2", "--threads", 2, "--stop-at", 3)
-                self.assertEqual(self.steps_of_film(family + "2"), [0, 1, 2])
+                self.assertEqual(self.steps_of_film(family + "2"), [0, 1, 2, 3])
                 self.resume(family + "2", "--threads", 3, "--stop-at", 10)
                 self.resume(family + "2", "--threads", 2)
                 self.same_film(family, family + "2")
@@ -130,7 +130,9 @@ class FilmTest(RunsTest):
             time.sleep(0.005)
         p.send_signal(signal.SIGINT)
         p.communicate(timeout=60)
-        self.assertEqual(self.steps_of_film(), [0, 1])
+        self.assertEqual(self.steps_of_film(), [0, 1, 2])
+        self.assertEqual((self.film()[1][-1]["end"], self.film()[1][-1]["valid_loss"]), (True, None))
+        self.assertEqual(self.report()["frames"][-1]["step"], 2)  # the page shows where the run stopped
         self.resume("run")
         self.train(config, "whole")
         # All but what was known in the moment of the update alone.
@@ -165,10 +167,10 @@ class FilmTest(RunsTest):
                  "another": lambda: path.write_text(whole.replace("probe", "prob", 1)),
                  "binary": lambda: path.write_bytes(bytes(range(256)) * 100)}[damage]()
                 self.check("verify", self.folder / damage, status=0 if damage in ("missing", "empty") else 4)
-                self.assertEqual([f["step"] for f in self.report(damage)["frames"]][-1], 9)
+                self.assertEqual(self.report(damage)["frames"], [])
                 self.resume(damage, timeout=30)
                 self.same_checkpoint("whole", damage, 20)
-                self.assertEqual([f["step"] for f in self.report(damage)["frames"]][-1], 20)
+                self.assertEqual(self.report(damage)["last_step"], 20)
 
     def test_the_report_shows_the_film_and_the_last_step(self):
         self.train(self.config(), "run", "--stop-at", 18)
@@ -177,31 +179,41 @@ class FilmTest(RunsTest):
         self.assertEqual([f["step"] for f in data["frames"]], [0, 1, 2, 4, 8, 10, 16, 18])
         for shown, frame in zip(data["frames"], frames):
             self.assertEqual((shown["weights"], shown["written"]), (frame["weights"], frame["written"]))
-        (self.folder / "a.txt").unlink()
-        data = self.report()
-        self.assertEqual([f["step"] for f in data["frames"]], [0, 1, 2, 4, 8, 10, 16])
-        self.assertIn("the data cannot be read", data["notes"][0])
 
-    def test_the_report_of_a_whole_film_reads_no_data(self):
+    def test_the_report_reads_neither_data_nor_weights(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}, train__max_steps=16))
         data = self.report()
         self.assertEqual(data["frames"][-1]["step"], 16)
+        self.assertEqual(data["parameter_count"], self.json("inspect", "run")[0]["parameters"])
         (self.folder / "a.txt").unlink()
+        for tensors in self.checkpoints().glob("*/*.safetensors"):
+            tensors.write_bytes(b"")
         self.assertEqual(self.report(), data)
         self.assertEqual(data["notes"], ["Nothing was held out: the texts are training data."])
 
-    def test_a_frame_of_the_film_is_that_of_its_checkpoint(self):
-        self.train(self.config(train__ema_decay=0.9))
-        filmed = self.report()["frames"]
-        lines = self.path().read_text().splitlines(keepends=True)
-        self.path().write_text("".join(lines[:-1]))
-        self.assertEqual([f["step"] for f in filmed][-1], 20)
-        for film in (self.path(), None):
-            if film is None:
-                self.path().unlink()
-            made = self.report()["frames"][-1]
-            for key in ("step", "weights", "written", "probe_loss"):
-                self.assertEqual(made[key], filmed[-1][key], key)
+    def test_the_best_checkpoint_has_a_frame_when_the_run_stops(self):
+        config = self.config(train__ema_decay=0.9, train__eval_every=3, train__save_every=3, train__keep_last=0)
+        self.train(config, "there", "--stop-at", 15)
+        there, = (frame for frame in self.film("there")[1] if frame["step"] == 15)
+        self.train(config, "run", "--stop-at", 18)
+        self.assertNotIn(15, self.steps_of_film())  # by now its stretch has another
+        whole = self.path().read_text()
+        state = self.checkpoints() / "step-00000015" / "state.json"
+        state.write_text(re.sub(r'"valid_loss": [0-9.]+', '"valid_loss": 0.5', state.read_text()))
+        seal(state.parent)
+        self.resume("run", "--stop-at", 19)
+        self.assertEqual(self.link("best"), 15)
+        best, stop = (frame for frame in self.film()[1] if "end" in frame)
+        self.assertEqual((best["step"], best["valid_loss"], stop["step"]), (15, 0.5, 19))
+        for key in ("weights", "pull", "heads", "written", "probe_loss", "entropy"):
+            self.assertEqual(best[key], there[key], key)
+        self.assertEqual(self.report()["learning"][-1]["step"], 19)
+        self.check("verify", "run")
+        self.resume("run")
+        ends = [f["step"] for f in self.film()[1] if "end" in f]
+        self.assertEqual(ends, [15, 20])
+        kept = [line for line in self.path().read_text().splitlines(keepends=True) if '"end":true' not in line]
+        self.assertEqual("".join(kept), whole)
 
     def test_the_film_of_a_run_that_was_given_its_weights_begins_with_them(self):
         self.train(self.config(train__max_steps=18), "first")
@@ -215,8 +227,8 @@ class FilmTest(RunsTest):
                                                           "decoder_layers": 43}, train__max_steps=2))
         probe, frames = self.film()
         self.assertEqual([(f["step"], f["weights"]) for f in frames], [(0, []), (1, []), (2, [])])
-        data = self.report()  # which has the maps of the last step
-        self.assertEqual([(f["step"], len(f["weights"])) for f in data["frames"]], [(2, 1)])
+        data = self.report()
+        self.assertEqual([f["written"] for f in data["frames"]], [f["written"] for f in frames])
         self.assertEqual([r["matrices"] for r in data["learning"]], [f["matrices"] for f in frames])
 
     def test_keys_that_a_film_may_have_one_day_are_passed_over(self):

@@ -109,7 +109,8 @@ class OwnText(RunsTest):
                 self.assertNotIn(wrong, filled)
             self.assertRegex(filled, "›[^›‹]*‹" if like == "t5" else "›[^›‹]+‹")  # t5 may write nothing for a span
             frames = [json.loads(line) for line in (self.folder / run / "film.jsonl").read_text().splitlines()][1:]
-            self.assertEqual(filled.splitlines()[0], "  | " + frames[-1]["filled"].splitlines()[0])
+            best, = (frame for frame in frames if frame["step"] == self.link("best", run))
+            self.assertEqual(filled.splitlines()[0], "  | " + best["filled"].splitlines()[0])
         self.start("mine.txt", "--like", "gtp", status=USAGE, facts="--like")
 
     def test_texts_of_every_kind_train(self):

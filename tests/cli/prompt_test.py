@@ -32,7 +32,7 @@ class Prompt(RunsTest):
                 ("attend", "masked", [], ["the old [MASK]", "mill"]),
                 ("attend", "text", ["--layer", 0], ["the mill"]),
                 ("neighbors", "masked", ["--top-k", 3], ["the - old + mill", "river"]),
-                ("score", "text", ["--tokens"], ["the old", "he saw"]),
+                ("score", "text", ["--tokens", "--json"], ["the old", "he saw"]),
                 ("score", "pairs", [], ["the old ||| old the"]),
                 ("tokenize", "masked", [], ["the [MASK] old", "mill"]),
                 ("tokenize", "text", ["--json"], ["the"])):

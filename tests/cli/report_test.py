@@ -46,7 +46,7 @@ class ReportTest(ReportsTest):
         self.assertEqual([r["keys"] for r in runs], [{"model.d_ff": 16}, {"model.d_ff": 24}])
         for r in runs:
             alone = json.loads(self.out("report", r["run"], "--json"))
-            self.assertEqual(*([x["best_loss"], x["train"], x["valid"], x["ends"]] for x in (r, alone)))
+            self.assertEqual(*([x["best_loss"], x["train"], x["valid"]] for x in (r, alone)))
         self.check("report", "one", "two", "--html", "page.html")
         self.check("report", "one", "none", "--html", "other.html", status=STORE, facts="none")
         self.assertFalse((self.folder / "other.html").exists())
@@ -80,7 +80,7 @@ class ReportTest(ReportsTest):
                     for name in names:
                         self.assertEqual(len(data[kind][name]), len(data[kind]["steps"]))
                         self.assertTrue(all(x >= 0 for x in data[kind][name]), name)
-                self.assertTrue(any("_attn.q_proj.weight" in p["name"] for p in data["parameters"]))
+                self.assertTrue(any("_attn.q_proj.weight" in name for name in data["learning"][-1]["matrices"]))
                 self.assertIn('"batch_tokens": 100', data["config"])
                 self.assertNotIn("://", page)
 

@@ -28,5 +28,3 @@ class ReportsTest(RunsTest):
         """A byte b for each weight (b / 255)^2."""
         return [(b / 255)**2 for b in base64.b64decode(packed)]
 
-    def forget_film(self, run="run"):
-        (self.folder / run / "film.jsonl").unlink()

@@ -43,6 +43,13 @@ class ListOfRuns(RunsTest):
         os.utime(self.folder / "runs/first/report.html", (2e9, 2e9))
         self.assertEqual(self.rows()["first"]["date"], rows["first"]["date"])
 
+    def test_a_name_cannot_control_a_terminal_behind_a_pipe(self):
+        (self.folder / "runs/first").rename(self.folder / "runs/fi\x1b[2Jrst")
+        for args in ([], ["--tsv"]):
+            shown = self.out("runs", *args)
+            self.assertNotIn("\x1b", shown)
+            self.assertIn("fi<0x1B>[2Jrst", shown)
+
     def test_states(self):
         self.train(self.config("s", **SMALL), "runs/stopped", "--stop-at", 5)
         shutil.copytree(self.folder / "runs/first", self.folder / "runs/damaged", symlinks=True)

@@ -33,16 +33,29 @@ class Screen(RunsTest):
 
     def test_a_training_an_evaluation_and_a_table_fit(self):
         (self.folder / "mine.txt").write_text(text(3000))
+        self.config("c", **SMALL)
         for columns in (60, 80):
             words = self.shown("train", "mine.txt", "--stop-at", 4, "--force", columns=columns)
             self.assertEqual(self.too_wide(words, columns), [])
             self.assertEqual(words.count("gnorm: length of"), 1)
             for command in ("\n  heed train", "\n  heed resume runs/mine\n"):
                 self.assertIn(command, words)
-            for args in (("evaluate", "run"), ("inspect", "run"), ("sample", "nowhere"), ("ablate", "run"), ("--help",)):
+            for args in (("evaluate", "run"), ("inspect", "run"), ("sample", "nowhere"), ("ablate", "run"), ("--help",), ("runs", "."),
+                         ("score", "run", "the old mill", "--tokens"), ("gradcheck", "c.json"), ("verify", "run"),
+                         ("bench", "c.json", "--steps", 2), ("neighbors", "run", "a")):
                 words = self.shown(*args, columns=columns, status=4 if "nowhere" in args else 0)
                 self.assertEqual(self.too_wide(words, columns), [], args)
         self.assertIn("better than ", self.out("evaluate", "run"))
+
+    def test_columns_leave_a_table_in_their_order_and_long_cells_are_cut(self):
+        for columns, headings in ((120, "tensor norm moved cosine gradient update at start shape"),
+                                  (80, "tensor norm moved cosine update"), (60, "tensor norm moved")):
+            rows = self.shown("inspect", "run", columns=columns).splitlines()
+            self.assertTrue([row for row in rows if row.split() == headings.split()], (columns, rows))
+        for columns in (60, 80):
+            rows = self.shown("score", "run", "the old mill", "--tokens", columns=columns).splitlines()
+            self.assertEqual(rows[1].split(), ["log-prob.", "token", "rank", "entropy", "expected"])
+            self.assertEqual(len(rows), 2 + len("the old mill"))
 
     def test_a_missing_value_is_asked_for_in_words(self):
         self.check("resume", "run", "--more", status=2, facts="--more")

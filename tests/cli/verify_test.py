@@ -252,7 +252,7 @@ class Verify(RunsTest):
         path = self.checkpoint(12) / "state.json"
         path.write_text(path.read_text().replace('"format": 5', '"format": 4'))
         seal(self.checkpoint(12))
-        for command in ("verify", "evaluate", "resume", "report"):
+        for command in ("verify", "evaluate", "resume"):
             args = ["--checkpoint", "last"] if command == "evaluate" else []
             r = self.check(command, self.folder / "run", *args, status=STORE)
             self.assertNotIn("damaged", r.err)

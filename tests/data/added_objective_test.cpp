@@ -167,11 +167,10 @@ TEST_F(AddedObjective, IsLookedIntoAndReported) {
   const json j = json::parse(heed({"attend", at("run"), "beda", "--json"}));
   EXPECT_EQ(j["source_tokens"], json({"[BACK]", "b", "e", "d", "a"}));
   EXPECT_EQ(j["target_tokens"], json({"<s>", "a", "d", "e", "b"}));
-  const Report report = make_report(at("run"));
-  const std::string prompt = report.film.probe["prompts"][0],
-                    right = report.film.probe["expected"][0];
+  const ShortJson shown = report(at("run"));
+  const std::string prompt = shown["prompts"][0], right = shown["expected"][0];
   EXPECT_EQ(right, std::string(prompt.rbegin(), prompt.rend()));
-  EXPECT_EQ(report.film.frames.back()["written"][0], right);
+  EXPECT_EQ(shown["frames"].back()["written"][0], right);
 }
 
 }  // namespace

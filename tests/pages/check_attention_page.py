@@ -129,7 +129,7 @@ def check_pull(browser, page):
     """The third view is the pull, in shares of the head's strongest; without --pull there is none."""
     browser.open(page, 1440)
     check(browser.value("document.querySelectorAll('#views input').length") == 3, "a view without --pull")
-    check(browser.value("document.getElementById('pulled').hidden"), "the pull is explained without --pull")
+    check(browser.value("document.getElementById('about-view').textContent === ''"), "the pull is explained without --pull")
     pulled = made["folder"] / "pulled.html"
     attend = [made["heed"], "attend", made["folder"] / "run", TEXT, "--target", TEXT, "--pull"]
     subprocess.run([*attend, "--html", pulled], check=True)

@@ -23,6 +23,8 @@ CONFIG = {
 }
 WORDS = "the quick <b>brown</b> fox jumps over lazy dogs and </script> a sleeping & snoring cat".split()
 
+made = {}
+
 
 def events_of(page):
     return [json.loads(line) for line in (page.parent / "run" / "metrics.jsonl").read_text().splitlines()]
@@ -32,6 +34,7 @@ def make_page(heed, folder):
     (folder / "text").write_text("".join(" ".join(WORDS[(i * i + 3 * j) % len(WORDS)] for j in range(9)) + ".\n"
                                          for i in range(400)))
     run = train(heed, folder, CONFIG)
+    made["heed"] = heed
     page = folder / "page.html"
     subprocess.run([heed, "report", run, "--html", page], check=True)
     return page
@@ -204,7 +207,7 @@ def check_texts(browser, page):
     terms = browser.value("[...document.querySelectorAll('#samples dt')].map((e) => e.textContent)")
     check(terms == ["before training", "step 4", "step 20", "step 60", "reference"], f"texts of {terms}")
     body = browser.value("document.body.innerText")
-    for part in ("What it wrote", "Parameters", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
+    for part in ("What it wrote", "Matrices", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
         check(part in body, f"there is no “{part}”")
     rows = browser.value("document.querySelectorAll('#data-of-curves tbody tr').length")
     check(rows == 6 + 3, f"{rows} rows of numbers")
@@ -220,7 +223,7 @@ def check_keyboard(browser, page):
     check(browser.value("document.querySelectorAll('main b').length") == 0, "a word became an element")
     stops = tab_stops(browser, 60)
     for place in [("step", "INPUT"), ("kinds", "INPUT"), ("heads", "BUTTON"), ("learning", "SUMMARY"),
-                  ("parameters", "DIV"), ("config", "DIV")]:
+                  ("matrices", "DIV"), ("config", "DIV")]:
         check(place in stops, f"{place} can't be reached; tab stops are {stops}")
     check(sum(place == "heads" for place, _ in stops) == 1, "the heads are more than one stop of the tab key")
 
@@ -247,6 +250,36 @@ def check_keyboard(browser, page):
     changes(browser, "Enter", "document.querySelectorAll('#learning details[open]').length", "a summary doesn't open")
 
 
+def check_odd_films(browser, page):
+    """A page draws what it can of a film with kinds that nobody knows, with odd names, of other sizes, and without maps."""
+    film, other = page.parent / "run" / "film.jsonl", page.parent / "other.html"
+    whole = film.read_text()
+
+    def without_maps(line):
+        frame = json.loads(line)
+        return json.dumps({key: [] if key == "weights" else x for key, x in frame.items() if key not in ("pull", "heads")})
+
+    def drawn(text):
+        film.write_text(text)
+        subprocess.run([made["heed"], "report", page.parent / "run", "--html", other, "--quiet"], check=True)
+        browser.open(other, 1440)
+        check(not browser.errors, f"an odd film: {browser.errors}")
+        check("max_steps" in browser.value("document.querySelector('#config pre').textContent"), "the page ends early")
+        return browser.value("[data.kinds.length, data.frames.length, document.querySelectorAll('#map td').length > 0]")
+
+    kinds, frames, _ = drawn(whole)
+    check(drawn(whole.replace('"decoder"', '"x"')) == [kinds - 1, frames, True], "an unknown kind")
+    check(drawn(whole.replace('"cross"', '"__proto__"')) == [kinds - 1, frames, True], "a kind of an odd name")
+    check(drawn(whole.replace('"embed_tokens.weight"', '"__proto__"')) == [kinds, frames, True], "a matrix of an odd name")
+    check(drawn(whole.replace('"weights":["', '"weights":["AAAA', 1)) == [kinds, frames - 1, True], "a map of another size")
+    probe, *lines = whole.splitlines()
+    check(drawn("\n".join([probe, *map(without_maps, lines)]) + "\n") == [kinds, frames, False], "a film without maps")
+    go_to(browser, "step", 60)
+    changes(browser, "Home", "document.querySelector('.now .chosen').textContent", "the texts do not follow the slider")
+    check(drawn("")[1:] == [0, False], "no film")
+    film.write_text(whole)
+
+
 if __name__ == "__main__":
     check_page("report", make_page, check_charts, check_lines, check_reading, check_yardsticks, check_texts, check_film,
-               check_keyboard)
+               check_keyboard, check_odd_films)

@@ -11,10 +11,10 @@ namespace {
 using testing::HasSubstr;
 
 // Held-out losses at steps 100, 200, ...; training loss falls to 1 / step unless it is given.
-LossCurves curves(const std::vector<double>& held_out, double slope = -1) {
-  LossCurves c;
+LoggedEvents curves(const std::vector<double>& held_out, double slope = -1) {
+  LoggedEvents c;
   for (std::size_t i = 0; i < held_out.size(); ++i)
-    c.held_out.push_back({.step = static_cast<std::int64_t>(100 * (i + 1)), .loss = held_out[i]});
+    c.valid.push_back({.step = static_cast<std::int64_t>(100 * (i + 1)), .loss = held_out[i]});
   for (int step = 10; step <= 100 * static_cast<int>(held_out.size()); step += 10)
     c.train.push_back({.step = step, .loss = 10 + slope * step / 1000.0});
   return c;
@@ -34,14 +34,14 @@ TEST(Overfitting, IsNotSaidOfNoise) {
 
 TEST(Overfitting, IsNotSaidWhereTrainingLossRisesTooOrIsNotKnown) {
   EXPECT_EQ(overfitting(curves({3, 2, 2.3, 2.4}, 1)), "");
-  LossCurves c = curves({3, 2, 2.3, 2.4});
+  LoggedEvents c = curves({3, 2, 2.3, 2.4});
   c.train.clear();
   EXPECT_EQ(overfitting(c), "");
   EXPECT_EQ(overfitting({}), "");
 }
 
 TEST(Overfitting, ComparesMeansOfTrainingLosses) {
-  LossCurves c = curves({3, 2, 2.3, 2.4}, 1);
+  LoggedEvents c = curves({3, 2, 2.3, 2.4}, 1);
   c.train.back().loss = 9.5;  // one lucky batch
   EXPECT_EQ(overfitting(c), "");
 }

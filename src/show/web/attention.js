@@ -51,11 +51,6 @@ function drawNext() {
     element("td", { class: "bar" }, bar("weight", p)), element("td", {}, token === follows ? "comes next" : ""))));
 }
 
-function pullInWords(pull) {
-  const place = (x) => `“${shown(keys()[pull.indexOf(x)])}” (${short(x)})`, [least, most] = [Math.min(...pull), Math.max(...pull)];
-  return most > 0 ? `The loss pulls it to ${place(most)} and away from ${place(least)}.` : "The loss does not pull this row.";
-}
-
 function drawToken() {
   const w = weights(at.query), s = shares(at.query), l = lengths(), token = `“${shown(queries()[at.query])}”`;
   [...$("queries").children].forEach((button, q) => {
@@ -71,12 +66,12 @@ function drawToken() {
   $("summary").textContent = `${task} looks at ` +
     order.map((k) => `“${shown(keys()[k])}” (position ${k}) ${percent(w[k])}, contribution ${percent(s[k])}`)
       .join("; ") + ".";
-  const pull = hasPull() ? data.pull[kind().name][at.layer][at.head][at.query] : null;
-  if (pull) $("summary").textContent += " " + pullInWords(pull);
+  const more = views.filter((view) => view.numbers), columns = more.map((view) => view.numbers(at.query));
+  for (const view of more) $("summary").textContent += " " + view.inWords(at.query);
   drawNext();
   $("numbers").replaceChildren(...rowsOf(["token", "position", "weight", "‖V W_O‖", "contribution", "share",
-    ...(pull ? ["pull"] : [])], keys().map((key, k) => [shown(key), k, w[k].toFixed(4), l[k].toFixed(3),
-    (w[k] * l[k]).toFixed(4), percent(s[k]), ...(pull ? [short(pull[k])] : [])])));
+    ...more.map((view) => view.name.toLowerCase())], keys().map((key, k) => [shown(key), k, w[k].toFixed(4), l[k].toFixed(3),
+    (w[k] * l[k]).toFixed(4), percent(s[k]), ...columns.map((column) => column[k])])));
   [...($("map").tBodies[0]?.rows ?? [])].forEach((row, q) => row.classList.toggle("chosen", q === at.query));
 }
 
@@ -98,8 +93,8 @@ drawTexts();
 const { kind: first, layer, head } = data.start;
 Object.assign(at, { kind: data.kinds.findIndex((k) => k.name === first), layer, head });
 at.query = queries().length - 1;
-startMaps(draw, [{ name: "Weights", colour: "--weight", row: weights },
-  { name: "Contributions", colour: "--share", row: shares }, ...(hasPull() ? [pullView] : [])]);
+views.splice(1, 0, { name: "Contributions", colour: "--share", row: shares });
+startMaps(draw);
 arrows($("queries"), false);
 $("map").addEventListener("pointerover", (event) => {
   const row = event.target.closest("tbody tr");

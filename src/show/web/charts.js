@@ -184,3 +184,4 @@ function chart(title, lines, options = {}) {
     element("figcaption", {}, title + " ", legend, saveButton(of + title, () => saveChart(of + title, picture, legend))),
     picture, reading)];
 }
+const charts = (...figures) => element("div", { class: "charts" }, ...figures.flat());

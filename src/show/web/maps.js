@@ -43,23 +43,6 @@ function headWeights(layer, head) {
   return (known[place] = packed ? Float32Array.from(bytesOf(packed, place * size, size), (b) => (b / 255) ** 2)
     : Float32Array.from(data[kind().name][layer][head].flat()));
 }
-// The pull of the chosen head as shares of its strongest, and that, in nats per unit of score. A frame
-// has a byte for each, the root of its share: 128 is 0.
-const hasPull = () => Boolean(data.pull || frame().pull?.length);
-function pullOfHead() {
-  const head = at.layer * kind().heads + at.head, known = ((frame().pulls ??= {})[at.kind] ??= {});
-  if (known[head]) return known[head];
-  const all = frame().pull?.[at.kind], size = queries().length * keys().length, root = (b) => (b - 128) / 127;
-  const pull = all ? Array.from(bytesOf(all.map, head * size, size), (b) => all.largest * root(b) * Math.abs(root(b)))
-    : hasPull() ? data.pull[kind().name][at.layer][at.head].flat() : Array(size).fill(0);
-  const strongest = pull.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  return (known[head] = { shares: pull.map((x) => (strongest > 0 ? x / strongest : 0)), strongest });
-}
-const pullView = {
-  name: "Pull", colour: "--weight", against: "--share",
-  row: (query) => pullOfHead().shares.slice(query * keys().length, (query + 1) * keys().length),
-  of: () => `in percent of the strongest, ${short(pullOfHead().strongest)} nats per unit of score`,
-};
 // What the chosen head does, in words.
 function drawPattern() {
   const words = frame().words?.[kind().name][at.layer * kind().heads + at.head] ?? data.patterns.find((p) =>
@@ -139,14 +122,16 @@ function drawMap({ name, colour, against, row, of = () => "in percent of each ro
       ...(visible(q) < keys().length ? [element("td", { class: "hidden", colspan: keys().length - visible(q) })] : []))));
 }
 
-// The views of the chosen head: the page's maps, { name, colour, row(query) }, then lines.
-let maps, drawChosen;  // drawChosen() draws the chosen frame, kind and head
+// The views of the chosen head: maps, { name, colour, row(query), perhaps about }, then lines.
+const views = [{ name: "Weights", colour: "--weight", row: weights }];
+let drawChosen;  // drawChosen() draws the chosen frame, kind and head
 
 // `after` ends the caption of a map; lines call chooseRow(query).
 function drawView(chooseRow, after = "") {
-  const map = maps[at.view];
+  const map = views[at.view];
   for (const place of ["map", "lines"]) $(place).replaceChildren();
   $("lines").toggleAttribute("hidden", Boolean(map));
+  $("about-view").textContent = map?.about ?? "";
   if (map) drawMap(map, after);
   else drawLines(chooseRow);
 }
@@ -170,14 +155,13 @@ function radios(place, name, labels, chosen, use) {
   });
 }
 
-function startMaps(draw, pageMaps) {
-  [drawChosen, maps] = [draw, pageMaps];
-  $("pulled").hidden = !maps.includes(pullView);
-  radios($("views"), "view", [...maps.map((map) => map.name), "Lines between words"], 0, (view) => {
+function startMaps(draw) {
+  drawChosen = draw;
+  radios($("views"), "view", [...views.map((map) => map.name), "Lines between words"], 0, (view) => {
     at.view = view;
     drawChosen();
   });
-  $("save").append(saveButton("the chosen head", () => (maps[at.view] ? saveMap(maps[at.view]) : saveLines())));
+  $("save").append(saveButton("the chosen head", () => (views[at.view] ? saveMap(views[at.view]) : saveLines())));
   radios($("kinds"), "kind", data.kinds.map((k) => names[k.name]), at.kind, (i) => {
     at.kind = i;
     choose({ kind: i, ...data.first[kind().name], query: queries().length - 1 });

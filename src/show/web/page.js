@@ -1,9 +1,10 @@
-// Shared by both pages: data, elements, numbers, tables, colours and keys.
+// Shared by the pages: data, elements, numbers, tables, colours and keys.
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
 const svgSpace = "http:" + "//www.w3.org/2000/svg";  // a name, not an address: a page loads nothing
 
 const $ = (id) => document.getElementById(id);
+const find = (selector) => document.querySelector(selector);
 function filled(e, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
   e.append(...children);
@@ -42,6 +43,8 @@ function rowsOf(titles, rows) {
   const head = element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title)));
   return [element("thead", {}, head), element("tbody", {}, ...rows.map(row))];
 }
+
+const numbers = (titles, rows) => element("table", { class: "numbers" }, ...rowsOf(titles, rows));
 
 // Colours between two others, with black or white text, whichever is easier to read.
 function variable(name) {

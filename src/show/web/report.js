@@ -1,10 +1,7 @@
 // The page of `heed report`: one function for each section.
 
 const { train, valid } = data;
-const find = (selector) => document.querySelector(selector);
 const stepName = (step) => (step === 0 ? "before training" : "step " + step);
-const charts = (...figures) => element("div", { class: "charts" }, ...figures.flat());
-const numbers = (titles, rows) => element("table", { class: "numbers" }, ...rowsOf(titles, rows));
 
 function about() {
   const count = (n) => n.toLocaleString("en");
@@ -24,14 +21,13 @@ const same = (x) => x;
 const line = (name, curves, key, of = same) =>
   ({ name, points: curves.steps.map((step, i) => [step, of(curves[key][i])]) });
 
-// The losses of training and of held-out text. The film knows those before the first line of the log;
-// at step 0, that of the text which it shows. A point marks an end that the run went back from.
+// The losses of training and of held-out text. The frames know those before the first line of the log;
+// at step 0, that of the text which they show.
 function losses(of = same) {
   const [training, held] = [line("training", train, "loss", of), line("held out", valid, "loss", of)];
   const begin = data.frames.filter((f) => f.step < (train.steps[0] ?? Infinity));
   training.points.unshift(...begin.map((f) => [f.step, of(f.step === 0 ? f.probe_loss : f.train_loss)]));
-  const ends = data.ends.map((end) => ({ name: "ended first", points: [[end.step, of(end.loss)]] }));
-  return [training, held, ...ends];
+  return [training, held];
 }
 
 // Yardsticks, simpler methods on the same text: lines in the loss chart, and a table.
@@ -80,7 +76,7 @@ function drawCurves() {
     [...rows("training", train), ...rows("held out", valid)]));
 }
 
-// The film: one slider moves through the texts and maps of the frames.
+// One slider moves through the texts and maps of the frames.
 
 // "step 64: loss 3.21 held out, 3.3 training, 2.9 on this text"
 function frameInWords() {
@@ -89,7 +85,7 @@ function frameInWords() {
   return stepName(frame().step) + (known.length > 0 ? ": loss " + known.join(", ") : "");
 }
 
-// Plays the film from the chosen frame, or from the first if the last is chosen.
+// Plays from the chosen frame, or from the first if the last is chosen.
 let playing;
 function play(on) {
   clearInterval(playing);
@@ -98,24 +94,24 @@ function play(on) {
   $("step-name").setAttribute("aria-live", on ? "off" : "polite");
   if (!on) return;
   const last = data.frames.length - 1, still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  if (at.frame === last) choose({ frame: 0 });
+  if (at.frame === last) chooseFrame(0);
   playing = setInterval(() => {
-    if (at.frame < last) choose({ frame: at.frame + 1 });
+    if (at.frame < last) chooseFrame(at.frame + 1);
     if (at.frame === last) play(false);
   }, still ? 1500 : 350);
 }
 
-function startFilm() {
+function startBar() {
   $("step").max = data.frames.length - 1;
   $("step").addEventListener("input", () => {
     play(false);
-    choose({ frame: Number($("step").value) });
+    chooseFrame(Number($("step").value));
   });
   $("play").addEventListener("click", () => play(playing === undefined));
 }
 
 // The texts of each frame, on one line, with a sign for each line end. The text of the chosen frame is
-// large; all frames share one place, so that nothing moves while the film plays.
+// large; all frames share one place, so that nothing moves while it plays.
 function drawSamples() {
   const oneLine = (text) => text.replace(/\n+/g, " ↵ ")
     .replace(/[\0-\x1f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)));  // ␀, ␁, ...
@@ -143,75 +139,40 @@ function namedHeads() {
   });
 }
 
-function drawFrame() {
-  $("named").hidden = frame().heads.length === 0;
-  $("named-heads").replaceChildren(...namedHeads());
-
+// The losses and texts of the chosen frame.
+function drawTexts() {
   const words = frameInWords();
   $("step").value = at.frame;
   $("step-name").textContent = words;
   $("step").setAttribute("aria-valuetext", words);
   for (const texts of document.querySelectorAll(".now"))
     [...texts.children].forEach((text, i) => text.classList.toggle("chosen", i === at.frame));
+}
+
+function drawFrame() {
+  $("named").hidden = frame().heads.length === 0;
+  $("named-heads").replaceChildren(...namedHeads());
+  drawTexts();
   drawView(() => {}, ", " + stepName(frame().step));
 }
 
-function drawMaps() {
+const haveMaps = data.frames.some((f) => f.weights.length > 0);  // all frames, or none
+function chooseFrame(n) {
+  at.frame = n;
+  if (haveMaps) choose({});
+  else drawTexts();
+}
+
+function drawFrames() {
+  if (!haveMaps) $("maps-body").replaceChildren(element("p", {}, "None."));
   if (data.frames.length === 0) {
-    $("maps-body").replaceChildren(element("p", {}, "None; see the notes above."));
-    $("film-bar").remove();
+    $("bar").remove();
     return;
   }
-  startFilm();
+  startBar();
+  if (!haveMaps) return drawTexts();
   Object.assign(at, data.first[kind().name]);
-  const views = [{ name: "Weights", colour: "--weight", row: weights }];
-  startMaps(drawFrame, data.frames.some((f) => f.pull.length > 0) ? [...views, pullView] : views);
-}
-
-// The learning record: charts of each group of matrices and of the entropy of each layer.
-
-const quantities = [["gradient_norm", "Gradient norm (logarithmic)", { logarithmic: true }],
-  ["weight_norm", "Weight norm"], ["update_ratio", "Update / weight (logarithmic)", { logarithmic: true }],
-  ["cosine", "Cosine to the initial value"]];
-const recorded = (name, of, control = false) => ({ name, control, points: data.learning.map((r) => [r.step, of(r)]) });
-
-// Groups the matrices of each attention; any other tensor is a group of its own. { title: [[tensor, line]] }
-function groupsOf(matrices) {
-  const groups = {}, parts = { q_proj: "W_Q", k_proj: "W_K", v_proj: "W_V", out_proj: "W_O" };
-  for (const tensor of Object.keys(matrices)) {
-    const [, title, part] = tensor.match(/(.*)\.(q_proj|k_proj|v_proj|out_proj)/) ?? [null, tensor, null];
-    (groups[title] ??= []).push([tensor, parts[part] ?? ""]);
-  }
-  return groups;
-}
-
-function entropyCharts(entropy) {
-  return Object.entries(entropy).flatMap(([kind, { heads }]) => heads.flatMap((layer, l) =>
-    chart(`Entropy (nats): ${names[kind]}, layer ${l}`, [recorded("uniform", (r) => r.entropy[kind].uniform, true),
-      ...layer.map((_, h) => recorded("head " + h, (r) => r.entropy[kind].heads[l][h]))], { fromZero: true })));
-}
-
-function drawLearning() {
-  const last = data.learning.at(-1);
-  if (!last) {
-    $("learning").append(element("p", {}, "This run has no learning record."));
-    return;
-  }
-  const details = (open, title, body) =>
-    element("details", open ? { open: "" } : {}, element("summary", {}, title), body);
-  const groups = groupsOf(last.matrices), titles = Object.keys(groups);
-  const telling = ["cross_attn", "self_attn", ""].map((part) => titles.find((t) => t.includes(part))).find(Boolean);
-  Object.entries(groups).forEach(([title, members]) =>
-    $("learning").append(details(title === telling, title, charts(...quantities.map(([key, name, options]) =>
-      chart(name, members.map(([tensor, part]) => recorded(part, (r) => r.matrices[tensor][key])), { ...options, of: title }))))));
-  $("learning").append(details(true, "How widely each head looks", charts(...entropyCharts(last.entropy))));
-  const scroll = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Learning record, last step" };
-  $("learning").append(details(false, "Data of step " + last.step, element("div", scroll,
-    numbers(["matrix", "gradient norm", "weight norm", "update / weight", "cosine to start"],
-      Object.entries(last.matrices).map(([name, m]) => [name, ...quantities.map(([key]) => short(m[key]))])),
-    numbers(["entropy (nats)", "uniform", "heads, from 0"],
-      Object.entries(last.entropy).flatMap(([kind, { uniform, heads }]) => heads.map((layer, l) =>
-        [`${kind}, layer ${l}`, short(uniform), layer.map(short).join(" ")]))))));
+  startMaps(drawFrame);
 }
 
 document.title = $("title").textContent = "Report: " + data.run;
@@ -219,9 +180,6 @@ $("about").textContent = about();
 $("notes").append(...data.notes.map((note) => element("li", {}, note)));
 drawCurves();
 drawSamples();
-drawMaps();
+drawFrames();
 drawLearning();
-find("#parameters .scroll").append(numbers(["tensor", "shape", "norm", "norm at start", "moved", "cosine to start"],
-  data.parameters.map((p) => [p.name, p.shape.join(" × "),
-    ...[p.norm, p.initial_norm, p.distance, p.cosine].map((x) => x?.toFixed(3) ?? "")])));
 find("#config pre").textContent = data.config;

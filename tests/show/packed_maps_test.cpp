@@ -1,4 +1,4 @@
-#include "show/film.h"
+#include "show/packed_maps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,14 +6,14 @@
 namespace heed {
 namespace {
 
-TEST(PackedWeights, AreSquaresOfBytes) {
+TEST(PackedMaps, AreSquaresOfBytes) {
   AttentionMaps maps;
   AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::decoder_self)];
   map = {1, 1, 2, 2, {1, 0, 0.00025f, 0.75f}, {1, 1}};
   EXPECT_THAT(packed_weights(maps), testing::ElementsAre("/wAE3Q=="));  // 255, 0, 4, 221
 }
 
-TEST(PackedWeights, AreReadBackWithTheTokensOfTheirProbe) {
+TEST(PackedMaps, AreReadBackWithTheTokensOfTheirProbe) {
   AttentionMaps maps;
   InputTokens tokens;
   tokens.source = {"a", "</s>"};
@@ -23,7 +23,7 @@ TEST(PackedWeights, AreReadBackWithTheTokensOfTheirProbe) {
   AttentionMap& cross = maps[static_cast<std::size_t>(AttentionKind::cross)];
   cross = {1, 2, 3, 2, {1, 0, 0, 1, 0.5f, 0.5f, 0, 1, 1, 0, 0.25f, 0.75f}, {}};
   const ShownMaps read =
-      unpacked({{"kinds", kinds_json(tokens, maps)}}, {{"weights", packed_weights(maps)}});
+      unpacked({0, kinds_of(tokens, maps), {}, {}}, {.weights = packed_weights(maps)});
   EXPECT_EQ(read.tokens.source, tokens.source);
   EXPECT_EQ(read.tokens.target, tokens.target);
   for (const AttentionKind kind : kAttentionKinds) {

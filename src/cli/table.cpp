@@ -1,0 +1,131 @@
+#include "cli/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/utf8.h"
+#include "base/wrap.h"
+#include "cli/output.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kGap = 2;         // between columns
+constexpr int kLeastText = 24;  // columns for a text beside the others
+
+bool is_known(const Json& value) {
+  return !value.is_null() && !(value.is_number_float() && std::isnan(value.get<double>()));
+}
+
+Json value_of(const Json& row, const Column& column) {
+  return column.key.empty() ? row : row.value(column.key, Json());
+}
+
+std::string cell_of(const Json& row, const Column& column) {
+  const Json value = value_of(row, column);
+  return is_known(value) ? printable(column.text(value)) : "-";
+}
+
+struct FilledColumn {
+  std::vector<std::string> cells;  // the heading first
+  int width = 0;
+  bool right = true;
+  int leaves = 0;
+
+  std::string aligned(std::size_t row) const {
+    const std::string pad(width - columns_of(cells[row]), ' ');
+    return right ? pad + cells[row] : cells[row] + pad;
+  }
+};
+
+FilledColumn filled(const Json& rows, const Column& column) {
+  FilledColumn out{{column.heading}};
+  out.leaves = column.leaves;
+  for (const Json& row : rows) {
+    out.cells.push_back(cell_of(row, column));
+    const Json value = value_of(row, column);
+    out.right &= value.is_number() || !is_known(value);
+  }
+  for (const std::string& cell : out.cells) out.width = std::max(out.width, columns_of(cell));
+  return out;
+}
+
+int total_width(const std::vector<FilledColumn>& columns) {
+  int width = -kGap;
+  for (const FilledColumn& c : columns) width += c.width + kGap;
+  return width;
+}
+
+void leave_out(std::vector<FilledColumn>& columns, int room) {
+  while (total_width(columns) > room) {
+    const auto rank = [](const FilledColumn& c) { return c.leaves > 0 ? c.leaves : 100; };
+    const auto least = std::ranges::min_element(columns, {}, rank);
+    if (least->leaves == 0) return;
+    columns.erase(least);
+  }
+}
+
+std::string trimmed(std::string line) {
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+// A line of cells and a text beside it, or below; the texts have at most `widest` columns.
+std::string with_text(const std::string& line, const std::string& text, int widest, int room,
+                      Column::Long is_long) {
+  const int used = columns_of(line);
+  const bool below = room - used - kGap < std::min(widest, kLeastText);
+  const std::string hang(below ? 4 : used + kGap, ' ');
+  std::string broken = wrapped(hang + text, room, hang);
+  if (is_long == Column::cut) broken.resize(std::min(broken.find('\n'), broken.size()));
+  if (!below) return trimmed(line + broken.substr(used));
+  return trimmed(line) + (text.empty() ? "" : "\n" + broken);
+}
+
+}  // namespace
+
+std::string plain(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void print_table(const Json& rows, std::span<const Column> columns, const std::string& begin) {
+  const int room = output_columns() - columns_of(begin);
+  std::vector<FilledColumn> table;
+  for (const Column& column : columns) table.push_back(filled(rows, column));
+  const Column::Long is_long = columns.back().is_long;
+  const FilledColumn texts = table.back();
+  if (is_long != Column::none) table.pop_back();
+  leave_out(table, room);
+  const bool headed = std::ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
+  for (std::size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {
+    std::vector<std::string> cells;
+    for (const FilledColumn& c : table) cells.push_back(c.aligned(row));
+    std::string line = joined(cells, std::string(kGap, ' '));
+    line = is_long == Column::none ? trimmed(line)
+                                   : with_text(line, texts.cells[row], texts.width, room, is_long);
+    print(begin + replace_all(line, "\n", "\n" + begin) + "\n");
+  }
+}
+
+void print_fields(const Json& fields) {
+  Json rows = Json::array();
+  for (const auto& [name, text] : fields.items()) rows.push_back({{"name", name}, {"text", text}});
+  const Column columns[] = {{"", "name"}, {"", "text", plain, 0, Column::broken}};
+  print_table(rows, columns);
+}
+
+void print_tabs(const Json& rows, std::span<const Column> columns, const std::string& begin) {
+  std::vector<std::string> cells;
+  for (const Column& c : columns) cells.push_back(c.heading);
+  if (begin.empty()) print(joined(cells, "\t") + "\n");
+  for (const Json& row : rows) {
+    std::ranges::transform(columns, cells.begin(),
+                           [&](const Column& c) { return cell_of(row, c); });
+    print(begin + joined(cells, "\t") + "\n");
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,45 @@
+// Tables for people, made from the JSON that a command has built and fitted to the terminal.
+//
+// Where the terminal is too narrow, columns are left out in the order that they name, and the last
+// column is broken at spaces. In a pipe, tables are as wide as they need. Control characters are
+// shown as codes everywhere.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "base/format.h"
+
+namespace heed {
+
+// How a value that is known is written.
+using CellText = std::string (*)(const nlohmann::ordered_json& value);
+
+std::string plain(const nlohmann::ordered_json& value);  // a text as it is, all else as JSON
+template <int digits>
+std::string fixed(const nlohmann::ordered_json& value) {
+  return format_fixed(value.get<double>(), digits);
+}
+
+struct Column {
+  std::string heading;
+  std::string key;  // of a row; "": the row itself is the value
+  CellText text = plain;
+  int leaves = 0;  // 1, 2, ...: left out in this order, where there is no room; 0: never
+  // Of the last column: what has no room beside the others is broken at spaces, and goes below
+  // them where there is hardly any; or it is left out.
+  enum Long { none, broken, cut } is_long = none;
+};
+
+// `rows`: an array of objects. Columns of numbers end at the right; "-" is what is null, NaN or not
+// there. Without any heading there is no line of them. Each line starts with `begin`.
+void print_table(const nlohmann::ordered_json& rows, std::span<const Column> columns,
+                 const std::string& begin = "");
+// {name: text}: a line each, the texts below one another.
+void print_fields(const nlohmann::ordered_json& fields);
+// For other programs: the cells separated by tabs, without the headings if lines have a `begin`.
+void print_tabs(const nlohmann::ordered_json& rows, std::span<const Column> columns,
+                const std::string& begin = "");
+
+}  // namespace heed

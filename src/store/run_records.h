@@ -1,0 +1,183 @@
+// What a run writes as lines: the events of metrics.jsonl, and the probe and the frames of
+// film.jsonl (docs/formats.md says what each key means). Each kind is a struct with one list of
+// fields (run_records.cpp), which writes a line and reads it. Whatever shows a training reads these
+// structs, and nothing else of the run but its states and configs. What is read fits: the maps of a
+// frame have the sizes of the probe's kinds, and a kind of attention with an unknown name is left
+// out.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/system_calls.h"
+#include "store/layout.h"
+
+namespace heed {
+
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+inline constexpr std::int64_t kAnyStep = std::numeric_limits<std::int64_t>::max();
+
+// A log line.
+struct TrainEvent {
+  static constexpr const char* kKind = "train";
+  std::int64_t step = 0;
+  double epoch = kNotMeasured;
+  double loss = kNotMeasured, perplexity = kNotMeasured;  // nats per token, unsmoothed, since the
+                                                          // last line
+  double gradient_norm = kNotMeasured, learning_rate = kNotMeasured;
+  double tokens_per_second = kNotMeasured;
+  double seconds = kNotMeasured;  // since the process began to train
+};
+
+// A validation.
+struct ValidEvent {
+  static constexpr const char* kKind = "valid";
+  std::int64_t step = 0;
+  double loss = kNotMeasured, perplexity = kNotMeasured, accuracy = kNotMeasured;
+  std::int64_t tokens = 0;
+  std::optional<double> bits_per_byte = {}, metric = {};  // where they are measured
+  std::optional<std::string> metric_name = {};            // train.select_by: the metric's key
+  std::string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
+};
+
+// "start", "resume", "branch", "diverged".
+struct RunEvent {
+  static constexpr const char* kKind = "event";
+  std::int64_t step = 0;
+  std::string event, text;
+  std::optional<std::string> core_type = {};  // OpenBLAS's name of the processor
+};
+
+// What simpler predictors reach (evaluate/yardsticks.h).
+struct Yardstick {
+  std::string name;
+  double nats_per_token = kNotMeasured;
+  double bits_per_byte = kNotMeasured;  // where the model's loss has this unit too
+  std::string part = {};  // of the training text, unless all of it: "the last 8 MiB"; not written
+};
+using Yardsticks = std::vector<Yardstick>;
+struct YardsticksEvent {
+  static constexpr const char* kKind = "yardsticks";
+  std::int64_t step = 0;
+  Yardsticks values;
+};
+
+// A kind of attention that the maps of frames show.
+struct MapKind {
+  std::string name;  // attention_name()
+  std::int64_t layers = 0, heads = 0;
+  std::vector<std::string> queries, keys;  // tokens
+};
+
+// What all frames are about.
+struct Probe {
+  static constexpr const char* kKind = "probe";
+  std::int64_t step = 0;
+  std::vector<MapKind> kinds;
+  std::vector<std::string> prompts, expected;
+};
+
+// A head that has a name over the held-out text (show/head_names.h).
+struct HeadName {
+  std::string kind;  // attention_name()
+  std::int64_t layer = 0, head = 0;
+  std::string name;
+  double score = kNotMeasured, untrained = kNotMeasured, shuffled = kNotMeasured;
+};
+
+// What a step did to a matrix (show/learning_record.h). NaN: not known.
+struct MatrixChange {
+  double gradient_norm = kNotMeasured, weight_norm = kNotMeasured, update_ratio = kNotMeasured,
+         cosine = kNotMeasured;
+};
+
+// The mean entropy of a row of each head of a kind, and that of uniform attention, in nats.
+struct Entropy {
+  double uniform = kNotMeasured;
+  std::vector<std::vector<double>> heads;  // [layer][head]
+};
+
+// The pulls of one kind (show/packed_maps.h).
+struct PackedPull {
+  double largest = kNotMeasured;
+  std::string map;
+};
+
+template <class T>
+using ByName = std::vector<std::pair<std::string, T>>;  // an object, in its order
+
+// What a step has left.
+struct Frame {
+  static constexpr const char* kKind = "frame";
+  std::int64_t step = 0;
+  double train_loss = kNotMeasured, valid_loss = kNotMeasured, probe_loss = kNotMeasured;
+  std::vector<std::string> weights = {};  // of each of the probe's kinds (show/packed_maps.h), or
+                                          // none
+  std::vector<std::string> written = {};  // for each of its prompts
+  std::optional<bool> end = {};           // true: a run that goes on drops it
+  std::optional<std::string> filled = {};
+  std::optional<std::vector<PackedPull>> pull = {};  // of each kind
+  std::optional<std::vector<HeadName>> heads = {};
+  ByName<MatrixChange> matrices = {};  // none in a frame of an earlier step's weights
+  ByName<Entropy> entropy = {};        // by kind
+};
+
+// A record, or a part of one, as it is written. NaN and infinity become null in its text.
+template <class Record>
+nlohmann::ordered_json json_of(const Record& record);
+// A line, without its newline.
+template <class Record>
+std::string line_of(const Record& record);
+// Nothing if the object is of another kind. In an event of the run what is missing or has another
+// type stays as it is in an Event{}; yardsticks, probes and frames have another form then, which is
+// nothing too.
+template <class Record>
+std::optional<Record> record_from(const nlohmann::ordered_json& object);
+
+// Can `file`, which the run may lack, be read line by line? Not a folder, a pipe, a link, a file
+// far too large.
+bool has_lines(const std::filesystem::path& run, const char* file);
+
+// What metrics.jsonl says of the steps up to one, in its order; damaged lines are passed over.
+struct LoggedEvents {
+  std::vector<TrainEvent> train;
+  std::vector<ValidEvent> valid;
+  std::vector<RunEvent> events = {};
+  Yardsticks yardsticks = {};
+};
+// Error (Exit::store) if there is a file that cannot be read.
+LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to = kAnyStep);
+
+// The same of film.jsonl. Without a film, or if it cannot be read, the probe has no kinds and there
+// are no frames.
+struct RecordedFrames {
+  Probe probe;
+  std::vector<Frame> frames;
+};
+RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to = kAnyStep);
+
+// Error (Exit::store) that names the first line that is not an object, or is not in order, or does
+// not fit. A last line that is cut short may be there: heed resume drops it.
+void check_lines(const std::filesystem::path& run, const char* file);
+
+struct MetricsCut {
+  std::int64_t kept = 0;
+  std::int64_t later = 0;    // lines of later steps, dropped
+  std::int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
+};
+
+// Copies `file` of the run `from` to the run `to`, without lines of steps that are not to be kept
+// and without a torn last one; `added`, if not empty, comes before the lines of later steps. Both
+// may be the same run; if not, `from` may be growing meanwhile.
+MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
+                      const char* file, const std::function<bool(std::int64_t step)>& keeps,
+                      SystemCalls& calls, std::string added = "");
+
+}  // namespace heed

@@ -1,0 +1,53 @@
+#include "cli/table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Print>
+std::string printed(Print print) {
+  testing::internal::CaptureStdout();
+  print();
+  std::fflush(stdout);
+  return testing::internal::GetCapturedStdout();
+}
+
+const Json kRows = {{{"name", "a"}, {"loss", 12.5}, {"keys", "x=1 y=2"}},
+                    {{"name", "b\x1b[2J\u00e9"}, {"loss", nullptr}, {"keys", ""}}};
+const std::vector<Column> kColumns = {
+    {"run", "name"}, {"loss", "loss", fixed<1>}, {"keys", "keys", plain, 0, Column::broken}};
+
+TEST(Table, NumbersEndAtTheRightAndUnknownOnesAreADash) {
+  EXPECT_EQ(printed([] { print_table(kRows, kColumns); }),
+            "run          loss  keys\n"
+            "a            12.5  x=1 y=2\n"
+            "b<0x1B>[2J\u00e9     -\n");
+}
+
+TEST(Table, WithoutHeadingsThereIsNoLineOfThem) {
+  const std::vector<Column> columns = {{"", "name"}, {"", "missing"}};
+  EXPECT_EQ(printed([&] { print_table(kRows, columns, "  "); }),
+            "  a            -\n  b<0x1B>[2J\u00e9  -\n");
+}
+
+TEST(Table, TabsSeparateCellsForOtherPrograms) {
+  EXPECT_EQ(printed([] { print_tabs(kRows, kColumns); }),
+            "run\tloss\tkeys\na\t12.5\tx=1 y=2\nb<0x1B>[2J\u00e9\t-\t\n");
+  EXPECT_EQ(printed([] { print_tabs(Json::array({kRows[0]}), kColumns, "\t"); }),
+            "\ta\t12.5\tx=1 y=2\n");
+}
+
+TEST(Table, FieldsAreNamesAndTexts) {
+  EXPECT_EQ(printed([] {
+              print_fields({{"loss", "1.2 nats"}, {"of", "3"}});
+            }),
+            "loss  1.2 nats\nof    3\n");
+}
+
+}  // namespace
+}  // namespace heed
