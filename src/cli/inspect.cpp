@@ -113,14 +113,13 @@ Exit run_inspect(CommandLine& line) {
   Json learning = Json::array();
   for (const Frame* frame : learning_frames(recorded.frames))
     learning.push_back(learning_json(*frame));
-  const Json result{
-      // The initial weights are in no folder.
-      {"checkpoint", line.checkpoint() == "initial" ? "initial" : m.folder.string()},
-      {"step", m.state.step},
-      {"parameters", m.model.table.size()},
-      {"tensors",
-       tensor_table(m.model.table, m.values, initial_weights(m.model, m.config.seed, folder))},
-      {"learning", learning}};
+  const Json result{// The initial weights are in no folder.
+                    {"checkpoint", line.checkpoint() == "initial" ? "initial" : m.folder.string()},
+                    {"step", m.state.step},
+                    {"parameters", m.model.table.size()},
+                    {"tensors", tensor_table(m.model.table, m.values,
+                                             initial_weights(m.model, m.config.seed, folder))},
+                    {"learning", learning}};
   line.json() ? print_line(result) : print_inspection(result, m.config.train.ema_decay > 0);
   return Exit::ok;
 }

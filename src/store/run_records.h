@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/system_calls.h"
+#include "base/files.h"
 #include "store/layout.h"
 
 namespace heed {
