@@ -42,7 +42,7 @@ TEXTS = {"induction": induction, "noun": noun}
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("text", choices=TEXTS)
-    parser.add_argument("--lines", type=int, default=4000, help="lines of the text (default: 4000)")
+    parser.add_argument("--lines", type=int, default=3000, help="lines of the text (default: 3000)")
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     parser.add_argument("--out", help="prefix of the file names (default: the name of the text)")
     options = parser.parse_args()
