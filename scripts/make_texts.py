@@ -7,7 +7,7 @@
     noun       passages in which the word after a pronoun is what its noun always does
 
 Both are smaller forms of what scripts/experiments/induction_heads.py and does_a_head_know_the_noun.py train on; these say
-more. The files are PREFIX.txt and, of noun, PREFIX.gold.jsonl: which noun the pronouns of the last tenth stand for, in the
+more. The files are PREFIX.txt and, of noun, PREFIX.gold.jsonl: which noun the pronouns of the last twelfth stand for, in the
 format of data/README.md. The same arguments write the same bytes.
 """
 import argparse
@@ -33,7 +33,7 @@ def noun(prefix, rng, lines):
     for p in passages:
         gold.append(p.gold(offset, [p.noun]))
         offset += len(p.text) + 1
-    pathlib.Path(f"{prefix}.gold.jsonl").write_text("".join(gold[-(lines // 10):]))
+    pathlib.Path(f"{prefix}.gold.jsonl").write_text("".join(gold[-(lines // 12):]))
 
 
 TEXTS = {"induction": induction, "noun": noun}
