@@ -3,8 +3,8 @@
 
     heed tokenize RUN --ids The fox saw | examples/forward.py RUN/checkpoints/best
 
-Every line is a text, as token ids. The formulas are those of docs/formats.md, "The forward pass", where the model has a
-decoder alone (objective causal_lm); model.attention.* (experiments with attention) is left out.
+Every line is a text, as token ids. The formulas are those of docs/formats.md, "The forward pass", for a decoder alone
+(objective causal_lm).
 """
 import json
 import math
@@ -69,18 +69,19 @@ class Decoder:
 
     def attention(self, x, name):
         n, heads, kv_heads = len(x), self.c["n_heads"], self.c["n_kv_heads"]
-        width = self.c["d_model"] // heads
+        width, changed = self.c["d_model"] // heads, self.c["attention"]["decoder_self"]  # by experiments
+        scale = 0 if changed["uniform"] else 1 / math.sqrt(width) if changed["scaled"] else 1
         hidden = np.triu(np.full((n, n), -np.inf), 1)  # a row sees itself and what came before
         q, k, v = (np.split(self.linear(x, f"{name}.{part}_proj"), parts, 1)
                    for part, parts in (("q", heads), ("k", kv_heads), ("v", kv_heads)))
         if self.c["qk_norm"]:
             q, k = ([self.norm(y, f"{name}.{part}_norm", "rms") for y in ys] for part, ys in (("q", q), ("k", k)))
-        if self.c["positions"] == "rotary":
+        if self.c["positions"] == "rotary" and changed["positions"]:
             q, k = ([turn_pairs(y, angles(n, width, self.c["rope_base"])) for y in ys] for ys in (q, k))
         outputs = []
         for h in range(heads):
             g = h * kv_heads // heads  # neighbouring heads share keys and values
-            scores = q[h] @ k[g].T / math.sqrt(width) + hidden
+            scores = scale * q[h] @ k[g].T + hidden
             weights = np.exp(scores - scores.max(1, keepdims=True))
             outputs.append(weights / weights.sum(1, keepdims=True) @ v[g])
         return self.linear(np.concatenate(outputs, 1), name + ".out_proj")

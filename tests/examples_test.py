@@ -28,7 +28,10 @@ class Forward(RunsTest):
                  "tokenizer": {"type": "word"}},
         "gpt2": {**SMALL, "model__positions": "learned", "model__activation": "gelu_tanh", "model__tie": "none",
                  "model__norm_eps": 1e-3, "tokenizer": {"type": "char"}},
-        "attention": {**SMALL, "model__positions": "none", "model__feed_forward": "none", "tokenizer": {"type": "byte"}},
+        # Attention alone, and changed as experiments change it.
+        "alone": {**SMALL, "model__positions": "none", "model__feed_forward": "none", "tokenizer": {"type": "byte"}},
+        "even": {**SMALL, **ROTARY, "model__attention": {"decoder_self": {"uniform": True}}},
+        "bag": {**SMALL, **ROTARY, "model__attention": {"decoder_self": {"scaled": False, "positions": False}}},
         "squared": {**SMALL, **ROTARY, "model__activation": "relu2", "model__rope_base": 100, "model__n_kv_heads": 1},
     }
 
