@@ -181,8 +181,15 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
 }
 
 RunWriter RunWriter::begin(const fs::path& run, const FirstFiles& first, SystemCalls& calls) {
-  make_folder(run, calls);  // unless a start did that was killed or still runs
-  RunWriter writer(run, RunLock(run), calls);
+  const bool made = make_folder(run, calls);  // else by a start that was killed or still runs
+  std::optional<RunLock> lock;
+  try {
+    lock.emplace(run);
+  } catch (const Error& e) {
+    if (made && e.exit() != Exit::usage) calls.remove_all(run.c_str());  // not in use
+    throw;
+  }
+  RunWriter writer(run, std::move(*lock), calls);
   require_free(run, false);  // again, now that no other start can put its run there
   try {
     if (names_in(run).size() > 1)
