@@ -78,7 +78,11 @@ Averaged average_checkpoints(const AverageRequest& request) {
   result.folder = run.checkpoints() / name;
   if (path_exists(result.folder)) {
     ParamVec<float> there(table.size());
-    Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+    try {
+      Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+    } catch (const Error& e) {
+      throw e.as(e.exit(), fmt::format("delete {} and average again", result.folder.string()));
+    }
     if (std::equal(values.data(), values.data() + table.size(), there.data())) return result;
     throw Error(Exit::usage,
                 result.folder.string() + " exists already and is the average of other checkpoints.",

@@ -83,10 +83,10 @@ RunRow row_of(const fs::path& run) {
   return row;
 }
 
-std::vector<RunRow> runs_in(const fs::path& folder) {
+std::vector<RunRow> runs_in(const fs::path& folder, bool old) {
   std::vector<RunRow> rows;
   names_in(folder);  // Error if it cannot be listed
-  for (const std::string& name : names_of_runs(folder)) rows.push_back(row_of(folder / name));
+  for (const std::string& name : names_of_runs(folder, old)) rows.push_back(row_of(folder / name));
   std::ranges::stable_sort(rows, std::greater{}, &RunRow::date);
   return rows;
 }
@@ -139,11 +139,12 @@ void print_runs(const Json& runs, bool tsv) {
 
 Exit run_runs(CommandLine& line) {
   std::string folder = "runs";
-  bool tsv = false;
+  bool tsv = false, all = false;
   line.app().add_option("DIR", folder, "folder of runs");
+  line.app().add_flag("--all", all, "also NAME.old-K, what runs were before");
   line.app().add_flag("--tsv", tsv, "columns separated by tabs, sizes in bytes");
   if (!line.parse()) return Exit::ok;
-  std::vector<RunRow> rows = runs_in(folder);
+  std::vector<RunRow> rows = runs_in(folder, all);
   if (rows.empty())
     throw Error(Exit::store, quoted_path(folder) + " has no runs",
                 "the folder that has them; heed train makes runs/NAME");
@@ -153,6 +154,9 @@ Exit run_runs(CommandLine& line) {
   Json result = Json::array();
   for (const RunRow& row : rows) result.push_back(run_json(row));
   if (!line.json()) print_runs(result, tsv);
+  const std::size_t old = names_of_runs(folder, true).size() - names_of_runs(folder).size();
+  if (!line.json() && !tsv && !all && old > 0)
+    print_prose(fmt::format("{} older; --all lists them too\n", old));
   if (line.json())
     for (const Json& run : result) print_line(run);
   return Exit::ok;
