@@ -99,11 +99,12 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   const auto kind = [](const std::string& name, int layers) {
     return MapKind{name, layers, 1, {"a", "b"}, {"c"}};
   };
-  Probe probe{0, {kind("encoder", 1), kind("x", 2), kind("cross", 1)}, {"p"}, {"q"}};
+  const auto self = [](const std::string& name) { return MapKind{name, 1, 1, {"c"}, {"c"}}; };
+  Probe probe{0, {self("encoder"), kind("x", 2), kind("cross", 1)}, {"p"}, {"q"}};
   Frame frame{.step = 1,
-              .weights = {"AAA=", "AAAAAA==", "BBB="},
+              .weights = {"AA==", "AAAAAA==", "BBB="},
               .written = {"w"},
-              .pull = {{{1, "AAA="}, {2, "AAAAAA=="}, {3, "BBB="}}},
+              .pull = {{{1, "AA=="}, {2, "AAAAAA=="}, {3, "BBB="}}},
               .heads = {{{"x", 0, 0, "n", 1, 0, 0}, {"cross", 0, 0, "n", 1, 0, 0}}},
               .entropy = {{"x", {1, {{1}}}}, {"cross", {1, {{1}}}}}};
   const auto read = [&] {
@@ -115,7 +116,7 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   const Frame& shown = film.frames[0];  // a kind that nobody knows is left out
   EXPECT_EQ(film.probe.kinds.size(), 2u);
   EXPECT_EQ(film.probe.kinds[1].name, "cross");
-  EXPECT_THAT(shown.weights, testing::ElementsAre("AAA=", "BBB="));
+  EXPECT_THAT(shown.weights, testing::ElementsAre("AA==", "BBB="));
   EXPECT_EQ(shown.pull->at(1).largest, 3);
   EXPECT_EQ(shown.heads->size(), 1u);
   EXPECT_EQ(shown.entropy.size(), 1u);
@@ -127,6 +128,13 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
     EXPECT_THROW(check_lines(folder.path(), kFilm), Error) << what;
     frame = whole;
   };
+  const Probe good = probe;
+  for (const MapKind& other :
+       {kind("encoder", 1), kind("cross", 1), MapKind{"cross", 1, 1, {"a"}, {"c", "d"}}}) {
+    probe.kinds.push_back(other);  // twice, or of other tokens
+    is_dropped("kinds that contradict each other");
+    probe = good;
+  }
   frame.weights[0] = "AAAAAAAA";
   is_dropped("a map of another size");
   frame.weights[0] = "A*A=";
