@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "show/comparison.h"
 #include "show/report.h"
 
 namespace heed {
