@@ -11,7 +11,6 @@
 #include "data/data_files.h"
 #include "data/dataset.h"
 #include "evaluate/bleu.h"
-#include "evaluate/chrf.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "evaluate/yardsticks.h"

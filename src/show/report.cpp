@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/config_differences.h"
-#include "evaluate/translation_metric.h"
+#include "evaluate/bleu.h"
 #include "show/head_names.h"
 #include "show/learning_record.h"
 #include "show/loss_curves.h"
