@@ -206,10 +206,8 @@ Exit run_attend(CommandLine& line) {
     check_selection(r, trained.config.model);
     chosen = r.heads;
   };
-  return answer_texts(r.texts,
-                      {.command = "attend",
-                       .instructions = "Type a text to see where each head looks.",
-                       .line = &line,
+  return answer_texts(line,
+                      {.instructions = "Type a text to see where each head looks.",
                        .settings = {"kind", "layer", "head", "max-tokens"},
                        .all = all,
                        .check = check,

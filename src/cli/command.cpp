@@ -40,10 +40,10 @@ std::string key_called(std::string word) {
 }  // namespace
 
 CommandLine::CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew)
-    : name_(std::string("heed ") + command.name),
+    : name_(command.name),
       args_(std::move(args)),
       crew_(crew),
-      app_(command.summary, name_) {
+      app_(command.summary, "heed " + name_) {
   app_.footer(help_notes(command.name));
   app_.option_defaults()->always_capture_default();
   app_.set_help_flag("-h,--help", "print this and exit");
@@ -193,7 +193,7 @@ std::string CommandLine::hint() const {
   for (const std::string& arg : args_)
     if (arg.starts_with('-') && arg != "-" && path_exists(arg))
       return shell_word("./" + arg) + ", if it is the file";
-  return name_ + " --help";
+  return app_.get_name() + " --help";
 }
 
 void CommandLine::set(const std::string& name, const std::vector<std::string>& values) try {
@@ -281,7 +281,7 @@ void CommandLine::check_texts() const {
     throw Error(Exit::usage,
                 fmt::format("{} and {} are both given; expected a text or a file.",
                             t.text ? "TEXT" : "--target", t.file ? "--file" : "--target-file"),
-                name_ + " --help");
+                app_.get_name() + " --help");
   if (t.target_file && !t.file)
     throw Error(Exit::usage, "--target-file needs the --file that it belongs to.");
   require_one_input(t.file == "-", t.target_file == "-");
@@ -309,7 +309,7 @@ std::string CommandLine::unexpected(const std::string& first) const {
 }
 
 std::string CommandLine::as_typed() const {
-  std::string out = name_;
+  std::string out = app_.get_name();
   for (const std::string& arg : args_) out += " " + shell_word(arg);
   return out;
 }

@@ -54,6 +54,7 @@ class CommandLine {
   CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew = {});
 
   CLI::App& app() { return app_; }  // for options that only one command has
+  const CLI::App& app() const { return app_; }
 
   // Options of several commands. The variables must live until parse().
   CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
@@ -99,7 +100,9 @@ class CommandLine {
   bool has(const std::string& option) const;  // the command knows it
   bool quiet() const { return quiet_; }       // --quiet and --json: every command has them
   bool json() const { return json_; }
-  const std::string& run() const { return run_; }  // of add_model()
+  const std::string& name() const { return name_; }       // "sample"
+  const TextArguments& texts() const { return *texts_; }  // of add_texts()
+  const std::string& run() const { return run_; }         // of add_model()
   const std::string& checkpoint() const { return checkpoint_; }
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
   const Crew& crew() const { return crew_; }

@@ -103,12 +103,9 @@ Exit run_fill(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("fill", m.run);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(o.texts,
-                      {.command = "fill",
-                       .instructions = std::string(kFills.instructions),
-                       .line = &line,
-                       .settings = {"top-k"}},
-                      {}, m.config, m.log, [&](std::span<const GivenText> given) {
+  return answer_texts(line,
+                      {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {},
+                      m.config, m.log, [&](std::span<const GivenText> given) {
                         answer_gaps(o, m, texts, given.front());
                         return Unknown();
                       });

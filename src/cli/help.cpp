@@ -51,7 +51,7 @@ std::string about(const CLI::Option& o) {
 
 std::string CommandLine::help() const {
   const int width = std::clamp(terminal_width(STDOUT_FILENO), 40, 100);
-  std::string arguments, usage = "usage: " + name_;
+  std::string arguments, usage = "usage: " + app_.get_name();
   for (const bool positional : {true, false})
     for (const CLI::Option* o : app_.get_options()) {
       if (o->get_positional() != positional) continue;

@@ -259,13 +259,11 @@ Exit run_sample(CommandLine& line) {
   };
   if (!o.texts.text && (o.texts.file || !can_prompt())) o.texts.text = read_prompt(o);
   return answer_texts(
-      o.texts,
-      {.command = "sample",
-       .instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",
-       .allow_empty = true,
-       .line = &line,
+      line,
+      {.instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",
        .settings = {"temperature", "top-k", "top-p", "min-p", "repetition-penalty", "max-tokens",
-                    "num-samples", "seed"}},
+                    "num-samples", "seed"},
+       .allow_empty = true},
       {}, m.config, m.log, answer);
 }
 

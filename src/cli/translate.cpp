@@ -185,10 +185,8 @@ Exit run_translate(CommandLine& line) {
   o.beam.stopped = interrupted;
   LineTranslator translator(o, m);
   const Exit exit =
-      answer_texts(o.texts,
-                   {.command = "translate",
-                    .instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
-                    .line = &line,
+      answer_texts(line,
+                   {.instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
                     .settings = {"beam-size", "length-penalty", "max-length"}},
                    {.most = kTranslatedLines}, m.config, m.log,
                    [&](std::span<const GivenText> texts) { return translator.answer(texts); });
