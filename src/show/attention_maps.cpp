@@ -66,27 +66,6 @@ std::string text_of(TokenIds ids, const Tokenizer& tokenizer) {
 
 }  // namespace
 
-Mat<float> AttentionMap::head(int layer, int head) {
-  const std::size_t size = static_cast<std::size_t>(queries) * keys;
-  return {weights.data() + number(layer, head) * size, queries, keys};
-}
-
-Mat<const float> AttentionMap::head(int layer, int h) const {
-  return const_cast<AttentionMap*>(this)->head(layer, h);
-}
-
-double AttentionMap::contribution(int layer, int h, int query, int key) const {
-  return static_cast<double>(head(layer, h)(query, key)) * lengths[number(layer, h) * keys + key];
-}
-
-Mat<double> AttentionMap::pulls(int layer, int head) {
-  return {pull.data() + number(layer, head) * queries * keys, queries, keys};
-}
-
-Mat<const double> AttentionMap::pulls(int layer, int h) const {
-  return const_cast<AttentionMap*>(this)->pulls(layer, h);
-}
-
 AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice) {
   AttentionMaps maps;
   const int heads = choice.head ? 1 : model.config.n_heads;

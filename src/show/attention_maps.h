@@ -55,11 +55,15 @@ struct AttentionMap {
   std::size_t number(int layer, int head) const {
     return static_cast<std::size_t>(layer) * heads + head;
   }
-  Mat<float> head(int layer, int head);
-  Mat<const float> head(int layer, int head) const;
-  double contribution(int layer, int head, int query, int key) const;
-  Mat<double> pulls(int layer, int head);
-  Mat<const double> pulls(int layer, int head) const;
+  std::size_t begin(int layer, int head) const {  // of its weights
+    return number(layer, head) * queries * keys;
+  }
+  Mat<float> head(int l, int h) { return {weights.data() + begin(l, h), queries, keys}; }
+  Mat<const float> head(int l, int h) const {
+    return {weights.data() + begin(l, h), queries, keys};
+  }
+  Mat<double> pulls(int l, int h) { return {pull.data() + begin(l, h), queries, keys}; }
+  Mat<const double> pulls(int l, int h) const { return {pull.data() + begin(l, h), queries, keys}; }
 };
 
 using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind

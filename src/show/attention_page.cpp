@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <functional>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -67,7 +66,11 @@ ShortJson attention_json(const Example& input, const InputTokens& tokens, const 
     return map.head(layer, head)(q, k);
   });
   if (contributions)
-    add_maps(json, maps, "contribution_", std::mem_fn(&AttentionMap::contribution));
+    add_maps(json, maps, "contribution_",
+             [](const AttentionMap& m, int layer, int h, int q, int k) {
+               return m.head(layer, h)(q, k) *
+                      static_cast<double>(m.lengths[m.number(layer, h) * m.keys + k]);
+             });
   json["patterns"] = ShortJson(heads_in_words(tokens, maps));
   return json;
 }
