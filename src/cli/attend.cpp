@@ -14,7 +14,7 @@
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "show/attention_page.h"
-#include "show/generate.h"
+#include "show/fill.h"
 #include "show/head_names.h"
 #include "show/heat_map.h"
 #include "show/pull.h"

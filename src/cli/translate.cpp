@@ -12,7 +12,7 @@
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "show/alignment.h"
+#include "show/attention_maps.h"
 #include "text/utf8.h"
 
 namespace heed {

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
 #include "show/fill.h"
-#include "show/generate.h"
 #include "show/learning_record.h"
 #include "show/packed_maps.h"
 #include "show/pull.h"
