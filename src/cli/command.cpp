@@ -90,11 +90,6 @@ void CommandLine::add_targets(TextArguments& texts, const std::string& text) {
       ->type_name("FILE");
 }
 
-void CommandLine::add_config(std::string& config) {
-  add_file("CONFIG", config, "config file (JSON), or the name of one that comes with heed")
-      ->required();
-}
-
 void CommandLine::add_list(const std::string& name, std::vector<std::string>& values,
                            const std::string& text, const std::string& type) {
   app_.add_option(name, values, text)

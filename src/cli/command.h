@@ -69,7 +69,6 @@ class CommandLine {
   void add_texts(TextArguments& texts, const std::string& text,
                  const std::string& file = "its lines instead; - is standard input");
   void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
-  void add_config(std::string& config);                             // CONFIG, required
   void add_sets();                                                  // --set KEY=VALUE, any number
   GivenKeys given() const { return read_sets(sets_); }              // by these
   void add_threads();                                               // --threads N
