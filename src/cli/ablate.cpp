@@ -125,8 +125,7 @@ Exit run_ablate(CommandLine& line) {
   if (!html.empty()) {
     ShortJson data(result);
     data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
-    write_output(html, page_with(ablation_html, data));
-    if (html != "-") m.log.info(fmt::format("wrote {}; open it in a browser", html));
+    write_page(html, page_with(ablation_html, data), m.log);
   }
   if (top == 0) top = !line.json() && ::isatty(STDOUT_FILENO) == 1 ? kOnScreen : a.parts.size();
   if (line.json()) {

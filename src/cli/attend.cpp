@@ -134,8 +134,8 @@ HeatMapStyle terminal_style() {
   return {.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
 }
 
-void write_page(const AttendOptions& r, const TrainedModel& t, const Example& input,
-                const InputTokens& tokens, const MapsAndNext& pass, Log& log) {
+void show_page(const AttendOptions& r, const TrainedModel& t, const Example& input,
+               const InputTokens& tokens, const MapsAndNext& pass, Log& log) {
   AttentionPage page{fmt::format("{}, step {}", t.run, t.state.step), AttentionKind::cross};
   for (const AttentionKind kind : kAttentionKinds)
     if (!map_of(pass.maps, kind).empty()) page.kind = kind;
@@ -143,8 +143,7 @@ void write_page(const AttendOptions& r, const TrainedModel& t, const Example& in
   const SharpestHead sharpest = sharpest_head(map, keys_of(tokens, page.kind));
   page.layer = sharpest.layer;
   page.head = sharpest.head;
-  write_output(r.html, attention_page(page, input, tokens, pass, *t.tokenizers.target));
-  if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
+  write_page(r.html, attention_page(page, input, tokens, pass, *t.tokenizers.target), log);
 }
 
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
@@ -161,7 +160,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     std::copy_n(t.values.data(), values.size(), values.data());
     add_pull(t.model, values, input.read, workspace, pass.maps);
   }
-  if (!r.html.empty()) write_page(r, t, input.read, tokens, pass, log);
+  if (!r.html.empty()) show_page(r, t, input.read, tokens, pass, log);
   if (r.json) {
     std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
     const auto add = [&](const std::string& object) {
