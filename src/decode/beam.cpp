@@ -40,7 +40,7 @@ class Search {
 
   // The continuations of an active hypothesis, from the logits after it.
   void look(LiveHypothesis& a, std::span<const float> logits) const {
-    if (must_end(a)) {
+    if (std::ssize(a.ids) == max_length_) {
       a.next = {scored_token(logits, options_->end)};
       a.cut = best_tokens(logits, 1, options_->banned).front().id != options_->end;
       return;
@@ -71,10 +71,6 @@ class Search {
   std::vector<LiveHypothesis> active;
 
  private:
-  bool must_end(const LiveHypothesis& a) const {
-    return static_cast<int>(a.ids.size()) == max_length_;
-  }
-
   std::vector<BeamCandidate> best_extensions() const {
     std::vector<BeamCandidate> all;
     for (int p = 0; p < static_cast<int>(active.size()); ++p)

@@ -10,12 +10,8 @@
 
 namespace heed {
 
-struct Translation {
+struct Translation : Hypothesis {
   std::string text;
-  std::vector<int> ids;  // without </s>
-  double log_probability;
-  double score;
-  bool ended = true;  // by itself; false: options.max_length, or the model's positions, cut it
   std::string alignment = {};  // if it is asked for (show/attention_maps.h)
 };
 
