@@ -55,10 +55,9 @@ std::string date_text(fs::file_time_type date) {
 
 ListedRun list_run(const fs::path& run) {
   std::error_code none;
-  ListedRun listed{{},
-                   {},
-                   std::max(fs::last_write_time(run / kCheckpoints, none),
-                            fs::last_write_time(run / kMetrics, none))};
+  ListedRun listed;
+  listed.date = std::max(fs::last_write_time(run / kCheckpoints, none),
+                         fs::last_write_time(run / kMetrics, none));
   std::int64_t step = 0, logged_step = 0;
   Json& row = listed.json = {{"name", run.filename().string()},
                              {"step", step},
