@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
+#include "math/blas.h"
 #include "store/layout.h"
 #include "train/suggested_config.h"
 
@@ -307,6 +308,19 @@ std::string CommandLine::as_typed() const {
   std::string out = app_.get_name();
   for (const std::string& arg : args_) out += " " + shell_word(arg);
   return out;
+}
+
+OpenModel::OpenModel(const CommandLine& line)
+    : TrainedModel(load_trained_model(line.run(), line.checkpoint())),
+      log({.quiet = line.quiet()}),
+      pool(line.has("--threads") ? thread_count(line.threads(), config) : 1) {
+  prepare_blas(pool.threads());
+}
+
+HeldOut held_out(OpenModel& m) {
+  Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
+  const bool changed = data.hash.all() != m.state.data_hash;
+  return {std::move(data), changed};
 }
 
 }  // namespace heed

@@ -25,9 +25,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "base/pool.h"
 #include "base/utf8.h"
+#include "data/dataset.h"
 #include "data/run_config.h"
 #include "step/crew.h"
+#include "store/trained_model.h"
 
 namespace heed {
 
@@ -131,6 +135,21 @@ class CommandLine {
   std::vector<std::string>* run_list_ = nullptr;  // of add_runs()
   CLI::App app_;
 };
+
+// The trained model that a command line names (RUN, --checkpoint), ready to work.
+struct OpenModel : TrainedModel {
+  explicit OpenModel(const CommandLine& line);
+
+  Log log;
+  Pool pool;  // of --threads; one thread if the command lacks that option
+};
+
+// The data of the model's run, where RUN/config.json names it now (config_of_data()).
+struct HeldOut {
+  Dataset data;  // also what is not held out
+  bool changed;  // it is not what the run was trained on
+};
+HeldOut held_out(OpenModel& model);
 
 // What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
 std::string help_notes(const std::string& command);

@@ -4,7 +4,6 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/table.h"

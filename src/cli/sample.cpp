@@ -13,7 +13,6 @@
 #include "base/input_file.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
 #include "data/user_text.h"

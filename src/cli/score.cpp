@@ -6,7 +6,6 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/texts.h"

@@ -313,12 +313,6 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
   }
 }
 
-std::size_t HeadProbe::tokens() const {
-  std::size_t sum = 0;
-  for (const Text& text : texts_) sum += text.read.tokens();
-  return sum;
-}
-
 HeadScores HeadProbe::score(const ParamVec<float>& values) const {
   HeadScores scores;
   Workspace workspace;

@@ -76,7 +76,6 @@ class HeadProbe {
   // References must outlive it.
   HeadProbe(const Transformer& model, const Tokenizers& tokenizers, const Objective& objective,
             const Split& held_out);
-  std::size_t tokens() const;
   HeadScores score(const ParamVec<float>& values) const;
   std::vector<HeadName> names(const HeadScores& trained, const HeadScores& untrained) const;
 
