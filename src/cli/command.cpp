@@ -193,10 +193,6 @@ std::string CommandLine::hint() const {
 }
 
 void CommandLine::set(const std::string& name, const std::vector<std::string>& values) try {
-  if (name == "head" && values.size() == 2) {  // of a layer
-    set("layer", {values[0]});
-    return set(name, {values[1]});
-  }
   CLI::Option* option = app_.get_option("--" + name);
   if (values.size() != 1)
     throw Error(Exit::usage,

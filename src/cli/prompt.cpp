@@ -159,13 +159,7 @@ bool obeys(CommandLine& line, const PromptText& text, const std::string& typed, 
     show_help(line, text, log);
   } else if (known) {
     const std::vector<std::string> values(words.begin() + 1, words.end());
-    try {
-      if (joined(values) != "all" || !text.all(name)) line.set(name, values);
-      text.check();
-    } catch (const Error&) {
-      text.undo();
-      throw;
-    }
+    text.set ? text.set(name, values) : line.set(name, values);
     log.info(fmt::format("{}: {}", name, joined(values, " ")));
   } else if (named) {
     throw Error(Exit::usage,

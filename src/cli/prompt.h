@@ -23,10 +23,8 @@ struct PromptText {
   std::string instructions;                // what to type
   std::vector<std::string> settings = {};  // options that may change between answers
   bool allow_empty = false;                // an empty line is a text too
-  // Gives an option the value "all", which is none; false: it has no such value.
-  std::function<bool(const std::string& name)> all = [](const std::string&) { return false; };
-  // Is what has been set possible? If not, an Error, and it is undone.
-  std::function<void()> check = [] {}, undo = [] {};
+  // Gives a setting a value; if null, CommandLine::set() does.
+  std::function<void(const std::string& name, const std::vector<std::string>& values)> set = {};
 };
 
 // Says what to type, prompts "COMMAND> " and answers every line until the end. A line ":temperature
