@@ -309,7 +309,7 @@ std::string CommandLine::as_typed() const {
 OpenModel::OpenModel(const CommandLine& line)
     : TrainedModel(load_trained_model(line.run(), line.checkpoint())),
       log({.quiet = line.quiet()}),
-      pool(line.has("--threads") ? thread_count(line.threads(), config) : 1) {
+      pool(thread_count(line.threads(), config)) {
   prepare_blas(pool.threads());
 }
 

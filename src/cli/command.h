@@ -141,7 +141,7 @@ struct OpenModel : TrainedModel {
   explicit OpenModel(const CommandLine& line);
 
   Log log;
-  Pool pool;  // of --threads; one thread if the command lacks that option
+  Pool pool;  // of --threads
 };
 
 // The data of the model's run, where RUN/config.json names it now (config_of_data()).

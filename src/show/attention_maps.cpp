@@ -69,6 +69,26 @@ std::string text_of(TokenIds ids, const Tokenizer& tokenizer) {
   return tokenizer.decode(ids, true);
 }
 
+// Fills in the maps, and their lengths where there is room for them.
+MapsAndNext filled_maps(const Transformer& model, const ParamVec<float>& values,
+                        const Example& input, Workspace& workspace, int n, AttentionMaps maps) {
+  MapsAndNext out{std::move(maps), {}};
+  Batch batch;
+  batch.add(input.source, input.target);
+  Recorder recorder(model, values, out.maps);
+  WorkspaceScope scope(workspace);
+  Pass<float> pass{
+      .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
+  TransformerSaved<float> saved;
+  const Mat<float> hidden = model.forward(pass, batch, saved);
+  require_finite(hidden);
+  if (n == 0 || !model.has_decoder()) return out;
+  const Mat<float> logits = model.output.forward(pass, hidden);
+  for (int r = 0; r < logits.rows; ++r)
+    out.next.push_back(best_tokens({logits.row(r), static_cast<std::size_t>(logits.cols)}, n, {}));
+  return out;
+}
+
 }  // namespace
 
 AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice) {
@@ -91,30 +111,6 @@ AttentionMaps empty_maps(const Transformer& model, const Example& input, const H
   }
   return maps;
 }
-
-namespace {
-
-// Fills in the maps, and their lengths where there is room for them.
-MapsAndNext filled_maps(const Transformer& model, const ParamVec<float>& values,
-                        const Example& input, Workspace& workspace, int n, AttentionMaps maps) {
-  MapsAndNext out{std::move(maps), {}};
-  Batch batch;
-  batch.add(input.source, input.target);
-  Recorder recorder(model, values, out.maps);
-  WorkspaceScope scope(workspace);
-  Pass<float> pass{
-      .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
-  TransformerSaved<float> saved;
-  const Mat<float> hidden = model.forward(pass, batch, saved);
-  require_finite(hidden);
-  if (n == 0 || !model.has_decoder()) return out;
-  const Mat<float> logits = model.output.forward(pass, hidden);
-  for (int r = 0; r < logits.rows; ++r)
-    out.next.push_back(best_tokens({logits.row(r), static_cast<std::size_t>(logits.cols)}, n, {}));
-  return out;
-}
-
-}  // namespace
 
 MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
                           const Example& input, Workspace& workspace, int n,
