@@ -114,10 +114,6 @@ std::string tokenize_13a(std::string_view line) {
   return split_symbols(" " + text + " ");
 }
 
-std::string tokenize_none(std::string_view line) {
-  return std::string(line);
-}
-
 // Spaces around every character that is one of these.
 std::string space_out(std::string_view line, bool (*apart)(char32_t)) {
   std::string text;
@@ -126,10 +122,6 @@ std::string space_out(std::string_view line, bool (*apart)(char32_t)) {
     text += apart(c.value) ? " " + character + " " : character;
   });
   return text;
-}
-
-std::string tokenize_char(std::string_view line) {
-  return space_out(line, [](char32_t) { return true; });
 }
 
 // What sacreBLEU's zh takes for Chinese. Its two ranges above U+FFFF are written with four hex
@@ -150,7 +142,10 @@ std::string tokenize_zh(std::string_view line) {
 }
 
 constexpr std::pair<const char*, std::string (*)(std::string_view)> kTokenizers[] = {
-    {"13a", tokenize_13a}, {"none", tokenize_none}, {"char", tokenize_char}, {"zh", tokenize_zh}};
+    {"13a", tokenize_13a},
+    {"none", [](std::string_view line) { return std::string(line); }},
+    {"char", [](std::string_view line) { return space_out(line, [](char32_t) { return true; }); }},
+    {"zh", tokenize_zh}};
 
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
