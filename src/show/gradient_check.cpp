@@ -28,8 +28,8 @@ struct MovedScore : Observer<double> {
   }
 };
 
-LossSums loss_of(const Transformer& model, Pass<double> pass, const Batch& batch,
-                 double smoothing = 0) {
+LossSums batch_loss(const Transformer& model, Pass<double> pass, const Batch& batch,
+                    double smoothing = 0) {
   WorkspaceScope scope(pass.workspace);
   TransformerSaved<double> saved;
   const Mat<double> hidden = model.forward(pass, batch, saved);
@@ -70,7 +70,7 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
   std::copy_n(values.data(), values.size(), moved.data());
   const auto objective = [&] {
     const LossSums sums =
-        loss_of(model, {.values = moved, .workspace = workspace}, batch, smoothing);
+        batch_loss(model, {.values = moved, .workspace = workspace}, batch, smoothing);
     return sums.objective / static_cast<double>(sums.tokens);
   };
   const double noise = rounding_noise(objective());
@@ -95,7 +95,7 @@ std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<dou
   batch.add(example.source, example.target, example.labels);
   MovedScore moved;
   const auto objective = [&] {
-    return -loss_of(model, {.values = values, .workspace = workspace, .observer = &moved}, batch)
+    return -batch_loss(model, {.values = values, .workspace = workspace, .observer = &moved}, batch)
                 .nll;
   };
   const double noise = rounding_noise(objective());
