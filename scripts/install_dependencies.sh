@@ -15,7 +15,7 @@ build_packages=(
   libopenblas-pthread-dev
   python3  # for scripts/*.py, the experiments among them
 )
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3-numpy)
 check_packages=(clang-format git)
 fuzz_packages=(clang libclang-rt-dev)
 machine_packages=(debootstrap)

@@ -1,4 +1,4 @@
-"""Checks the tasks in data/ and the scripts that make them; run by ctest, or as `python3 tests/data_test.py`."""
+"""Checks the tasks and the texts of lessons in data/ and the scripts that make them; run by ctest, or as `python3 tests/data_test.py`."""
 
 import datetime
 import json
@@ -54,7 +54,7 @@ class Shipped(unittest.TestCase):
         for name, content in made.items():
             self.assertTrue((DATA / name).read_bytes() == content, f"{name} is not as made")
         for name in ("fables.txt", "fables.gold.jsonl", "copy.train.source", "reverse.train.source",
-                     "dates.train.source", "dates.test.gold.jsonl"):
+                     "dates.train.source", "dates.test.gold.jsonl", "induction.txt", "noun.gold.jsonl"):
             self.assertIn(name, made)
 
     def test_no_source_is_in_two_parts(self):
@@ -62,6 +62,23 @@ class Shipped(unittest.TestCase):
             sources = [s for part in ("train", "valid", "test")
                        for s in lines(DATA / f"{task}.{part}.source")]
             self.assertEqual(len(sources), len(set(sources)), task)
+
+    def test_the_second_half_of_a_line_repeats_the_first(self):
+        for line in lines(DATA / "induction.txt"):
+            tokens = line.split()
+            self.assertEqual(tokens[:len(tokens) // 2], tokens[len(tokens) // 2:])
+
+    def test_a_pronoun_stands_for_the_one_noun_of_its_kind_which_always_does_the_same(self):
+        text, does = (DATA / "noun.txt").read_text("ascii"), {}
+        gold = [json.loads(line) for line in lines(DATA / "noun.gold.jsonl")]
+        self.assertEqual(len(gold), len(lines(DATA / "noun.txt")) // 12)
+        self.assertEqual(gold[-1]["story"][1], len(text) - 1)
+        for g in gold:
+            (begin, end, pronoun), [(first, last, noun)] = g["pronoun"], g["noun"]
+            self.assertEqual((text[begin:end], text[first:last]), (pronoun, noun))
+            self.assertTrue(noun.endswith({"she": "a", "he": "o", "it": "us"}[pronoun]))
+            verb = text[end:].split()[0]
+            self.assertEqual(does.setdefault(noun, verb), verb)
 
     def test_gold_alignments_are_true(self):
         for part in ("valid", "test"):

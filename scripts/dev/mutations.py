@@ -130,7 +130,7 @@ MUTATIONS = [
     ("own text: reads a text as often as pairs", SUGGESTED, "gpt ? 25 : 60", "60"),
     ("own text: dropout as if without weight decay", SUGGESTED, "gpt || static_cast", "static_cast"),
     ("own text: the decay remembers ten passes", SUGGESTED, "kRememberedPasses = 2;", "kRememberedPasses = 10;"),
-    ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || !request.train.init_from.empty()", "!muon"),
+    ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || choice.first", "!muon"),
     ("plan: a step is all epochs looked at", "src/train/prepared_run.cpp", "ahead.epochs / steps", "ahead.epochs"),
     ("kneser-ney: shorter n-grams count occurrences", KNESER_NEY, "if (counts) counts = count(", "count("),
     ("kneser-ney: discount without n2", KNESER_NEY, "2.0 * static_cast<double>(twice_[order])", "0.0 * static_cast<double>(twice_[order])"),

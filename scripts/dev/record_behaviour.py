@@ -255,7 +255,11 @@ class Recorder:
             self.heed(f"resume {run} --threads {then}", keep=False)
             self.keep_run(f"{first} then {then} threads", run)
         if self.config["train"]["max_steps"]:
-            self.heed("resume run2 --more 6 --threads 1", keep=False)
+            # A rate that has fallen to 0 would be refused, and wsd's fall would follow the new end.
+            stays = " --set optimizer.min_learning_rate=1e-4"
+            if self.config["optimizer"].get("schedule") == "wsd":
+                stays += f" --set optimizer.decay_steps={self.config['train']['max_steps']}"
+            self.heed(f"resume run2 --more 6 --threads 1{stays}", keep=False)
             self.keep_tensors("6 more steps", self.folder / "run2" / last)
         self.heed(f"train {config} --run again --init-from run --stop-at 3", keep=False)
         self.keep_tensors("init-from, 3 steps", self.folder / "again" / last)

@@ -76,7 +76,11 @@ Json average_checkpoints(const AverageRequest& request) {
   const Json result{{"checkpoint", folder}, {"steps", steps}};
   if (path_exists(folder)) {
     ParamVec<float> there(table.size());
-    Checkpoint::open(folder).load_model(tensor_slots(table, there));
+    try {
+      Checkpoint::open(folder).load_model(tensor_slots(table, there));
+    } catch (const Error& e) {
+      throw e.as(e.exit(), fmt::format("delete {} and average again", folder));
+    }
     if (std::equal(values.data(), values.data() + table.size(), there.data())) return result;
     throw Error(Exit::usage, folder + " exists already and is the average of other checkpoints.",
                 "move or delete it first");

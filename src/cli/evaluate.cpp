@@ -245,7 +245,7 @@ void print_comparison(double loss, const Yardsticks& yardsticks, OpenModel& m) {
                            [&](const Yardstick& y) { return y.nats_per_token <= loss; }))
     return;
   const std::int64_t step = m.state.step;
-  // What was kept of an earlier end, averages and copies do not go on themselves.
+  // Averages and copies do not go on themselves.
   const bool longer = step > 0 && is_run(m.run) &&
                       checkpoint_name(m.folder) == step_folder_name(step) &&
                       can_go_on(m.config, step);

@@ -125,13 +125,14 @@ void print_runs(const Json& runs, bool tsv) {
 
 Exit run_runs(CommandLine& line) {
   std::string folder = "runs";
-  bool tsv = false;
+  bool tsv = false, all = false;
   line.app().add_option("DIR", folder, "folder of runs");
+  line.app().add_flag("--all", all, "also NAME.old-K, what runs were before");
   line.app().add_flag("--tsv", tsv, "columns separated by tabs, sizes in bytes");
   if (!line.parse()) return Exit::ok;
   names_in(folder);  // Error if it cannot be listed
   std::vector<ListedRun> runs;
-  for (const std::string& name : names_of_runs(folder))
+  for (const std::string& name : names_of_runs(folder, all))
     runs.push_back(list_run(fs::path(folder) / name));
   if (runs.empty())
     throw Error(Exit::store, quoted_path(folder) + " has no runs",
@@ -146,6 +147,9 @@ Exit run_runs(CommandLine& line) {
     result.push_back(run.json);
   }
   if (!line.json()) print_runs(result, tsv);
+  const std::size_t old = names_of_runs(folder, true).size() - names_of_runs(folder).size();
+  if (!line.json() && !tsv && !all && old > 0)
+    print_prose(fmt::format("{} older; --all lists them too\n", old));
   if (line.json())
     for (const Json& run : result) print_line(run);
   return Exit::ok;

@@ -135,6 +135,14 @@ Exit finish(Train&& train, bool json, Show&& show, Log& log) try {
   throw;
 }
 
+// Did heed train TEXT make this run? Then its data's paths are relative to it.
+bool is_of_a_text(const std::string& run) try {
+  std::error_code none;
+  return fs::equivalent(read_origin(run).folder, run, none);
+} catch (const Error&) {  // damaged
+  return false;
+}
+
 std::string run_named(const std::string& name) {
   return (fs::path("runs") / name).string();
 }
@@ -232,9 +240,11 @@ Exit run_resume(CommandLine& line) {
   line.add_run(request.run.folder, "run folder");
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
   auto* more =
-      line.add_steps("--more", request.more,
-                     "train this many steps beyond the planned end (a run that stopped early also "
-                     "needs --set train.patience=0)")
+      line.add_steps(
+              "--more", request.more,
+              "train this many steps beyond the planned end (a run that stopped early also "
+              "needs --set train.patience=0); if the rate has begun to fall, the run is first "
+              "copied to NAME.old-K, and goes back to before that")
           ->excludes(max_steps);
   line.app()
       .add_option("--minutes", request.minutes,
@@ -256,11 +266,9 @@ Exit run_resume(CommandLine& line) {
       ->needs(branch);
   if (!parse_shared(line, request.run)) return Exit::ok;
   Log log({.quiet = line.quiet()});
-  return finish([&] { return resume_run(request, log); }, line.json(),
-                [](const RunResult& r) {
-                  return r.reason != "already_done" && fs::exists(fs::path(r.run) / "report.html");
-                },
-                log);
+  return finish(
+      [&] { return resume_run(request, log); }, line.json(),
+      [](const RunResult& r) { return r.reason != "already_done" && is_of_a_text(r.run); }, log);
 }
 
 }  // namespace heed

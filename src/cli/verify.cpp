@@ -165,7 +165,7 @@ Verification verify(const std::string& run) {
   add(v, v.files, kOriginFile, [&] { check_origin(run, v); });
   if (v.has_text) add(v, v.files, kRunText, [&] { check_text(run, v); });
   for (const char* file : kLineFiles)
-    if (file == kMetrics || path_exists(fs::path(run) / file))
+    if (file == std::string_view(kMetrics) || path_exists(fs::path(run) / file))
       add(v, v.files, file, [&] {
         require_there(run, file);
         check_lines(run, file);

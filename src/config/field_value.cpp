@@ -150,6 +150,16 @@ bool store_value(const Field& field, const Json& value) {
   return std::visit(Store{value, field.range}, field.ref);
 }
 
+void copy_value(const Field& from, const Field& to) {
+  const auto copy = [&]<class Ref>(const Ref& ref) {
+    if constexpr (std::is_pointer_v<Ref>)
+      *std::get<Ref>(to.ref) = *ref;
+    else if constexpr (std::is_same_v<Ref, Choice>)
+      std::get<Choice>(to.ref).set(ref.get());
+  };
+  std::visit(copy, from.ref);
+}
+
 OrderedJson dump_value(const Field& field) {
   return std::visit(Dump{}, field.ref);
 }

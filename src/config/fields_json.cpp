@@ -141,7 +141,7 @@ void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
                  const std::function<bool(const std::string& key)>& copies) {
   const std::vector<Leaf> a = leaves(from), b = leaves(to);
   for (std::size_t i = 0; i < a.size(); ++i)
-    if (copies(a[i].key)) store_value(*b[i].field, Json(dump_value(*a[i].field)));
+    if (copies(a[i].key)) copy_value(*a[i].field, *b[i].field);
 }
 
 OrderedJson dump_fields(const std::vector<Field>& fields) {

@@ -14,6 +14,11 @@
 namespace heed {
 namespace {
 
+nlohmann::json::json_pointer pointer_to(std::string key) {
+  std::ranges::replace(key, '.', '/');
+  return nlohmann::json::json_pointer("/" + key);
+}
+
 GivenKeys keys_of(const JsonText& text) {
   GivenKeys given;
   given.keys = read_fields(text, fields(given.values));
@@ -44,10 +49,16 @@ GivenKeys parse_keys(std::string_view text, const std::string& name) {
 GivenKeys read_sets(const std::vector<std::string>& sets) {
   JsonText text = parse_json("{}", "--set");
   RunConfig any;
-  for (const std::string& set : sets) apply_set(text, fields(any), set);
+  std::set<std::string> nulls;
+  for (const std::string& set : sets) {
+    JsonText alone = parse_json("{}", "--set");
+    apply_set(alone, fields(any), set);
+    for (const auto& [key, place] : alone.places)
+      if (!alone.json.contains(pointer_to(key))) nulls.insert(key);
+    apply_set(text, fields(any), set);
+  }
   GivenKeys given = keys_of(text);
-  for (const auto& [key, place] : text.places)
-    if (!given.contains(key)) given.reset.insert(key);
+  given.reset = std::move(nulls);
   return given;
 }
 

@@ -38,7 +38,7 @@ std::vector<Field> fields(RunConfig& c);
 struct GivenKeys {
   RunConfig values;
   Places keys;                  // "model.d_model"
-  std::set<std::string> reset;  // these take their defaults again: --set KEY=null
+  std::set<std::string> reset;  // these take their defaults first: --set KEY=null
   bool contains(const std::string& key) const { return keys.contains(key); }
   void erase(const std::string& key) { keys.erase(key), reset.erase(key); }
 };

@@ -64,14 +64,16 @@ Saved read_saved(const fs::path& run) {
   for (auto state = states.rbegin(); state != states.rend() && saved.config.empty(); ++state) try {
       describe(run / kCheckpoints / step_folder_name(state->step), saved);
       saved.last_step = state->step;
-      saved.best = *best_checkpoint(run, state->step);
+      if (const auto best = best_checkpoint(run, state->step)) saved.best = *best;
     } catch (const Error& e) {
       saved.notes.push_back(std::string("Skipped: ") + e.what());
     }
   if (!saved.config.empty()) return saved;
+  if (!steps.empty())
+    throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(run)),
+                "heed verify " + shell_word(run.string()) + ", which says what is wrong");
   saved.config = dump_config(load_config((run / kConfigFile).string()));
-  if (steps.empty())
-    saved.notes.push_back("The run has no checkpoint yet: this is what it has logged.");
+  saved.notes.push_back("The run has no checkpoint yet: this is what it has logged.");
   return saved;
 }
 

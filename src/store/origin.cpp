@@ -16,8 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kMaxFile = 16u << 20;
-
 constexpr const char* kRemedy =
     "restore it, or move it away: the data's relative paths are then taken from the current folder";
 
@@ -59,7 +57,7 @@ Origin read_origin(const std::string& run) {
     if (!fs::is_regular_file(path, ignored))
       throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);
     JsonObject json =
-        JsonObject::parse(read_file(path, kMaxFile),
+        JsonObject::parse(read_file(path, kMaxOriginFile),
                           {.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy});
     const std::string written = text_of(json, "folder");
     // canonical: behind a link to a checkpoint, ".." is not the folder that the link is in.

@@ -22,6 +22,7 @@ struct Origin {
 std::string origin_json(const Origin& origin);  // of a run that begins now, on this machine
 std::string processor_name();                   // "AMD EPYC 7763", or "" if unknown
 
+inline constexpr std::uint64_t kMaxOriginFile = 16u << 20;
 // Of a run or one of its checkpoints; all empty if it is missing. Error (store) on a damaged
 // file.
 Origin read_origin(const std::string& run);

@@ -152,13 +152,21 @@ fs::path canonical_folder(const fs::path& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
+// "NAME.old-2": of a run that --force renamed, or that got another end.
+bool is_old(const std::string& name) {
+  const std::size_t at = name.rfind(kOldRun);
+  return at != name.npos && at + kOldRun.size() < name.size() &&
+         name.find_first_not_of("0123456789", at + kOldRun.size()) == name.npos;
+}
+
 }  // namespace
 
-std::vector<std::string> names_of_runs(const fs::path& folder) {
+std::vector<std::string> names_of_runs(const fs::path& folder, bool old) {
   std::error_code none;
   std::vector<std::string> names = readable_names(folder);
   std::erase_if(names, [&](const std::string& name) {
-    return name.starts_with('.') || !fs::is_directory(folder / name / kCheckpoints, none);
+    return name.starts_with('.') || (!old && is_old(name)) ||
+           !fs::is_directory(folder / name / kCheckpoints, none);
   });
   return names;
 }

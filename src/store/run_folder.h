@@ -12,8 +12,8 @@ namespace heed {
 std::string step_folder_name(std::int64_t step);  // "step-00001000"
 
 // The names in a folder that are runs, as far as their checkpoints/ shows it; none if it is no
-// folder or cannot be listed.
-std::vector<std::string> names_of_runs(const std::filesystem::path& folder);
+// folder or cannot be listed. `old`: also NAME.old-K.
+std::vector<std::string> names_of_runs(const std::filesystem::path& folder, bool old = false);
 
 // Steps that have a folder, ascending. Not checked for damage.
 std::vector<std::int64_t> list_steps(const std::filesystem::path& run);

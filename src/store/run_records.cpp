@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -170,7 +172,8 @@ struct Reader {
     return take(json, json.is_number(), x) || json.is_null();
   }
   static bool read(const Json& json, std::int64_t& x) {
-    return take(json, json.is_number_integer(), x);
+    return take(json, json.is_number_integer() && json <= std::numeric_limits<std::int64_t>::max(),
+                x);
   }
   static bool read(const Json& json, bool& x) { return take(json, json.is_boolean(), x); }
   static bool read(const Json& json, std::string& x) { return take(json, json.is_string(), x); }
@@ -228,8 +231,8 @@ std::optional<Json> object_of(const std::string& line) {
 
 std::optional<std::int64_t> step_of(const Json& object) {
   const auto step = object.find("step");
-  if (step == object.end() || !step->is_number_integer()) return std::nullopt;
-  return step->get<std::int64_t>();
+  std::int64_t at = 0;
+  return step != object.end() && Reader::read(*step, at) ? std::optional(at) : std::nullopt;
 }
 
 // Calls use(object) for every object with a step up to one.
@@ -246,7 +249,7 @@ void for_each_object(const std::filesystem::path& run, const char* file, std::in
 // Is this base64 (RFC 4648, section 4) of so many bytes?
 bool is_base64(std::string_view text, double bytes) {
   if (static_cast<double>(text.size()) != 4 * std::ceil(bytes / 3)) return false;
-  while (text.ends_with('=')) text.remove_suffix(1);
+  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
   return std::ranges::all_of(text, [](char c) {
     return ('A' <= c && c <= 'Z') || ('a' <= c && c <= 'z') || ('0' <= c && c <= '9') || c == '+' ||
            c == '/';
@@ -258,12 +261,32 @@ double numbers_of(const MapKind& kind) {  // no product of them is too large for
          static_cast<double>(kind.queries.size()) * static_cast<double>(kind.keys.size());
 }
 
+// The queries of each kind of attention are tokens of one side, and so are its keys.
+bool fit_each_other(const std::vector<MapKind>& kinds) {
+  std::map<AttentionKind, const MapKind*> of;
+  for (const AttentionKind known : kAttentionKinds)
+    for (const MapKind& kind : kinds)
+      if (kind.name == attention_name(known) && !of.emplace(known, &kind).second) return false;
+  const std::vector<std::string>* sides[2] = {};  // source, target
+  const auto fits = [&](const std::vector<std::string>& tokens, bool target) {
+    if (!sides[target]) sides[target] = &tokens;
+    return sides[target]->size() == tokens.size();
+  };
+  return std::ranges::all_of(of, [&](const auto& entry) {
+    const auto& [kind, map] = entry;
+    return fits(map->queries, kind != AttentionKind::encoder_self) &&
+           fits(map->keys, kind == AttentionKind::decoder_self);
+  });
+}
+
 // Do the parts of a record fit each other, and the probe?
 bool fits(const Probe& probe) {
   return probe.expected.size() == probe.prompts.size() && !probe.kinds.empty() &&
-         std::ranges::all_of(probe.kinds, [](const MapKind& kind) {
-           return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0;
-         });
+         std::ranges::all_of(probe.kinds,
+                             [](const MapKind& kind) {
+                               return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0;
+                             }) &&
+         fit_each_other(probe.kinds);
 }
 
 bool fits(const Frame& frame, const Probe& probe) {
@@ -380,14 +403,14 @@ RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to)
     }
   });
   drop_unknown_kinds(film);
-  return film;
+  return film.probe.kinds.empty() ? RecordedFrames{} : film;
 }
 
 void check_lines(const std::filesystem::path& run, const char* file) {
   std::int64_t number = 0, last = 0;
   std::optional<Probe> probe;  // the first line of a film
   const auto is_damaged = [&](const Json& line) {
-    if (file == kMetrics) return false;
+    if (file == std::string_view(kMetrics)) return false;
     if (!probe) return !(probe = record_from<Probe>(line)) || !fits(*probe);
     const auto frame = record_from<Frame>(line);
     return !frame || !fits(*frame, *probe);

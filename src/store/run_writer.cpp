@@ -83,6 +83,11 @@ bool is_leftover(const fs::path& folder) {
          std::ranges::all_of(names, left_behind);
 }
 
+bool is_real_file(const fs::path& path) {
+  std::error_code none;
+  return fs::symlink_status(path, none).type() == fs::file_type::regular;
+}
+
 void empty_but_for_lock(const fs::path& folder, SystemCalls& calls) {
   for (const std::string& name : names_in(folder))
     if (name != kLockFile) remove_tree(folder / name, calls);
@@ -137,7 +142,7 @@ RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {
 fs::path free_name(const fs::path& path) {
   const fs::path named = with_name(path);
   for (int k = 1;; ++k)
-    if (const fs::path name = fmt::format("{}.old-{}", named.string(), k); !path_exists(name))
+    if (const fs::path name = fmt::format("{}{}{}", named.string(), kOldRun, k); !path_exists(name))
       return name;
 }
 
@@ -181,8 +186,15 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
 }
 
 RunWriter RunWriter::begin(const fs::path& run, const FirstFiles& first, SystemCalls& calls) {
-  make_folder(run, calls);  // unless a start did that was killed or still runs
-  RunWriter writer(run, RunLock(run), calls);
+  const bool made = make_folder(run, calls);  // else by a start that was killed or still runs
+  std::optional<RunLock> lock;
+  try {
+    lock.emplace(run);
+  } catch (const Error& e) {
+    if (made && e.exit() != Exit::usage) calls.remove_all(run.c_str());  // not in use
+    throw;
+  }
+  RunWriter writer(run, std::move(*lock), calls);
   require_free(run, false);  // again, now that no other start can put its run there
   try {
     if (names_in(run).size() > 1)
@@ -212,6 +224,9 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);
   clean_up(writer.checkpoints(), calls);
+  const std::string aside = ".tmp-" + run.filename().string() + ".old-";  // of a killed set_aside()
+  for (const std::string& name : names_in(folder_of(run)))
+    if (name.starts_with(aside)) remove_tree(folder_of(run) / name, calls);
   writer.free_links();
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
   writer.other_best_ = other_best(run);
@@ -238,7 +253,7 @@ void RunWriter::free_links() {
 void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int64_t spared) try {
   lock_.require_held(run_);
   for (const char* file : kLineFiles)
-    if (has_lines(run_, file)) AppendFile(run_ / file, *calls_).sync();
+    if (is_real_file(run_ / file)) AppendFile(run_ / file, *calls_).sync();
   make_folder(checkpoints(), *calls_);  // it may have been removed
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
   states_[contents.state.step] = contents.state;
@@ -266,9 +281,11 @@ std::optional<BestCheckpoint> RunWriter::best() const {
 }
 
 void RunWriter::drop_after(std::int64_t step) {
-  for (auto later = states_.rbegin(); later != states_.rend() && later->first > step; ++later)
-    remove_checkpoint(step_folder_name(later->first));
   states_.erase(states_.upper_bound(step), states_.end());
+  set_links(step);  // first: they never lead to what is gone
+  std::vector<std::int64_t> steps = list_steps(run_);
+  for (; !steps.empty() && steps.back() > step; steps.pop_back())
+    remove_checkpoint(step_folder_name(steps.back()));
 }
 
 void RunWriter::set_links(std::int64_t step) {
@@ -283,6 +300,10 @@ void RunWriter::set_links(std::int64_t step) {
 }
 
 void RunWriter::prune(std::int64_t step, int keep_last, std::int64_t spared) {
+  if (other_best_ && best()->folder != other_best_->folder) {
+    remove_checkpoint(other_best_->folder);
+    other_best_.reset();
+  }
   if (keep_last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
@@ -323,10 +344,11 @@ void RunWriter::remove_checkpoint(const std::string& name) {
 MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
   MetricsCut metrics;
   for (const char* file : kLineFiles) {
-    if (file == kMetrics || has_lines(from, file)) {
+    const bool of_metrics = file == std::string_view(kMetrics);
+    if (of_metrics || has_lines(from, file)) {
       const MetricsCut cut = heed::copy_lines(
           from, run_, file, [&](std::int64_t at) { return at <= step; }, *calls_);
-      if (file == kMetrics) metrics = cut;
+      if (of_metrics) metrics = cut;
     } else if (from != run_) {
       remove_tree(run_ / file, *calls_);
     }

@@ -1,15 +1,21 @@
 #include "store/set_aside.h"
 
 #include <algorithm>
-#include <cerrno>
 
 #include "base/folders.h"
+#include "base/input_file.h"
 #include "store/layout.h"
+#include "store/origin.h"
 #include "store/run_writer.h"
 
 namespace heed {
 namespace fs = std::filesystem;
 namespace {
+
+fs::file_type type_of(const fs::path& path) {
+  std::error_code none;
+  return fs::symlink_status(path, none).type();
+}
 
 void link_or_copy(const fs::path& from, const fs::path& to, SystemCalls& calls) {
   if (repeat_if_interrupted([&] { return calls.link(from.c_str(), to.c_str()); }) == 0) return;
@@ -20,13 +26,12 @@ void link_or_copy(const fs::path& from, const fs::path& to, SystemCalls& calls) 
 void copy_checkpoints(const fs::path& from, const fs::path& to, SystemCalls& calls) {
   make_folder(to, calls);
   for (const std::string& name : names_in(from)) {
-    std::error_code none;
-    const fs::file_type type = fs::symlink_status(from / name, none).type();
+    const fs::file_type type = type_of(from / name);
     if (name.starts_with(".tmp-")) continue;
     if (type == fs::file_type::directory) copy_checkpoints(from / name, to / name, calls);
     if (type == fs::file_type::regular) link_or_copy(from / name, to / name, calls);
     if (type == fs::file_type::symlink)
-      replace_symlink(to / name, fs::read_symlink(from / name, none).string(), calls);
+      replace_symlink(to / name, fs::read_symlink(from / name).string(), calls);
   }
   sync_folder(to, calls);
 }
@@ -40,8 +45,8 @@ fs::path set_aside(const fs::path& run, SystemCalls& calls) {
     remove_tree(temporary, calls);  // of one that was killed
     make_folder(temporary, calls);
     copy_checkpoints(run / kCheckpoints, temporary / kCheckpoints, calls);
-    for (const std::string& name : names_in(run))
-      if (name != kLockFile && std::ranges::count(kRunFiles, name) > 0)
+    for (const char* name : kRunFiles)
+      if (name != std::string_view(kLockFile) && type_of(run / name) == fs::file_type::regular)
         copy_file(run / name, temporary / name, calls);
     sync_folder(temporary, calls);
     put_in_place(temporary, place, "", calls);
@@ -50,6 +55,21 @@ fs::path set_aside(const fs::path& run, SystemCalls& calls) {
     throw;
   }
   return place;
+}
+
+fs::path set_aside_of(const fs::path& run) {
+  const auto begun = [](const fs::path& folder) {
+    return is_run(folder) && type_of(folder / kOriginFile) == fs::file_type::regular
+               ? read_file(folder / kOriginFile, kMaxOriginFile)
+               : "";
+  };
+  const std::string own = begun(run), prefix = run.filename().string() + ".old-";
+  fs::path newest;
+  for (const std::string& name : names_in(folder_of(run)))
+    if (name.starts_with(prefix) && !own.empty() && begun(run.parent_path() / name) == own &&
+        (newest.empty() || name.size() >= newest.filename().string().size()))
+      newest = run.parent_path() / name;
+  return newest;
 }
 
 }  // namespace heed

@@ -15,4 +15,8 @@ namespace heed {
 std::filesystem::path set_aside(const std::filesystem::path& run,
                                 SystemCalls& calls = system_calls());
 
+// The newest of those beside a run: it has the same origin.json, which a run that --force renamed
+// has not. "" if there is none.
+std::filesystem::path set_aside_of(const std::filesystem::path& run);
+
 }  // namespace heed

@@ -93,8 +93,8 @@ void check_end(const StoredRun& stem, const RunConfig& config, std::int64_t stop
     refuse_branch(
         stem, fmt::format("train.max_steps is {}.", end),
         fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", done));
-  if (const std::string why =
-          nothing_to_do(stem.asked, config.train, stem.checkpoint->state(), stop_at);
+  if (const std::string why = nothing_to_do(stem.asked, config.train, stem.checkpoint->state(),
+                                            stem.steps_done(), stop_at);
       !why.empty())
     refuse_branch(stem, "it is " + why, "");
 }

@@ -86,7 +86,8 @@ class FilmListener : public Listener {
   bool continues(std::int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());
     const std::string probe = line_of(film_.probe());
-    if (so_far.probe.kinds.empty() && step == 0) {
+    std::error_code none;
+    if (step == 0 && std::filesystem::is_empty(run_.path() / kFilm, none)) {
       run_.append(kFilm, probe);
       return true;
     }

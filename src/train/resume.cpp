@@ -8,7 +8,6 @@
 
 #include "base/format.h"
 #include "step/schedule.h"
-#include "store/set_aside.h"
 #include "train/stored_run.h"
 
 namespace heed {
@@ -44,7 +43,8 @@ void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t 
     if (run.steps_done() >= decayed_at(o) && rate(run.steps_done() + 1) == 0) log.warn(kRateOf0);
     return;
   }
-  const std::string anew = full_rate_until(o) > 0
+  const bool was_at_end = full_rate_until(o) > 0 && o.decay_steps == was.max_steps;
+  const std::string anew = was_at_end
                                ? "--set optimizer.decay_steps=end"
                                : "heed train with --init-from " + shell_word(run.folder.string());
   if (rate(end) == 0)
@@ -76,30 +76,17 @@ std::optional<Checkpoint> before_the_fall(const StoredRun& run, const RunConfig&
   const std::int64_t other = first_other_rate(planned, config, run.steps_done());
   if (other == 0) return std::nullopt;
   NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
-  for (const DamagedCheckpoint& d : before.damaged) log.warn("skipped a checkpoint: " + d.reason);
+  say_skipped(before, log);
   if (before.checkpoint && before.checkpoint->state().step > 0) return std::move(before.checkpoint);
-  throw Error(Exit::usage,
-              fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
-                          "another rate, and no checkpoint from before it is left.",
-                          config.optimizer.decay_steps.step, other),
-              fmt::format("--set optimizer.decay_steps={}, which leaves the fall where it is",
-                          planned.optimizer.decay_steps.step));
-}
-
-// Leaves the run as it is beside itself, and takes it back to a step.
-RunEvent go_back(RunWriter& run, std::int64_t from, std::int64_t to, std::int64_t end, Log& log) {
-  fs::path aside;
-  try {
-    aside = set_aside(run.path());
-  } catch (const Error& e) {
-    throw e.as(Exit::store, "--branch DIR, which leaves the run where it is");
-  }
-  log.info(
-      fmt::format("back from step {} to step {}, where the rate had not begun to fall; now it "
-                  "falls to step {}; the run as it was is {}",
-                  from, to, end, shell_word(aside.string())));
-  run.drop_after(to);
-  return {to, kSetAside, aside.filename().string()};
+  throw Error(
+      Exit::usage,
+      fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
+                  "another rate, and no checkpoint from before it is left.",
+                  config.optimizer.decay_steps.step, other),
+      fmt::format(
+          "--set optimizer.decay_steps={}{}, which leaves the fall where it is",
+          planned.optimizer.decay_steps.step,
+          config.optimizer.min_learning_rate > 0 ? "" : " --set optimizer.min_learning_rate=1e-4"));
 }
 
 RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const RunConfig& config,
@@ -120,6 +107,16 @@ RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const Run
   return result_of(run, request, state, "already_done");
 }
 
+// Finds the step at which the rate ends to fall, if that follows the run's end: that of a run that
+// is prepared, if both have the same end.
+void settle_end_as(RunConfig& config, const PreparedRun& run) {
+  const TrainConfig &a = config.train, &b = run.config.train;
+  if (a.max_steps != b.max_steps || a.max_epochs != b.max_epochs)
+    settle_end(config, run.data.train);
+  else if (config.optimizer.decay_steps.at_end)
+    config.optimizer.decay_steps.step = run.config.optimizer.decay_steps.step;
+}
+
 RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
   StoredRun stored = read_stored_run(run.path(), newest_checkpoint(run.path()), log);
   const std::int64_t done = stored.steps_done();
@@ -127,30 +124,31 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   for (const char* key : {"train.max_steps", "train.max_epochs"}) but_for_end.erase(key);
   RunConfig planned = changed_config(stored, but_for_end);
   TrainConfig last = changed_config(stored, request.run.given).train;
-  const bool asked_end = request.max_steps + request.more > 0 || request.minutes > 0;
-  if (asked_end) {
+  if (request.max_steps + request.more > 0 || request.minutes > 0) {
     last.max_steps = request.max_steps;
     last.max_epochs = 0;
   }
+  const bool other_end =
+      last.max_steps != planned.train.max_steps || last.max_epochs != planned.train.max_epochs;
   const auto already_done = [&](const std::optional<Checkpoint>& at, std::int64_t stop_at) {
-    return at ? nothing_to_do(stored.asked, last, at->state(), stop_at) : "";
+    return at ? nothing_to_do(stored.asked, last, at->state(), done, stop_at) : "";
   };
   const std::int64_t stop_at = request.run.stop_at;
   // With another end it may go back.
-  if (const auto why = already_done(stored.checkpoint, asked_end ? 0 : stop_at); !why.empty())
+  if (const auto why = already_done(stored.checkpoint, other_end ? 0 : stop_at); !why.empty())
     return has_nothing_to_do(why, stored, planned, request.run, run, log);
 
   StoredData data = load_data(stored, planned, log);
   const GivenKeys end = new_end(request, stored, data.data, log);
   const RunConfig config = changed_config(stored, with(request.run.given, end));
-  settle_end(planned, data.data.train);
-  settle_end(stored.trained, data.data.train);
-  check_rates(stored, planned);
   if (!stored.checkpoint) {
     refuse_lost_weights(stored);
     log.info("no checkpoint yet: starting at step 0");
   }
   PreparedRun prepared = prepare_stored_run(stored, config, std::move(data), request.run, log);
+  settle_end_as(planned, prepared);
+  settle_end_as(stored.trained, prepared);
+  check_rates(stored, planned);
   auto back = before_the_fall(stored, planned, prepared.config, log);
   if (const auto why = already_done(back ? back : stored.checkpoint, stop_at); !why.empty())
     return has_nothing_to_do(why, stored, planned, request.run, run, log);
@@ -164,9 +162,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
                       .core_type = stored.origin.core_type,
                       .from = run.path()};
   if (back) {
-    const std::int64_t to = back->state().step;
-    beginning.events.push_back(
-        go_back(run, done, to, beginning.prepared.config.optimizer.decay_steps, log));
+    beginning.back_from = done;
     stored.checkpoint = std::move(back);
   }
   beginning.at = std::move(stored.checkpoint);

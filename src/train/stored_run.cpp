@@ -106,8 +106,12 @@ void refuse_change(const StoredRun& run, const std::string& change, const std::s
               "heed train with --init-from " + shell_word(run.folder.string()) + hint);
 }
 
-StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log) {
+void say_skipped(const NewestCheckpoint& newest, Log& log) {
   for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
+}
+
+StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log) {
+  say_skipped(newest, log);
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
@@ -130,15 +134,16 @@ RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
       if (change.on_resume == OnResume::refused && changes.contains(change.key) == given)
         refuse_change(run, in_words(change), "");
   };
+  RunConfig config;
   try {
-    const RunConfig config = resolved(with(run.written, changes));
-    // A refusal names what the user gave rather than what follows from it.
-    for (const bool given : {true, false}) refuse_others(config, given);
-    return config;
+    config = resolved(with(run.written, changes));
   } catch (const Error&) {  // of a rule between keys, which would advise to change others
     refuse_others(changes.values, true);
     throw;
   }
+  // A refusal names what the user gave rather than what follows from it.
+  for (const bool given : {true, false}) refuse_others(config, given);
+  return config;
 }
 
 std::vector<std::string> changes_in_words(const StoredRun& run, const RunConfig& config) {
@@ -168,7 +173,7 @@ StoredData load_data(StoredRun& run, const RunConfig& config, Log& log) {
 }
 
 std::string nothing_to_do(const RunConfig& asked, const TrainConfig& t, const State& s,
-                          std::int64_t stop_at) {
+                          std::int64_t now, std::int64_t stop_at) {
   constexpr const char* kMore = "--more N continues for N steps";
   const auto already = [&](const std::string& where, const char* what_continues) {
     return fmt::format("already {}; nothing to do; {}", where, what_continues);
@@ -183,7 +188,7 @@ std::string nothing_to_do(const RunConfig& asked, const TrainConfig& t, const St
     case End::epochs:
       return already(fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch,
                                  t.max_epochs),
-                     decays(o) && s.step >= decayed_at(o)
+                     !o.decay_steps.at_end && decays(o) && s.step >= decayed_at(o)
                          ? kMore
                          : "--set train.max_epochs=N continues; or --more N, for N steps");
     case End::patience:
@@ -193,8 +198,8 @@ std::string nothing_to_do(const RunConfig& asked, const TrainConfig& t, const St
       break;
   }
   if (stop_at > 0 && s.step >= stop_at)
-    return already(fmt::format("at step {}, {} --stop-at {}", s.step,
-                               s.step > stop_at ? "past" : "that of", stop_at),
+    return already(fmt::format("at step {}, {} --stop-at {}", now,
+                               now > stop_at ? "past" : "that of", stop_at),
                    "a later --stop-at continues");
   return "";
 }
@@ -227,7 +232,8 @@ GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Data
   }
   keys.values.train.max_steps = end;
   keys.keys["train.max_steps"] = option;
-  if (request.branch.empty() && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
+  const bool replaced = request.branch.empty() && !request.run.given.contains("train.max_epochs");
+  if (replaced && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
   return keys;
 }
 

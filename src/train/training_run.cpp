@@ -11,6 +11,7 @@
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/origin.h"
+#include "store/set_aside.h"
 #include "train/schedule_in_words.h"
 
 namespace heed {
@@ -76,12 +77,29 @@ void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& ru
   run.append(kMetrics, line_of(RunEvent{step, "resume", text, here}));
 }
 
+// Leaves the run as it is beside itself, and takes it back to where its training begins.
+void go_back(const Beginning& b, RunWriter& run, Log& log) {
+  fs::path aside;
+  try {
+    aside = set_aside(run.path());
+  } catch (const Error& e) {
+    throw e.as(Exit::store, "--branch DIR, which leaves the run where it is");
+  }
+  log.info(
+      fmt::format("back from step {} to step {}, where the rate had not begun to fall; now it "
+                  "falls to step {}; the run as it was is {}",
+                  b.back_from, b.steps_done(), b.prepared.config.optimizer.decay_steps.step,
+                  shell_word(aside.string())));
+  run.drop_after(b.steps_done());
+}
+
 // Puts run and trainer where the training begins.
 void begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
   const std::int64_t done = b.steps_done();
   const bool resumed = b.from == run.path();
   if (resumed && b.at) {
     trainer.restore(*b.at);
+    if (b.back_from > 0) go_back(b, run, log);
     run.finish_save(done, b.prepared.config.train.keep_last,
                     fall_at_end(b.prepared.config.optimizer));
   }
@@ -106,30 +124,19 @@ void begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
     log.info(fmt::format("branched from {} at step {}", b.origin.branched_from, done));
 }
 
-// The run as it was before it went back for another end.
-struct SetAside {
-  std::string run;  // as a word of a command
-  State best;
-};
-
-// Nothing if it never did, or if that is not there any more.
-std::optional<SetAside> set_aside_of(const RunWriter& run) {
-  std::string name;
-  for (const RunEvent& event : read_events(run.path()).events)
-    if (event.event == kSetAside) name = event.text;
-  const fs::path folder = folder_of(run.path()) / fs::path(name).filename();
-  const auto best = !name.empty() && is_run(folder) ? best_checkpoint(folder) : std::nullopt;
-  return best ? std::optional(SetAside{shell_word(folder.string()), *best}) : std::nullopt;
+// The best of the run as it was before it went back for another end, if that is still there.
+std::optional<State> best_aside(const fs::path& aside) {
+  return aside.empty() ? std::nullopt : best_checkpoint(aside);
 }
 
-void say_better(const SetAside& aside, const RunWriter& run, Log& log) {
-  const std::optional<State> best = run.best();
-  if (!best || std::isnan(best->valid_loss + aside.best.valid_loss)) return;
+void say_better(const fs::path& aside, const RunWriter& run, Log& log) {
+  const std::optional<State> here = run.best(), there = best_aside(aside);
+  if (!here || !there || std::isnan(here->valid_loss + there->valid_loss)) return;
   log.info(fmt::format(
-      "{} than before it got a later end: {:.4f} @ {}, {:.4f} @ {} there\n"
+      "{} than before it got another end: {:.4f} @ {}, {:.4f} @ {} there\n"
       "  heed report {} {}",
-      is_better(*best, aside.best) ? "better" : "not better", best->valid_loss, best->step,
-      aside.best.valid_loss, aside.best.step, aside.run, shell_word(run.path().string())));
+      is_better(*here, *there) ? "better" : "not better", here->valid_loss, here->step,
+      there->valid_loss, there->step, shell_word(aside.string()), shell_word(run.path().string())));
 }
 
 }  // namespace
@@ -164,12 +171,12 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
   Trainer trainer(prepared, &run);
   try {
     begin(beginning, trainer, run, log);
-    const std::optional<SetAside> aside = set_aside_of(run);
-    if (aside && (!run.best() || is_better(aside->best, *run.best())))
-      log.info(fmt::format("until it is better: heed sample {}", aside->run));
+    const fs::path aside = set_aside_of(run.path());
+    if (const auto best = best_aside(aside); best && (!run.best() || is_better(*best, *run.best())))
+      log.info("until it is better: heed sample " + shell_word(aside.string()));
     trainer.listen(listeners({prepared, run, log, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
-    if (aside && (stop == Stop::finished || stop == Stop::early)) say_better(*aside, run, log);
+    if (stop == Stop::finished || stop == Stop::early) say_better(aside, run, log);
     log.info("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
       log.info("to continue:\n  heed resume " + shell_word(run.path().string()));

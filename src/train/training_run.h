@@ -36,6 +36,7 @@ struct Beginning {
   std::string core_type;                        // OpenBLAS's, of the steps done
   std::filesystem::path from = {};              // the run whose steps those are; empty: none
   std::optional<Checkpoint> at = {};            // its newest of them
+  std::int64_t back_from = 0;                   // where the run goes back from for another end
   std::vector<Checkpoint> earlier = {};         // a branch takes these too
   std::optional<ParamVec<float>> weights = {};  // of --init-from
   std::vector<RunEvent> events = {};            // to be written
@@ -79,10 +80,6 @@ RunResult result_of(const RunWriter& run, const RunRequest& request, const State
 
 // Logs what metrics.jsonl has lost, or loses because training continues after `step`.
 void say_cut(Log& log, const MetricsCut& cut, std::int64_t step);
-
-// The event of a run that went back for another end; its text is the name of the folder beside it
-// in which it stands as it was (store/set_aside.h).
-inline constexpr const char* kSetAside = "set_aside";
 
 // Opens the run's train.log and logs there the error that ends the run; main() prints it.
 template <class Work>

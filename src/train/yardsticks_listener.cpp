@@ -17,7 +17,7 @@ class YardsticksListener : public Listener {
  public:
   explicit YardsticksListener(const ListenerContext& context) : context_(context) {}
 
-  void began(const Moment&) override {
+  void began(const Moment& m) override {
     const auto& [p, run, log, ignored] = context_;
     if (!p.config.data.has_validation()) return;
     yardsticks_ = read_events(run.path()).yardsticks;
@@ -28,7 +28,7 @@ class YardsticksListener : public Listener {
     yardsticks_ = measure_yardsticks(*make_objective(p.config), *p.tokenizers.target, p.data.train,
                                      p.data.valid, *p.pool, [] { return stop_signal() != 0; });
     if (yardsticks_.empty()) return;
-    run.append(kMetrics, line_of(YardsticksEvent{0, yardsticks_}));
+    run.append(kMetrics, line_of(YardsticksEvent{m.state.step, yardsticks_}));
     say();
   }
 

@@ -10,6 +10,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class HeadNamesTest(RunsTest):
+    def test_repeated_random_tokens_teach_induction_heads(self):
+        self.train(ROOT / "configs" / "induction.json")
+        a, = self.json("attend", "run", "5 17 9", "--names")
+        self.assertEqual({h["layer"] for h in a["head_names"] if h["name"] == "induction"}, {1})
+        self.assertEqual({h["layer"] for h in a["head_names"] if h["name"] == "previous token"}, {0})
+
     def test_a_head_that_reverses_lines_is_named_once_it_aligns_them(self):
         self.train(ROOT / "configs" / "reverse.json", "run", "--set", "train.max_steps=200", "--set", "train.eval_every=40")
         frames = [json.loads(line) for line in (self.folder / "run" / "film.jsonl").read_text().splitlines()][1:]

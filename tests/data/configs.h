@@ -17,8 +17,11 @@ inline const char* const kTextConfig = R"({"data": {"train": "a.txt"}})";
 inline const char* const kPairsConfig =
     R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}})";
 
+inline RunConfig with_sets(const char* text, const Sets& sets) {
+  return parse_config(text, "a.json", read_sets(sets));
+}
 inline RunConfig config(const Sets& sets, const char* base = kTextConfig) {
-  return parse_config(base, "a.json", read_sets(sets));
+  return with_sets(base, sets);
 }
 
 // Reading is refused with these facts.

@@ -161,6 +161,31 @@ TEST(RunConfig, ResumingMayChangeWhatLeavesThePastAlone) {
   EXPECT_EQ(run.optimizer.decay_steps, 1000);
 }
 
+TEST(RunConfig, NullTakesAKeyOrASectionBackToItsDefault) {
+  const auto changed = [](const char* text, const Sets& sets) {
+    return dump_config(with_sets(text, sets));
+  };
+  const char* given = R"({"data": {"train": "a.txt"}, "model": {"d_model": 64, "n_kv_heads": 2,
+      "attention_dropout": 0.3, "activation_dropout": 0.4, "max_length": 900},
+      "optimizer": {"type": "muon", "momentum": 0.5, "weight_decay": 0.7}})";
+  const char* left_out = R"({"data": {"train": "a.txt"}, "model": {"d_model": 64},
+      "optimizer": {"type": "muon"}})";
+  EXPECT_EQ(changed(given, {"model.n_kv_heads=null", "model.attention_dropout=null",
+                            "model.activation_dropout=null", "model.max_length=null",
+                            "optimizer.momentum=null", "optimizer.weight_decay=null"}),
+            changed(left_out, {}));
+  EXPECT_EQ(changed(given, {"model=null", "model.d_model=64", "optimizer.momentum=null",
+                            "optimizer.weight_decay=null"}),
+            changed(left_out, {}));
+  EXPECT_EQ(changed(given, {"model={\"n_kv_heads\": null, \"attention_dropout\": null}",
+                            "model.activation_dropout=null", "model.max_length=null",
+                            "optimizer={\"momentum\": null, \"weight_decay\": null}"}),
+            changed(left_out, {}));
+  EXPECT_EQ(
+      with_sets(given, {"optimizer.momentum=null", "optimizer.momentum=0.6"}).optimizer.momentum,
+      0.6);
+}
+
 TEST(RunConfig, TheSchemaSaysWhatReadingEnforces) {
   const Json schema = Json::parse(config_schema());
   EXPECT_EQ(schema["additionalProperties"], false);

@@ -59,9 +59,8 @@ TEST_F(RunStart, TheCurrentFolderIsRenamedByItsName) {
 TEST_F(RunStart, WhatAKilledStartDidNotLeaveIsNeverRemoved) {
   const fs::path precious = folder_.path() / "stuff";
   const auto is_refused = [&] {
-    EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
-                HasSubstr("not a run of heed"));
-    EXPECT_THAT(error_of([&] { RunWriter::create(run_, true); }), HasSubstr("not a run of heed"));
+    expect_error([&] { RunWriter::create(run_, false); }, Exit::usage, {run_.string()});
+    expect_error([&] { RunWriter::create(run_, true); }, Exit::store, {run_.string()});
   };
   fs::create_directories(run_);
   for (const char* name : {"text.txt", ".lock", "mine.txt", "metrics.jsonl", "config.json"}) {
@@ -180,11 +179,10 @@ TEST_F(RunStart, WhatAKilledStartLeftIsReplacedButNotThatOfAStartThatGoesOn) {
   std::ofstream(run_ / "text.txt") << "of another";
   {
     const RunLock lock(run_);
-    EXPECT_THAT(error_of([&] { RunWriter::create(run_, false); }, Exit::usage),
-                HasSubstr("is writing"));
+    expect_error([&] { RunWriter::create(run_, false); }, Exit::usage, {run_.string()});
   }
   EXPECT_THAT(RunWriter::create(run_, false).take_notes(),
-              ::testing::ElementsAre(HasSubstr("taken over")));
+              ::testing::ElementsAre(::testing::HasSubstr("taken over")));
   EXPECT_FALSE(path_exists(run_ / "text.txt"));
   EXPECT_THAT(names_in(run_.parent_path()), ::testing::ElementsAre("run"));
 }

@@ -210,7 +210,7 @@ TEST_F(Writer, LinesAreBegunAgainIfTheirFileWasMovedButNotAFilm) {
   EXPECT_TRUE(writer.take_notes().empty());
   writer.append(kFilm, R"({"step":2})");
   writer.append(kFilm, R"({"step":3})");
-  EXPECT_THAT(writer.take_notes(), ElementsAre(HasSubstr("film.jsonl")));
+  EXPECT_THAT(writer.take_notes(), ElementsAre(::testing::HasSubstr("film.jsonl")));
   EXPECT_TRUE(writer.take_lost_line());
   EXPECT_EQ(metrics(), "{\"step\":2}\n");
   EXPECT_EQ(read_file(folder_.path() / kMetrics, 100), "{\"step\":1}\n");
@@ -222,8 +222,7 @@ TEST_F(Writer, AFolderThatWasMovedIsNotFollowedAndAnotherInItsPlaceIsLeftAlone) 
   RunWriter writer = RunWriter::create(run_, false);
   fs::rename(run_, folder_.path() / "moved");
   const auto is_refused = [&] {
-    EXPECT_THAT(error_of([&] { writer.save(at(10, 10).contents(), 1); }),
-                AllOf(HasSubstr(run_.string()), HasSubstr("moved or removed")));
+    expect_error([&] { writer.save(at(10, 10).contents(), 1); }, Exit::store, {run_.string()});
     writer.append(kMetrics, R"({"step":1})");
     EXPECT_TRUE(writer.take_lost_line() || path_exists(run_));
   };
