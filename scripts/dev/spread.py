@@ -47,7 +47,7 @@ CAPABILITIES = {
     "ablation": (r"[Aa]blat(?!ed\()(?!ion(\.|;|\(kind))|show/ablation", "*/ablation */ablate */web/ablation"),
     "observer": (r"[Oo]bserver?\b|\bon_(head|layer|feed_forward|head_gradient)\b", "*/observer"),
     "EMA": (r"\bema\b|ema_decay|\baveraged_?\b(?! too)|two_sets|used_values|used_weights|\bm\.used\b|>& used;|\"raw\.", ""),
-    "BLEU": (r"(?i)bleu|chrf|select_by", "*/bleu */chrf */ngrams */translation_metric"),
+    "BLEU": (r"(?i)bleu|chrf|select_by", "*/bleu"),
     "grouped heads": (r"kv_head|kv_width|d_kv|\bkv\b|sharing", ""),
     "rotary": (r"[Rr]otary|\b[Rr]ope(_|\b)", "*/rotary"),
     "divergence": (r"(?<!Exit::)[Dd]iverge|(require|not)_finite|\.finite\b|bool finite", "*/divergence */finite"),

@@ -6,7 +6,6 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "show/ablation.h"
@@ -125,8 +124,7 @@ Exit run_ablate(CommandLine& line) {
   if (!html.empty()) {
     ShortJson data(result);
     data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
-    write_output(html, page_with(ablation_html, data));
-    if (html != "-") m.log.info(fmt::format("wrote {}; open it in a browser", html));
+    write_page(html, page_with(ablation_html, data), m.log);
   }
   if (top == 0) top = !line.json() && ::isatty(STDOUT_FILENO) == 1 ? kOnScreen : a.parts.size();
   if (line.json()) {

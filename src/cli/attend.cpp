@@ -5,16 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "base/files.h"
+#include "base/format.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "show/attention_page.h"
-#include "show/generate.h"
+#include "show/fill.h"
 #include "show/head_names.h"
 #include "show/heat_map.h"
 #include "show/pull.h"
@@ -134,19 +133,6 @@ HeatMapStyle terminal_style() {
   return {.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
 }
 
-void write_page(const AttendOptions& r, const TrainedModel& t, const Example& input,
-                const InputTokens& tokens, const MapsAndNext& pass, Log& log) {
-  AttentionPage page{fmt::format("{}, step {}", t.run, t.state.step), AttentionKind::cross};
-  for (const AttentionKind kind : kAttentionKinds)
-    if (!map_of(pass.maps, kind).empty()) page.kind = kind;
-  const AttentionMap& map = map_of(pass.maps, page.kind);
-  const SharpestHead sharpest = sharpest_head(map, keys_of(tokens, page.kind));
-  page.layer = sharpest.layer;
-  page.head = sharpest.head;
-  write_output(r.html, attention_page(page, input, tokens, pass, *t.tokenizers.target));
-  if (r.html != "-") log.info(fmt::format("wrote {}; open it in a browser", r.html));
-}
-
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       UserTexts& texts, Log& log) {
   const AttendInput input = read_input(r, given, t, texts);
@@ -161,14 +147,18 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     std::copy_n(t.values.data(), values.size(), values.data());
     add_pull(t.model, values, input.read, workspace, pass.maps);
   }
-  if (!r.html.empty()) write_page(r, t, input.read, tokens, pass, log);
+  if (!r.html.empty())
+    write_page(r.html,
+               attention_page(fmt::format("{}, step {}", t.run, t.state.step), input.read, tokens,
+                              pass, *t.tokenizers.target),
+               log);
   if (r.json) {
     std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
     const auto add = [&](const std::string& object) {
       line.replace(line.size() - 1, 1, "," + object.substr(1));
     };
     if (r.pull) add(pull_json(pass.maps, input.read.labels));
-    if (r.names) add(json_of(recorded_names(t, r.heads)).dump());
+    if (r.names) add(recorded_names(t, r.heads).dump());
     print(line + "\n");
   }
   if (!r.draws()) return;
@@ -178,7 +168,30 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
                                : attention_summary(tokens, pass.maps, terminal_style()) +
                                      (r.texts.given() ? kOtherHeads : kOtherHeadsHere));
   if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
-  if (r.names) print("\n" + in_words(recorded_names(t, r.heads)));
+  if (r.names) print("\n" + names_in_words(recorded_names(t, r.heads)));
+}
+
+// ":head 1 0", ":layer all": at the prompt.
+void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
+               const std::string& name, const std::vector<std::string>& values) {
+  const HeadChoice before = r.heads;
+  const bool all = joined(values) == "all";
+  try {
+    if (all && name == "kind") {
+      r.heads.kind.clear();
+    } else if (all && name != "max-tokens") {
+      (name == "layer" ? r.heads.layer : r.heads.head).reset();
+    } else if (name == "head" && values.size() == 2) {  // of a layer
+      line.set("layer", {values[0]});
+      line.set(name, {values[1]});
+    } else {
+      line.set(name, values);
+    }
+    check_selection(r, model);
+  } catch (const Error&) {
+    r.heads = before;
+    throw;
+  }
 }
 
 }  // namespace
@@ -195,25 +208,13 @@ Exit run_attend(CommandLine& line) {
   OpenModel trained(line);
   check_selection(r, trained.config.model);
   UserTexts texts(*trained.objective, trained.config, trained.tokenizers, trained.log);
-  const auto all = [&](const std::string& name) {
-    if (name == "kind") r.heads.kind.clear();
-    if (name == "layer") r.heads.layer.reset();
-    if (name == "head") r.heads.head.reset();
-    return name != "max-tokens";
+  const auto set = [&](const std::string& name, const std::vector<std::string>& values) {
+    set_heads(line, r, trained.config.model, name, values);
   };
-  HeadChoice chosen = r.heads;
-  const auto check = [&] {
-    check_selection(r, trained.config.model);
-    chosen = r.heads;
-  };
-  return answer_texts(r.texts,
-                      {.command = "attend",
-                       .instructions = "Type a text to see where each head looks.",
-                       .line = &line,
+  return answer_texts(line,
+                      {.instructions = "Type a text to see where each head looks.",
                        .settings = {"kind", "layer", "head", "max-tokens"},
-                       .all = all,
-                       .check = check,
-                       .undo = [&] { r.heads = chosen; }},
+                       .set = set},
                       {.limit = r.limit}, trained.config, trained.log,
                       [&](std::span<const GivenText> read) {
                         answer_attention(r, read.front(), trained, texts, trained.log);

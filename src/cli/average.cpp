@@ -18,17 +18,15 @@
 namespace heed {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct AverageRequest {
   std::string run;
   int last = 0;  // how many of the newest, or
   int best = 0;  // how many of those with the best validation (store/best.h)
 };
 
-struct Averaged {
-  std::vector<std::int64_t> steps;  // ascending
-  std::filesystem::path folder;
-};
-
+// Ascending.
 std::vector<std::int64_t> chosen_steps(const AverageRequest& request) {
   std::vector<std::int64_t> steps = list_steps(request.run);
   std::erase(steps, 0);  // before training
@@ -55,37 +53,36 @@ std::vector<std::int64_t> chosen_steps(const AverageRequest& request) {
 
 // Takes the run's lock. Error (usage) if there are fewer (it lists them), or if another average has
 // the name.
-Averaged average_checkpoints(const AverageRequest& request) {
+Json average_checkpoints(const AverageRequest& request) {
   RunWriter run = RunWriter::open(request.run);
   const auto open = [&](std::int64_t step) {
     return Checkpoint::open(run.checkpoints() / step_folder_name(step));
   };
-  Averaged result{chosen_steps(request), {}};
-  const Checkpoint newest = open(result.steps.back());
+  const std::vector<std::int64_t> steps = chosen_steps(request);
+  const Checkpoint newest = open(steps.back());
   const TrainedModel model = load_trained_model(newest);
   const ParamTable& table = model.model.table;
   std::vector<double> sums(table.size(), 0.0);
   ParamVec<float> values(table.size());
-  for (const std::int64_t step : result.steps) {
+  for (const std::int64_t step : steps) {
     open(step).load_model(tensor_slots(table, values));
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values.data()[i];
   }
   for (std::size_t i = 0; i < sums.size(); ++i)
-    values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(result.steps.size()));
+    values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(steps.size()));
 
-  const std::string name =
-      fmt::format("{}{}-{}", kAveragePrefix, result.steps.front(), result.steps.back());
-  result.folder = run.checkpoints() / name;
-  if (path_exists(result.folder)) {
+  const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
+  const std::string folder = (run.checkpoints() / name).string();
+  const Json result{{"checkpoint", folder}, {"steps", steps}};
+  if (path_exists(folder)) {
     ParamVec<float> there(table.size());
     try {
-      Checkpoint::open(result.folder).load_model(tensor_slots(table, there));
+      Checkpoint::open(folder).load_model(tensor_slots(table, there));
     } catch (const Error& e) {
-      throw e.as(e.exit(), fmt::format("delete {} and average again", result.folder.string()));
+      throw e.as(e.exit(), fmt::format("delete {} and average again", folder));
     }
     if (std::equal(values.data(), values.data() + table.size(), there.data())) return result;
-    throw Error(Exit::usage,
-                result.folder.string() + " exists already and is the average of other checkpoints.",
+    throw Error(Exit::usage, folder + " exists already and is the average of other checkpoints.",
                 "move or delete it first");
   }
   CheckpointContents contents;
@@ -117,8 +114,7 @@ Exit run_average(CommandLine& line) {
   if (last->count() + best->count() == 0)
     throw Error(Exit::usage, "expected --last N or --best N.", "heed average --help");
 
-  const Averaged a = average_checkpoints(request);
-  const nlohmann::ordered_json result{{"checkpoint", a.folder.string()}, {"steps", a.steps}};
+  const Json result = average_checkpoints(request);
   line.json() ? print_line(result) : print(result["checkpoint"].get<std::string>() + "\n");
   return Exit::ok;
 }

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
+#include "math/blas.h"
 #include "store/layout.h"
 #include "train/suggested_config.h"
 
@@ -40,10 +41,10 @@ std::string key_called(std::string word) {
 }  // namespace
 
 CommandLine::CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew)
-    : name_(std::string("heed ") + command.name),
+    : name_(command.name),
       args_(std::move(args)),
       crew_(crew),
-      app_(command.summary, name_) {
+      app_(command.summary, "heed " + name_) {
   app_.footer(help_notes(command.name));
   app_.option_defaults()->always_capture_default();
   app_.set_help_flag("-h,--help", "print this and exit");
@@ -88,11 +89,6 @@ void CommandLine::add_targets(TextArguments& texts, const std::string& text) {
   app_.add_option("--target", texts.target, text);
   app_.add_option("--target-file", texts.target_file, "with --file: the same for each of its lines")
       ->type_name("FILE");
-}
-
-void CommandLine::add_config(std::string& config) {
-  add_file("CONFIG", config, "config file (JSON), or the name of one that comes with heed")
-      ->required();
 }
 
 void CommandLine::add_list(const std::string& name, std::vector<std::string>& values,
@@ -193,14 +189,10 @@ std::string CommandLine::hint() const {
   for (const std::string& arg : args_)
     if (arg.starts_with('-') && arg != "-" && path_exists(arg))
       return shell_word("./" + arg) + ", if it is the file";
-  return name_ + " --help";
+  return app_.get_name() + " --help";
 }
 
 void CommandLine::set(const std::string& name, const std::vector<std::string>& values) try {
-  if (name == "head" && values.size() == 2) {  // of a layer
-    set("layer", {values[0]});
-    return set(name, {values[1]});
-  }
   CLI::Option* option = app_.get_option("--" + name);
   if (values.size() != 1)
     throw Error(Exit::usage,
@@ -281,7 +273,7 @@ void CommandLine::check_texts() const {
     throw Error(Exit::usage,
                 fmt::format("{} and {} are both given; expected a text or a file.",
                             t.text ? "TEXT" : "--target", t.file ? "--file" : "--target-file"),
-                name_ + " --help");
+                app_.get_name() + " --help");
   if (t.target_file && !t.file)
     throw Error(Exit::usage, "--target-file needs the --file that it belongs to.");
   require_one_input(t.file == "-", t.target_file == "-");
@@ -309,9 +301,22 @@ std::string CommandLine::unexpected(const std::string& first) const {
 }
 
 std::string CommandLine::as_typed() const {
-  std::string out = name_;
+  std::string out = app_.get_name();
   for (const std::string& arg : args_) out += " " + shell_word(arg);
   return out;
+}
+
+OpenModel::OpenModel(const CommandLine& line)
+    : TrainedModel(load_trained_model(line.run(), line.checkpoint())),
+      log({.quiet = line.quiet()}),
+      pool(thread_count(line.threads(), config)) {
+  prepare_blas(pool.threads());
+}
+
+HeldOut held_out(OpenModel& m) {
+  Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
+  const bool changed = data.hash.all() != m.state.data_hash;
+  return {std::move(data), changed};
 }
 
 }  // namespace heed

@@ -25,9 +25,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "base/pool.h"
 #include "base/utf8.h"
+#include "data/dataset.h"
 #include "data/run_config.h"
 #include "step/crew.h"
+#include "store/trained_model.h"
 
 namespace heed {
 
@@ -54,6 +58,7 @@ class CommandLine {
   CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew = {});
 
   CLI::App& app() { return app_; }  // for options that only one command has
+  const CLI::App& app() const { return app_; }
 
   // Options of several commands. The variables must live until parse().
   CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
@@ -68,7 +73,6 @@ class CommandLine {
   void add_texts(TextArguments& texts, const std::string& text,
                  const std::string& file = "its lines instead; - is standard input");
   void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
-  void add_config(std::string& config);                             // CONFIG, required
   void add_sets();                                                  // --set KEY=VALUE, any number
   GivenKeys given() const { return read_sets(sets_); }              // by these
   void add_threads();                                               // --threads N
@@ -99,7 +103,9 @@ class CommandLine {
   bool has(const std::string& option) const;  // the command knows it
   bool quiet() const { return quiet_; }       // --quiet and --json: every command has them
   bool json() const { return json_; }
-  const std::string& run() const { return run_; }  // of add_model()
+  const std::string& name() const { return name_; }       // "sample"
+  const TextArguments& texts() const { return *texts_; }  // of add_texts()
+  const std::string& run() const { return run_; }         // of add_model()
   const std::string& checkpoint() const { return checkpoint_; }
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
   const Crew& crew() const { return crew_; }
@@ -129,6 +135,21 @@ class CommandLine {
   std::vector<std::string>* run_list_ = nullptr;  // of add_runs()
   CLI::App app_;
 };
+
+// The trained model that a command line names (RUN, --checkpoint), ready to work.
+struct OpenModel : TrainedModel {
+  explicit OpenModel(const CommandLine& line);
+
+  Log log;
+  Pool pool;  // of --threads
+};
+
+// The data of the model's run, where RUN/config.json names it now (config_of_data()).
+struct HeldOut {
+  Dataset data;  // also what is not held out
+  bool changed;  // it is not what the run was trained on
+};
+HeldOut held_out(OpenModel& model);
 
 // What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
 std::string help_notes(const std::string& command);

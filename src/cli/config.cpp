@@ -1,4 +1,5 @@
 // heed config CONFIG | --schema | --docs
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/command.h"
@@ -30,19 +31,16 @@ Exit run_config(CommandLine& line) {
   // Its paths start from its own folder; what is printed may be kept in another one.
   const std::string folder = data_folder_of(path);
   DataConfig& d = config.data;
-  std::vector<std::string*> files = {&d.source,
-                                     &d.target,
-                                     &d.pairs,
-                                     &d.valid_source,
-                                     &d.valid_target,
-                                     &d.valid_pairs,
-                                     &config.tokenizer.file};
-  for (PathList* list : {&d.train, &d.valid})
-    for (std::string& file : list->paths) files.push_back(&file);
-  if (std::error_code none; !std::filesystem::equivalent(folder, ".", none))
-    for (std::string* file : files)
-      if (!file->empty())
-        *file = std::filesystem::path(resolve_path(folder, *file)).lexically_normal().string();
+  std::error_code none;
+  const bool here = std::filesystem::equivalent(folder, ".", none);
+  const auto from_here = [&](std::string& file) {
+    if (!here && !file.empty())
+      file = std::filesystem::path(resolve_path(folder, file)).lexically_normal().string();
+  };
+  for (std::string* file : {&d.source, &d.target, &d.pairs, &d.valid_source, &d.valid_target,
+                            &d.valid_pairs, &config.tokenizer.file})
+    from_here(*file);
+  for (PathList* list : {&d.train, &d.valid}) std::ranges::for_each(list->paths, from_here);
   print(dump_config(config));
   return Exit::ok;
 }

@@ -5,13 +5,11 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
 #include "evaluate/bleu.h"
-#include "evaluate/chrf.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "evaluate/yardsticks.h"

@@ -5,7 +5,6 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/texts.h"
@@ -60,14 +59,8 @@ std::string with_masks(const std::string& text) {
   return std::regex_replace(text, gap, std::string(kMaskText));
 }
 
-struct FillOptions {
-  TextArguments texts;
-  int top_k = 5;
-  bool json = false;
-};
-
-void answer_gaps(const FillOptions& o, const TrainedModel& m, UserTexts& texts,
-                 const GivenText& given) {
+void answer_gaps(const TrainedModel& m, UserTexts& texts, const GivenText& given, int top_k,
+                 bool json) {
   const std::string text = with_masks(given.text);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (text.find(kMaskText) == std::string::npos)
@@ -78,38 +71,35 @@ void answer_gaps(const FillOptions& o, const TrainedModel& m, UserTexts& texts,
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
   Json masks = Json::array();
-  for (const std::vector<Hypothesis>& best : fill(m, ids, rows, o.top_k)) {
+  for (const std::vector<Hypothesis>& best : fill(m, ids, rows, top_k)) {
     Json candidates = Json::array();
     for (const Hypothesis& f : best)
       candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
     masks.push_back({{"position", rows[masks.size()]}, {"candidates", candidates}});
   }
-  o.json ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
+  json ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
 }
 
 }  // namespace
 
 Exit run_fill(CommandLine& line) {
-  FillOptions o;
+  TextArguments text;
+  int top_k = 5;
   line.add_model();
   CLI::App& app = line.app();
-  line.add_texts(o.texts,
+  line.add_texts(text,
                  "a text with one [MASK] or more, or ___ for each; on a terminal heed asks for it");
-  app.add_option("--top-k", o.top_k, "how many answers to list for each [MASK]")
+  app.add_option("--top-k", top_k, "how many answers to list for each [MASK]")
       ->check(in_range(1, 1'000'000));
   if (!line.parse()) return Exit::ok;
-  o.json = line.json();
 
   OpenModel m(line);
   m.objective->check_use("fill", m.run);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(o.texts,
-                      {.command = "fill",
-                       .instructions = std::string(kFills.instructions),
-                       .line = &line,
-                       .settings = {"top-k"}},
-                      {}, m.config, m.log, [&](std::span<const GivenText> given) {
-                        answer_gaps(o, m, texts, given.front());
+  return answer_texts(line,
+                      {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {},
+                      m.config, m.log, [&](std::span<const GivenText> given) {
+                        answer_gaps(m, texts, given.front(), top_k, line.json());
                         return Unknown();
                       });
 }

@@ -131,7 +131,8 @@ void print_checks(const Json& result) {
 
 Exit run_gradcheck(CommandLine& line) {
   std::string path;
-  line.add_config(path);
+  line.add_file("CONFIG", path, "config file (JSON), or the name of one that comes with heed")
+      ->required();
   line.add_sets();
   if (!line.parse()) return Exit::ok;
   path = config_path(path);

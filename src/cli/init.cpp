@@ -9,11 +9,8 @@
 #include "train/text_start.h"
 
 namespace heed {
-namespace {
 
 namespace fs = std::filesystem;
-
-}  // namespace
 
 Exit run_init(CommandLine& line) {
   TextRequest request;

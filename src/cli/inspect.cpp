@@ -5,7 +5,6 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "show/learning_record.h"

@@ -4,7 +4,6 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/table.h"
@@ -63,15 +62,13 @@ Exit run_neighbors(CommandLine& line) {
     answer_words(e, words, top_k, line.json());
     return Exit::ok;
   }
-  return prompt_for_texts({.command = "neighbors",
-                           .instructions = "Type words, or an analogy: king - man + woman.",
-                           .line = &line,
-                           .settings = {"top-k"}},
-                          trained.log, [&](const std::string& text) {
-                            const std::vector<std::string_view> typed = split_words(text);
-                            if (!typed.empty())
-                              answer_words(e, {typed.begin(), typed.end()}, top_k, line.json());
-                          });
+  return prompt_for_texts(
+      line,
+      {.instructions = "Type words, or an analogy: king - man + woman.", .settings = {"top-k"}},
+      trained.log, [&](const std::string& text) {
+        const std::vector<std::string_view> typed = split_words(text);
+        if (!typed.empty()) answer_words(e, {typed.begin(), typed.end()}, top_k, line.json());
+      });
 }
 
 }  // namespace heed

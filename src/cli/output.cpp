@@ -77,6 +77,11 @@ void write_output(const std::string& path, std::string_view text) {
   if (fs::exists(old)) fs::permissions(place, old.permissions(), none);
 }
 
+void write_page(const std::string& path, std::string_view page, Log& log) {
+  write_output(path, page);
+  if (path != "-") log.info(fmt::format("wrote {}; open it in a browser", path));
+}
+
 void print_error(const char* what) {
   const std::string text = "heed: error: " + printable_lines(what);
   const bool wraps = ::isatty(STDERR_FILENO) == 1;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.h"
 #include "decode/best_tokens.h"
 #include "text/tokenizer.h"
 
@@ -31,6 +32,8 @@ nlohmann::ordered_json odds_json(std::span<const TokenOdds> tokens, const Tokeni
 // also through a link; a pipe or a device gets the bytes. Error (Exit::usage) if the path belongs
 // to a run or a checkpoint; Error (Exit::store) if it cannot be written.
 void write_output(const std::string& path, std::string_view text);
+// The same, and the log says where a page is.
+void write_page(const std::string& path, std::string_view page, Log& log);
 void print_error(const char* what);  // "heed: error: ..." on standard error
 void flush_output();                 // makes the output visible now; main() does it at the end
 

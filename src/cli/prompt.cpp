@@ -137,36 +137,29 @@ class Prompt {
   bool hint_shown_ = false;  // kHowToEnd after Ctrl-C
 };
 
-void show_help(const PromptText& text, Log& log) {
+void show_help(const CommandLine& line, const PromptText& text, Log& log) {
   log.info(text.instructions);
   for (const std::string& name : text.settings)
-    log.info(
-        fmt::format("  :{} VALUE  {}", name, about(*text.line->app().get_option("--" + name))));
+    log.info(fmt::format("  :{} VALUE  {}", name, about(*line.app().get_option("--" + name))));
   log.info("  :again  the last text once more");
   log.info(kHowToEnd);
 }
 
-// Obeys ":help" or ":temperature 0.5"; also "/help", which other programs have. False: the line is
-// a text.
-bool obeys(const PromptText& text, const std::string& line, Log& log) {
-  const std::vector<std::string_view> words = split_words(line);
-  if (words.empty() || !line.starts_with(words[0]) || words[0].size() < 2) return false;
+// Obeys ":help" or ":temperature 0.5"; also "/help", which other programs have. False: what is
+// typed is a text.
+bool obeys(CommandLine& line, const PromptText& text, const std::string& typed, Log& log) {
+  const std::vector<std::string_view> words = split_words(typed);
+  if (words.empty() || !typed.starts_with(words[0]) || words[0].size() < 2) return false;
   const std::string name(words[0].substr(1));
   const bool known = name == "help" || std::ranges::count(text.settings, name) > 0;
   const bool named =
       std::ranges::all_of(name, [](char c) { return ('a' <= c && c <= 'z') || c == '-'; });
-  if (line[0] != ':' && !(line[0] == '/' && known)) return false;
+  if (typed[0] != ':' && !(typed[0] == '/' && known)) return false;
   if (name == "help") {
-    show_help(text, log);
+    show_help(line, text, log);
   } else if (known) {
     const std::vector<std::string> values(words.begin() + 1, words.end());
-    try {
-      if (joined(values) != "all" || !text.all(name)) text.line->set(name, values);
-      text.check();
-    } catch (const Error&) {
-      text.undo();
-      throw;
-    }
+    text.set ? text.set(name, values) : line.set(name, values);
     log.info(fmt::format("{}: {}", name, joined(values, " ")));
   } else if (named) {
     throw Error(Exit::usage,
@@ -186,22 +179,22 @@ bool interrupted() {
   return prompt_stop != 0;
 }
 
-Exit prompt_for_texts(const PromptText& text, Log& log,
+Exit prompt_for_texts(CommandLine& line, const PromptText& text, Log& log,
                       const std::function<void(const std::string&)>& answer) {
-  Prompt prompt(text.command, log);
+  Prompt prompt(line.name(), log);
   log.info(text.instructions);
   log.info(kHowToEnd);
   std::optional<std::string> last;
-  while (const std::optional<std::string> line = prompt.next()) {
-    if (*line == "quit" || *line == "exit" || *line == ":quit" || *line == "/quit") break;
-    if (line->empty() && !text.allow_empty) {
+  while (const std::optional<std::string> typed = prompt.next()) {
+    if (*typed == "quit" || *typed == "exit" || *typed == ":quit" || *typed == "/quit") break;
+    if (typed->empty() && !text.allow_empty) {
       log.info(text.instructions);
       continue;
     }
     try {
-      const bool again = *line == ":again" || *line == "/again";
-      if (!again && obeys(text, *line, log)) continue;
-      if (!again) last = *line;
+      const bool again = *typed == ":again" || *typed == "/again";
+      if (!again && obeys(line, text, *typed, log)) continue;
+      if (!again) last = *typed;
       if (again && !last)
         throw Error(Exit::usage, "there is no text yet that :again could repeat.");
       answer(*last);

@@ -20,20 +20,17 @@ class CommandLine;
 bool can_prompt();  // standard input and output are terminals
 
 struct PromptText {
-  std::string command, instructions;  // the instructions say what to type
-  bool allow_empty = false;           // an empty line is a text too
-  CommandLine* line = nullptr;
-  std::vector<std::string> settings = {};  // its options that may change between answers
-  // Gives an option the value "all", which is none; false: it has no such value.
-  std::function<bool(const std::string& name)> all = [](const std::string&) { return false; };
-  // Is what has been set possible? If not, an Error, and it is undone.
-  std::function<void()> check = [] {}, undo = [] {};
+  std::string instructions;                // what to type
+  std::vector<std::string> settings = {};  // options that may change between answers
+  bool allow_empty = false;                // an empty line is a text too
+  // Gives a setting a value; if null, CommandLine::set() does.
+  std::function<void(const std::string& name, const std::vector<std::string>& values)> set = {};
 };
 
 // Says what to type, prompts "COMMAND> " and answers every line until the end. A line ":temperature
 // 0.5" changes a setting, ":again" answers the last text again, ":help" lists these, and "quit"
 // ends. Returns the exit code.
-Exit prompt_for_texts(const PromptText& prompt, Log& log,
+Exit prompt_for_texts(CommandLine& line, const PromptText& prompt, Log& log,
                       const std::function<void(const std::string& text)>& answer);
 
 // True if a signal asks to end the current answer. Always false without a prompt.

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "show/comparison.h"
 #include "show/report.h"
 
 namespace heed {
@@ -30,9 +29,8 @@ Exit run_report(CommandLine& line) {
       for (const ShortJson& run : data) print(text_of(run) + "\n");
     return Exit::ok;
   }
-  write_output(html, page_with(one ? report_html : comparison_html, data));
-  if (html != "-")
-    Log({.quiet = line.quiet()}).info(fmt::format("wrote {}; open it in a browser", html));
+  Log log({.quiet = line.quiet()});
+  write_page(html, page_with(one ? report_html : comparison_html, data), log);
   return Exit::ok;
 }
 

@@ -27,85 +27,71 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct RunRow {
-  std::string name, state = "stopped";
-  std::int64_t step = 0, best_step = -1;
-  std::optional<double> loss, bits_per_byte;
-  std::uintmax_t bytes = 0;
-  fs::file_time_type date;
-  ConfigKeys config;
+struct ListedRun {
+  Json json;  // all but its keys
+  ConfigKeys keys;
+  fs::file_time_type date;  // when it last learnt something
 };
 
-// Its files' sizes, and when it last learnt something.
-void measure_files(const fs::path& run, RunRow& row) {
+std::uintmax_t size_of_files(const fs::path& run) {
+  std::uintmax_t bytes = 0;
   std::error_code none;
-  row.date = std::max(fs::last_write_time(run / kCheckpoints, none),
-                      fs::last_write_time(run / kMetrics, none));
-  none.clear();
   for (fs::recursive_directory_iterator entry(run, none), end; !none && entry != end;
        entry.increment(none)) {
     std::error_code gone;
     if (!entry->is_regular_file(gone) || entry->is_symlink(gone)) continue;
     const std::uintmax_t size = entry->file_size(gone);
-    if (!gone) row.bytes += size;
+    if (!gone) bytes += size;
   }
+  return bytes;
 }
 
-RunRow row_of(const fs::path& run) {
-  RunRow row;
-  std::int64_t last = 0;  // step that is logged
-  row.name = run.filename();
-  measure_files(run, row);
-  try {
-    const RunConfig config = load_config((run / kConfigFile).string());
-    row.config = keys_of(config);
-    const std::vector<State> states = states_of(run);
-    if (!states.empty()) row.step = states.back().step;
-    if (!states.empty() && end_of(config.train, states.back()) != End::none) row.state = "finished";
-    if (states.size() != list_steps(run).size()) row.state = "damaged";
-    if (const auto best = best_checkpoint(run)) {
-      row.best_step = best->step;
-      if (std::isfinite(best->valid_loss)) row.loss = best->valid_loss;
-    }
-    const LoggedEvents logged = read_events(run);
-    for (const ValidEvent& valid : logged.valid)
-      if (valid.step == row.best_step && valid.loss == row.loss)
-        row.bits_per_byte = valid.bits_per_byte;
-    if (!logged.train.empty()) last = logged.train.back().step;
-    if (!logged.events.empty() && logged.events.back().event == "diverged") row.state = "diverged";
-  } catch (const Error&) {
-    row.state = "damaged";
-  }
-  if (is_locked(run)) {
-    row.state = "running";
-    row.step = std::max(row.step, last);
-  }
-  return row;
-}
-
-std::vector<RunRow> runs_in(const fs::path& folder, bool old) {
-  std::vector<RunRow> rows;
-  names_in(folder);  // Error if it cannot be listed
-  for (const std::string& name : names_of_runs(folder, old)) rows.push_back(row_of(folder / name));
-  std::ranges::stable_sort(rows, std::greater{}, &RunRow::date);
-  return rows;
-}
-
-std::string date_of(const RunRow& row) {
-  const auto time = std::chrono::file_clock::to_sys(row.date);
+std::string date_text(fs::file_time_type date) {
+  const auto time = std::chrono::file_clock::to_sys(date);
   const std::time_t seconds = std::chrono::system_clock::to_time_t(
       std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));
 }
 
-Json run_json(const RunRow& row) {
-  const auto known = [](const std::optional<double>& x) { return x ? Json(*x) : Json(); };
-  return {
-      {"name", row.name},        {"step", row.step},
-      {"state", row.state},      {"best_step", row.best_step < 0 ? Json() : Json(row.best_step)},
-      {"loss", known(row.loss)}, {"bits_per_byte", known(row.bits_per_byte)},
-      {"bytes", row.bytes},      {"date", date_of(row)},
-      {"keys", row.config}};
+ListedRun list_run(const fs::path& run) {
+  std::error_code none;
+  ListedRun listed;
+  listed.date = std::max(fs::last_write_time(run / kCheckpoints, none),
+                         fs::last_write_time(run / kMetrics, none));
+  std::int64_t step = 0, logged_step = 0;
+  Json& row = listed.json = {{"name", run.filename().string()},
+                             {"step", step},
+                             {"state", "stopped"},
+                             {"best_step", nullptr},
+                             {"loss", nullptr},
+                             {"bits_per_byte", nullptr},
+                             {"bytes", size_of_files(run)},
+                             {"date", date_text(listed.date)}};
+  try {
+    const RunConfig config = load_config((run / kConfigFile).string());
+    listed.keys = keys_of(config);
+    const std::vector<State> states = states_of(run);
+    if (!states.empty()) step = states.back().step;
+    if (!states.empty() && end_of(config.train, states.back()) != End::none)
+      row["state"] = "finished";
+    if (states.size() != list_steps(run).size()) row["state"] = "damaged";
+    const auto best = best_checkpoint(run);
+    if (best) row["best_step"] = best->step;
+    if (best && std::isfinite(best->valid_loss)) row["loss"] = best->valid_loss;
+    const LoggedEvents logged = read_events(run);
+    for (const ValidEvent& valid : logged.valid)
+      if (valid.bits_per_byte && valid.step == row["best_step"] && valid.loss == row["loss"])
+        row["bits_per_byte"] = *valid.bits_per_byte;
+    if (!logged.train.empty()) logged_step = logged.train.back().step;
+    if (!logged.events.empty() && logged.events.back().event == "diverged")
+      row["state"] = "diverged";
+  } catch (const Error&) {
+    row["state"] = "damaged";
+  }
+  const bool running = is_locked(run);
+  if (running) row["state"] = "running";
+  row["step"] = running ? std::max(step, logged_step) : step;
+  return listed;
 }
 
 std::string size_text(const Json& bytes) {
@@ -144,15 +130,22 @@ Exit run_runs(CommandLine& line) {
   line.app().add_flag("--all", all, "also NAME.old-K, what runs were before");
   line.app().add_flag("--tsv", tsv, "columns separated by tabs, sizes in bytes");
   if (!line.parse()) return Exit::ok;
-  std::vector<RunRow> rows = runs_in(folder, all);
-  if (rows.empty())
+  names_in(folder);  // Error if it cannot be listed
+  std::vector<ListedRun> runs;
+  for (const std::string& name : names_of_runs(folder, all))
+    runs.push_back(list_run(fs::path(folder) / name));
+  if (runs.empty())
     throw Error(Exit::store, quoted_path(folder) + " has no runs",
                 "the folder that has them; heed train makes runs/NAME");
-  std::vector<ConfigKeys*> configs;
-  for (RunRow& row : rows) configs.push_back(&row.config);
-  keep_differences(configs);
+  std::ranges::stable_sort(runs, std::greater{}, &ListedRun::date);
+  std::vector<ConfigKeys*> keys;
+  for (ListedRun& run : runs) keys.push_back(&run.keys);
+  keep_differences(keys);
   Json result = Json::array();
-  for (const RunRow& row : rows) result.push_back(run_json(row));
+  for (ListedRun& run : runs) {
+    run.json["keys"] = run.keys;
+    result.push_back(run.json);
+  }
   if (!line.json()) print_runs(result, tsv);
   const std::size_t old = names_of_runs(folder, true).size() - names_of_runs(folder).size();
   if (!line.json() && !tsv && !all && old > 0)

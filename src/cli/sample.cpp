@@ -13,7 +13,6 @@
 #include "base/input_file.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
@@ -29,12 +28,47 @@ using Json = nlohmann::ordered_json;
 class SamplePrinter {
  public:
   // `prompt`: the text of request.prompt. The model must outlive the printer.
-  SamplePrinter(const TrainedModel& model, const SampleRequest& request,
-                const std::vector<std::string>& stops, bool json, std::string prompt);
+  SamplePrinter(const TrainedModel& m, const SampleRequest& r,
+                const std::vector<std::string>& stops, bool json, std::string prompt)
+      : tokenizer_(*m.tokenizers.target), json_(json), prompt_(std::move(prompt)) {
+    const bool continues = m.objective->continues();
+    shows_prompt_ = continues && !json;
+    streams_ = r.num_samples == 1;
+    begun_ = !streams_ || !shows_prompt_;
+    const int previous = !continues || r.prompt.empty() ? -1 : r.prompt.back();
+    for (int i = 0; i < r.num_samples; ++i)
+      samples_.push_back({TextStream(tokenizer_, previous, stops)});
+  }
 
   // A token of sample i. False: a text in `stops` ended the sample.
-  bool add(int i, const TokenOdds& token);
-  void complete(int i);
+  bool add(int i, const TokenOdds& token) {
+    begin();
+    Sample& s = samples_[i];
+    s.ids.push_back(token.id);
+    const std::string text = s.stream.push(token.id);
+    if (json_) s.odds.push_back(token);
+    s.text += text;
+    if (streams_) {
+      json_ ? print_line(token_json(i, token, text)) : print(text);
+      flush_output();
+    }
+    return !s.stream.stopped();
+  }
+
+  void complete(int i) {
+    begin();
+    Sample& s = samples_[i];
+    const std::string rest = s.stream.finish();
+    s.text += rest;
+    if (streams_ && !json_) print(rest);
+    s.complete = true;
+    for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
+      print_sample(next_);
+      samples_[next_].text.clear();
+      samples_[next_].odds = {};
+    }
+    flush_output();
+  }
 
  private:
   struct Sample {
@@ -44,10 +78,44 @@ class SamplePrinter {
     std::vector<TokenOdds> odds = {};  // for JSON
     bool complete = false;
   };
-  void begin();
-  Json token_json(int i, const TokenOdds& token, const std::string& text) const;
-  Json sample_json(std::size_t i) const;
-  void print_sample(std::size_t i);
+
+  // A stream's prompt waits for its first token: a model that fails before it prints nothing.
+  void begin() {
+    if (!begun_) print(to_valid_utf8(prompt_));
+    begun_ = true;
+  }
+
+  Json token_json(int i, const TokenOdds& token, const std::string& text) const {
+    return {{"sample", i},
+            {"id", token.id},
+            {"token", tokenizer_.piece(token.id)},
+            {"text", text},
+            {"logprob", token.log_probability},
+            {"rank", token.rank},
+            {"entropy", token.entropy},
+            {"alternatives", odds_json({&token, 1}, tokenizer_)["alternatives"][0]}};
+  }
+
+  Json sample_json(std::size_t i) const {
+    const Sample& s = samples_[i];
+    Json j{{"sample", i},
+           {"prompt", to_valid_utf8(prompt_)},
+           {"text", s.text},
+           {"ids", s.ids},
+           {"tokens", tokenizer_.pieces(s.ids)}};
+    j.update(odds_json(s.odds, tokenizer_));
+    return j;
+  }
+
+  void print_sample(std::size_t i) {
+    const Json sample = sample_json(i);
+    if (json_) return print_line(sample);
+    std::string shown = sample["text"];
+    if (shows_prompt_) shown.insert(0, sample["prompt"].get<std::string>());
+    if (i > 0) print("\n");
+    if (!streams_) print(shown);
+    if (!shown.ends_with('\n')) print("\n");
+  }
 
   const Tokenizer& tokenizer_;
   bool json_, shows_prompt_, streams_, begun_;
@@ -55,85 +123,6 @@ class SamplePrinter {
   std::vector<Sample> samples_;
   std::size_t next_ = 0;
 };
-
-SamplePrinter::SamplePrinter(const TrainedModel& m, const SampleRequest& r,
-                             const std::vector<std::string>& stops, bool json, std::string prompt)
-    : tokenizer_(*m.tokenizers.target), json_(json), prompt_(std::move(prompt)) {
-  const bool continues = m.objective->continues();
-  shows_prompt_ = continues && !json;
-  streams_ = r.num_samples == 1;
-  begun_ = !streams_ || !shows_prompt_;
-  const int previous = !continues || r.prompt.empty() ? -1 : r.prompt.back();
-  for (int i = 0; i < r.num_samples; ++i)
-    samples_.push_back({TextStream(tokenizer_, previous, stops)});
-}
-
-// A stream's prompt waits for its first token: a model that fails before it prints nothing.
-void SamplePrinter::begin() {
-  if (!begun_) print(to_valid_utf8(prompt_));
-  begun_ = true;
-}
-
-bool SamplePrinter::add(int i, const TokenOdds& token) {
-  begin();
-  Sample& s = samples_[i];
-  s.ids.push_back(token.id);
-  const std::string text = s.stream.push(token.id);
-  if (json_) s.odds.push_back(token);
-  s.text += text;
-  if (streams_) {
-    json_ ? print_line(token_json(i, token, text)) : print(text);
-    flush_output();
-  }
-  return !s.stream.stopped();
-}
-
-void SamplePrinter::complete(int i) {
-  begin();
-  Sample& s = samples_[i];
-  const std::string rest = s.stream.finish();
-  s.text += rest;
-  if (streams_ && !json_) print(rest);
-  s.complete = true;
-  for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
-    print_sample(next_);
-    samples_[next_].text.clear();
-    samples_[next_].odds = {};
-  }
-  flush_output();
-}
-
-Json SamplePrinter::token_json(int i, const TokenOdds& token, const std::string& text) const {
-  return {{"sample", i},
-          {"id", token.id},
-          {"token", tokenizer_.piece(token.id)},
-          {"text", text},
-          {"logprob", token.log_probability},
-          {"rank", token.rank},
-          {"entropy", token.entropy},
-          {"alternatives", odds_json({&token, 1}, tokenizer_)["alternatives"][0]}};
-}
-
-Json SamplePrinter::sample_json(std::size_t i) const {
-  const Sample& s = samples_[i];
-  Json j{{"sample", i},
-         {"prompt", to_valid_utf8(prompt_)},
-         {"text", s.text},
-         {"ids", s.ids},
-         {"tokens", tokenizer_.pieces(s.ids)}};
-  j.update(odds_json(s.odds, tokenizer_));
-  return j;
-}
-
-void SamplePrinter::print_sample(std::size_t i) {
-  const Json sample = sample_json(i);
-  if (json_) return print_line(sample);
-  std::string shown = sample["text"];
-  if (shows_prompt_) shown.insert(0, sample["prompt"].get<std::string>());
-  if (i > 0) print("\n");
-  if (!streams_) print(shown);
-  if (!shown.ends_with('\n')) print("\n");
-}
 
 struct SampleOptions {
   TextArguments texts;
@@ -259,13 +248,11 @@ Exit run_sample(CommandLine& line) {
   };
   if (!o.texts.text && (o.texts.file || !can_prompt())) o.texts.text = read_prompt(o);
   return answer_texts(
-      o.texts,
-      {.command = "sample",
-       .instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",
-       .allow_empty = true,
-       .line = &line,
+      line,
+      {.instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",
        .settings = {"temperature", "top-k", "top-p", "min-p", "repetition-penalty", "max-tokens",
-                    "num-samples", "seed"}},
+                    "num-samples", "seed"},
+       .allow_empty = true},
       {}, m.config, m.log, answer);
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/texts.h"
@@ -155,11 +154,9 @@ Exit run_score(CommandLine& line) {
   OpenModel m(line);
   TextScorer scorer(o, m);
   const Exit exit = answer_texts(
-      o.texts,
-      {.command = "score",
-       .instructions = m.objective->traits().pairs() ? "Type a source ||| its target."
+      line,
+      {.instructions = m.objective->traits().pairs() ? "Type a source ||| its target."
                                                      : "Type a text to see its log-probability.",
-       .line = &line,
        .settings = {"top-k"}},
       {.most = kScoredLines, .fill = true}, m.config, m.log,
       [&](std::span<const GivenText> texts) { return scorer.answer(texts); });

@@ -81,14 +81,15 @@ void log_unknown(const Unknown& unknown, Log& log) {
 
 }  // namespace
 
-Exit answer_texts(const TextArguments& given, const PromptText& prompt, const Lines& lines,
+Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& lines,
                   const RunConfig& config, Log& log,
                   const std::function<Unknown(std::span<const GivenText>)>& answer) {
+  const TextArguments& given = line.texts();
   const auto answer_one = [&](const std::string& text) {
     const GivenText one{text, given.target, "the text"};
     log_unknown(answer({&one, 1}), log);
   };
-  if (!given.given() && can_prompt()) return prompt_for_texts(prompt, log, answer_one);
+  if (!given.given() && can_prompt()) return prompt_for_texts(line, prompt, log, answer_one);
   if (given.text || given.target) {
     answer_one(given.text.value_or(""));
     return Exit::ok;

@@ -23,11 +23,11 @@ struct Lines {
   std::size_t limit = std::numeric_limits<std::size_t>::max();  // lines answered in all
 };
 
-// Answers what `given` names; if nothing, asks for texts on a terminal, else reads standard input.
-// Lines come without \n, \r\n or a byte order mark. Error (data) with file and line on invalid
-// UTF-8, once the lines before it are answered. `answer` returns what was read as <unk>, to be
-// logged.
-Exit answer_texts(const TextArguments& given, const PromptText& prompt, const Lines& lines,
+// Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
+// reads standard input. Lines come without \n, \r\n or a byte order mark. Error (data) with file
+// and line on invalid UTF-8, once the lines before it are answered. `answer` returns what was read
+// as <unk>, to be logged.
+Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& lines,
                   const RunConfig& config, Log& log,
                   const std::function<Unknown(std::span<const GivenText>)>& answer);
 

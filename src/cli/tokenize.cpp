@@ -59,8 +59,7 @@ Exit run_tokenize(CommandLine& line) {
     }
     return texts.take_unknown();
   };
-  return answer_texts(given, {"tokenize", "Type a text to see its tokens."}, {.most = 512}, config,
-                      log, answer);
+  return answer_texts(line, {"Type a text to see its tokens."}, {.most = 512}, config, log, answer);
 }
 
 }  // namespace heed

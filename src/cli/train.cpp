@@ -164,6 +164,25 @@ void check_text(const std::string& path) {
                   "heed train - < " + shell_word(path) + ", if it is text to train on");
 }
 
+// `shipped`: it comes with heed, so that its user may want to see what it has learnt.
+Exit train_config(TrainRequest& request, const std::string& path, bool shipped, bool json,
+                  Log& log) {
+  const fs::path file = fs::absolute(path).lexically_normal();
+  if (request.run.folder.empty()) request.run.folder = run_named(file.stem());
+  try {
+    const RunConfig read = load_config(path, request.run.given);
+    return finish([&] { return train_run(request, read, file.parent_path().string(), log); }, json,
+                  [&](const RunResult&) { return shipped; }, log);
+  } catch (const Error& e) {
+    if (e.exit() != Exit::usage || !request.run.given.keys.empty()) throw;
+    std::string begin;
+    InputFile(path, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
+    for (const char* section : {"\"data\"", "\"model\"", "\"train\"", "\"objective\""})
+      if (begin.find(section) != std::string::npos) throw;
+    throw e.as(Exit::usage, "heed train - < " + shell_word(path) + ", if it is text to train on");
+  }
+}
+
 }  // namespace
 
 Exit run_train(CommandLine& line) {
@@ -213,20 +232,7 @@ Exit run_train(CommandLine& line) {
       throw Error(
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
-  const fs::path file = fs::absolute(path).lexically_normal();
-  if (request.train.run.folder.empty()) request.train.run.folder = run_named(file.stem());
-  try {
-    const RunConfig read = load_config(path, request.train.run.given);
-    return finish([&] { return train_run(request.train, read, file.parent_path().string(), log); },
-                  line.json(), [&](const RunResult&) { return path != *config; }, log);
-  } catch (const Error& e) {
-    if (e.exit() != Exit::usage || !request.train.run.given.keys.empty()) throw;
-    std::string begin;
-    InputFile(path, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
-    for (const char* section : {"\"data\"", "\"model\"", "\"train\"", "\"objective\""})
-      if (begin.find(section) != std::string::npos) throw;
-    throw e.as(Exit::usage, "heed train - < " + shell_word(path) + ", if it is text to train on");
-  }
+  return train_config(request.train, path, path != *config, line.json(), log);
 }
 
 Exit run_resume(CommandLine& line) {

@@ -5,14 +5,13 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "show/alignment.h"
+#include "show/attention_maps.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -185,10 +184,8 @@ Exit run_translate(CommandLine& line) {
   o.beam.stopped = interrupted;
   LineTranslator translator(o, m);
   const Exit exit =
-      answer_texts(o.texts,
-                   {.command = "translate",
-                    .instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
-                    .line = &line,
+      answer_texts(line,
+                   {.instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
                     .settings = {"beam-size", "length-penalty", "max-length"}},
                    {.most = kTranslatedLines}, m.config, m.log,
                    [&](std::span<const GivenText> texts) { return translator.answer(texts); });

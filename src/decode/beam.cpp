@@ -40,7 +40,7 @@ class Search {
 
   // The continuations of an active hypothesis, from the logits after it.
   void look(LiveHypothesis& a, std::span<const float> logits) const {
-    if (must_end(a)) {
+    if (std::ssize(a.ids) == max_length_) {
       a.next = {scored_token(logits, options_->end)};
       a.cut = best_tokens(logits, 1, options_->banned).front().id != options_->end;
       return;
@@ -71,10 +71,6 @@ class Search {
   std::vector<LiveHypothesis> active;
 
  private:
-  bool must_end(const LiveHypothesis& a) const {
-    return static_cast<int>(a.ids.size()) == max_length_;
-  }
-
   std::vector<BeamCandidate> best_extensions() const {
     std::vector<BeamCandidate> all;
     for (int p = 0; p < static_cast<int>(active.size()); ++p)
@@ -86,12 +82,8 @@ class Search {
     return all;
   }
 
-  double score(double log_probability, int length) const {
-    return beam_score(log_probability, length, options_->length_penalty);
-  }
-
   void finish(Hypothesis h) {
-    h.score = score(h.log_probability, static_cast<int>(h.ids.size()) + 1);
+    h.score = beam_score(h.log_probability, h.ids.size() + 1, options_->length_penalty);
     const auto at = std::find_if(finished_.begin(), finished_.end(),
                                  [&](const Hypothesis& o) { return o.score < h.score; });
     finished_.insert(at, std::move(h));
@@ -101,7 +93,8 @@ class Search {
   bool cannot_improve(const std::vector<LiveHypothesis>& next) const {
     if (finished_.size() < static_cast<std::size_t>(options_->n_best)) return false;
     // The first is the most probable.
-    return score(next.front().log_probability, max_length_ + 1) <= finished_.back().score;
+    return beam_score(next.front().log_probability, max_length_ + 1, options_->length_penalty) <=
+           finished_.back().score;
   }
 
   // The first child of a parent stays in its slot; the others are copied to free slots. On entry

@@ -40,7 +40,7 @@ struct Hypothesis {
   std::vector<int> ids;  // without the prefix and the end
   double log_probability;
   double score;
-  bool ended = true;  // by itself, not by options.max_length
+  bool ended = true;  // by itself; false: options.max_length or the model's positions cut it
 };
 
 // `length` includes </s>.

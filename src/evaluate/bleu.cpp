@@ -9,12 +9,51 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/format.h"
-#include "evaluate/ngrams.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
+
+// N-grams of a hypothesis, of its reference, and the matches: an n-gram matches at most as often as
+// it occurs on both sides (clipped counts).
+struct NgramCounts {
+  std::int64_t hypothesis = 0, reference = 0, matches = 0;
+};
+
+// Error (data) unless every hypothesis has a reference and there is at least one.
+void require_references(const char* metric, std::size_t hypotheses, std::size_t references) {
+  if (hypotheses != references || hypotheses == 0)
+    throw Error(Exit::data,
+                fmt::format("{} needs one reference per hypothesis and at least one: found {} "
+                            "hypotheses and {} references.",
+                            metric, hypotheses, references));
+}
+
+// All n-grams of `symbols`, sorted; n <= Max, unused places are zero.
+template <int Max, class T>
+std::vector<std::array<T, Max>> sorted_ngrams(const std::vector<T>& symbols, int n) {
+  std::vector<std::array<T, Max>> ngrams;
+  for (std::size_t i = 0; i + n <= symbols.size(); ++i) {
+    std::array<T, Max> ngram{};
+    std::copy_n(symbols.begin() + i, n, ngram.begin());
+    ngrams.push_back(ngram);
+  }
+  std::sort(ngrams.begin(), ngrams.end());
+  return ngrams;
+}
+
+// The intersection of two sorted lists holds each n-gram as often as the list with fewer of it.
+template <int Max, class T>
+NgramCounts count_ngrams(const std::vector<T>& hypothesis, const std::vector<T>& reference, int n) {
+  const auto h = sorted_ngrams<Max>(hypothesis, n);
+  const auto r = sorted_ngrams<Max>(reference, n);
+  std::vector<std::array<T, Max>> both;
+  std::set_intersection(h.begin(), h.end(), r.begin(), r.end(), std::back_inserter(both));
+  return {static_cast<std::int64_t>(h.size()), static_cast<std::int64_t>(r.size()),
+          static_cast<std::int64_t>(both.size())};
+}
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -75,10 +114,6 @@ std::string tokenize_13a(std::string_view line) {
   return split_symbols(" " + text + " ");
 }
 
-std::string tokenize_none(std::string_view line) {
-  return std::string(line);
-}
-
 // Spaces around every character that is one of these.
 std::string space_out(std::string_view line, bool (*apart)(char32_t)) {
   std::string text;
@@ -87,10 +122,6 @@ std::string space_out(std::string_view line, bool (*apart)(char32_t)) {
     text += apart(c.value) ? " " + character + " " : character;
   });
   return text;
-}
-
-std::string tokenize_char(std::string_view line) {
-  return space_out(line, [](char32_t) { return true; });
 }
 
 // What sacreBLEU's zh takes for Chinese. Its two ranges above U+FFFF are written with four hex
@@ -111,7 +142,10 @@ std::string tokenize_zh(std::string_view line) {
 }
 
 constexpr std::pair<const char*, std::string (*)(std::string_view)> kTokenizers[] = {
-    {"13a", tokenize_13a}, {"none", tokenize_none}, {"char", tokenize_char}, {"zh", tokenize_zh}};
+    {"13a", tokenize_13a},
+    {"none", [](std::string_view line) { return std::string(line); }},
+    {"char", [](std::string_view line) { return space_out(line, [](char32_t) { return true; }); }},
+    {"zh", tokenize_zh}};
 
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
@@ -149,6 +183,62 @@ void score(Bleu& bleu) {
   }
   bleu.score = bleu.brevity_penalty * std::exp(log_sum / 4);
 }
+
+constexpr int kChrfOrder = 6;
+
+std::vector<char32_t> characters(const std::string& line, bool lowercase) {
+  const std::string text = lowercase ? to_lower(line) : line;
+  std::vector<char32_t> result;
+  each_code_point(text, [&](CodePoint c, std::size_t) {
+    if (!is_space(c.value)) result.push_back(c.value);
+  });
+  return result;
+}
+
+// (1 + b²) P R / (b² P + R), P and R the means over the orders that both sides have.
+double f_score(const std::array<NgramCounts, kChrfOrder>& counts, int beta) {
+  double precision = 0, recall = 0;
+  int orders = 0;
+  for (const NgramCounts& c : counts) {
+    if (c.hypothesis == 0 || c.reference == 0) continue;
+    precision += static_cast<double>(c.matches) / static_cast<double>(c.hypothesis);
+    recall += static_cast<double>(c.matches) / static_cast<double>(c.reference);
+    ++orders;
+  }
+  if (orders == 0 || precision + recall == 0) return 0;
+  precision /= orders;
+  recall /= orders;
+  const double factor = static_cast<double>(beta) * beta;
+  return 100 * (1 + factor) * precision * recall / (factor * precision + recall);
+}
+
+double bleu_score(std::span<const std::string> hypotheses,
+                  std::span<const std::string> references) {
+  return corpus_bleu(hypotheses, references, {.tokenize = "none"}).score;
+}
+
+// BLEU counts up to four words in a row.
+std::string too_few_words(std::span<const std::string> references) {
+  double words = 0;
+  for (const std::string& line : references) words += static_cast<double>(split_words(line).size());
+  words /= static_cast<double>(references.size());
+  if (words >= 4) return "";
+  return fmt::format(
+      "train.select_by bleu counts words between spaces, up to four in a row; the held-out targets "
+      "have {:.1f} on average, which it cannot judge: --set train.select_by=chrf",
+      words);
+}
+
+double chrf_score(std::span<const std::string> hypotheses,
+                  std::span<const std::string> references) {
+  return corpus_chrf(hypotheses, references).score;
+}
+
+const TranslationMetric kTable[] = {
+    {"bleu", "BLEU", "greedy, tokenize none", bleu_score, too_few_words},
+    {"chrf", "chrF2", "greedy", chrf_score,
+     [](std::span<const std::string>) { return std::string(); }},
+};
 
 }  // namespace
 
@@ -201,6 +291,36 @@ std::string Bleu::line() const {
       "ref_len = {})",
       score, precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty, ratio,
       hypothesis_length, reference_length);
+}
+
+Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                 bool lowercase, int beta) {
+  require_references("chrF", hypotheses.size(), references.size());
+  std::array<NgramCounts, kChrfOrder> sums;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    const auto hypothesis = characters(hypotheses[i], lowercase);
+    const auto reference = characters(references[i], lowercase);
+    for (int n = 1; n <= kChrfOrder; ++n) {
+      const NgramCounts c = count_ngrams<kChrfOrder>(hypothesis, reference, n);
+      NgramCounts& sum = sums[n - 1];
+      // As sacreBLEU since 2.0: an order that the reference lacks does not count.
+      sum.hypothesis += c.reference > 0 ? c.hypothesis : 0;
+      sum.reference += c.reference;
+      sum.matches += c.matches;
+    }
+  }
+  Chrf chrf;
+  chrf.score = f_score(sums, beta);
+  chrf.signature =
+      fmt::format("nrefs:1|case:{}|eff:yes|nc:6|nw:0|space:no|version:heed-" HEED_VERSION,
+                  lowercase ? "lc" : "mixed");
+  return chrf;
+}
+
+const TranslationMetric* translation_metric(const std::string& name) {
+  for (const TranslationMetric& metric : kTable)
+    if (metric.name == name) return &metric;
+  return nullptr;
 }
 
 }  // namespace heed

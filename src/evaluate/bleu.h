@@ -1,3 +1,5 @@
+// How good translations are.
+//
 // Corpus BLEU with one reference (Papineni et al. 2002), equal to sacreBLEU's (Post 2018): 4-grams,
 // clipped counts summed over the corpus, brevity penalty, exponential smoothing of zero counts, no
 // effective order. Pure functions, safe from any thread.
@@ -43,5 +45,31 @@ Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::s
 
 // A line as a tokenizer splits it, joined by single spaces.
 std::string bleu_words(std::string_view line, const std::string& tokenizer);
+
+// Corpus chrF2 with one reference (Popović 2015), equal to sacreBLEU's: character n-grams of order
+// 1 to 6 without whitespace, no word n-grams, beta 2 (recall weighs twice as much as precision),
+// counts summed over the corpus, the mean over the orders that both sides have.
+struct Chrf {
+  double score = 0;       // 0 to 100
+  std::string signature;  // "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:heed-0.1.0"
+};
+
+// hypotheses.size() == references.size(), at least one, else Error (data).
+Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                 bool lowercase = false, int beta = 2);
+
+// The metrics that can choose a run's best checkpoint (train.select_by). Larger is better. To add
+// one: a row in bleu.cpp.
+struct TranslationMetric {
+  const char* name;   // value of train.select_by, and key in metrics.jsonl
+  const char* title;  // "BLEU"
+  const char* how;    // it is measured, for the log
+  double (*score)(std::span<const std::string> hypotheses, std::span<const std::string> references);
+  // Why it cannot judge such references, or "".
+  std::string (*unfit)(std::span<const std::string> references);
+};
+
+// Null if there is none of that name: the loss decides.
+const TranslationMetric* translation_metric(const std::string& name);
 
 }  // namespace heed

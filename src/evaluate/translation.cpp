@@ -116,8 +116,7 @@ std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool&
   std::vector<std::vector<Translation>> result(sources.size());
   const auto found = beam_search(model.model, model.values, pool, framed, options);
   for (std::size_t i = 0; i < found.size(); ++i)
-    for (const Hypothesis& h : found[i])
-      result[i].push_back({target.decode(h.ids), h.ids, h.log_probability, h.score, h.ended});
+    for (const Hypothesis& h : found[i]) result[i].push_back({h, target.decode(h.ids)});
   score_as_spelt(model, pool, framed, options.length_penalty, result);
   for (std::vector<Translation>& translations : result) put_in_order(translations, n_best);
   return result;

@@ -10,13 +10,9 @@
 
 namespace heed {
 
-struct Translation {
+struct Translation : Hypothesis {
   std::string text;
-  std::vector<int> ids;  // without </s>
-  double log_probability;
-  double score;
-  bool ended = true;  // by itself; false: options.max_length, or the model's positions, cut it
-  std::string alignment = {};  // if it is asked for (show/alignment.h)
+  std::string alignment = {};  // if it is asked for (show/attention_maps.h)
 };
 
 // The most tokens of a translation, unless a user says otherwise: those of the longest target that

@@ -1,8 +1,13 @@
 #include "show/attention_maps.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
+#include "base/error.h"
+#include "base/format.h"
 #include "text/tokenizers.h"
 
 namespace heed {
@@ -64,52 +69,6 @@ std::string text_of(TokenIds ids, const Tokenizer& tokenizer) {
   return tokenizer.decode(ids, true);
 }
 
-}  // namespace
-
-Mat<float> AttentionMap::head(int layer, int head) {
-  const std::size_t size = static_cast<std::size_t>(queries) * keys;
-  return {weights.data() + number(layer, head) * size, queries, keys};
-}
-
-Mat<const float> AttentionMap::head(int layer, int h) const {
-  return const_cast<AttentionMap*>(this)->head(layer, h);
-}
-
-double AttentionMap::contribution(int layer, int h, int query, int key) const {
-  return static_cast<double>(head(layer, h)(query, key)) * lengths[number(layer, h) * keys + key];
-}
-
-Mat<double> AttentionMap::pulls(int layer, int head) {
-  return {pull.data() + number(layer, head) * queries * keys, queries, keys};
-}
-
-Mat<const double> AttentionMap::pulls(int layer, int h) const {
-  return const_cast<AttentionMap*>(this)->pulls(layer, h);
-}
-
-AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice) {
-  AttentionMaps maps;
-  const int heads = choice.head ? 1 : model.config.n_heads;
-  const auto layers_of = [&](AttentionKind kind) {
-    if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
-    if (kind == AttentionKind::cross && !model.has_encoder()) return 0;
-    return model.config.decoder_layers;
-  };
-  for (const AttentionKind kind : kAttentionKinds) {
-    const int layers = layers_of(kind);
-    if (layers <= choice.layer.value_or(0)) continue;
-    if (!choice.kind.empty() && choice.kind != attention_name(kind)) continue;
-    AttentionMap& map = maps[static_cast<std::size_t>(kind)];
-    map = empty_map(choice.layer ? 1 : layers, heads, queries_of(input, kind).size(),
-                    keys_of(input, kind).size());
-    map.first_layer = choice.layer.value_or(0);
-    map.first_head = choice.head.value_or(0);
-  }
-  return maps;
-}
-
-namespace {
-
 // Fills in the maps, and their lengths where there is room for them.
 MapsAndNext filled_maps(const Transformer& model, const ParamVec<float>& values,
                         const Example& input, Workspace& workspace, int n, AttentionMaps maps) {
@@ -131,6 +90,27 @@ MapsAndNext filled_maps(const Transformer& model, const ParamVec<float>& values,
 }
 
 }  // namespace
+
+AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice) {
+  AttentionMaps maps;
+  const int heads = choice.head ? 1 : model.config.n_heads;
+  const auto layers_of = [&](AttentionKind kind) {
+    if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
+    if (kind == AttentionKind::cross && !model.has_encoder()) return 0;
+    return model.config.decoder_layers;
+  };
+  for (const AttentionKind kind : kAttentionKinds) {
+    const int layers = layers_of(kind);
+    if (layers <= choice.layer.value_or(0)) continue;
+    if (!choice.kind.empty() && choice.kind != attention_name(kind)) continue;
+    AttentionMap& map = maps[static_cast<std::size_t>(kind)];
+    map = empty_map(choice.layer ? 1 : layers, heads, queries_of(input, kind).size(),
+                    keys_of(input, kind).size());
+    map.first_layer = choice.layer.value_or(0);
+    map.first_head = choice.head.value_or(0);
+  }
+  return maps;
+}
 
 MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
                           const Example& input, Workspace& workspace, int n,
@@ -167,6 +147,41 @@ SharpestHead sharpest_head(const AttentionMap& map, std::span<const std::string>
       if (sum > most) most = sum, best = {layer, head};
     }
   return best;
+}
+
+HeadChoice alignment_heads(const std::string& text, const ModelConfig& model) {
+  int layer = std::max(0, model.decoder_layers - 2), head = 0;
+  const char* end = text.data() + text.size();
+  const bool whole = text.find('.') == std::string::npos;
+  std::from_chars_result read = std::from_chars(text.data(), end, layer);
+  if (!whole && read.ptr < end) read = std::from_chars(read.ptr + 1, end, head);
+  if (!text.empty() && (read.ec != std::errc() || read.ptr != end || layer < 0 || head < 0 ||
+                        layer >= model.decoder_layers || head >= model.n_heads))
+    throw Error(
+        Exit::usage,
+        fmt::format("--alignment={}: expected LAYER or LAYER.HEAD, a layer from 0 to {} and "
+                    "a head from 0 to {}.",
+                    text, model.decoder_layers - 1, model.n_heads - 1));
+  return {"cross", layer, whole ? std::optional<int>() : head};
+}
+
+std::string alignment(const ModelView& m, const HeadChoice& heads, const TokenIds& source,
+                      const TokenIds& target) {
+  if (source.empty() || target.empty()) return "";
+  Workspace workspace;
+  const Example read{m.objective.framed_source(source), Objective::framed_target(target)};
+  const MapsAndNext pass = maps_and_next(m.model, m.values, read, workspace, 0, heads);
+  const AttentionMap& map = map_of(pass.maps, AttentionKind::cross);
+  const int first = m.objective.traits().before_source;  // of the source's own tokens
+  std::vector<std::string> pairs;
+  for (std::size_t t = 0; t < target.size(); ++t) {  // row t writes target token t
+    std::vector<double> weight(source.size());
+    for (int head = 0; head < map.heads; ++head)
+      for (std::size_t s = 0; s < source.size(); ++s)
+        weight[s] += map.head(0, head)(static_cast<int>(t), first + static_cast<int>(s));
+    pairs.push_back(fmt::format("{}-{}", std::ranges::max_element(weight) - weight.begin(), t));
+  }
+  return joined(pairs, " ");
 }
 
 }  // namespace heed

@@ -24,10 +24,9 @@
 #include "data/objective.h"
 #include "decode/best_tokens.h"
 #include "nn/transformer.h"
+#include "store/trained_model.h"
 
 namespace heed {
-
-struct Tokenizers;
 
 // Which heads to look at.
 struct HeadChoice {
@@ -55,11 +54,15 @@ struct AttentionMap {
   std::size_t number(int layer, int head) const {
     return static_cast<std::size_t>(layer) * heads + head;
   }
-  Mat<float> head(int layer, int head);
-  Mat<const float> head(int layer, int head) const;
-  double contribution(int layer, int head, int query, int key) const;
-  Mat<double> pulls(int layer, int head);
-  Mat<const double> pulls(int layer, int head) const;
+  std::size_t begin(int layer, int head) const {  // of its weights
+    return number(layer, head) * queries * keys;
+  }
+  Mat<float> head(int l, int h) { return {weights.data() + begin(l, h), queries, keys}; }
+  Mat<const float> head(int l, int h) const {
+    return {weights.data() + begin(l, h), queries, keys};
+  }
+  Mat<double> pulls(int l, int h) { return {pull.data() + begin(l, h), queries, keys}; }
+  Mat<const double> pulls(int l, int h) const { return {pull.data() + begin(l, h), queries, keys}; }
 };
 
 using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
@@ -123,5 +126,17 @@ struct SharpestHead {
 // on them is the largest. <s> and </s> are no words: heads park there that have nothing to do. The
 // first among equals.
 SharpestHead sharpest_head(const AttentionMap& map, std::span<const std::string> keys);
+
+// Which source token each token of a translation comes from: the one that the row which writes it
+// weights most, as a mean over the heads of one layer of cross-attention. The last layer but one
+// does this best (Garg et al. 2019, "Jointly Learning to Align and Translate with Transformers").
+// These heads: "1" or "1.0", from 0; "": the last layer but one. Error (usage) if the model lacks
+// them.
+HeadChoice alignment_heads(const std::string& text, const ModelConfig& model);
+
+// In Pharaoh's form, "0-0 1-2": source token - target token, from 0, for each target token, without
+// <s> and </s>.
+std::string alignment(const ModelView& model, const HeadChoice& heads, const TokenIds& source,
+                      const TokenIds& target);
 
 }  // namespace heed

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <functional>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -67,7 +66,11 @@ ShortJson attention_json(const Example& input, const InputTokens& tokens, const 
     return map.head(layer, head)(q, k);
   });
   if (contributions)
-    add_maps(json, maps, "contribution_", std::mem_fn(&AttentionMap::contribution));
+    add_maps(json, maps, "contribution_",
+             [](const AttentionMap& m, int layer, int h, int q, int k) {
+               return m.head(layer, h)(q, k) *
+                      static_cast<double>(m.lengths[m.number(layer, h) * m.keys + k]);
+             });
   json["patterns"] = ShortJson(heads_in_words(tokens, maps));
   return json;
 }
@@ -78,12 +81,13 @@ std::string pull_json(const AttentionMaps& maps, const TokenIds& labels) {
   return json.dump();
 }
 
-std::string attention_page(const AttentionPage& page, const Example& input,
+std::string attention_page(const std::string& about, const Example& input,
                            const InputTokens& tokens, const MapsAndNext& pass,
                            const Tokenizer& target) {
   constexpr double kWeightBytes = 8;  // on average, as text
   double bytes = 0;
-  ShortJson lengths = ShortJson::object(), first = ShortJson::object();
+  bool pulled = false;
+  ShortJson lengths = ShortJson::object(), first = ShortJson::object(), start;
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(pass.maps, kind);
     bytes += kWeightBytes * static_cast<double>(map.weights.size() + map.pull.size());
@@ -91,6 +95,8 @@ std::string attention_page(const AttentionPage& page, const Example& input,
     lengths[attention_name(kind)] = map.lengths;
     const SharpestHead sharpest = sharpest_head(map, keys_of(tokens, kind));
     first[attention_name(kind)] = {{"layer", sharpest.layer}, {"head", sharpest.head}};
+    start = {{"kind", attention_name(kind)}, {"layer", sharpest.layer}, {"head", sharpest.head}};
+    pulled = !map.pull.empty();
   }
   if (bytes > kMostPageBytes)
     throw Error(Exit::usage,
@@ -99,13 +105,13 @@ std::string attention_page(const AttentionPage& page, const Example& input,
                 "a shorter text; --layer and --head, for the page of these alone; or --json, which "
                 "has no limit");
   ShortJson data = attention_json(input, tokens, pass.maps, false);
-  if (!map_of(pass.maps, page.kind).pull.empty()) add_maps(data["pull"], pass.maps, "", kPull);
+  if (pulled) add_maps(data["pull"], pass.maps, "", kPull);
   data["lengths"] = lengths;
   data["first"] = first;
-  data["about"] = page.about;
+  data["about"] = about;
   data["source"] = tokens.source_text;
   data["target"] = tokens.target_text;
-  data["start"] = {{"kind", attention_name(page.kind)}, {"layer", page.layer}, {"head", page.head}};
+  data["start"] = start;
   if (!pass.next.empty()) data["next"] = json_of(pass.next, target);
   return page_with(attention_html, data);
 }

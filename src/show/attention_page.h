@@ -21,19 +21,14 @@ ShortJson attention_json(const Example& input, const InputTokens& tokens, const 
 // {"pull": {"encoder", "decoder", "cross"}, "label_ids"}: the same layout, with every digit.
 std::string pull_json(const AttentionMaps& maps, const TokenIds& labels);
 
-struct AttentionPage {
-  std::string about;   // names the model, in one line
-  AttentionKind kind;  // shown first, like layer and head
-  int layer = 0, head = 0;
-};
-
 inline constexpr int kNextTokens = 5;  // shown beside each row of a decoder
 
 // A page holds every weight of every head; browsers are slow with larger pages.
 inline constexpr double kMostPageBytes = 64 << 20;
 
-// Error (usage) if the weights would take more than that. `target` names the next tokens.
-std::string attention_page(const AttentionPage& page, const Example& input,
+// `about` names the model, in one line; `target` the next tokens. Error (usage) if the weights
+// would take more than that.
+std::string attention_page(const std::string& about, const Example& input,
                            const InputTokens& tokens, const MapsAndNext& pass,
                            const Tokenizer& target);
 

@@ -1,10 +1,15 @@
-// What a model that fills in masks would put there.
+// What a model writes: texts, if it has a decoder, and what belongs in the place of masks.
 #pragma once
 
 #include "decode/beam.h"
 #include "store/trained_model.h"
 
 namespace heed {
+
+// At most `max_tokens` tokens that continue `prompt` (a source without special tokens, or the
+// beginning of a decoder's text), without </s>. Temperature 0: always the most probable token;
+// otherwise drawn with a fixed seed.
+TokenIds generate(const ModelView& model, TokenIds prompt, int max_tokens, double temperature = 0);
 
 inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
 

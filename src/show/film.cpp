@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
 #include "show/fill.h"
-#include "show/generate.h"
 #include "show/learning_record.h"
 #include "show/packed_maps.h"
 #include "show/pull.h"
@@ -53,11 +52,6 @@ TokenIds filled(const ModelView& m, const Example& e) {
   return words;
 }
 
-// The split that the film shows.
-const Split& shown_split(const RunConfig& config, const Dataset& data) {
-  return config.data.has_validation() ? data.valid : data.train;
-}
-
 }  // namespace
 
 Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
@@ -69,7 +63,7 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
       written_(std::clamp(batch_tokens_ / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
       with_maps_(frame_weights(config.model, kFewestTokens) <= kMostFrameWeights),
       objective_(make_objective(config)),
-      split_(shown_split(config, data)) {
+      split_(config.data.has_validation() ? data.valid : data.train) {
   if (objective_->evaluation(split_).count == 0) return;
   const int n = tokens_shown(config.model);
   question_ = objective_->question(split_, n, written_);

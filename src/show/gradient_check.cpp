@@ -28,14 +28,12 @@ struct MovedScore : Observer<double> {
   }
 };
 
-double mean_loss(const Transformer& model, const ParamVec<double>& values, const Batch& batch,
-                 double smoothing, Workspace& workspace) {
-  WorkspaceScope scope(workspace);
-  Pass<double> pass{.values = values, .workspace = workspace};
+LossSums batch_loss(const Transformer& model, Pass<double> pass, const Batch& batch,
+                    double smoothing = 0) {
+  WorkspaceScope scope(pass.workspace);
   TransformerSaved<double> saved;
   const Mat<double> hidden = model.forward(pass, batch, saved);
-  const LossSums sums = loss(pass, model.output, hidden, batch.labels, smoothing);
-  return sums.objective / static_cast<double>(sums.tokens);
+  return loss(pass, model.output, hidden, batch.labels, smoothing);
 }
 
 // Entries of a tensor, spread evenly: its gradient g against numeric(i).
@@ -70,7 +68,11 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
   const double largest = largest_of({gradients.data(), gradients.size()});
   ParamVec<double> moved(values.size());
   std::copy_n(values.data(), values.size(), moved.data());
-  const auto objective = [&] { return mean_loss(model, moved, batch, smoothing, workspace); };
+  const auto objective = [&] {
+    const LossSums sums =
+        batch_loss(model, {.values = moved, .workspace = workspace}, batch, smoothing);
+    return sums.objective / static_cast<double>(sums.tokens);
+  };
   const double noise = rounding_noise(objective());
   std::vector<TensorCheck> checks;
   for (const ParamInfo& info : model.table.infos()) {
@@ -93,11 +95,8 @@ std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<dou
   batch.add(example.source, example.target, example.labels);
   MovedScore moved;
   const auto objective = [&] {
-    WorkspaceScope scope(workspace);
-    Pass<double> pass{.values = values, .workspace = workspace, .observer = &moved};
-    TransformerSaved<double> saved;
-    const Mat<double> hidden = model.forward(pass, batch, saved);
-    return -loss(pass, model.output, hidden, batch.labels).nll;
+    return -batch_loss(model, {.values = values, .workspace = workspace, .observer = &moved}, batch)
+                .nll;
   };
   const double noise = rounding_noise(objective());
   double largest = 0;

@@ -244,36 +244,34 @@ nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const Attention
   return list;
 }
 
-RecordedNames recorded_names(const TrainedModel& model, const HeadChoice& choice) {
-  RecordedNames names{{}, model.config.data.has_validation(), {}};
+nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoice& choice) {
+  nlohmann::ordered_json named_at;
+  std::vector<HeadName> heads;
   for (Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)
     if (frame.heads) {
-      names.named_at = frame.step;
-      names.heads = std::move(*frame.heads);
+      named_at = frame.step;
+      heads = std::move(*frame.heads);
     }
-  std::erase_if(names.heads, [&](const HeadName& h) {
+  std::erase_if(heads, [&](const HeadName& h) {
     return (!choice.kind.empty() && h.kind != choice.kind) ||
            (choice.layer && h.layer != *choice.layer) || (choice.head && h.head != *choice.head);
   });
-  return names;
+  return {{"named_at", named_at},
+          {"held_out", model.config.data.has_validation()},
+          {"head_names", json_of(heads)}};
 }
 
-nlohmann::ordered_json json_of(const RecordedNames& names) {
-  const nlohmann::ordered_json none;
-  return {{"named_at", names.named_at ? nlohmann::ordered_json(*names.named_at) : none},
-          {"held_out", names.held_out},
-          {"head_names", json_of(names.heads)}};
-}
-
-std::string in_words(const RecordedNames& names) {
-  if (!names.named_at) return "the run has no record of its heads' names\n";
+std::string names_in_words(const nlohmann::ordered_json& recorded) {
+  if (recorded["named_at"].is_null()) return "the run has no record of its heads' names\n";
   std::string out =
       fmt::format("over {} text, at step {} (weight; untrained; with the keys in random order):\n",
-                  names.held_out ? "held-out" : "training", *names.named_at);
-  for (const HeadName& h : names.heads)
-    out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n", h.kind, h.layer,
-                       h.head, h.name, h.score, h.untrained, h.shuffled);
-  return names.heads.empty() ? out + "no head has a name\n" : out;
+                  recorded["held_out"] ? "held-out" : "training", recorded["named_at"].dump());
+  for (const auto& h : recorded["head_names"])
+    out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n",
+                       h["kind"].get<std::string>(), h["layer"].dump(), h["head"].dump(),
+                       h["name"].get<std::string>(), h["score"].get<double>(),
+                       h["untrained"].get<double>(), h["shuffled"].get<double>());
+  return recorded["head_names"].empty() ? out + "no head has a name\n" : out;
 }
 
 HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
@@ -311,12 +309,6 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
     if (model.has_encoder() && e.source.empty()) break;  // it reads one token at a time
     texts_.push_back({e, true, {}});
   }
-}
-
-std::size_t HeadProbe::tokens() const {
-  std::size_t sum = 0;
-  for (const Text& text : texts_) sum += text.read.tokens();
-  return sum;
 }
 
 HeadScores HeadProbe::score(const ParamVec<float>& values) const {

@@ -46,16 +46,11 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
 // [{"kind", "layer", "head", "pattern", "share", "uniform", "sentence"}] of every head.
 nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps);
 
-// What the run's film says of a checkpoint's heads.
-struct RecordedNames {
-  std::optional<std::int64_t> named_at;  // its step, or else the last one before it that has names
-  bool held_out = true;                  // over held-out text, else over training text
-  std::vector<HeadName> heads;           // those chosen
-};
-RecordedNames recorded_names(const TrainedModel& model, const HeadChoice& choice);
-// {"named_at": step or null, "held_out", "head_names"}
-nlohmann::ordered_json json_of(const RecordedNames& names);
-std::string in_words(const RecordedNames& names);
+// What the run's film says of those heads of a checkpoint that are chosen: {"named_at": its step,
+// or the last one before it that has names, or null; "held_out": over held-out text, else over
+// training text; "head_names"}.
+nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoice& choice);
+std::string names_in_words(const nlohmann::ordered_json& recorded);
 
 // Of one pattern and head, for each text: weight on its keys, that of even weights, and rows.
 struct PatternScore {
@@ -76,7 +71,6 @@ class HeadProbe {
   // References must outlive it.
   HeadProbe(const Transformer& model, const Tokenizers& tokenizers, const Objective& objective,
             const Split& held_out);
-  std::size_t tokens() const;
   HeadScores score(const ParamVec<float>& values) const;
   std::vector<HeadName> names(const HeadScores& trained, const HeadScores& untrained) const;
 

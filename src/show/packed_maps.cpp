@@ -74,7 +74,7 @@ ShownMaps unpacked(const Probe& probe, const Frame& frame) {
     std::vector<unsigned char> bytes(packed.size());
     EVP_DecodeBlock(bytes.data(), reinterpret_cast<const unsigned char*>(packed.data()),
                     static_cast<int>(packed.size()));
-    bytes.resize(map.number(map.layers, 0) * map.queries * map.keys);
+    bytes.resize(map.begin(map.layers, 0));
     for (const unsigned char b : bytes)
       map.weights.push_back(static_cast<float>(b) * static_cast<float>(b) / (255.0f * 255.0f));
   }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "text/piece_model.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -104,11 +104,10 @@ TokenIds labels_of(const ModelView& m, const Example& read, const std::string& w
                 "--pull: the text has no [MASK], and each token in turn would be another text.",
                 "the text with a [MASK], and its word as --target");
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  std::istringstream split(words);
-  std::vector<std::string> given;
-  for (std::string word; split >> word;) given.push_back(word);
+  const std::vector<std::string_view> given = split_words(words);
   if (std::ssize(given) == masks)
-    for (const std::string& word : given) answers.push_back(token_of(word, tokenizer));
+    for (const std::string_view word : given)
+      answers.push_back(token_of(std::string(word), tokenizer));
   else
     answers = tokenizer.encode(words);
   if (std::ssize(answers) != masks)

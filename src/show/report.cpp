@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluate/translation_metric.h"
+#include "data/config_differences.h"
+#include "evaluate/bleu.h"
 #include "show/head_names.h"
 #include "show/learning_record.h"
 #include "show/loss_curves.h"
@@ -25,6 +26,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRecords = 40;  // of the learning record, at most
+
+fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoints
+  return is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
+}
 
 // What the run has saved, and how far its records are shown.
 struct Saved {
@@ -126,7 +131,7 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
 }  // namespace
 
 ShortJson report(const std::string& run) {
-  const fs::path folder = is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
+  const fs::path folder = folder_of_run(run);
   Saved saved = read_saved(folder);
   const bool has_saved = saved.last_step < kAnyStep;
   const LoggedEvents logged = read_events(folder, saved.last_step);
@@ -173,6 +178,30 @@ std::string report_json(ShortJson report) {
   for (ShortJson& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);
   return text_of(report) + "\n";
+}
+
+ShortJson comparison(const std::vector<std::string>& runs) {
+  ShortJson compared = ShortJson::array();
+  std::vector<ConfigKeys> keys;
+  for (const std::string& run : runs) {
+    const fs::path folder = folder_of_run(run);
+    const auto best = best_checkpoint(folder);  // Error if it is no run
+    keys.push_back(keys_of(load_config((folder / kConfigFile).string())));
+    const LoggedEvents logged = read_events(folder);
+    if (logged.train.empty() && logged.valid.empty())
+      throw Error(Exit::store, fmt::format("{} has logged nothing yet.", quoted_path(folder)));
+    compared.push_back({{"run", run},
+                        {"best_step", best ? ShortJson(best->step) : ShortJson()},
+                        {"best_loss", best ? ShortJson(best->valid_loss) : ShortJson()},
+                        {"keys", ShortJson::object()}});
+    compared.back().update(curves_json(logged));
+  }
+  std::vector<ConfigKeys*> all;
+  for (ConfigKeys& some : keys) all.push_back(&some);
+  keep_differences(all);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    for (const auto& [key, value] : keys[i]) compared[i]["keys"][key] = ShortJson(value);
+  return compared;
 }
 
 }  // namespace heed

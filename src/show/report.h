@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "show/page.h"
 
@@ -15,5 +16,10 @@ ShortJson report(const std::string& run);
 
 // One line: what the page shows, without its attention maps.
 std::string report_json(ShortJson report);
+
+// Of several runs: their curves in one chart, and the config keys in which they differ. An object
+// for each, the data of web/comparison.html: {"run", "best_step", "best_loss", "keys", "train",
+// "valid"}. Error (Exit::store) if one is no run, or has logged nothing yet.
+ShortJson comparison(const std::vector<std::string>& runs);
 
 }  // namespace heed

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
-#include "evaluate/translation_metric.h"
+#include "evaluate/bleu.h"
 #include "train/listener.h"
 
 namespace heed {

@@ -10,7 +10,7 @@
 #include "decode/beam.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
-#include "evaluate/translation_metric.h"
+#include "evaluate/bleu.h"
 #include "store/best.h"
 #include "train/divergence.h"
 

@@ -1,4 +1,4 @@
-#include "evaluate/chrf.h"
+#include "evaluate/bleu.h"
 
 #include <gtest/gtest.h>
 

@@ -21,8 +21,8 @@ TEST(AttentionPage, HoldsHostileTokensAsData) {
   TokenizerTrainer trainer(config, {}, 1);
   trainer.add("</script><b> c d e f g h i");  // 11 ids with the three special ones
   const InputTokens tokens{{}, {"</script><script>alert(1)</script>", "<!--\xFF"}, "", "</script>"};
-  const std::string page = attention_page({"a </script> run", AttentionKind::decoder_self, 0, 0},
-                                          input, tokens, pass, *trainer.finish().tokenizer);
+  const std::string page =
+      attention_page("a </script> run", input, tokens, pass, *trainer.finish().tokenizer);
   const auto begin = page.find('{', page.find("id=\"data\"")), end = page.find("</script>", begin);
   const auto data = nlohmann::json::parse(page.substr(begin, end - begin));
   EXPECT_EQ(data["target_tokens"][0], "</script><script>alert(1)</script>");
