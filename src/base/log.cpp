@@ -18,7 +18,6 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/utf8.h"
-#include "base/wrap.h"
 
 namespace heed {
 namespace {

@@ -1,10 +1,9 @@
 // The table of commands, and how one is chosen.
 #include <string>
 
+#include "base/format.h"
 #include "base/nearest.h"
-#include "base/trade_words.h"
 #include "base/utf8.h"
-#include "base/wrap.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"

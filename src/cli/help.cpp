@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "base/wrap.h"
 #include "cli/command.h"
 
 namespace heed {

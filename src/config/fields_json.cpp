@@ -7,7 +7,6 @@
 
 #include "base/json_object.h"
 #include "base/nearest.h"
-#include "base/trade_words.h"
 #include "config/field_value.h"
 #include "config/fields_doc.h"
 

@@ -13,7 +13,6 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
-#include "base/stored_input.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "text/normalize.h"

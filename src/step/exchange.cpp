@@ -1,9 +1,17 @@
 #include "step/exchange.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <numeric>
 
 namespace heed {
+
+int launched_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* size = std::getenv(name)) return std::atoi(size);
+  return std::getenv("PMIX_RANK") != nullptr ? -1 : 0;
+}
 
 Parts equal_parts(std::size_t n, int ranks) {
   Parts parts;

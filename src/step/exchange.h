@@ -29,6 +29,12 @@
 
 namespace heed {
 
+// Was this process started by an MPI launcher (mpirun, srun), with others beside it? Read from the
+// environment: OMPI_COMM_WORLD_SIZE (Open MPI), PMI_SIZE (MPICH, srun), PMIX_RANK (srun). Not from
+// SLURM_*: sbatch sets those for plain commands too. The number of processes; 0: no launcher; -1: as
+// many as MPI will say.
+int launched_ranks();
+
 // Parts of a row of things, one for each rank, then the end: rank r has [begin[r], begin[r + 1]).
 using Parts = std::vector<std::size_t>;
 // n things in contiguous parts that differ by at most one.
@@ -115,7 +121,7 @@ inline Exchange& one_process() {
   return alone;
 }
 
-// The ranks that a launcher (base/launcher.h) started: `launched` of them. Error (usage) if this
+// The ranks that a launcher started: `launched` of them. Error (usage) if this
 // build has no MPI. In exchange_mpi.cpp, which is not part of the heart.
 std::unique_ptr<Exchange> open_exchange(int launched);
 std::string mpi_info();  // e.g. "Open MPI v4.1.4"; "none"
