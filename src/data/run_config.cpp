@@ -6,7 +6,6 @@
 
 #include "config/fields_doc.h"
 #include "config/fields_json.h"
-#include "config/json_text.h"
 #include "data/objective.h"
 #include "step/optimizers.h"
 #include "step/schedule.h"
