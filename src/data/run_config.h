@@ -15,9 +15,7 @@
 #include "config/data_config.h"
 #include "config/fields.h"
 #include "config/model_config.h"
-#include "config/objective_config.h"
 #include "config/optimizer_config.h"
-#include "config/tokenizer_config.h"
 #include "config/train_config.h"
 
 namespace heed {

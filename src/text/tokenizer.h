@@ -30,7 +30,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/tokenizer_config.h"
+#include "config/data_config.h"
 
 namespace heed {
 
