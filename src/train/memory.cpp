@@ -8,7 +8,7 @@
 #include "base/cgroup.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "data/batch_feed.h"
+#include "data/batcher.h"
 #include "evaluate/scorer.h"
 #include "show/film.h"
 #include "step/optimizer.h"

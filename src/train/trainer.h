@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "data/batch_feed.h"
+#include "data/batcher.h"
 #include "train/intervals.h"
 #include "train/listener.h"
 #include "train/validation.h"
