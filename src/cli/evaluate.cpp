@@ -8,7 +8,6 @@
 #include "cli/open_model.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "data/data_files.h"
 #include "data/dataset.h"
 #include "evaluate/bleu.h"
 #include "evaluate/chrf.h"

@@ -16,7 +16,7 @@
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
-#include "data/data_files.h"
+#include "data/dataset.h"
 
 namespace heed {
 namespace fs = std::filesystem;

@@ -8,7 +8,6 @@
 #include "base/format.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
-#include "data/data_files.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
