@@ -11,7 +11,7 @@
 #include "data/corpus.h"
 #include "data/run_config.h"
 #include "data/split.h"
-#include "text/tokenizers.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "text/tokenizers.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 namespace {

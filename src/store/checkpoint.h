@@ -19,7 +19,7 @@
 #include "base/files.h"
 #include "store/safetensors.h"
 #include "store/state.h"
-#include "text/tokenizers.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
