@@ -7,7 +7,6 @@
 #include "base/folders.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
-#include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 
