@@ -6,6 +6,7 @@
 // each. Copying a Param ties two weights.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "config/model_config.h"
 #include "math/mat.h"
 
 namespace heed {
@@ -81,5 +83,23 @@ class ParamVec {
 // Initial values: a pure function of the table and the seed.
 template <class T>
 void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values);
+
+// The initial weights of a layer (model.init, model.zero_init). One value for a whole stack.
+struct LayerInit {
+  Initializer weight;
+  Initializer branch_output;  // of the last matrix of a residual branch
+
+  LayerInit() = default;
+  // xavier_uniform: Glorot and Bengio 2010. gpt2: normal, with branch outputs scaled by
+  // 1 / sqrt(number of residual branches) (Radford et al. 2019, section 2.3). zero_init: these are
+  // 0, so that every branch adds 0 at first (Zhang, Dauphin and Ma 2019, "Fixup").
+  LayerInit(const ModelConfig& config, int residual_branches) {
+    if (config.init == Init::gpt2) {
+      weight = {Initializer::normal, 0.02};
+      branch_output = {Initializer::normal, 0.02 / std::sqrt(residual_branches)};
+    }
+    if (config.zero_init) branch_output = {Initializer::zeros};
+  }
+};
 
 }  // namespace heed
