@@ -7,7 +7,6 @@
 #include "base/profile.h"
 #include "math/lanes.h"
 #include "step/optimizers.h"
-#include "step/tree_sum.h"
 #include "step/weight_blocks.h"
 
 namespace heed {
