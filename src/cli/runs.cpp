@@ -19,7 +19,7 @@
 #include "store/run_folder.h"
 #include "store/run_records.h"
 #include "store/run_writer.h"
-#include "train/end.h"
+#include "train/trainer.h"
 
 namespace heed {
 namespace {

@@ -10,7 +10,6 @@
 #include "step/schedule.h"
 #include "store/training_tensors.h"
 #include "train/divergence.h"
-#include "train/end.h"
 #include "train/ranks.h"
 
 namespace heed {
