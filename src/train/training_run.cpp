@@ -11,7 +11,7 @@
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/origin.h"
-#include "train/schedule_in_words.h"
+#include "train/prepared_run.h"
 
 namespace heed {
 namespace {
