@@ -19,8 +19,8 @@
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
+#include "store/safetensors.h"
 #include "store/trained_model.h"
-#include "store/training_tensors.h"
 
 namespace heed {
 namespace {

@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/input_file.h"
 #include "nn/param.h"
+#include "step/stepper.h"
 
 namespace heed {
 
@@ -75,5 +76,16 @@ std::vector<TensorEntry> list_safetensors(InputFile& file);
 // Fills every slot. Missing, extra tensors and those of a wrong shape are all named in one Error,
 // before any slot is touched.
 void read_safetensors(InputFile& file, std::span<const TensorSlot> slots);
+
+// The numbers of a training as the tensors of its checkpoint.
+
+// model.safetensors: the weights that are used.
+std::vector<TensorSlot> model_slots(Stepper& stepper);
+// training.safetensors: the moments of the optimizer and, where others are used, the trained
+// weights
+// (`raw`).
+std::vector<TensorSlot> training_slots(Stepper& stepper);
+std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
+                                       ParamVec<float>* raw);
 
 }  // namespace heed
