@@ -47,7 +47,7 @@ Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ra
 // the others' partial sums.
 int shards_held(int shards, const Crew& crew);
 
-// The gradients of a step's shards, and their sum in a fixed tree (step/tree_sum.h). Each rank has
+// The gradients of a step's shards, and their sum in a fixed tree. Each rank has
 // some of the shards; it adds the subtrees that it has all of, sends these sums to the owners of
 // the slices, and adds what it receives for its own.
 class SlicedSum {

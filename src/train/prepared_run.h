@@ -17,7 +17,7 @@
 namespace heed {
 
 // How much memory training will take, predicted before it starts. A layer that saves one more
-// matrix for backward adds it to its row in memory.cpp (block_row).
+// matrix for backward adds it to its row in prepared_run.cpp (block_row).
 struct MemoryPlan {
   double parameters = 0;   // bytes: values, moments, average, one gradient per shard, and the
                            // optimizer's workspace
