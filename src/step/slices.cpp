@@ -6,8 +6,8 @@
 
 #include "base/profile.h"
 #include "math/lanes.h"
+#include "nn/param.h"
 #include "step/optimizers.h"
-#include "step/weight_blocks.h"
 
 namespace heed {
 namespace {

@@ -1,6 +1,6 @@
 // The weights in slices, one for each rank, which sums their gradients and moves them.
 //
-// A slice is a run of whole blocks (step/weight_blocks.h), and of whole tensors where the optimizer
+// A slice is a run of whole blocks (nn/param.h), and of whole tensors where the optimizer
 // moves matrices (muon). Slices are contiguous, and cut so that the largest share of the work is
 // the least possible.
 #pragma once
@@ -12,7 +12,6 @@
 #include "config/optimizer_config.h"
 #include "nn/param.h"
 #include "step/crew.h"
-#include "step/weight_blocks.h"
 
 namespace heed {
 
