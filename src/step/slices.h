@@ -54,11 +54,10 @@ class SlicedSum {
   // No slices: one process. The table must outlive it.
   SlicedSum(const ParamTable& table, int shards, const Crew& crew, const Slices& slices);
 
-  // Of this rank: how many shards, the first, and the array of one.
-  int shards() const { return static_cast<int>(shards_.size()); }
-  int first() const { return first_; }
-  ParamVec<float>& of_shard(int shard) { return shards_[shard - first_]; }
-
+  // Those of this rank: how many, the first, and the array of one.
+  int shards() const { return static_cast<int>(parts_[rank_ + 1] - parts_[rank_]); }
+  int first() const { return static_cast<int>(parts_[rank_]); }
+  ParamVec<float>& of_shard(int shard) { return shards_[shard]; }
   // Sums the shards of all ranks into sum(), this rank's slice of it, and clears the rest. Returns
   // the L2 norm of the whole sum.
   double reduce();
@@ -73,12 +72,13 @@ class SlicedSum {
 
   Crew crew_;
   Slices slices_;
-  Parts parts_;                                // of the shards
-  int first_;                                  // shard of this rank
-  std::vector<ParamVec<float>> shards_;        // of this rank
+  int rank_;
+  Parts parts_;  // of the shards
+  // This rank's; of others' partial sums, this rank's slice (only that takes memory); the rest
+  // empty.
+  std::vector<ParamVec<float>> shards_;
   std::vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
   std::vector<int> roots_;                     // shards that end up with a rank's partial sums
-  std::vector<std::vector<float>> received_;   // [shard], of others: this slice of their sums
   std::vector<WeightBlock> blocks_;
   std::vector<double> squares_;  // of each block, for the norm
 };
