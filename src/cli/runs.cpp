@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "data/config_differences.h"
+#include "data/run_config.h"
 #include "store/best.h"
 #include "store/layout.h"
 #include "store/run_folder.h"

@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "base/files.h"
-#include "data/config_differences.h"
+#include "data/run_config.h"
 #include "show/loss_curves.h"
 #include "store/best.h"
 #include "store/layout.h"
