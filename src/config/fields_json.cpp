@@ -28,84 +28,6 @@ constexpr std::size_t kMaxKey = 256;
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-std::vector<std::string> keys_of(const std::vector<Leaf>& fields) {
-  std::vector<std::string> keys;
-  for (const Leaf& field : fields) keys.push_back(field.key);
-  return keys;
-}
-
-// The end of the message about an unknown key. Its likely meaning is the same key in another
-// section, a name from another program, or a similar key.
-std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
-                  const std::string& prefix, const std::string& key) {
-  const std::vector<std::string> all = keys_of(fields_and_sections(root));
-  for (const std::string& full : all)
-    if (full == key || full.ends_with("." + key)) return did_you_mean(full);
-  if (const auto word = find_trade_word("key", key)) return heed_calls_it(*word);
-  std::vector<std::string> here;
-  for (const Field& field : section) here.push_back(field.key);
-  const std::string near = nearest(key, here);
-  return did_you_mean(near.empty() ? nearest(prefix + key, all) : prefix + near);
-}
-
-struct Reader {
-  const JsonText& text;
-  const std::vector<Field>& root;
-  Places given = {};
-
-  void section(const Json& object, const std::vector<Field>& fields, const std::string& prefix) {
-    for (const auto& [key, value] : object.items()) {
-      const Field* field = nullptr;
-      for (const Field& f : fields)
-        if (f.key == key) field = &f;
-      if (!field) unknown(fields, prefix, key);
-      const std::string full = prefix + key;
-      if (!store_value(*field, value)) mismatch(*field, full, value);
-      given[full] = text.where(full);
-      if (const auto* inner = section_of(*field)) section(value, *inner, full + ".");
-    }
-  }
-
-  [[noreturn]] void unknown(const std::vector<Field>& fields, const std::string& prefix,
-                            const std::string& key) const {
-    const std::string full = prefix + key;
-    const std::string end = meant(root, fields, prefix, key);
-    throw Error(Exit::usage,
-                fmt::format("{}: unknown key {}{}", text.where(full), shown(full), end),
-                end == "." ? "heed config --docs lists all keys" : "");
-  }
-  [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
-    std::string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
-                                   expected_values(field), shown(value));
-    if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string())
-      what += did_you_mean(nearest(value.get<std::string>(), choice->names));
-    throw Error(Exit::usage, what);
-  }
-};
-
-// {"a": {"b": value}} for a.b
-Json nested(const std::string& full, const Json& value) {
-  const std::size_t dot = full.find('.');
-  Json out;
-  out[full.substr(0, dot)] = dot == std::string::npos ? value : nested(full.substr(dot + 1), value);
-  return out;
-}
-
-Json set_value(const std::string& written, const std::string& place) {
-  try {
-    return std::move(parse_json(written, place).json);
-  } catch (const Error&) {
-    Json text = written;
-    try {
-      text.dump();  // throws on invalid UTF-8
-    } catch (const Json::exception&) {
-      throw Error(Exit::usage, place + ": the value is not valid UTF-8, as a config must be.",
-                  "if it names a file: rename the file, or make a link to it");
-    }
-    return text;
-  }
-}
-
 // A value of the field's type, or nothing.
 template <class I>
 std::optional<I> to_integer(const Json& v) {
@@ -234,6 +156,90 @@ struct Dump {
   }
 };
 
+// Stores the value in the field's member. Returns false and stores nothing if the type is wrong or
+// the value is out of range. For a section only the type is checked.
+bool store_value(const Field& field, const Json& value) {
+  return std::visit(Store{value, field.range}, field.ref);
+}
+
+std::vector<std::string> keys_of(const std::vector<Leaf>& fields) {
+  std::vector<std::string> keys;
+  for (const Leaf& field : fields) keys.push_back(field.key);
+  return keys;
+}
+
+// The end of the message about an unknown key. Its likely meaning is the same key in another
+// section, a name from another program, or a similar key.
+std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
+                  const std::string& prefix, const std::string& key) {
+  const std::vector<std::string> all = keys_of(fields_and_sections(root));
+  for (const std::string& full : all)
+    if (full == key || full.ends_with("." + key)) return did_you_mean(full);
+  if (const auto word = find_trade_word("key", key)) return heed_calls_it(*word);
+  std::vector<std::string> here;
+  for (const Field& field : section) here.push_back(field.key);
+  const std::string near = nearest(key, here);
+  return did_you_mean(near.empty() ? nearest(prefix + key, all) : prefix + near);
+}
+
+struct Reader {
+  const JsonText& text;
+  const std::vector<Field>& root;
+  Places given = {};
+
+  void section(const Json& object, const std::vector<Field>& fields, const std::string& prefix) {
+    for (const auto& [key, value] : object.items()) {
+      const Field* field = nullptr;
+      for (const Field& f : fields)
+        if (f.key == key) field = &f;
+      if (!field) unknown(fields, prefix, key);
+      const std::string full = prefix + key;
+      if (!store_value(*field, value)) mismatch(*field, full, value);
+      given[full] = text.where(full);
+      if (const auto* inner = section_of(*field)) section(value, *inner, full + ".");
+    }
+  }
+
+  [[noreturn]] void unknown(const std::vector<Field>& fields, const std::string& prefix,
+                            const std::string& key) const {
+    const std::string full = prefix + key;
+    const std::string end = meant(root, fields, prefix, key);
+    throw Error(Exit::usage,
+                fmt::format("{}: unknown key {}{}", text.where(full), shown(full), end),
+                end == "." ? "heed config --docs lists all keys" : "");
+  }
+  [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
+    std::string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
+                                   expected_values(field), shown(value));
+    if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string())
+      what += did_you_mean(nearest(value.get<std::string>(), choice->names));
+    throw Error(Exit::usage, what);
+  }
+};
+
+// {"a": {"b": value}} for a.b
+Json nested(const std::string& full, const Json& value) {
+  const std::size_t dot = full.find('.');
+  Json out;
+  out[full.substr(0, dot)] = dot == std::string::npos ? value : nested(full.substr(dot + 1), value);
+  return out;
+}
+
+Json set_value(const std::string& written, const std::string& place) {
+  try {
+    return std::move(parse_json(written, place).json);
+  } catch (const Error&) {
+    Json text = written;
+    try {
+      text.dump();  // throws on invalid UTF-8
+    } catch (const Json::exception&) {
+      throw Error(Exit::usage, place + ": the value is not valid UTF-8, as a config must be.",
+                  "if it names a file: rename the file, or make a link to it");
+    }
+    return text;
+  }
+}
+
 }  // namespace
 
 std::string JsonText::where(std::string_view full_key) const {
@@ -340,10 +346,6 @@ std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
     if (change.before != change.after) out.push_back(std::move(change));
   }
   return out;
-}
-
-bool store_value(const Field& field, const Json& value) {
-  return std::visit(Store{value, field.range}, field.ref);
 }
 
 OrderedJson dump_value(const Field& field) {

@@ -53,12 +53,6 @@ nlohmann::ordered_json dump_fields(const std::vector<Field>& fields);
 std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
                                       const std::vector<Field>& after);
 
-// Conversion between a field and a JSON value.
-
-// Stores the value in the field's member. Returns false and stores nothing if the type is wrong or
-// the value is out of range. For a section only the type is checked.
-bool store_value(const Field& field, const nlohmann::json& value);
-
 // The member as JSON, as in a config. Not for sections.
 nlohmann::ordered_json dump_value(const Field& field);
 

@@ -52,6 +52,10 @@ Shape shape_of(const ParamInfo& info) {
   return info.vector ? Shape{info.param.cols} : Shape{info.param.rows, info.param.cols};
 }
 
+TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data) {
+  return {std::move(name), shape_of(info), data};
+}
+
 std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
   std::vector<TensorEntry> entries;
   std::uint64_t end = 0;
@@ -137,10 +141,6 @@ std::uint64_t numbers_in(const Shape& shape) {
   std::uint64_t product = 1;
   for (const std::int64_t size : shape) product *= static_cast<std::uint64_t>(size);
   return product;
-}
-
-TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data) {
-  return {std::move(name), shape_of(info), data};
 }
 
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,

@@ -58,9 +58,7 @@ struct Tensor {
 using TensorView = Tensor<const float>;  // to be written
 using TensorSlot = Tensor<float>;        // to be filled
 
-// Vectors are [n].
-TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data);
-// All tensors of a table, in its order. Names get the prefix ("adam.m." ...).
+// All tensors of a table, in its order; vectors are [n]. Names get the prefix ("adam.m." ...).
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
                                      const std::string& prefix = "");
 std::vector<TensorView> views_of(const std::vector<TensorSlot>& slots);

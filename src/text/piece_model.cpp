@@ -146,7 +146,17 @@ class OneLine final : public sentencepiece::SentenceIterator {
   bool done_ = false;
 };
 
-// Of a model of a few characters.
+constexpr std::string_view kIdentity = "identity";  // it has no table
+
+// SentencePiece's own.
+const std::vector<std::string> kNormalizers = {std::string(kIdentity), "nfkc", "nmt_nfkc",
+                                               "nfkc_cf", "nmt_nfkc_cf"};
+
+bool is_normalizer(std::string_view name) {
+  return std::ranges::count(kNormalizers, name) > 0;
+}
+
+// The table of a model of a few characters.
 std::string table_of(const std::string& name) {
   const std::unordered_map<std::string, std::string> settings = {{"model_type", "char"},
                                                                  {"vocab_size", "8"},
@@ -295,16 +305,6 @@ const char* fault(const AnyPiece& piece, bool by_line) {
 
 }  // namespace
 
-const std::vector<std::string>& normalizers() {
-  static const std::vector<std::string> names = {std::string(kIdentity), "nfkc", "nmt_nfkc",
-                                                 "nfkc_cf", "nmt_nfkc_cf"};
-  return names;
-}
-
-bool is_normalizer(std::string_view name) {
-  return std::ranges::count(normalizers(), name) > 0;
-}
-
 const std::string& normalizer_table(const std::string& name) {
   static std::map<std::string, std::string> tables = {{std::string(kIdentity), ""}};
   if (!tables.contains(name)) tables[name] = table_of(name);
@@ -388,7 +388,7 @@ AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
   const std::string& name = any.reading.normalizer;
   if (!is_normalizer(name) || any.charsmap.empty() != (name == kIdentity) || any.denormalizes)
     reader.refuse(fmt::format("its normaliser (\"{}\") is not one of SentencePiece's own: {}",
-                              excerpt(name), joined(normalizers())));
+                              excerpt(name), joined(kNormalizers)));
   if (any.suffix_spaces) reader.refuse("it has spaces at the ends of words");
   AdoptedPieces adopted;
   adopted.model.unigram = any.unigram;

@@ -76,16 +76,9 @@ struct AdoptedPieces {
 AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
                            const std::vector<std::string>& specials);
 
-// SentencePiece's own normalisers, by name. What one does is in a table ("precompiled charsmap")
-// that the library writes into the models that it trains; models of others are read with the table
-// of the library at hand, never with their own.
-inline constexpr std::string_view kIdentity = "identity";  // it has no table
-
-// identity, nfkc, nmt_nfkc, nfkc_cf, nmt_nfkc_cf
-const std::vector<std::string>& normalizers();
-bool is_normalizer(std::string_view name);
-
-// The table of one of them.
+// The table ("precompiled charsmap") of one of SentencePiece's own normalisers, which the library
+// writes into the models that it trains; models of others are read with the table of the library at
+// hand, never with their own.
 const std::string& normalizer_table(const std::string& name);
 
 }  // namespace heed
