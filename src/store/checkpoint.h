@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "step/stepper.h"
 #include "store/safetensors.h"
 #include "store/state.h"
 #include "text/tokenizer.h"
@@ -104,5 +105,13 @@ struct NewestCheckpoint {
 // Of those of steps up to one.
 NewestCheckpoint newest_checkpoint(const std::filesystem::path& run,
                                    std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
+
+// The numbers of a training as tensors. model.safetensors: the weights that are used.
+std::vector<TensorSlot> model_slots(Stepper& stepper);
+// training.safetensors: the moments of the optimizer and, where others are used, the trained
+// weights (`raw`).
+std::vector<TensorSlot> training_slots(Stepper& stepper);
+std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
+                                       ParamVec<float>* raw);
 
 }  // namespace heed

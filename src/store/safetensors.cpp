@@ -52,10 +52,6 @@ Shape shape_of(const ParamInfo& info) {
   return info.vector ? Shape{info.param.cols} : Shape{info.param.rows, info.param.cols};
 }
 
-TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data) {
-  return {std::move(name), shape_of(info), data};
-}
-
 std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
   std::vector<TensorEntry> entries;
   std::uint64_t end = 0;
@@ -141,6 +137,10 @@ std::uint64_t numbers_in(const Shape& shape) {
   std::uint64_t product = 1;
   for (const std::int64_t size : shape) product *= static_cast<std::uint64_t>(size);
   return product;
+}
+
+TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data) {
+  return {std::move(name), shape_of(info), data};
 }
 
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
@@ -229,25 +229,6 @@ void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
 
   for (const TensorSlot* slot : targets)
     file.read_exactly(std::as_writable_bytes(std::span(slot->data, numbers_in(slot->shape))));
-}
-
-std::vector<TensorSlot> model_slots(Stepper& stepper) {
-  return tensor_slots(stepper.table(), stepper.weights().used);
-}
-
-std::vector<TensorSlot> training_slots(Stepper& stepper) {
-  const Weights w = stepper.weights();
-  return training_slots(stepper.table(), stepper.optimizer(), w.differ() ? &w.trained : nullptr);
-}
-
-std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
-                                       ParamVec<float>* raw) {
-  std::vector<TensorSlot> all;
-  for (const auto& [name, tensor, values] : optimizer.moments())
-    all.push_back(tensor_slot(name, *tensor, values));
-  if (raw != nullptr)
-    for (TensorSlot& slot : tensor_slots(table, *raw, "raw.")) all.push_back(std::move(slot));
-  return all;
 }
 
 }  // namespace heed

@@ -13,7 +13,6 @@
 #include "base/files.h"
 #include "base/input_file.h"
 #include "nn/param.h"
-#include "step/stepper.h"
 
 namespace heed {
 
@@ -58,7 +57,9 @@ struct Tensor {
 using TensorView = Tensor<const float>;  // to be written
 using TensorSlot = Tensor<float>;        // to be filled
 
-// All tensors of a table, in its order; vectors are [n]. Names get the prefix ("adam.m." ...).
+// Vectors are [n].
+TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data);
+// All tensors of a table, in its order. Names get the prefix ("adam.m." ...).
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
                                      const std::string& prefix = "");
 std::vector<TensorView> views_of(const std::vector<TensorSlot>& slots);
@@ -74,16 +75,5 @@ std::vector<TensorEntry> list_safetensors(InputFile& file);
 // Fills every slot. Missing, extra tensors and those of a wrong shape are all named in one Error,
 // before any slot is touched.
 void read_safetensors(InputFile& file, std::span<const TensorSlot> slots);
-
-// The numbers of a training as the tensors of its checkpoint.
-
-// model.safetensors: the weights that are used.
-std::vector<TensorSlot> model_slots(Stepper& stepper);
-// training.safetensors: the moments of the optimizer and, where others are used, the trained
-// weights
-// (`raw`).
-std::vector<TensorSlot> training_slots(Stepper& stepper);
-std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
-                                       ParamVec<float>* raw);
 
 }  // namespace heed
