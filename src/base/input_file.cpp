@@ -22,12 +22,6 @@
 
 namespace heed {
 namespace fs = std::filesystem;
-namespace {
-
-constexpr std::size_t kBlock = 16 << 20;
-constexpr std::string_view kFolder = "/proc/self/fd/";
-
-}  // namespace
 
 // Unpacking gzip (.gz) and xz (.xz) a piece at a time. A file is recognised by its first bytes, not
 // by its name. Every checksum is verified, as `gzip -t` and `xz -t` do (libarchive would not: it
@@ -137,6 +131,8 @@ std::unique_ptr<Decompressor> decompressor_for(std::string_view bytes) {
 }
 
 constexpr std::size_t kPiece = 1 << 16;
+constexpr std::size_t kBlock = 16 << 20;  // of a StoredInput
+constexpr std::string_view kFolder = "/proc/self/fd/";
 
 int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;

@@ -138,6 +138,28 @@ std::vector<std::string> files_in(const std::string& path) {
   return files;
 }
 
+void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_view source,
+         std::string_view target) {
+  if (is_blank(source) || is_blank(target)) {
+    if (pairs.empty++ == 0) pairs.first_empty = fmt::format("{}:{}", path, line);
+    return;
+  }
+  pairs.source.push_back(source);
+  pairs.target.push_back(target);
+  pairs.lines.push_back(line);
+}
+
+// Error unless there is a pair.
+Pairs checked(Pairs pairs, const std::string& path) {
+  if (pairs.size() > 0) return pairs;
+  throw Error(Exit::data, fmt::format("{}: no pair has words on both sides; {}.", path,
+                                      pairs.empty_in_words()));
+}
+
+std::string read_one(const std::string& path, const ReadOptions& options) {
+  return read_text(std::array{path}, options);
+}
+
 }  // namespace
 
 std::string as_read(std::string_view text, const ReadOptions& options) {
@@ -239,32 +261,6 @@ void check_utf8(std::string_view text, const std::string& where) {
   throw Error(Exit::data, fmt::format("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where,
                                       bad + 1, static_cast<unsigned char>(text[bad])));
 }
-
-namespace {
-
-void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_view source,
-         std::string_view target) {
-  if (is_blank(source) || is_blank(target)) {
-    if (pairs.empty++ == 0) pairs.first_empty = fmt::format("{}:{}", path, line);
-    return;
-  }
-  pairs.source.push_back(source);
-  pairs.target.push_back(target);
-  pairs.lines.push_back(line);
-}
-
-// Error unless there is a pair.
-Pairs checked(Pairs pairs, const std::string& path) {
-  if (pairs.size() > 0) return pairs;
-  throw Error(Exit::data, fmt::format("{}: no pair has words on both sides; {}.", path,
-                                      pairs.empty_in_words()));
-}
-
-std::string read_one(const std::string& path, const ReadOptions& options) {
-  return read_text(std::array{path}, options);
-}
-
-}  // namespace
 
 std::string Pairs::empty_in_words() const {
   if (empty == 0) return "";

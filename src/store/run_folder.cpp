@@ -147,6 +147,20 @@ fs::path canonical_folder(const fs::path& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
+// Where the link best or last leads. A copy of a run may lack it, or have a folder or a text in its
+// place, and a resume that was killed may have taken away what it led to: then what the link would
+// say. Nothing if the run has no checkpoints.
+std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string& which) {
+  const fs::path checkpoints = run / kCheckpoints;
+  std::error_code none;
+  if (fs::is_symlink(checkpoints / which, none) && fs::exists(checkpoints / which, none))
+    return follow_link(checkpoints / which);
+  const std::vector<std::int64_t> steps = list_steps(run);
+  if (steps.empty()) return std::nullopt;
+  const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
+  return checkpoints / (best ? best->folder : step_folder_name(steps.back()));
+}
+
 }  // namespace
 
 std::vector<std::string> names_of_runs(const fs::path& folder) {
@@ -172,24 +186,6 @@ std::vector<std::int64_t> list_steps(const fs::path& run) {
   std::sort(steps.begin(), steps.end());
   return steps;
 }
-
-namespace {
-
-// Where the link best or last leads. A copy of a run may lack it, or have a folder or a text in its
-// place, and a resume that was killed may have taken away what it led to: then what the link would
-// say. Nothing if the run has no checkpoints.
-std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string& which) {
-  const fs::path checkpoints = run / kCheckpoints;
-  std::error_code none;
-  if (fs::is_symlink(checkpoints / which, none) && fs::exists(checkpoints / which, none))
-    return follow_link(checkpoints / which);
-  const std::vector<std::int64_t> steps = list_steps(run);
-  if (steps.empty()) return std::nullopt;
-  const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
-  return checkpoints / (best ? best->folder : step_folder_name(steps.back()));
-}
-
-}  // namespace
 
 fs::path find_checkpoint(const fs::path& run, const std::string& which) {
   if (which.empty() && is_checkpoint(run)) {
