@@ -10,7 +10,7 @@
 
 #include "base/cgroup.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/text_kind.h"
@@ -123,19 +123,17 @@ std::size_t chunk_end(std::string_view text, std::size_t end, Normalize normaliz
 }
 
 // The visible files of a folder.
-std::vector<std::string> files_in(const std::string& path) {
-  std::error_code error;
+std::vector<std::string> files_in(const std::string& path) try {
   std::vector<std::string> files;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error))
+  for (const std::string& name : names_in(path))
     if (std::error_code none;
-        !entry->path().filename().string().starts_with('.') && entry->is_regular_file(none))
-      files.push_back(entry->path().string());
-  if (error) throw_file_error("list", path, error.value(), Exit::data);
+        !name.starts_with('.') && fs::is_regular_file(path / fs::path(name), none))
+      files.push_back((path / fs::path(name)).string());
   if (files.empty())
     throw Error(Exit::data, path + ": is a folder without files; expected texts directly in it.");
-  std::ranges::sort(files);
   return files;
+} catch (const Error& e) {
+  throw e.as(Exit::data);
 }
 
 void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_view source,
