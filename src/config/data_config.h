@@ -1,5 +1,6 @@
-// The data of a run: the section `data` of a config. Plain values; paths as written, relative to
-// the folder of the config file. A config has one of train, source + target, pairs.
+// The data of a run and what it is for: the sections `data`, `tokenizer` and `objective` of a
+// config. Plain values; paths as written, from the config's folder. A config has one of train,
+// source + target, pairs.
 #pragma once
 
 #include <array>
@@ -40,13 +41,10 @@ struct DataConfig {
 
 std::vector<Field> fields(DataConfig& c);
 
-// The tokenizer: the section `tokenizer` of a config. Plain values without checks; TokenizerTrainer
-// rejects impossible values.
-struct Field;
-
 // Whether punctuation marks stay attached to words or are tokens of their own.
 enum class Punctuation { keep, split };
 
+// TokenizerTrainer rejects impossible values.
 struct TokenizerConfig {
   enum Type { char_, byte, word, bpe, unigram };
   static constexpr std::array<std::string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
@@ -72,10 +70,7 @@ constexpr bool is_subword(TokenizerConfig::Type type) {
 
 std::vector<Field> fields(TokenizerConfig& c);
 
-// What the model learns to predict: the section `objective` of a config. Plain values.
-struct Field;
-struct KindDoc;
-
+// What the model learns to predict.
 struct ObjectiveConfig {
   std::string type = "prefix_lm";  // a name in the table of data/objective.cpp
   int source_length = 64;          // most tokens that an encoder reads (text objectives)

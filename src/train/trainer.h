@@ -32,7 +32,6 @@ inline bool is_due(const Interval& interval, const StepSpan& end) {
 
 // Is a run over? What ends a training, leaves `heed resume` nothing to do, and makes a run
 // "finished" for `heed runs`.
-
 enum class End { none, steps, epochs, patience };
 
 inline End end_of(const TrainConfig& t, const State& s) {
