@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 #include <string>
 
 namespace heed {
@@ -11,6 +12,12 @@ inline double seconds_now() {
 }
 
 // Date, time and time zone: "2026-11-22T14:03:05+0100".
-std::string date_and_time();
+inline std::string date_and_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  char text[64];
+  ::localtime_r(&now, &parts);
+  return {text, std::strftime(text, sizeof text, "%FT%T%z", &parts)};
+}
 
 }  // namespace heed

@@ -28,4 +28,11 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 // A word for a shell command, quoted if necessary.
 std::string shell_word(const std::string& word);
 
+// The columns of the terminal `fd` is, or 80.
+int terminal_width(int fd);
+
+// Breaks each line of the text that is wider; what follows a break begins with `hang`. A command to
+// copy, "  heed ...", stays whole, and so does a word without spaces.
+std::string wrapped(std::string_view text, int width, std::string_view hang = "");
+
 }  // namespace heed

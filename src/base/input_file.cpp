@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <lzma.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -129,6 +131,8 @@ std::unique_ptr<Decompressor> decompressor_for(std::string_view bytes) {
 }
 
 constexpr std::size_t kPiece = 1 << 16;
+constexpr std::size_t kBlock = 16 << 20;  // of a StoredInput
+constexpr std::string_view kFolder = "/proc/self/fd/";
 
 int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
@@ -316,6 +320,34 @@ std::optional<std::string> InputLines::next() {
   std::string line = bytes_.substr(begin_, scanned_ - begin_);
   begin_ = scanned_ = std::min(scanned_ + 1, bytes_.size());
   return line;
+}
+
+StoredInput::StoredInput() : fd_(::memfd_create("standard input", MFD_CLOEXEC)) {
+  InputFile input("-", InputFile::Allow::anything, Exit::data);
+  std::ofstream file(path(), std::ios::binary);
+  std::size_t stored = 0, room = 0;  // it is kept in memory
+  for (std::string block; file && input.append_to(block, 1 << 20); block.clear()) {
+    if (stored + block.size() > room) {
+      require_memory(kBlock, "standard input");
+      room = stored + kBlock;
+    }
+    file << block;
+    stored += block.size();
+  }
+  if (!file.flush()) throw_file_error("keep", "standard input", errno, Exit::memory);
+  if (file.tellp() == 0) throw Error(Exit::data, "standard input is empty; expected text.");
+}
+
+StoredInput::~StoredInput() {
+  ::close(fd_);
+}
+
+std::string StoredInput::path() const {
+  return std::string(kFolder) + std::to_string(fd_);
+}
+
+std::string shown_path(const std::string& path) {
+  return path.starts_with(kFolder) ? "standard input" : path;
 }
 
 }  // namespace heed

@@ -18,7 +18,6 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/utf8.h"
-#include "base/wrap.h"
 
 namespace heed {
 namespace {
@@ -34,6 +33,8 @@ void write_all(int fd, std::string_view text) {
 }
 
 constexpr std::string_view kQuoted = "  | ";  // begins a line of a model's text
+
+enum class Look { plain, warning, fields, good_fields };
 
 bool set_in_environment(const char* name) {
   const char* value = std::getenv(name);
@@ -77,84 +78,53 @@ std::string fitting_fields(std::string_view line, int width) {
   return out;
 }
 
-// Lines and the bar share one file descriptor and one lock.
-class Log::Terminal {
- public:
-  enum class Look { plain, warning, fields, good_fields };
-
-  explicit Terminal(const LogOptions& options) : fd_(options.fd), quiet_(options.quiet) {
-    const char* term = std::getenv("TERM");
-    terminal_ = ::isatty(fd_) == 1;
-    const bool capable = terminal_ && term && std::string_view(term) != "dumb";
-    bar_ = capable && !quiet_;
-    colour_ = capable && !set_in_environment("NO_COLOR");
-  }
-
-  void draw(const Progress& progress) {
-    if (!bar_) return;
-    const auto now = std::chrono::steady_clock::now();
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!line_.empty() && now - drawn_ < std::chrono::milliseconds(100)) return;
-    const int width = terminal_width(fd_);
-    if (width < 40) return erase();
-    drawn_ = now;
-    line_ = progress_line(progress, width);
-    write_all(fd_, "\r" + line_ + "\x1b[K");
-  }
-
-  void end() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    erase();
-  }
-
-  void show(std::string line, Look look) {
-    if (quiet_ && look != Look::warning) return;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const bool fields = look == Look::fields || look == Look::good_fields;
-    if (terminal_)
-      line = fields
-                 ? fitting_fields(line, terminal_width(fd_))
-                 : wrapped(line, terminal_width(fd_), line.starts_with(kQuoted) ? kQuoted : "  ");
-    if (colour_ && look == Look::warning) line = "\x1b[33m" + line + "\x1b[0m";
-    if (colour_ && look == Look::good_fields)
-      line = line.insert(line.rfind("| ") + 2, "\x1b[32m") + "\x1b[0m";
-    write_all(fd_, (line_.empty() ? "" : "\r\x1b[K") + line + "\n" + line_);
-  }
-
- private:
-  void erase() {
-    if (!line_.empty()) write_all(fd_, "\r\x1b[K");
-    line_.clear();
-  }
-
-  int fd_;
-  bool quiet_, terminal_, bar_, colour_;
-  std::mutex mutex_;
-  std::string line_;  // the bar on the screen; empty: none
-  std::chrono::steady_clock::time_point drawn_;
-};
-
 // Lines quote file names and other people's text, and a terminal obeys control characters.
 struct Log::Outputs {
-  explicit Outputs(const LogOptions& options) : terminal(options) {}
+  explicit Outputs(const LogOptions& options) : fd(options.fd), quiet(options.quiet) {
+    const char* term = std::getenv("TERM");
+    terminal = ::isatty(fd) == 1;
+    const bool capable = terminal && term && std::string_view(term) != "dumb";
+    bar = capable && !quiet;
+    colour = capable && !set_in_environment("NO_COLOR");
+  }
 
-  void write(Terminal::Look look, std::string_view line) {
-    terminal.show(printable_lines(line), look);
+  void write(Look look, std::string_view line) {
+    show(printable_lines(line), look);
     write_file(line);
   }
   void write_file(std::string_view line) {
-    const std::lock_guard<std::mutex> lock(mutex);
+    const std::lock_guard<std::mutex> lock(file_mutex);
     if (file)
       file->info(spdlog::string_view_t(printable_lines(line)));
     else
       earlier.push_back(printable_lines(line));
   }
+  void show(std::string line, Look look) {
+    if (quiet && look != Look::warning) return;
+    const std::lock_guard<std::mutex> lock(mutex);
+    const bool fields = look == Look::fields || look == Look::good_fields;
+    if (terminal)
+      line = fields ? fitting_fields(line, terminal_width(fd))
+                    : wrapped(line, terminal_width(fd), line.starts_with(kQuoted) ? kQuoted : "  ");
+    if (colour && look == Look::warning) line = "\x1b[33m" + line + "\x1b[0m";
+    if (colour && look == Look::good_fields)
+      line = line.insert(line.rfind("| ") + 2, "\x1b[32m") + "\x1b[0m";
+    write_all(fd, (drawn.empty() ? "" : "\r\x1b[K") + line + "\n" + drawn);
+  }
+  void erase() {
+    if (!drawn.empty()) write_all(fd, "\r\x1b[K");
+    drawn.clear();
+  }
 
-  Terminal terminal;
+  int fd;
+  bool quiet, terminal, bar, colour;
+  std::mutex mutex;   // of the terminal: lines and the bar share it
+  std::string drawn;  // the bar on the screen; empty: none
+  std::chrono::steady_clock::time_point drawn_at;
+  std::mutex file_mutex;
   std::unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
+  std::vector<std::string> earlier;      // lines before it was opened
   bool warned = false;
-  std::mutex mutex;
-  std::vector<std::string> earlier;  // lines before the file was opened
 };
 
 Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options)) {}
@@ -176,23 +146,22 @@ void Log::open_file(const std::string& path) {
   outputs_->file->flush_on(spdlog::level::info);
   outputs_->file->set_error_handler([this](const std::string& what) {
     if (!std::exchange(outputs_->warned, true))
-      outputs_->terminal.show(printable_lines("warning: the log file: " + what),
-                              Terminal::Look::warning);
+      outputs_->show(printable_lines("warning: the log file: " + what), Look::warning);
   });
   for (const std::string& line : std::exchange(outputs_->earlier, {}))
     outputs_->file->info(spdlog::string_view_t(line));
 }
 
 void Log::info(std::string_view line) {
-  outputs_->write(Terminal::Look::plain, line);
+  outputs_->write(Look::plain, line);
 }
 
 void Log::warn(std::string_view line) {
-  outputs_->write(Terminal::Look::warning, "warning: " + std::string(line));
+  outputs_->write(Look::warning, "warning: " + std::string(line));
 }
 
 void Log::fields(std::string_view line, bool good) {
-  outputs_->write(good ? Terminal::Look::good_fields : Terminal::Look::fields, line);
+  outputs_->write(good ? Look::good_fields : Look::fields, line);
 }
 
 void Log::only_file(std::string_view line) {
@@ -200,11 +169,21 @@ void Log::only_file(std::string_view line) {
 }
 
 void Log::progress(const Progress& progress) {
-  outputs_->terminal.draw(progress);
+  Outputs& to = *outputs_;
+  if (!to.bar) return;
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard<std::mutex> lock(to.mutex);
+  if (!to.drawn.empty() && now - to.drawn_at < std::chrono::milliseconds(100)) return;
+  const int width = terminal_width(to.fd);
+  if (width < 40) return to.erase();
+  to.drawn_at = now;
+  to.drawn = progress_line(progress, width);
+  write_all(to.fd, "\r" + to.drawn + "\x1b[K");
 }
 
 void Log::end_progress() {
-  outputs_->terminal.end();
+  const std::lock_guard<std::mutex> lock(outputs_->mutex);
+  outputs_->erase();
 }
 
 }  // namespace heed

@@ -57,7 +57,6 @@ class Log {
   void end_progress();  // removes the bar
 
  private:
-  class Terminal;
   struct Outputs;
   std::unique_ptr<Outputs> outputs_;
 };

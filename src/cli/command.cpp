@@ -7,7 +7,6 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/nearest.h"
-#include "base/trade_words.h"
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"

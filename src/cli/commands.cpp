@@ -7,9 +7,7 @@
 
 #include "base/format.h"
 #include "base/nearest.h"
-#include "base/trade_words.h"
 #include "base/utf8.h"
-#include "base/wrap.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "data/data_files.h"
 #include "data/dataset.h"
 #include "evaluate/bleu.h"
 #include "evaluate/scorer.h"

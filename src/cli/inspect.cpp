@@ -8,8 +8,8 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "show/learning_record.h"
-#include "store/initial_weights.h"
 #include "store/run_folder.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {

@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
+#include "base/format.h"
 #include "base/utf8.h"
-#include "base/wrap.h"
 #include "store/layout.h"
 
 namespace heed {

@@ -13,13 +13,13 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "data/config_differences.h"
+#include "data/run_config.h"
 #include "store/best.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
 #include "store/run_writer.h"
-#include "train/end.h"
+#include "train/trainer.h"
 
 namespace heed {
 namespace {

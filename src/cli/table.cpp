@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/format.h"
 #include "base/utf8.h"
-#include "base/wrap.h"
 #include "cli/output.h"
 
 namespace heed {

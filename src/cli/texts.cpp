@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "cli/output.h"
 #include "data/corpus.h"
-#include "data/data_files.h"
+#include "data/dataset.h"
 
 namespace heed {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/table.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
-#include "store/open_checkpoint.h"
+#include "store/checkpoint.h"
 #include "store/trained_model.h"
 #include "text/piece_model.h"
 

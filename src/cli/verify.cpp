@@ -14,13 +14,13 @@
 #include "cli/table.h"
 #include "data/dataset.h"
 #include "store/best.h"
+#include "store/checkpoint.h"
 #include "store/layout.h"
-#include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
+#include "store/safetensors.h"
 #include "store/trained_model.h"
-#include "store/training_tensors.h"
 
 namespace heed {
 namespace {

@@ -1,9 +1,12 @@
-// The data of a run: the section `data` of a config. Plain values; paths as written, relative to
-// the folder of the config file. A config has one of train, source + target, pairs.
+// The data of a run and what it is for: the sections `data`, `tokenizer` and `objective` of a
+// config. Plain values; paths as written, from the config's folder. A config has one of train,
+// source + target, pairs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/fields.h"
@@ -37,5 +40,46 @@ struct DataConfig {
 };
 
 std::vector<Field> fields(DataConfig& c);
+
+// Whether punctuation marks stay attached to words or are tokens of their own.
+enum class Punctuation { keep, split };
+
+// TokenizerTrainer rejects impossible values.
+struct TokenizerConfig {
+  enum Type { char_, byte, word, bpe, unigram };
+  static constexpr std::array<std::string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
+                                                                 "unigram"};
+  Type type = char_;
+  std::string file;  // an existing vocabulary, relative to the folder of the config; "": learnt
+  // Number of ids, including special ones. 0: everything found (char, word), 256 and the special
+  // ones (byte), 4000 (bpe, unigram; more if the characters of the text alone need half of it).
+  int vocab_size = 0;
+  int min_frequency = 1;                        // char, word: rarer ones become <unk>
+  std::int64_t sample_bytes = 10'000'000;       // bpe, unigram learn from at most this much text
+  Punctuation punctuation = Punctuation::keep;  // word
+  bool shared = true;                           // one vocabulary for source and target
+};
+
+constexpr std::string_view type_name(TokenizerConfig::Type type) {
+  return TokenizerConfig::kTypeNames[type];
+}
+
+constexpr bool is_subword(TokenizerConfig::Type type) {
+  return type == TokenizerConfig::bpe || type == TokenizerConfig::unigram;
+}
+
+std::vector<Field> fields(TokenizerConfig& c);
+
+// What the model learns to predict.
+struct ObjectiveConfig {
+  std::string type = "prefix_lm";  // a name in the table of data/objective.cpp
+  int source_length = 64;          // most tokens that an encoder reads (text objectives)
+  int target_length = 64;          // tokens of a tile (text objectives)
+  double mask_fraction = 0.15;
+  double mean_span = 3;
+  double label_smoothing = 0.0;
+};
+
+std::vector<Field> fields(ObjectiveConfig& c, const std::vector<KindDoc>& objectives);
 
 }  // namespace heed

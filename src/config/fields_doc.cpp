@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "config/field_value.h"
+#include "config/fields_json.h"
 
 namespace heed {
 namespace {

@@ -3,19 +3,164 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <concepts>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
 
+#include "base/format.h"
+#include "base/input_file.h"
 #include "base/json_object.h"
 #include "base/nearest.h"
-#include "base/trade_words.h"
-#include "config/field_value.h"
+#include "base/text_kind.h"
 #include "config/fields_doc.h"
 
 namespace heed {
 namespace {
 
+// With these limits `places` needs at most about 50 MB.
+constexpr std::size_t kMaxBytes = 256 * 1024;
+constexpr std::size_t kMaxKey = 256;
+
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
+
+// A value of the field's type, or nothing.
+template <class I>
+std::optional<I> to_integer(const Json& v) {
+  if (v.is_number_unsigned()) {
+    const auto x = v.get<std::uint64_t>();
+    if (std::in_range<I>(x)) return static_cast<I>(x);
+  } else if (v.is_number_integer()) {
+    const auto x = v.get<std::int64_t>();
+    if (std::in_range<I>(x)) return static_cast<I>(x);
+  } else if (v.is_number_float()) {  // 1e3 is an integer too
+    const double x = v.get<double>();
+    if (x == std::floor(x) && std::fabs(x) < 9e15 && std::in_range<I>(static_cast<std::int64_t>(x)))
+      return static_cast<I>(x);
+  }
+  return std::nullopt;
+}
+
+// "1 epoch", "12 epochs"
+std::optional<std::int64_t> epochs(const std::string& s) {
+  std::int64_t n = 0;
+  const auto [rest, error] = std::from_chars(s.data(), s.data() + s.size(), n);
+  const std::string_view unit(rest, s.data() + s.size());
+  if (error != std::errc() || n < 1 || n > 1'000'000'000) return std::nullopt;
+  if (unit != " epoch" && unit != " epochs") return std::nullopt;
+  return n;
+}
+
+bool is_text(const Json& v) {
+  return v.is_string() && v.get_ref<const std::string&>().find('\0') == std::string::npos;
+}
+
+// Stores a JSON value in a member; false if it does not fit.
+struct Store {
+  const Json& v;
+  const Range& range;
+
+  template <std::integral I>
+  bool operator()(I* out) const {
+    const std::optional<I> x = to_integer<I>(v);
+    if (!x || !range.contains(static_cast<double>(*x))) return false;
+    *out = *x;
+    return true;
+  }
+  bool number(const Json& value, double* out) const {
+    if (!value.is_number() || !range.contains(value.get<double>())) return false;
+    *out = value.get<double>();
+    return true;
+  }
+  bool operator()(bool* out) const {
+    if (!v.is_boolean()) return false;
+    *out = v.get<bool>();
+    return true;
+  }
+  bool operator()(double* out) const { return number(v, out); }
+  bool operator()(std::string* out) const {
+    if (!is_text(v)) return false;
+    *out = v.get<std::string>();
+    return true;
+  }
+  bool operator()(PathList* out) const {
+    PathList list;
+    list.as_list = v.is_array();
+    if (!v.is_array() && !is_text(v)) return false;
+    for (const Json& path : v.is_array() ? v : Json::array({v})) {
+      if (!is_text(path) || (v.is_array() && path.get_ref<const std::string&>().empty()))
+        return false;
+      if (path != "") list.paths.push_back(path.get<std::string>());
+    }
+    *out = std::move(list);
+    return true;
+  }
+  bool operator()(std::array<double, 2>* out) const {
+    std::array<double, 2> pair{};
+    if (!v.is_array() || v.size() != 2) return false;
+    if (!number(v[0], &pair[0]) || !number(v[1], &pair[1])) return false;
+    *out = pair;
+    return true;
+  }
+  bool operator()(Interval* out) const {
+    if (v.is_string()) {
+      const auto n = epochs(v.get_ref<const std::string&>());
+      if (n) *out = {*n, true};
+      return n.has_value();
+    }
+    const auto n = to_integer<std::int64_t>(v);
+    if (!n || *n < 0 || *n > 1'000'000'000'000) return false;
+    *out = {*n, false};
+    return true;
+  }
+  bool operator()(StepOrEnd* out) const {
+    StepOrEnd value(0, v == "end");
+    const bool good = value.at_end || (*this)(&value.step);
+    if (good) *out = value;
+    return good;
+  }
+  bool operator()(const Choice& choice) const {
+    if (!v.is_string()) return false;
+    for (std::size_t i = 0; i < choice.names.size(); ++i) {
+      if (v != choice.names[i]) continue;
+      choice.set(static_cast<int>(i));
+      return true;
+    }
+    return false;
+  }
+  bool operator()(const Field::Section&) const { return v.is_object(); }
+};
+
+struct Dump {
+  OrderedJson operator()(const std::string* x) const { return *x; }
+  OrderedJson operator()(const PathList* x) const {
+    if (x->as_list) return x->paths;
+    return x->empty() ? std::string() : x->paths.front();
+  }
+  OrderedJson operator()(const Interval* x) const {
+    if (!x->epochs) return x->count;
+    return counted(std::to_string(x->count), "epoch");
+  }
+  OrderedJson operator()(const StepOrEnd* x) const {
+    return x->at_end ? OrderedJson("end") : OrderedJson(x->step);
+  }
+  OrderedJson operator()(const Choice& x) const { return x.names[x.get()]; }
+  OrderedJson operator()(const Field::Section&) const { return OrderedJson::object(); }
+  template <class T>
+  OrderedJson operator()(const T* x) const {
+    return *x;
+  }
+};
+
+// Stores the value in the field's member. Returns false and stores nothing if the type is wrong or
+// the value is out of range. For a section only the type is checked.
+bool store_value(const Field& field, const Json& value) {
+  return std::visit(Store{value, field.range}, field.ref);
+}
 
 std::vector<std::string> keys_of(const std::vector<Leaf>& fields) {
   std::vector<std::string> keys;
@@ -97,6 +242,41 @@ Json set_value(const std::string& written, const std::string& place) {
 
 }  // namespace
 
+std::string JsonText::where(std::string_view full_key) const {
+  for (;;) {
+    if (auto place = places.find(full_key); place != places.end()) return place->second;
+    const std::size_t dot = full_key.rfind('.');
+    if (dot == std::string_view::npos) return source;
+    full_key = full_key.substr(0, dot);
+  }
+}
+
+JsonText parse_json(std::string_view text, const std::string& source) {
+  if (text.size() > kMaxBytes)
+    throw Error(Exit::usage, fmt::format("{}: this is longer than {} KB: not a config.", source,
+                                         kMaxBytes / 1024));
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw Error(Exit::usage, source + ": the file is empty; expected a JSON object.");
+  JsonText out{nullptr, source};
+  out.json = parse_strict_json(
+      text, {.name = source, .exit = Exit::usage}, true, [&](const std::string& key, int line) {
+        std::string place = fmt::format("{}:{}", source, line);
+        if (key.size() > kMaxKey)
+          throw Error(Exit::usage, fmt::format("{}: the key {} is too long.", place, shown(key)));
+        out.places.emplace(key, std::move(place));
+      });
+  return out;
+}
+
+JsonText read_json_file(const std::string& path) {
+  const std::string text = read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage);
+  const std::string kind = other_kind(text);
+  if (!kind.empty() && kind != kEmptyKind)
+    throw Error(Exit::usage, path + ": this is " + kind + "; expected JSON in UTF-8.",
+                "as UTF-8: iconv -f UTF-16 -t UTF-8, if it is a config");
+  return parse_json(text, path);
+}
+
 Places read_fields(const JsonText& text, const std::vector<Field>& fields) {
   if (!text.json.is_object())
     throw Error(Exit::usage, fmt::format("{}: expected a JSON object; found {}.", text.source,
@@ -140,8 +320,16 @@ void check_applicable(const std::vector<Field>& fields, const Places& given) {
 void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
                  const std::function<bool(const std::string& key)>& copies) {
   const std::vector<Leaf> a = leaves(from), b = leaves(to);
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (copies(a[i].key)) copy_value(*a[i].field, *b[i].field);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    // Not through JSON: a value that means "not given" may be out of range.
+    const auto copy = [&, &to = b[i].field->ref]<class Ref>(const Ref& ref) {
+      if constexpr (std::is_pointer_v<Ref>)
+        *std::get<Ref>(to) = *ref;
+      else if constexpr (std::is_same_v<Ref, Choice>)
+        std::get<Choice>(to).set(ref.get());
+    };
+    if (copies(a[i].key)) std::visit(copy, a[i].field->ref);
+  }
 }
 
 OrderedJson dump_fields(const std::vector<Field>& fields) {
@@ -166,6 +354,10 @@ std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
     if (change.before != change.after) out.push_back(std::move(change));
   }
   return out;
+}
+
+OrderedJson dump_value(const Field& field) {
+  return std::visit(Dump{}, field.ref);
 }
 
 }  // namespace heed

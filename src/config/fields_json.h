@@ -3,13 +3,32 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/fields.h"
-#include "config/json_text.h"
 
 namespace heed {
+
+// JSON written by people, with the place of each key. It is read strictly (base/json_object.h), but
+// `//` comments are allowed. Full keys longer than 256 bytes and texts longer than 256 KiB are
+// errors too. Any input gives a JsonText or an Error (Exit::usage) that names the file and, where
+// possible, the line and column.
+struct JsonText {
+  // The place of a full key ("model.d_model"): "configs/a.json:12", "--set model.d_model=x". For a
+  // key that was not given, the place of its section.
+  std::string where(std::string_view full_key) const;
+
+  nlohmann::json json;
+  std::string source;  // name of the file
+  Places places = {};  // of full keys
+};
+
+// `source` names the text in messages.
+JsonText parse_json(std::string_view text, const std::string& source);
+JsonText read_json_file(const std::string& path);
 
 // Stores the values in the structs and returns the keys in the text. Unknown keys, wrong types and
 // numbers out of range are errors.
@@ -32,5 +51,8 @@ nlohmann::ordered_json dump_fields(const std::vector<Field>& fields);
 // Keys whose values differ between two lists of the same struct, in the order of the list.
 std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
                                       const std::vector<Field>& after);
+
+// The member as JSON, as in a config. Not for sections.
+nlohmann::ordered_json dump_value(const Field& field);
 
 }  // namespace heed

@@ -10,10 +10,9 @@
 
 #include "base/cgroup.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
-#include "base/stored_input.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "text/normalize.h"
@@ -124,19 +123,39 @@ std::size_t chunk_end(std::string_view text, std::size_t end, Normalize normaliz
 }
 
 // The visible files of a folder.
-std::vector<std::string> files_in(const std::string& path) {
-  std::error_code error;
+std::vector<std::string> files_in(const std::string& path) try {
   std::vector<std::string> files;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error))
+  for (const std::string& name : names_in(path))
     if (std::error_code none;
-        !entry->path().filename().string().starts_with('.') && entry->is_regular_file(none))
-      files.push_back(entry->path().string());
-  if (error) throw_file_error("list", path, error.value(), Exit::data);
+        !name.starts_with('.') && fs::is_regular_file(path / fs::path(name), none))
+      files.push_back((path / fs::path(name)).string());
   if (files.empty())
     throw Error(Exit::data, path + ": is a folder without files; expected texts directly in it.");
-  std::ranges::sort(files);
   return files;
+} catch (const Error& e) {
+  throw e.as(Exit::data);
+}
+
+void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_view source,
+         std::string_view target) {
+  if (is_blank(source) || is_blank(target)) {
+    if (pairs.empty++ == 0) pairs.first_empty = fmt::format("{}:{}", path, line);
+    return;
+  }
+  pairs.source.push_back(source);
+  pairs.target.push_back(target);
+  pairs.lines.push_back(line);
+}
+
+// Error unless there is a pair.
+Pairs checked(Pairs pairs, const std::string& path) {
+  if (pairs.size() > 0) return pairs;
+  throw Error(Exit::data, fmt::format("{}: no pair has words on both sides; {}.", path,
+                                      pairs.empty_in_words()));
+}
+
+std::string read_one(const std::string& path, const ReadOptions& options) {
+  return read_text(std::array{path}, options);
 }
 
 }  // namespace
@@ -240,32 +259,6 @@ void check_utf8(std::string_view text, const std::string& where) {
   throw Error(Exit::data, fmt::format("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where,
                                       bad + 1, static_cast<unsigned char>(text[bad])));
 }
-
-namespace {
-
-void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_view source,
-         std::string_view target) {
-  if (is_blank(source) || is_blank(target)) {
-    if (pairs.empty++ == 0) pairs.first_empty = fmt::format("{}:{}", path, line);
-    return;
-  }
-  pairs.source.push_back(source);
-  pairs.target.push_back(target);
-  pairs.lines.push_back(line);
-}
-
-// Error unless there is a pair.
-Pairs checked(Pairs pairs, const std::string& path) {
-  if (pairs.size() > 0) return pairs;
-  throw Error(Exit::data, fmt::format("{}: no pair has words on both sides; {}.", path,
-                                      pairs.empty_in_words()));
-}
-
-std::string read_one(const std::string& path, const ReadOptions& options) {
-  return read_text(std::array{path}, options);
-}
-
-}  // namespace
 
 std::string Pairs::empty_in_words() const {
   if (empty == 0) return "";

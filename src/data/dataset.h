@@ -11,7 +11,7 @@
 #include "data/corpus.h"
 #include "data/run_config.h"
 #include "data/split.h"
-#include "text/tokenizers.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -50,5 +50,18 @@ Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);
 Dataset load_pair_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);
+
+// The files that the section `data` of a config names.
+
+// How they are read.
+ReadOptions read_options(const RunConfig& config);
+
+// Error (data) on a pipe or a device: data is read more than once.
+void refuse_pipe(const std::string& path);
+
+// Path of the file that data.<key> names, relative to `folder`. Error (data) if it is missing, or
+// is a pipe or a device.
+std::string data_path(const std::string& folder, const std::string& key,
+                      const std::string& written);
 
 }  // namespace heed

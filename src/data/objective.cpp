@@ -21,7 +21,15 @@ std::unique_ptr<const Objective> make(const RunConfig& config) {
   return std::make_unique<T>(config);
 }
 
-std::vector<ObjectiveKind>& table() {
+// Its row, or the end of the table.
+auto row_of(const std::string& name) {
+  return std::ranges::find(objectives(), name,
+                           [](const ObjectiveKind& kind) { return kind.doc.name; });
+}
+
+}  // namespace
+
+std::vector<ObjectiveKind>& objectives() {
   static std::vector<ObjectiveKind> kinds = {
       {{"prefix_lm",
         "the encoder reads text, the decoder writes what follows",
@@ -39,26 +47,15 @@ std::vector<ObjectiveKind>& table() {
   return kinds;
 }
 
-// Its row, or the end of the table.
-auto row_of(const std::string& name) {
-  return std::ranges::find(table(), name, [](const ObjectiveKind& kind) { return kind.doc.name; });
-}
-
-}  // namespace
-
-const std::vector<ObjectiveKind>& objectives() {
-  return table();
-}
-
 void add_objective(ObjectiveKind kind) {
-  if (row_of(kind.doc.name) != table().end())
+  if (row_of(kind.doc.name) != objectives().end())
     throw Error(Exit::internal, "objective " + kind.doc.name + " already exists.");
-  table().push_back(std::move(kind));
+  objectives().push_back(std::move(kind));
 }
 
 std::unique_ptr<const Objective> make_objective(const RunConfig& config) {
   const auto kind = row_of(config.objective.type);
-  assert(kind != table().end());  // reading a config has checked it
+  assert(kind != objectives().end());  // reading a config has checked it
   return kind->make(config);
 }
 
@@ -68,7 +65,7 @@ std::vector<std::string> further_specials(const RunConfig& config) {
 
 std::string objectives_on(bool pairs) {
   std::vector<std::string> names;
-  for (const ObjectiveKind& kind : table())
+  for (const ObjectiveKind& kind : objectives())
     if (kind.make({})->traits().pairs() == pairs) names.push_back(kind.doc.name);
   return listed(std::move(names), "or");
 }

@@ -180,7 +180,7 @@ struct ObjectiveKind {
   KindDoc doc;  // its name is objective.type
   std::unique_ptr<const Objective> (*make)(const RunConfig& config);
 };
-const std::vector<ObjectiveKind>& objectives();
+std::vector<ObjectiveKind>& objectives();
 // Adds a row under a new name. Call it before the first config is read, from one thread.
 void add_objective(ObjectiveKind kind);
 // "a, b or c": the objectives that learn from pairs, or those that learn from text.

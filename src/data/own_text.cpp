@@ -11,12 +11,12 @@
 #include "base/error.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/input_file.h"
 #include "base/nearest.h"
-#include "base/stored_input.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
-#include "data/data_files.h"
+#include "data/dataset.h"
 
 namespace heed {
 namespace fs = std::filesystem;

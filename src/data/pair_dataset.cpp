@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
-#include "data/data_files.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/format.h"
 #include "config/fields_doc.h"
 #include "config/fields_json.h"
-#include "config/json_text.h"
 #include "data/objective.h"
 #include "step/optimizers.h"
 #include "step/schedule.h"
@@ -110,6 +110,27 @@ std::string config_schema() {
 std::string config_docs() {
   RunConfig defaults;
   return fields_markdown(fields(defaults));
+}
+
+ConfigKeys keys_of(const RunConfig& config) {
+  ConfigKeys keys;
+  const auto flat = nlohmann::ordered_json::parse(dump_config(config)).flatten();
+  for (const auto& [pointer, value] : flat.items())
+    keys[replace_all(pointer.substr(1), "/", ".")] = value;
+  return keys;
+}
+
+void keep_differences(const std::vector<ConfigKeys*>& configs) {
+  std::map<std::string, std::map<std::string, int>> values;  // key -> value -> how many have it
+  int readable = 0;
+  for (const ConfigKeys* keys : configs) {
+    readable += !keys->empty();
+    for (const auto& [key, value] : *keys) ++values[key][value.dump()];
+  }
+  for (ConfigKeys* keys : configs)
+    std::erase_if(*keys, [&](const auto& entry) {
+      return values[entry.first][entry.second.dump()] == readable;
+    });
 }
 
 }  // namespace heed

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,9 +17,7 @@
 #include "config/data_config.h"
 #include "config/fields.h"
 #include "config/model_config.h"
-#include "config/objective_config.h"
 #include "config/optimizer_config.h"
-#include "config/tokenizer_config.h"
 #include "config/train_config.h"
 
 namespace heed {
@@ -72,5 +72,14 @@ std::vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& af
 
 std::string config_schema();  // JSON Schema, draft 2020-12
 std::string config_docs();    // markdown table of all keys
+
+// In which config keys several runs differ.
+using ConfigKeys = std::map<std::string, nlohmann::ordered_json>;  // "model.d_model" -> 64
+
+ConfigKeys keys_of(const RunConfig& config);
+
+// Leaves the keys that not all have with the same value. An empty one is that of a run whose config
+// cannot be read; it does not count.
+void keep_differences(const std::vector<ConfigKeys*>& configs);
 
 }  // namespace heed

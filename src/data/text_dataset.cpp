@@ -8,7 +8,6 @@
 #include "base/format.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
-#include "data/data_files.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
@@ -35,6 +34,7 @@ struct Cuts {
   std::uint64_t training, held_out;
   std::uint64_t characters = 0;  // of the text, if they were counted
 };
+constexpr Cuts kUncut{~std::uint64_t{0}, ~std::uint64_t{0}};
 enum class Part { training, left_out, held_out };
 
 constexpr std::size_t kCharacter = 4;    // bytes, at most
@@ -63,7 +63,7 @@ std::uint64_t cut_near(std::uint64_t at, std::string_view around, std::uint64_t 
 
 Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
   if (c.data.valid_fraction == 0 && c.data.limit == 0 && !has_an_id_per_character(c))
-    return {~std::uint64_t{0}, ~std::uint64_t{0}};  // the size is not needed; it takes a pass
+    return kUncut;  // the size is not needed; it takes a pass
   TextNotes notes;
   ReadOptions options = read_options(c);
   options.notes = &notes;
@@ -190,28 +190,6 @@ void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   if (held_out_ids && !d.train.lossy_said) held_out_ids->say_difference(d.valid);
 }
 
-// Separate files, all of one part.
-Split read_whole(const std::vector<std::string>& paths, const RunConfig& c,
-                 const Tokenizers& tokenizers, Sha256& hash) {
-  Split s(1, tokenizers.target->size());
-  TextToIds to_ids(*tokenizers.target);
-  TextNotes notes;
-  ReadOptions options = read_options(c);
-  options.notes = &notes;
-  bool replaced = false;
-  scan_text(paths, options, [&](std::string_view text) {
-    hash.update(text);
-    to_ids.take(text, s, s.target);
-    s.target_bytes += text.size();
-    replaced = replaced || has_replacements(text);
-  });
-  s.lossy = c.data.changes_text() || s.unknown.count > 0 || !to_ids.exact() ||
-            (replaced && notes.bad_bytes > 0);
-  notes.say(s.notes, s.warnings);
-  to_ids.say_difference(s);
-  return s;
-}
-
 }  // namespace
 
 Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
@@ -227,9 +205,10 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   }
   read_parts(c, paths, cuts, *tokenizers.target, d);
   if (c.data.has_valid_files()) {
-    Sha256 of_valid;
-    d.valid = read_whole(resolved(c.data.valid.paths, folder, "valid"), c, tokenizers, of_valid);
-    d.hash.valid = of_valid.hex();
+    Dataset other;
+    read_parts(c, resolved(c.data.valid.paths, folder, "valid"), kUncut, *tokenizers.target, other);
+    d.valid = std::move(other.train);
+    d.hash.valid = other.hash.data;
   }
   if (d.train.target.size() < 2) throw_too_short(c, cuts, d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
@@ -241,8 +220,9 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 
 Split load_text(const std::vector<std::string>& paths, const RunConfig& c,
                 const Tokenizers& tokenizers) {
-  Sha256 hash;
-  return read_whole(text_files(paths), c, tokenizers, hash);
+  Dataset d;
+  read_parts(c, text_files(paths), kUncut, *tokenizers.target, d);
+  return std::move(d.train);
 }
 
 }  // namespace heed

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "data/corpus.h"
-#include "data/data_files.h"
+#include "data/dataset.h"
 
 namespace heed {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "data/objective.h"
-#include "text/tokenizers.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 

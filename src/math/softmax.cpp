@@ -38,18 +38,6 @@ T exps_in_place(T* x, int n, T m) {
   return total(sum);
 }
 
-}  // namespace
-
-template <class T>
-void softmax(T* row, int visible, int cols) {
-  assert(visible >= 1 && visible <= cols);
-  const T inverse = T{1} / exps_in_place(row, visible, largest(row, visible));
-  for (int c = 0; c < visible; ++c) row[c] *= inverse;
-  for (int c = visible; c < cols; ++c) row[c] = 0;
-}
-
-namespace {
-
 template <class T>
 struct Sums {
   T largest;
@@ -89,6 +77,14 @@ bool is_first_largest(const T* l, int label, T largest_logit) {
 }
 
 }  // namespace
+
+template <class T>
+void softmax(T* row, int visible, int cols) {
+  assert(visible >= 1 && visible <= cols);
+  const T inverse = T{1} / exps_in_place(row, visible, largest(row, visible));
+  for (int c = 0; c < visible; ++c) row[c] *= inverse;
+  for (int c = visible; c < cols; ++c) row[c] = 0;
+}
 
 template <class T>
 RowLoss cross_entropy(const T* logits, int classes, int label, double smoothing) {

@@ -24,9 +24,9 @@
 
 #include "math/rotary.h"
 #include "nn/cache.h"
-#include "nn/layer_init.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
+#include "nn/param.h"
 
 namespace heed {
 

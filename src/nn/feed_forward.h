@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "nn/layer_init.h"
 #include "nn/linear.h"
+#include "nn/param.h"
 
 namespace heed {
 

@@ -6,6 +6,8 @@
 // each. Copying a Param ties two weights.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "config/model_config.h"
 #include "math/mat.h"
 
 namespace heed {
@@ -81,5 +84,48 @@ class ParamVec {
 // Initial values: a pure function of the table and the seed.
 template <class T>
 void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values);
+
+// The initial weights of a layer (model.init, model.zero_init). One value for a whole stack.
+struct LayerInit {
+  Initializer weight;
+  Initializer branch_output;  // of the last matrix of a residual branch
+
+  LayerInit() = default;
+  // xavier_uniform: Glorot and Bengio 2010. gpt2: normal, with branch outputs scaled by
+  // 1 / sqrt(number of residual branches) (Radford et al. 2019, section 2.3). zero_init: these are
+  // 0, so that every branch adds 0 at first (Zhang, Dauphin and Ma 2019, "Fixup").
+  LayerInit(const ModelConfig& config, int residual_branches) {
+    if (config.init == Init::gpt2) {
+      weight = {Initializer::normal, 0.02};
+      branch_output = {Initializer::normal, 0.02 / std::sqrt(residual_branches)};
+    }
+    if (config.zero_init) branch_output = {Initializer::zeros};
+  }
+};
+
+// The weights in blocks of at most 32,768 numbers, in the order of memory. Every tensor begins a
+// new block.
+//
+// All that runs over the weights in a step runs over this one list: the sum of the shards'
+// gradients, the norm for clipping (a tree over the blocks), the optimizer, the averaged weights.
+// A block is done by one thread from end to end. So a slice of the weights is a run of whole
+// blocks, and its numbers do not depend on who computes the other slices.
+constexpr std::size_t kWeightBlock = std::size_t{1} << 15;
+
+struct WeightBlock {
+  std::size_t begin, end;  // in a ParamVec
+  const ParamInfo* tensor;
+};
+
+// The table must outlive the list.
+inline std::vector<WeightBlock> weight_blocks(const ParamTable& table) {
+  std::vector<WeightBlock> blocks;
+  for (const ParamInfo& info : table.infos()) {
+    const std::size_t end = info.param.offset + info.param.size();
+    for (std::size_t begin = info.param.offset; begin < end; begin += kWeightBlock)
+      blocks.push_back({begin, std::min(end, begin + kWeightBlock), &info});
+  }
+  return blocks;
+}
 
 }  // namespace heed

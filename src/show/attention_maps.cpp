@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "text/tokenizers.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 namespace {

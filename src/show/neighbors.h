@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/data_files.h"
+#include "data/dataset.h"
 #include "store/trained_model.h"
 
 namespace heed {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "data/config_differences.h"
+#include "data/run_config.h"
 #include "evaluate/bleu.h"
 #include "show/head_names.h"
 #include "show/learning_record.h"

@@ -1,9 +1,17 @@
 #include "step/exchange.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <numeric>
 
 namespace heed {
+
+int launched_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* size = std::getenv(name)) return std::atoi(size);
+  return std::getenv("PMIX_RANK") != nullptr ? -1 : 0;
+}
 
 Parts equal_parts(std::size_t n, int ranks) {
   Parts parts;
@@ -41,11 +49,11 @@ void Exchange::gather(std::vector<std::string>& texts, const Parts& parts) {
   }
   Parts places(ranks_ + 1);
   places[rank_ + 1] = own.size();
-  gather(places.data() + 1, equal_parts(ranks_, ranks_));
+  move(places.data() + 1, equal_parts(ranks_, ranks_));
   std::partial_sum(places.begin(), places.end(), places.begin());
   std::string all(places.back(), '\0');
   own.copy(all.data() + places[rank_], own.size());
-  gather(all.data(), places);
+  move(all.data(), places);
   const char* at = all.data();
   for (std::string& text : texts) {
     std::memcpy(&size, at, sizeof size);
@@ -54,32 +62,19 @@ void Exchange::gather(std::vector<std::string>& texts, const Parts& parts) {
   }
 }
 
-namespace {
-
-// Rank `of`'s part, to or from rank `with`.
-Exchange::Message part_of(char* all, std::size_t size, const Parts& parts, int with, int of) {
-  return {with, all + parts[of] * size, (parts[of + 1] - parts[of]) * size};
-}
-
-}  // namespace
-
-void Exchange::gather_bytes(char* all, std::size_t size, const Parts& parts, To to) {
+void Exchange::move_bytes(char* all, std::size_t size, const Parts& parts, To to) {
   if (ranks_ == 1) return;
-  const auto part = [&](int with, int of) { return part_of(all, size, parts, with, of); };
+  // Rank `of`'s part, to or from rank `with`.
+  const auto part = [&](int with, int of) {
+    return Message{with, all + parts[of] * size, (parts[of + 1] - parts[of]) * size};
+  };
   std::vector<Message> sends, receives;
   for (int r = 0; r < ranks_; ++r) {
     if (r == rank_) continue;
     if (to == To::all || r == 0) sends.push_back(part(r, rank_));
     if (to == To::all || rank_ == 0) receives.push_back(part(r, r));
   }
-  swap(sends, receives);
-}
-
-void Exchange::scatter_bytes(char* all, std::size_t size, const Parts& parts) {
-  if (rank_ > 0) return swap({}, {part_of(all, size, parts, 0, rank_)});
-  std::vector<Message> sends;
-  for (int r = 1; r < ranks_; ++r) sends.push_back(part_of(all, size, parts, r, r));
-  swap(sends, {});
+  to == To::each ? swap(receives, sends) : swap(sends, receives);
 }
 
 }  // namespace heed

@@ -2,7 +2,7 @@
 // a share of every step's shards; together they write the bytes of one process:
 //
 //   run      each rank runs a contiguous share of the shards; the losses of all go to all
-//   reduce   each sums the complete subtrees that it has of the tree of sums (step/tree_sum.h).
+//   reduce   each sums the complete subtrees that it has of the tree of sums (step/slices.h).
 //            Each owns a slice of the weights (step/slices.h): the others send it their partial
 //            sums of that slice, and it adds them in the tree's order. The squares of its blocks
 //            go to all, so every rank has the same norm, to the last bit.
@@ -28,6 +28,12 @@
 #include "base/error.h"
 
 namespace heed {
+
+// Was this process started by an MPI launcher (mpirun, srun), with others beside it? Read from the
+// environment: OMPI_COMM_WORLD_SIZE (Open MPI), PMI_SIZE (MPICH, srun), PMIX_RANK (srun). Not from
+// SLURM_*: sbatch sets those for plain commands too. The number of processes; 0: no launcher; -1:
+// as many as MPI will say.
+int launched_ranks();
 
 // Parts of a row of things, one for each rank, then the end: rank r has [begin[r], begin[r + 1]).
 using Parts = std::vector<std::size_t>;
@@ -82,22 +88,18 @@ class Exchange {
     share(first);
     share(second, more...);
   }
-  // Every rank has its part of `all`; then all have the whole, or the first rank has.
-  enum class To { all, first };
+  // Every rank has its part of `all`; then all have the whole, or the first rank has. To each: the
+  // first rank has the whole; then every rank has its part.
+  enum class To { all, first, each };
   template <class T>
-  void gather(T* all, const Parts& parts, To to = To::all) {
-    gather_bytes(reinterpret_cast<char*>(all), sizeof(T), parts, to);
+  void move(T* all, const Parts& parts, To to = To::all) {
+    move_bytes(reinterpret_cast<char*>(all), sizeof(T), parts, to);
   }
   template <class T>
   void gather(std::vector<T>& all, const Parts& parts) {
-    gather(all.data(), parts);
+    move(all.data(), parts);
   }
   void gather(std::vector<std::string>& texts, const Parts& parts);
-  // The first rank has `all`; then every rank has its part.
-  template <class T>
-  void scatter(T* all, const Parts& parts) {
-    scatter_bytes(reinterpret_cast<char*>(all), sizeof(T), parts);
-  }
 
  protected:
   int rank_ = 0, ranks_ = 1, neighbours_ = 1;
@@ -105,8 +107,7 @@ class Exchange {
   std::uint64_t sent_ = 0;
 
  private:
-  void gather_bytes(char* all, std::size_t size, const Parts& parts, To to);
-  void scatter_bytes(char* all, std::size_t size, const Parts& parts);
+  void move_bytes(char* all, std::size_t size, const Parts& parts, To to);
 };
 
 // It has no state that could change.
@@ -115,7 +116,7 @@ inline Exchange& one_process() {
   return alone;
 }
 
-// The ranks that a launcher (base/launcher.h) started: `launched` of them. Error (usage) if this
+// The ranks that a launcher started: `launched` of them. Error (usage) if this
 // build has no MPI. In exchange_mpi.cpp, which is not part of the heart.
 std::unique_ptr<Exchange> open_exchange(int launched);
 std::string mpi_info();  // e.g. "Open MPI v4.1.4"; "none"

@@ -38,7 +38,7 @@ class MpiExchange : public Exchange {
     Place& own = places_[rank_];
     ::gethostname(own.host.data(), own.host.size() - 1);
     ::sched_getaffinity(0, sizeof own.cores, &own.cores);
-    gather(places_.data(), equal_parts(ranks_, ranks_));
+    move(places_.data(), equal_parts(ranks_, ranks_));
     const auto shares_cores = [&](const Place& other) {
       cpu_set_t both;
       CPU_AND(&both, &own.cores, &other.cores);
@@ -82,7 +82,7 @@ class MpiExchange : public Exchange {
 
   void finish() override {
     std::vector<char> all(ranks_);
-    gather(all.data(), equal_parts(ranks_, ranks_));
+    move(all.data(), equal_parts(ranks_, ranks_));
     hear_busy();
     MPI_Finalize();
   }

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/profile.h"
-#include "step/tree_sum.h"
+#include "step/slices.h"
 
 namespace heed {
 

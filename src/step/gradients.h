@@ -1,6 +1,6 @@
 // The gradient of a step: every shard of its batch runs forward and backward, micro-batch after
 // micro-batch, on one thread into its own array; then the arrays, their losses and the squares of
-// the norm are summed in a fixed tree (step/tree_sum.h). The bytes that come out depend on the
+// the norm are summed in a fixed tree (step/slices.h). The bytes that come out depend on the
 // shards, never on the threads.
 //
 // Of several ranks (step/exchange.h) each runs its share of the shards, and has the sum of its

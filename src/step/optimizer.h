@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/pool.h"
+#include "nn/param.h"
 #include "step/optimizers.h"
-#include "step/weight_blocks.h"
 
 namespace heed {
 

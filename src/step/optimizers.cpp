@@ -92,7 +92,9 @@ int only_rule(const OptimizerConfig&, const ParamInfo&) {
   return 0;
 }
 
-std::vector<OptimizerKind>& optimizer_table() {
+}  // namespace
+
+std::vector<OptimizerKind>& optimizers() {
   static const UpdateRule kAdam{{"adam.m.", kSecondMoments}, {adam<float>, adam<double>}};
   static std::vector<OptimizerKind> kinds = {
       {{"adamw", "", {"betas", "eps", "weight_decay"}, {{"weight_decay", 0.01}}},
@@ -123,18 +125,8 @@ std::vector<OptimizerKind>& optimizer_table() {
   return kinds;
 }
 
-}  // namespace
-
-const std::vector<OptimizerKind>& optimizers() {
-  return optimizer_table();
-}
-
-void add_optimizer(OptimizerKind kind) {
-  optimizer_table().push_back(std::move(kind));
-}
-
 const OptimizerKind& optimizer_of(const OptimizerConfig& c) {
-  return *std::ranges::find(optimizer_table(), c.type,
+  return *std::ranges::find(optimizers(), c.type,
                             [](const OptimizerKind& k) { return k.doc.name; });
 }
 

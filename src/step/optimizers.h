@@ -72,8 +72,8 @@ struct OptimizerKind {
   int (*rule_of)(const OptimizerConfig& config, const ParamInfo& info);
 };
 
-const std::vector<OptimizerKind>& optimizers();
-void add_optimizer(OptimizerKind kind);
+// The table. Rows may be added before the first config is read.
+std::vector<OptimizerKind>& optimizers();
 const OptimizerKind& optimizer_of(const OptimizerConfig& config);
 const UpdateRule& rule_of(const OptimizerConfig& config, const ParamInfo& info);
 

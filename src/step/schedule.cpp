@@ -46,7 +46,9 @@ double noam(const OptimizerConfig& c, int d_model, double step) {
          std::min(std::pow(step, -0.5), step * std::pow(static_cast<double>(c.warmup_steps), -1.5));
 }
 
-std::vector<ScheduleKind>& schedule_table() {
+}  // namespace
+
+std::vector<ScheduleKind>& schedules() {
   static std::vector<ScheduleKind> kinds = {
       {{"constant", "", {}}, constant, "stays"},
       {{"linear", "", {"decay_steps"}}, linear, "falls (linear)"},
@@ -58,18 +60,8 @@ std::vector<ScheduleKind>& schedule_table() {
   return kinds;
 }
 
-}  // namespace
-
-const std::vector<ScheduleKind>& schedules() {
-  return schedule_table();
-}
-
-void add_schedule(ScheduleKind kind) {
-  schedule_table().push_back(std::move(kind));
-}
-
 const ScheduleKind& schedule_of(const OptimizerConfig& c) {
-  return *std::ranges::find(schedule_table(), c.schedule,
+  return *std::ranges::find(schedules(), c.schedule,
                             [](const ScheduleKind& k) { return k.doc.name; });
 }
 

@@ -33,8 +33,8 @@ struct ScheduleKind {
   const char* after_warmup;  // in words: "falls (cosine)"
   bool factor = false;       // learning_rate is a factor, and there must be a warm-up
 };
-const std::vector<ScheduleKind>& schedules();
-void add_schedule(ScheduleKind kind);
+// The table. Rows may be added before the first config is read.
+std::vector<ScheduleKind>& schedules();
 const ScheduleKind& schedule_of(const OptimizerConfig& config);
 
 // Does the rate fall to min_learning_rate at decay_steps?

@@ -6,9 +6,8 @@
 
 #include "base/profile.h"
 #include "math/lanes.h"
+#include "nn/param.h"
 #include "step/optimizers.h"
-#include "step/tree_sum.h"
-#include "step/weight_blocks.h"
 
 namespace heed {
 namespace {
@@ -64,27 +63,24 @@ int shards_held(int shards, const Crew& crew) {
 SlicedSum::SlicedSum(const ParamTable& table, int shards, const Crew& crew, const Slices& slices)
     : crew_(crew),
       slices_(slices),
+      rank_(crew.exchange().rank()),
       parts_(equal_parts(shards, crew.ranks())),
-      first_(static_cast<int>(parts_[crew.exchange().rank()])),
-      received_(shards),
+      shards_(shards),
       blocks_(weight_blocks(table)),
       squares_(blocks_.size()) {
   if (slices_.blocks.empty()) slices_ = {{0, blocks_.size()}, {0, table.size()}};
-  const int rank = crew.exchange().rank();
-  for (std::size_t i = parts_[rank]; i < parts_[rank + 1]; ++i) shards_.emplace_back(table.size());
   // A rank can add two subtrees if it has all shards of both.
   std::vector<bool> is_root(shards, true);
   for_tree_pairs(shards, [&](int to, int from) {
     const int last = std::min(2 * from - to, shards) - 1;
     const bool together = rank_of(to) == rank_of(last);
     if (together) is_root[from] = false;
-    if (!together || rank_of(to) == rank) pairs_[together ? 0 : 1].emplace_back(to, from);
+    if (!together || rank_of(to) == rank_) pairs_[together ? 0 : 1].emplace_back(to, from);
   });
-  for (int i = 0; i < shards; ++i)
+  for (int i = 0; i < shards; ++i) {
     if (is_root[i]) roots_.push_back(i);
-  const std::size_t size = slices_.numbers[rank + 1] - slices_.numbers[rank];
-  for (const int root : roots_)
-    if (rank_of(root) != rank) received_[root].resize(size);
+    if (is_root[i] || rank_of(i) == rank_) shards_[i] = ParamVec<float>(table.size());
+  }
 }
 
 int SlicedSum::rank_of(int shard) const {
@@ -114,16 +110,11 @@ std::uint64_t SlicedSum::sent_bytes() const {
   return numbers * sizeof(float) + others * blocks_.size() * sizeof(double);
 }
 
-// x[to] += x[from], and clears x[from]. Of other ranks' shards only numbers of this slice are here.
+// x[to] += x[from], and clears x[from].
 void SlicedSum::add(int to, int from, std::size_t begin, std::size_t end) {
-  const auto numbers = [&](int shard) {
-    return received_[shard].empty()
-               ? shards_[shard - first_].data() + begin
-               : received_[shard].data() + begin - slices_.numbers[crew_.exchange().rank()];
-  };
-  float* __restrict sum = numbers(to);
-  float* __restrict part = numbers(from);
-  for (std::size_t i = 0; i < end - begin; ++i) {
+  float* __restrict sum = shards_[to].data();
+  float* __restrict part = shards_[from].data();
+  for (std::size_t i = begin; i < end; ++i) {
     sum[i] += part[i];
     part[i] = 0.0f;
   }
@@ -131,33 +122,30 @@ void SlicedSum::add(int to, int from, std::size_t begin, std::size_t end) {
 
 void SlicedSum::exchange_partial_sums() {
   Exchange& exchange = crew_.exchange();
-  const int rank = exchange.rank();
   const Parts& numbers = slices_.numbers;
+  const auto slice = [&](int with, int root, int of) {
+    return Exchange::Message{with, shards_[root].data() + numbers[of],
+                             (numbers[of + 1] - numbers[of]) * sizeof(float)};
+  };
   std::vector<Exchange::Message> sends, receives;
   for (int r = 0; r < exchange.ranks(); ++r)
     for (const int root : roots_) {
-      if (r == rank) continue;
-      if (rank_of(root) == rank)
-        sends.push_back({r, shards_[root - first_].data() + numbers[r],
-                         (numbers[r + 1] - numbers[r]) * sizeof(float)});
-      if (rank_of(root) == r)
-        receives.push_back({r, received_[root].data(), received_[root].size() * sizeof(float)});
+      if (r == rank_) continue;
+      if (rank_of(root) == rank_) sends.push_back(slice(r, root, r));
+      if (rank_of(root) == r) receives.push_back(slice(r, root, rank_));
     }
   exchange.swap(sends, receives);
   crew_.pool().run(static_cast<int>(blocks_.size()), [&](int task, int) {
     const Timed timed(Work::gradient_sum);
     const auto [begin, end, tensor] = blocks_[task];
     const auto block = static_cast<std::size_t>(task);
-    if (block < slices_.blocks[rank] || block >= slices_.blocks[rank + 1]) {
+    if (block < slices_.blocks[rank_] || block >= slices_.blocks[rank_ + 1]) {
       for (const int root : roots_)
-        if (rank_of(root) == rank)
-          std::memset(shards_[root - first_].data() + begin, 0, (end - begin) * sizeof(float));
+        if (rank_of(root) == rank_)
+          std::memset(shards_[root].data() + begin, 0, (end - begin) * sizeof(float));
       return;
     }
     for (const auto& [to, from] : pairs_[1]) add(to, from, begin, end);
-    if (first_ > 0)
-      std::memcpy(sum().data() + begin, received_[0].data() + begin - numbers[rank],
-                  (end - begin) * sizeof(float));
     squares_[task] = sum_squares(sum().data() + begin, end - begin);
   });
   exchange.gather(squares_, slices_.blocks);

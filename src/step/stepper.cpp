@@ -59,7 +59,7 @@ void Stepper::update(const StepResult& result) {
                       .ema_decay = std::min(options_.ema_decay, t / (9.0 + t))};
   optimizer_.step(crew_.pool(), update, values_, gradients_.sum(),
                   averaged_ ? &*averaged_ : nullptr);
-  crew_.exchange().gather(values_.data(), slices_.numbers);
+  crew_.exchange().move(values_.data(), slices_.numbers);
   spread_ = !crew_.alone();
   if (std::exchange(gathered_gradient_, false))  // the optimizer has cleared its own slice
     std::fill(gradients_.sum().data(), gradients_.sum().data() + values_.size(), 0.0f);
@@ -73,16 +73,16 @@ void Stepper::share() {
   all(values_);
   if (averaged_) all(*averaged_);
   for (ParamVec<float>& moments : optimizer_.moment_arrays())
-    if (moments.size() > 0) exchange.scatter(moments.data(), slices_.numbers);
+    if (moments.size() > 0) exchange.move(moments.data(), slices_.numbers, Exchange::To::each);
 }
 
 void Stepper::gather_gradient() {
-  crew_.exchange().gather(gradients_.sum().data(), slices_.numbers, Exchange::To::first);
-  gathered_gradient_ = !crew_.alone();
+  crew_.exchange().move(gradients_.sum().data(), slices_.numbers, Exchange::To::first);
+  gathered_gradient_ = !crew_.alone() && crew_.exchange().rank() == 0;
 }
 
 void Stepper::gather_used_weights(Exchange::To to) {
-  if (averaged_) crew_.exchange().gather(averaged_->data(), slices_.numbers, to);
+  if (averaged_) crew_.exchange().move(averaged_->data(), slices_.numbers, to);
 }
 
 void Stepper::gather_for_save() {
@@ -90,7 +90,7 @@ void Stepper::gather_for_save() {
   gather_used_weights(Exchange::To::first);
   for (ParamVec<float>& moments : optimizer_.moment_arrays())
     if (moments.size() > 0)
-      crew_.exchange().gather(moments.data(), slices_.numbers, Exchange::To::first);
+      crew_.exchange().move(moments.data(), slices_.numbers, Exchange::To::first);
 }
 
 }  // namespace heed

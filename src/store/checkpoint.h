@@ -11,15 +11,18 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
+#include "step/stepper.h"
 #include "store/safetensors.h"
 #include "store/state.h"
-#include "text/tokenizers.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -77,5 +80,38 @@ class Checkpoint {
   std::vector<NamedBytes> tokenizers_;
   std::unique_ptr<InputFile> model_, training_;  // training_: null in an exported model
 };
+
+// Opening the checkpoints of a run while another process saves and removes them: retries what
+// failed because a link or a folder moved. Nothing here writes. Unreadable is never treated as
+// damage.
+
+// Opens a checkpoint folder; nullopt if it does not exist or a saver removed it meanwhile. Error
+// (Exit::store) on a damaged one.
+std::optional<Checkpoint> open_if_there(const std::filesystem::path& folder);
+
+// Opens the checkpoint that find_checkpoint() finds. The Error (Exit::store) on a damaged one names
+// the newest step of the run that is whole.
+Checkpoint open_checkpoint(const std::filesystem::path& run, const std::string& which = "");
+
+struct DamagedCheckpoint {
+  std::filesystem::path folder;
+  std::string reason;
+};
+
+struct NewestCheckpoint {
+  std::optional<Checkpoint> checkpoint;    // the newest whole step that can be resumed
+  std::vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
+};
+// Of those of steps up to one.
+NewestCheckpoint newest_checkpoint(const std::filesystem::path& run,
+                                   std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
+
+// The numbers of a training as tensors. model.safetensors: the weights that are used.
+std::vector<TensorSlot> model_slots(Stepper& stepper);
+// training.safetensors: the moments of the optimizer and, where others are used, the trained
+// weights (`raw`).
+std::vector<TensorSlot> training_slots(Stepper& stepper);
+std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
+                                       ParamVec<float>* raw);
 
 }  // namespace heed

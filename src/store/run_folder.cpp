@@ -37,11 +37,6 @@ std::string what_exists(const fs::path& checkpoints) {
   return names.empty() ? "there is no checkpoint yet" : "there are: " + joined(names);
 }
 
-bool is_link(const fs::path& path) {
-  std::error_code none;
-  return fs::is_symlink(fs::symlink_status(path, none));
-}
-
 // The folder that the link best or last points to, which must be one of the run's own.
 fs::path follow_link(const fs::path& link) {
   std::error_code error;
@@ -139,7 +134,7 @@ fs::path checkpoints_of(const fs::path& run) {
 // A link (best, last) may be switched while its folder is being read: read where it leads now.
 fs::path pinned(const fs::path& folder) {
   std::error_code error;
-  if (!fs::is_symlink(fs::symlink_status(folder, error))) return folder;
+  if (!fs::is_symlink(folder, error)) return folder;
   const fs::path target = fs::canonical(folder, error);
   return error ? folder : target;
 }
@@ -157,6 +152,20 @@ bool is_old(const std::string& name) {
   const std::size_t at = name.rfind(kOldRun);
   return at != name.npos && at + kOldRun.size() < name.size() &&
          name.find_first_not_of("0123456789", at + kOldRun.size()) == name.npos;
+}
+
+// Where the link best or last leads. A copy of a run may lack it, or have a folder or a text in its
+// place, and a resume that was killed may have taken away what it led to: then what the link would
+// say. Nothing if the run has no checkpoints.
+std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string& which) {
+  const fs::path checkpoints = run / kCheckpoints;
+  std::error_code none;
+  if (fs::is_symlink(checkpoints / which, none) && fs::exists(checkpoints / which, none))
+    return follow_link(checkpoints / which);
+  const std::vector<std::int64_t> steps = list_steps(run);
+  if (steps.empty()) return std::nullopt;
+  const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
+  return checkpoints / (best ? best->folder : step_folder_name(steps.back()));
 }
 
 }  // namespace
@@ -185,24 +194,6 @@ std::vector<std::int64_t> list_steps(const fs::path& run) {
   std::sort(steps.begin(), steps.end());
   return steps;
 }
-
-namespace {
-
-// Where the link best or last leads. A copy of a run may lack it, or have a folder or a text in its
-// place, and a resume that was killed may have taken away what it led to: then what the link would
-// say. Nothing if the run has no checkpoints.
-std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string& which) {
-  const fs::path checkpoints = run / kCheckpoints;
-  std::error_code none;
-  if (is_link(checkpoints / which) && fs::exists(checkpoints / which, none))
-    return follow_link(checkpoints / which);
-  const std::vector<std::int64_t> steps = list_steps(run);
-  if (steps.empty()) return std::nullopt;
-  const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
-  return checkpoints / (best ? best->folder : step_folder_name(steps.back()));
-}
-
-}  // namespace
 
 fs::path find_checkpoint(const fs::path& run, const std::string& which) {
   if (which.empty() && is_checkpoint(run)) {

@@ -1,14 +1,17 @@
 #include "store/trained_model.h"
 
+#include <fmt/core.h>
+
 #include "base/error.h"
+#include "base/files.h"
 #include "base/folders.h"
-#include "store/initial_weights.h"
+#include "store/checkpoint.h"
 #include "store/layout.h"
-#include "store/open_checkpoint.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 
 namespace heed {
+namespace fs = std::filesystem;
 
 RunConfig checkpoint_config(const Checkpoint& checkpoint) {
   try {
@@ -67,6 +70,23 @@ RunConfig config_of_data(const TrainedModel& model) {
 int thread_count(int asked, const RunConfig& config, int cores) {
   const int n = asked > 0 ? asked : config.train.threads;
   return n > 0 ? n : cores;
+}
+
+ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed, const fs::path& run) {
+  const fs::path step_0 = run / kCheckpoints / step_folder_name(0);
+  const Origin origin = read_origin(run.string());
+  ParamVec<float> values(model.table.size());
+  if (path_exists(step_0))
+    Checkpoint::open(step_0).load_model(tensor_slots(model.table, values));
+  else if (origin.init_from.empty())
+    initialize(model.table, seed, values);
+  else
+    throw Error(Exit::store,
+                fmt::format("the run began with the weights of {}, but {}, which keeps them, is "
+                            "missing: there is nothing to compare with.",
+                            quoted_path(origin.init_from), quoted_path(step_0)),
+                "restore that folder");
+  return values;
 }
 
 }  // namespace heed

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/pool.h"
@@ -51,5 +52,12 @@ RunConfig checkpoint_config(const Checkpoint& checkpoint);
 
 // Threads to work with: `asked`, else train.threads, else as many as `cores`.
 int thread_count(int asked, const RunConfig& config, int cores = available_cores());
+
+// The weights that a run began with. Where they came from another run (--init-from), step 0 keeps
+// them and is never removed; else they are drawn from the seed again.
+
+// Error (store) if they are damaged, or missing although the run began with another's weights.
+ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
+                                const std::filesystem::path& run);
 
 }  // namespace heed

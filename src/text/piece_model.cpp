@@ -1,23 +1,176 @@
 #include "text/piece_model.h"
 
 #include <fmt/core.h>
+#include <sentencepiece_trainer.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/error.h"
 #include "base/format.h"
 #include "base/utf8.h"
-#include "text/piece_normalizer.h"
-#include "text/protobuf.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
+
+// The part of Protocol Buffers' wire format that tokenizer.model needs (protobuf.dev, "Encoding"):
+// writing fields, and reading them with every length checked.
+enum ProtoWire { kProtoVarint = 0, kProtoBytes = 2, kProtoFixed32 = 5 };
+
+// Reads the fields of one message in order. The caller owns it.
+class ProtoReader {
+ public:
+  // `path` names the file in errors and must outlive the reader.
+  ProtoReader(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
+
+  struct Field {
+    int number;
+    ProtoWire wire;
+    std::uint64_t value;     // kProtoVarint, kProtoFixed32
+    std::string_view bytes;  // kProtoBytes
+  };
+
+  bool done() const { return bytes_.empty(); }
+  Field next();  // Error (store) if the bytes are not a field
+
+  // Throws Error (store): the file is not a tokenizer; `what` says why.
+  [[noreturn]] void refuse(const std::string& what) const;
+
+ private:
+  std::uint64_t read_varint();
+  std::string_view take(std::uint64_t n);
+
+  std::string_view bytes_;
+  const std::string& path_;
+};
+
+std::string varint(std::uint64_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  return out + static_cast<char>(value);
+}
+
+std::string key(int field, ProtoWire wire) {
+  return varint(static_cast<std::uint64_t>(field) << 3 | wire);
+}
+
+std::string proto_number(int field, std::uint64_t value) {
+  return key(field, kProtoVarint) + varint(value);
+}
+
+std::string proto_bytes(int field, std::string_view value) {
+  return key(field, kProtoBytes) + varint(value.size()) + std::string(value);
+}
+
+std::string proto_float(int field, float value) {
+  std::string out = key(field, kProtoFixed32);
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(bits >> shift);
+  return out;
+}
+
+ProtoReader::Field ProtoReader::next() {
+  const std::uint64_t tag = read_varint();
+  if (tag >> 3 == 0 || tag >> 3 > 0x1FFFFFFF) refuse("it is damaged");
+  Field field{static_cast<int>(tag >> 3), static_cast<ProtoWire>(tag & 7), 0, {}};
+  switch (field.wire) {
+    case kProtoVarint:
+      field.value = read_varint();
+      break;
+    case kProtoBytes:
+      field.bytes = take(read_varint());
+      break;
+    case kProtoFixed32: {
+      const std::string_view four = take(4);
+      for (int i = 3; i >= 0; --i)
+        field.value = field.value << 8 | static_cast<unsigned char>(four[i]);
+      break;
+    }
+    default:
+      refuse("it is damaged");
+  }
+  return field;
+}
+
+void ProtoReader::refuse(const std::string& what) const {
+  throw Error(Exit::store,
+              fmt::format("{}: not a SentencePiece model that heed can use: {}.", path_, what),
+              "use another checkpoint of the run");
+}
+
+std::uint64_t ProtoReader::read_varint() {
+  std::uint64_t value = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    const auto byte = static_cast<unsigned char>(take(1)[0]);
+    value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+    if (byte < 0x80) return value;
+  }
+  refuse("it is damaged");
+}
+
+std::string_view ProtoReader::take(std::uint64_t n) {
+  if (n > bytes_.size()) refuse("it is cut short");
+  const std::string_view head = bytes_.substr(0, n);
+  bytes_.remove_prefix(n);
+  return head;
+}
+
+// The fields of sentencepiece_model.proto on the way to the table.
+constexpr int kSpecField = 3, kTableField = 2;
+
+std::string_view member(std::string_view message, int number) {
+  const std::string path = "a trained model";
+  for (ProtoReader reader(message, path); !reader.done();) {
+    const ProtoReader::Field field = reader.next();
+    if (field.number == number && field.wire == kProtoBytes) return field.bytes;
+  }
+  return {};
+}
+
+class OneLine final : public sentencepiece::SentenceIterator {
+ public:
+  bool done() const override { return done_; }
+  void Next() override { done_ = true; }
+  const std::string& value() const override { return line_; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  std::string line_ = "a b c";
+  bool done_ = false;
+};
+
+constexpr std::string_view kIdentity = "identity";  // it has no table
+
+// SentencePiece's own.
+const std::vector<std::string> kNormalizers = {std::string(kIdentity), "nfkc", "nmt_nfkc",
+                                               "nfkc_cf", "nmt_nfkc_cf"};
+
+bool is_normalizer(std::string_view name) {
+  return std::ranges::count(kNormalizers, name) > 0;
+}
+
+// The table of a model of a few characters.
+std::string table_of(const std::string& name) {
+  const std::unordered_map<std::string, std::string> settings = {{"model_type", "char"},
+                                                                 {"vocab_size", "8"},
+                                                                 {"hard_vocab_limit", "false"},
+                                                                 {"minloglevel", "3"},
+                                                                 {"normalization_rule_name", name}};
+  std::string trained;
+  OneLine line;
+  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &line, &trained);
+  if (!status.ok())
+    throw Error(Exit::internal,
+                "SentencePiece has no normaliser " + name + ": " + status.ToString());
+  return std::string(member(member(trained, kSpecField), kTableField));
+}
 
 constexpr std::size_t kMaxPieceBytes = 256;
 
@@ -152,6 +305,12 @@ const char* fault(const AnyPiece& piece, bool by_line) {
 
 }  // namespace
 
+const std::string& normalizer_table(const std::string& name) {
+  static std::map<std::string, std::string> tables = {{std::string(kIdentity), ""}};
+  if (!tables.contains(name)) tables[name] = table_of(name);
+  return tables.at(name);
+}
+
 std::string with_space_marks(std::string_view token) {
   return replace_all(token, " ", kSpaceMark);
 }
@@ -229,7 +388,7 @@ AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
   const std::string& name = any.reading.normalizer;
   if (!is_normalizer(name) || any.charsmap.empty() != (name == kIdentity) || any.denormalizes)
     reader.refuse(fmt::format("its normaliser (\"{}\") is not one of SentencePiece's own: {}",
-                              excerpt(name), joined(normalizers())));
+                              excerpt(name), joined(kNormalizers)));
   if (any.suffix_spaces) reader.refuse("it has spaces at the ends of words");
   AdoptedPieces adopted;
   adopted.model.unigram = any.unigram;

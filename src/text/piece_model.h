@@ -53,7 +53,7 @@ std::string byte_piece(int byte);
 // token in heed) and invalid bytes (length 1). They become byte tokens.
 int reserved_length(std::string_view text, std::size_t at);
 
-// `charsmap`: the table of the normaliser (text/piece_normalizer.h).
+// `charsmap`: the table of the normaliser.
 std::string write_piece_model(const PieceModel& model, std::string_view charsmap = {});
 
 // Reads a model written by heed or by SentencePiece's trainer. Error (store, naming `path`) if the
@@ -75,5 +75,10 @@ struct AdoptedPieces {
 // its normaliser is not one of SentencePiece's own.
 AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
                            const std::vector<std::string>& specials);
+
+// The table ("precompiled charsmap") of one of SentencePiece's own normalisers, which the library
+// writes into the models that it trains; models of others are read with the table of the library at
+// hand, never with their own.
+const std::string& normalizer_table(const std::string& name);
 
 }  // namespace heed

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "text/piece_model.h"
-#include "text/piece_normalizer.h"
 #include "text/tokenizer.h"
 
 namespace sentencepiece {

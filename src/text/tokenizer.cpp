@@ -12,6 +12,11 @@
 #include "text/utf8.h"
 
 namespace heed {
+namespace {
+
+constexpr std::string_view kSource = "source_";
+
+}  // namespace
 
 std::string Unknown::summary() const {
   if (count == 0) return "";
@@ -160,6 +165,30 @@ std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::strin
   if (file_name == kTokenizerModel) return piece_tokenizer_from_file(bytes, path);
   assert(file_name == kTokenizerJson);
   return tokenizer_of(read_token_list(bytes, path));
+}
+
+std::vector<NamedBytes> Tokenizers::files() const {
+  std::vector<NamedBytes> files{{std::string(target->file_name()), target->serialize()}};
+  if (separate_source)
+    files.push_back({std::string(kSource) + std::string(separate_source->file_name()),
+                     separate_source->serialize()});
+  return files;
+}
+
+Tokenizers Tokenizers::load(std::span<const NamedBytes> files,
+                            const std::filesystem::path& folder) {
+  Tokenizers t;
+  for (const NamedBytes& file : files) {
+    std::string_view name = file.name;
+    const bool source = name.starts_with(kSource);
+    if (source) name.remove_prefix(kSource.size());
+    if (name != kTokenizerJson && name != kTokenizerModel)
+      throw Error(Exit::store, (folder / file.name).string() + " is not a heed tokenizer.");
+    (source ? t.separate_source : t.target) =
+        load_tokenizer(name, file.bytes, (folder / file.name).string());
+  }
+  if (!t.target) throw Error(Exit::store, folder.string() + " has no tokenizer.");
+  return t;
 }
 
 }  // namespace heed

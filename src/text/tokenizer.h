@@ -22,6 +22,7 @@
 
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,7 +31,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/tokenizer_config.h"
+#include "config/data_config.h"
 
 namespace heed {
 
@@ -132,5 +133,22 @@ inline constexpr std::string_view kTokenizerModel = "tokenizer.model";
 // that names `path`.
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,
                                           const std::string& path);
+
+// The tokenizers of a model (one, or one for each side with tokenizer.shared: false), and their
+// files in a checkpoint.
+struct NamedBytes {
+  std::string name;  // e.g. "tokenizer.json"
+  std::string bytes;
+};
+
+struct Tokenizers {
+  std::unique_ptr<Tokenizer> target, separate_source;
+  const Tokenizer& source() const { return separate_source ? *separate_source : *target; }
+
+  // tokenizer.json or tokenizer.model; with two, the source's starts with "source_".
+  std::vector<NamedBytes> files() const;
+  // Reads these files from `folder`. Error (store) for a file that heed did not write.
+  static Tokenizers load(std::span<const NamedBytes> files, const std::filesystem::path& folder);
+};
 
 }  // namespace heed

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/noise.h"
-#include "config/tokenizer_config.h"
+#include "config/data_config.h"
 #include "text/piece_model.h"
 #include "text/piece_tokenizer.h"
 #include "text/tokenizer_json.h"

@@ -18,8 +18,8 @@
 #include "show/film.h"
 #include "show/frame_calendar.h"
 #include "show/learning_record.h"
-#include "store/initial_weights.h"
-#include "store/open_checkpoint.h"
+#include "store/checkpoint.h"
+#include "store/trained_model.h"
 #include "train/listener.h"
 
 namespace heed {

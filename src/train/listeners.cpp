@@ -1,20 +1,61 @@
-// The table of listeners.
+// The table of listeners, and the short ones.
+#include "show/loss_curves.h"
 #include "train/listener.h"
 
 namespace heed {
 
-// Each in its own file, NAME_listener.cpp.
+// The longer ones are in files of their own, NAME_listener.cpp.
 using MakeListener = std::unique_ptr<Listener>(const ListenerContext&);
-MakeListener terminal_listener, metrics_listener, yardsticks_listener, film_listener,
-    remarks_listener;
+MakeListener terminal_listener, yardsticks_listener, film_listener;
+
+namespace {
+
+// metrics.jsonl of a run.
+class Metrics : public Listener {
+ public:
+  explicit Metrics(const ListenerContext& context) : run_(context.run) {}
+  void logged(const TrainEvent& line) override { run_.append(kMetrics, line_of(line)); }
+  void validated(const ValidEvent& line, const Moment&) override {
+    run_.append(kMetrics, line_of(line));
+  }
+
+ private:
+  RunWriter& run_;
+};
+
+// A remark in the log, once, when a run begins to overfit.
+class Remarks : public Listener {
+ public:
+  explicit Remarks(const ListenerContext& context) : log_(context.log) {}
+  void logged(const TrainEvent& line) override { logged_.train.push_back(line); }
+  void validated(const ValidEvent& line, const Moment&) override {
+    logged_.valid.push_back(line);
+    const std::string text = said_ ? "" : overfitting(logged_);
+    if (text.empty()) return;
+    log_.info(text);
+    said_ = true;
+  }
+
+ private:
+  Log& log_;
+  LoggedEvents logged_;  // of this process
+  bool said_ = false;
+};
+
+template <class Made>
+std::unique_ptr<Listener> make(const ListenerContext& context) {
+  return std::make_unique<Made>(context);
+}
+
+}  // namespace
 
 // In the order in which they hear.
-constexpr MakeListener* kListeners[] = {terminal_listener, metrics_listener, yardsticks_listener,
-                                        film_listener, remarks_listener};
+constexpr MakeListener* kListeners[] = {terminal_listener, make<Metrics>, yardsticks_listener,
+                                        film_listener, make<Remarks>};
 
 Listeners listeners(const ListenerContext& context) {
   Listeners all;
-  for (MakeListener* make : kListeners) all.push_back(make(context));
+  for (MakeListener* listener : kListeners) all.push_back(listener(context));
   return all;
 }
 

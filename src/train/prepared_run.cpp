@@ -4,19 +4,31 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/batcher.h"
 #include "data/objective.h"
+#include "evaluate/scorer.h"
 #include "evaluate/yardsticks.h"
 #include "math/blas.h"
+#include "show/film.h"
+#include "step/optimizer.h"
 #include "step/schedule.h"
 #include "store/trained_model.h"
 #include "train/ranks.h"
 
 namespace heed {
 namespace {
+
+// Numbers kept per row of one block, about: what the Saved structs of its layers hold.
+double block_row(const ModelConfig& c, bool cross, double keys) {
+  const double d = c.d_model, kv = kv_width(c);
+  const double attention = 4 * d + 2 * kv + (c.qk_norm ? d + kv : 0) + c.n_heads * keys;
+  return (cross ? 2 : 1) * attention + 2 * d + 1.0 * feed_forward_matrices(c) * c.d_ff;
+}
 
 int longest_example(const RunConfig& config, const Split& train) {
   if (train.pairs())  // with <s> and </s>, of the longest of both sides
@@ -47,6 +59,62 @@ bool needs_end(const RunConfig& config) {
 }
 
 }  // namespace
+
+MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
+                          int longest, double ids, double held_out) {
+  const ModelConfig& c = config.model;
+  MemoryPlan plan;
+  const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards;
+  plan.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
+                           1.0 * optimizer_workspace(model.table, config.optimizer) * threads);
+
+  const double rows =
+      std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));
+  const bool both = model.has_encoder() && model.has_decoder();
+  const double side = both ? rows / 2 : rows;
+  const double keys = std::min<double>(side, both ? longest / 2.0 : longest);
+  double floats = 2.0 * kLossRows * std::max(model.target_vocab, c.d_model);
+  floats += side * c.encoder_layers * block_row(c, false, keys);
+  floats += side * c.decoder_layers * block_row(c, both, keys);
+  floats += rows * (8.0 * c.d_model +
+                    1.0 * feed_forward_matrices(c) * c.d_ff);  // embeddings, gradients in flight
+  const int workers = std::min(threads, config.train.shards);
+  plan.activations = 4.0 * floats * workers;
+  plan.data = ids;
+
+  plan.record = film_memory(model.table);
+  // Forward only: the room of one block.
+  const double scored = std::max<double>({1.0 * longest, 1.0 * kForwardTokens, 2 * held_out});
+  const double scored_side = both ? scored / 2 : scored;
+  plan.scoring =
+      4.0 * (config.data.has_validation() ? threads : 1) *
+      (scored_side *
+           block_row(c, both, std::min<double>(scored_side, std::max<double>(longest, held_out))) +
+       scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
+  return plan;
+}
+
+void check_memory(const MemoryPlan& plan, const std::string& held_out) {
+  const double available = available_memory();
+  if (plan.training() <= available) return;
+  if (!held_out.empty() && plan.training() - plan.scoring <= available)
+    throw Error(
+        Exit::memory,
+        fmt::format("validation needs about {} of memory for its longest sentence ({}), but "
+                    "{} are available.",
+                    format_bytes(plan.scoring), held_out, format_bytes(available)),
+        "without that line, or fewer --threads; data.max_length drops such pairs from the "
+        "training data alone");
+  throw Error(
+      Exit::memory,
+      fmt::format("training needs about {} of memory (parameters, moments and gradients {}, "
+                  "activations {}, validation {}), but {} are available.",
+                  format_bytes(plan.training()), format_bytes(plan.parameters),
+                  format_bytes(plan.activations), format_bytes(plan.scoring),
+                  format_bytes(available)),
+      "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
+      "train.shards, a smaller train.micro_batch_tokens, or fewer --threads");
+}
 
 Plan plan_of(const RunConfig& config, const Split& train) {
   const auto objective = make_objective(config);
@@ -119,6 +187,29 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   plan_steps(run);
   crew.meet();  // a process that could not prepare has ended the job
   return run;
+}
+
+std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {
+  const ScheduleKind& kind = schedule_of(c);
+  const bool ends = end > 0, stable = kind.doc.uses("decay_fraction");
+  const auto rate = [&](std::int64_t step) { return learning_rate(c, 1, step); };
+  if (ends && c.warmup_steps >= end && rate(end) >= rate(end - 1))
+    return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
+                       c.warmup_steps);
+  if (decays(c) && c.warmup_steps >= (stable ? full_rate_until(c) + 1 : c.decay_steps.step))
+    return fmt::format("rises until it {} {:g} at step {} (optimizer.warmup_steps is {})",
+                       stable ? "meets the fall to" : "drops to", c.min_learning_rate,
+                       decayed_at(c), c.warmup_steps);
+  std::string text = c.warmup_steps > 0
+                         ? "rises over " + counted(std::to_string(c.warmup_steps), "step")
+                         : "begins";
+  if (!kind.factor)
+    text += fmt::format(" {} {:g}", c.warmup_steps > 0 ? "to" : "at", c.learning_rate);
+  if (!decays(c)) return text + ", " + kind.after_warmup;
+  if (ends && full_rate_until(c) >= end) return text + ", stays to the end of the run";
+  if (full_rate_until(c) > 0) text += fmt::format(", stays until step {}", full_rate_until(c));
+  return text + fmt::format(", {} to {:g} at step {}{}", kind.after_warmup, c.min_learning_rate,
+                            c.decay_steps.step, end > c.decay_steps ? ", stays" : "");
 }
 
 }  // namespace heed

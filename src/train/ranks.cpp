@@ -4,10 +4,10 @@
 
 #include "base/format.h"
 #include "base/input_file.h"
-#include "base/launcher.h"
 #include "base/sha256.h"
 #include "base/signals.h"
 #include "math/blas.h"
+#include "step/exchange.h"
 #include "train/speed.h"
 #include "train/trainer.h"
 

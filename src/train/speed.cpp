@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
-#include "data/batch_feed.h"
+#include "data/batcher.h"
 #include "math/blas.h"
 #include "step/stepper.h"
 #include "train/ranks.h"

@@ -8,7 +8,7 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "math/blas.h"
-#include "store/open_checkpoint.h"
+#include "store/checkpoint.h"
 #include "store/trained_model.h"
 
 namespace heed {

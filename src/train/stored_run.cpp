@@ -12,8 +12,8 @@
 #include "step/schedule.h"
 #include "store/layout.h"
 #include "store/trained_model.h"
-#include "train/end.h"
 #include "train/resume.h"
+#include "train/trainer.h"
 
 namespace heed {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/log.h"
-#include "store/open_checkpoint.h"
+#include "store/checkpoint.h"
 #include "store/origin.h"
 #include "train/prepared_run.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/tokenizer_config.h"
+#include "config/data_config.h"
 #include "data/own_text.h"
 
 namespace heed {

@@ -12,8 +12,8 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "base/utf8.h"
+#include "store/checkpoint.h"
 #include "store/layout.h"
-#include "store/open_checkpoint.h"
 #include "store/trained_model.h"
 #include "train/speed.h"
 

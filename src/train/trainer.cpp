@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "step/schedule.h"
-#include "store/training_tensors.h"
+#include "store/safetensors.h"
 #include "train/divergence.h"
-#include "train/end.h"
 #include "train/ranks.h"
 
 namespace heed {

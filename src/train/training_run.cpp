@@ -12,7 +12,7 @@
 #include "store/best.h"
 #include "store/origin.h"
 #include "store/set_aside.h"
-#include "train/schedule_in_words.h"
+#include "train/prepared_run.h"
 
 namespace heed {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/log.h"
-#include "base/stored_input.h"
 #include "store/layout.h"
 #include "store/origin.h"
 #include "train/prepared_run.h"

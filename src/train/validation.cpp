@@ -8,9 +8,9 @@
 
 #include "base/format.h"
 #include "decode/beam.h"
+#include "evaluate/bleu.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
-#include "evaluate/bleu.h"
 #include "store/best.h"
 #include "train/divergence.h"
 

@@ -1,4 +1,4 @@
-#include "base/trade_words.h"
+#include "base/nearest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/wrap.h"
+#include "base/format.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "base/error_of.h"
-#include "config/json_text.h"
 
 namespace heed {
 namespace {

@@ -41,10 +41,10 @@ double triangle(const OptimizerConfig& c, int, double step) {
 class AddedOptimizer : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    add_optimizer({{"lion", "moves every number by the rate", {"betas"}},
-                   {{{"lion.m."}, {lion<float>, lion<double>}}},
-                   [](const OptimizerConfig&, const ParamInfo&) { return 0; }});
-    add_schedule({{"triangle", "", {}}, triangle, "rises and falls"});
+    optimizers().push_back({{"lion", "moves every number by the rate", {"betas"}},
+                            {{{"lion.m."}, {lion<float>, lion<double>}}},
+                            [](const OptimizerConfig&, const ParamInfo&) { return 0; }});
+    schedules().push_back({{"triangle", "", {}}, triangle, "rises and falls"});
   }
   AddedOptimizer() {
     std::ofstream(path("text")) << std::string(2000, 'a') + std::string(2000, 'b');

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "data/batch_feed.h"
+#include "data/batcher.h"
 #include "data/splits.h"
 #include "step/stepper.h"
 

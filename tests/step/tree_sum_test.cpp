@@ -1,4 +1,4 @@
-#include "step/tree_sum.h"
+#include "step/slices.h"
 
 #include <gtest/gtest.h>
 

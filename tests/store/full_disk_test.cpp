@@ -7,7 +7,7 @@
 
 #include "base/folders.h"
 #include "base/temporary_folder.h"
-#include "store/open_checkpoint.h"
+#include "store/checkpoint.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
 #include "store/small_checkpoint.h"

@@ -1,4 +1,4 @@
-#include "store/open_checkpoint.h"
+#include "store/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/safetensors_header.h"
 #include "store/small_checkpoint.h"
 
 namespace heed {

@@ -1,4 +1,4 @@
-#include "train/intervals.h"
+#include "train/trainer.h"
 
 #include <gtest/gtest.h>
 

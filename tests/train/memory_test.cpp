@@ -1,4 +1,4 @@
-#include "train/memory.h"
+#include "train/prepared_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

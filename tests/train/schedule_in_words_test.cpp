@@ -1,4 +1,4 @@
-#include "train/schedule_in_words.h"
+#include "train/prepared_run.h"
 
 #include <gtest/gtest.h>
 
