@@ -38,10 +38,11 @@ RMS = {**SIZES, "positions": "rotary", "norm": "pre", "norm_type": "rms", "bias"
 BOTH = {**SIZES, "encoder_layers": 2, "positions": "sinusoidal", "tie": "all"}
 MODELS = {
     "qwen3": (TEXT, {**RMS, "qk_norm": True, "feed_forward": "gated", "activation": "silu"}, {"type": "bpe", "vocab_size": 1500}),
-    "llama": (TEXT, {**RMS, "n_kv_heads": 2, "feed_forward": "gated", "activation": "silu", "tie": "none"}, {"type": "byte"}),
+    "llama": (TEXT, {**RMS, "n_kv_heads": 2, "feed_forward": "gated", "activation": "silu", "tie": "none"}, {"type": "bpe", "vocab_size": 1500}),
     "llama-unigram": (TEXT, {**RMS, "feed_forward": "gated", "activation": "silu", "norm_eps": 1e-6, "rope_base": 500.0}, {"type": "unigram", "vocab_size": 1500}),
-    "apertus": (TEXT, {**RMS, "qk_norm": True, "activation": "relu2"}, {"type": "char"}),
+    "apertus": (TEXT, {**RMS, "qk_norm": True, "activation": "relu2"}, {"type": "byte"}),
     "gpt2": (TEXT, {**SIZES, "positions": "learned", "activation": "gelu_tanh"}, {"type": "word", "vocab_size": 1500}),
+    "gpt2-char": (TEXT, {**SIZES, "positions": "learned", "activation": "gelu"}, {"type": "char"}),
     "gpt-neox": (TEXT, {**SIZES, "positions": "rotary", "activation": "gelu"}, {"type": "word", "vocab_size": 1500, "punctuation": "split"}),
     "gpt-neox-lower": ({**TEXT, "data": {**TEXT["data"], "lowercase": True, "normalize": "nfkc"}}, {**SIZES, "positions": "rotary", "tie": "none", "activation": "relu"}, {"type": "bpe", "vocab_size": 1500}),
     "pegasus": (PAIRS, {**BOTH, "norm": "pre", "activation": "gelu"}, {"type": "char"}),

@@ -30,12 +30,6 @@ using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
 
-void write_text(const fs::path& path, const std::string& text) {
-  OutputFile file(path);
-  file.write(text);
-  file.finish();
-}
-
 bool reads_pairs(const TrainedModel& m) {
   return m.objective->traits().pairs();
 }
@@ -53,7 +47,7 @@ Json generation_config(const TrainedModel& m, const Json& config) {
 }
 
 // What heed knows of a model, and how to load it.
-std::string model_card(const TrainedModel& m, const std::string& name, const char* family) {
+std::string model_card(const TrainedModel& m, const std::string& name, const std::string& family) {
   const DataConfig& d = m.config.data;
   const bool pairs = reads_pairs(m);
   const std::string data = !d.train.empty()   ? joined(d.train.paths)
@@ -94,19 +88,24 @@ print(tokenizer.decode(model.generate(**ids)[0], skip_special_tokens=True))
 }
 
 void write_huggingface(const TrainedModel& m, const std::string& name, const fs::path& folder) {
-  const HuggingFaceClass& row = huggingface_class(m.config);
+  const Json row = foreign_class("huggingface", m.config);
   const HuggingFaceTokenizer tokenizer = huggingface_tokenizer(*m.tokenizers.target, m.config);
-  const Json config = huggingface_config(row, m.config, m.tokenizers.target->size());
-  write_text(folder / "config.json", config.dump(2) + "\n");
-  write_text(folder / "generation_config.json", generation_config(m, config).dump(2) + "\n");
-  write_text(folder / "tokenizer.json", tokenizer.tokenizer);
-  write_text(folder / "tokenizer_config.json", tokenizer.config);
-  write_text(folder / "README.md", model_card(m, name, row.name));
+  const Json config = foreign_config(row, m.config, m.tokenizers.target->size());
+  for (const auto& [file_name, text] :
+       {std::pair("config.json", config.dump(2) + "\n"),
+        {"generation_config.json", generation_config(m, config).dump(2) + "\n"},
+        {"tokenizer.json", tokenizer.tokenizer},
+        {"tokenizer_config.json", tokenizer.config},
+        {"README.md", model_card(m, name, row.at("class"))}}) {
+    OutputFile file(folder / file_name);
+    file.write(text);
+    file.finish();
+  }
   std::vector<std::vector<float>> numbers;
   std::vector<TensorView> views;
-  for (ForeignTensor& t : foreign_tensors(row.layout, m.model)) {
+  for (const ForeignTensor& t : foreign_tensors(row, m.model)) {
     numbers.push_back(numbers_of(t, m.values));
-    views.push_back({std::move(t.name), std::move(t.shape), numbers.back().data()});
+    views.push_back({t.name, t.shape, numbers.back().data()});
   }
   write_safetensors(folder / kModelFile, views);
 }

@@ -1,16 +1,23 @@
-// A model as Hugging Face's transformers knows it: the class that computes the same, its
-// config.json and its tensors. One table, a row a class; `heed export` reads it forwards, the tests
+// A model as other programs know it: the class that computes the same, its config and its tensors.
+// One table, a row a class, is in huggingface.json; `heed export` reads it forwards, the tests
 // (store/huggingface_test.cpp) backwards. Pure functions.
 //
-// heed's rotary positions turn the pairs (x_2i, x_2i+1) of a head, theirs the halves (x_i,
-// x_i+d/2); heed's sinusoids alternate, theirs are all sines, then all cosines. So a head's rows,
-// or the whole residual axis, are put in another order.
-//
-// To add a class: a row in huggingface.cpp.
+// A row has the keys of its family and its own:
+//   needs       the keys of heed's config that must have these values ("positions":
+//               model.positions); one of a list
+//   config      the keys of the program's config
+//   names       replaced in our tensors' names, in this order; tensors that then have one name are
+//               one tensor, the rows of the first above those of the second
+//   by_head, transposed   parts of their names: tensors with q, k, v of one head after the other;
+//               matrices [in, out]
+//   fixed       tensors that are no weights: "zeros" [1, vocab] or "sinusoids" of positions
+//   pairs_turn  rotary positions turn the pairs (x_2i, x_2i+1) of a head as in heed; else the
+//               halves (x_i, x_i+d/2), and sinusoids do not alternate: sines, then cosines. Then a
+//               head's rows, or the whole residual axis, have another order
+// "=KEY" is heed's value of a key. To add a class: a row.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,17 +27,15 @@
 
 namespace heed {
 
-// How another program names and orders the numbers of a model.
-struct ForeignLayout {
-  // "OURS=THEIRS ...": replaced in a tensor's name, in this order. Tensors that then have one name
-  // are one tensor, the rows of the first above those of the second.
-  const char* names;
-  bool halves = true;                     // of rotary positions and of sinusoids
-  const char* by_head = nullptr;          // tensors with this in their name: q, k, v of each head
-  const char* transposed = nullptr;       // matrices with this in their name are [in, out]
-  bool logits_bias = false;               // has final_logits_bias [1, vocab]: zeros
-  const char* position_tables = nullptr;  // "NAME ...": tensors with the sinusoids
-};
+// The rows for "huggingface" or "gguf".
+nlohmann::ordered_json foreign_classes(const std::string& program);
+// The row that computes what a model does. Error (usage) if there is none: it names the nearest one
+// and the keys that stand in the way.
+nlohmann::ordered_json foreign_class(const std::string& program, const RunConfig& config);
+// Its config for a model with `vocab` ids.
+nlohmann::ordered_json foreign_config(const nlohmann::ordered_json& row, const RunConfig& config,
+                                      int vocab);
+int longest_read(const RunConfig& config);  // what the decoder reads at most
 
 // Number (r, c) is values.data()[rows[r] + columns[c]] of ours; or it is one of `fixed`.
 struct ForeignTensor {
@@ -39,35 +44,9 @@ struct ForeignTensor {
   std::vector<std::size_t> rows = {}, columns = {};
   std::vector<float> fixed = {};
 };
-
 // Every tensor of the other program. The weights of ours occur once each.
-std::vector<ForeignTensor> foreign_tensors(const ForeignLayout& layout, const Transformer& model);
+std::vector<ForeignTensor> foreign_tensors(const nlohmann::ordered_json& row,
+                                           const Transformer& model);
 std::vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values);
-
-struct HuggingFaceClass {
-  // JSON objects: the keys of heed's config that must have these values ("positions":
-  // model.positions), and the keys of config.json. "=KEY" is heed's value of a key.
-  struct Keys {
-    const char *needs, *config;
-  };
-  const char* name;          // "Qwen3"
-  const char* architecture;  // "Qwen3ForCausalLM"
-  const char* type;          // "qwen3"
-  Keys family, own;          // what several classes share, and what only this one has
-  ForeignLayout layout;
-
-  nlohmann::ordered_json needs() const;
-  nlohmann::ordered_json config() const;  // "=KEY" not yet filled in
-};
-std::span<const HuggingFaceClass> huggingface_classes();
-
-// The class that computes what a model does. Error (usage) if there is none: it names the nearest
-// one and the keys that stand in the way.
-const HuggingFaceClass& huggingface_class(const RunConfig& config);
-
-nlohmann::ordered_json huggingface_config(const HuggingFaceClass& row, const RunConfig& config,
-                                          int vocab);
-// What the decoder of a model reads at most.
-int longest_read(const RunConfig& config);
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #include "store/huggingface_tokenizer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -14,11 +16,15 @@
 namespace heed {
 namespace {
 
+using namespace nlohmann::literals;
 using Json = nlohmann::json;
 
 // A piece that looks like a special token or a byte in a text is never worth it.
 constexpr double kNeverScore = -1e6;
 constexpr const char* kBlank = " \\t\\r\\x0B\\f";  // between words, for a regular expression
+// Unicode's Cased and Case_Ignorable, nearly.
+constexpr const char *kCased = "[\\p{Lu}\\p{Ll}\\p{Lt}]",
+                     *kSkipped = "[\\p{Mn}\\p{Me}\\p{Cf}\\p{Lm}\\p{Sk}'.:\u00B7\u2018\u2019]";
 
 // The tokens of any type, by id.
 struct Vocabulary {
@@ -66,32 +72,25 @@ Json replace(const std::string& regex, const std::string& content) {
 }
 
 Json split(const std::string& regex, const char* behavior) {
-  return {{"type", "Split"},
-          {"pattern", {{"Regex", regex}}},
-          {"behavior", behavior},
-          {"invert", false}};
-}
-
-Json sequence(const char* key, Json steps) {
-  if (steps.empty()) return {};
-  return {{"type", "Sequence"}, {key, std::move(steps)}};
+  Json step = R"({"type": "Split", "invert": false})"_json;
+  step["pattern"]["Regex"] = regex;
+  step["behavior"] = behavior;
+  return step;
 }
 
 // All ways to make a piece of two, the best pieces first. Pieces of one character need none.
 Json merges_of(const Vocabulary& v) {
   const std::unordered_set<std::string_view> known(v.tokens.begin() + 256, v.tokens.end());
-  std::vector<std::size_t> order(v.pieces.pieces.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](std::size_t i) { return v.pieces.pieces[i].score; });
+  std::vector<std::pair<float, std::string_view>> order;
+  for (std::size_t i = 0; i < v.pieces.pieces.size(); ++i)
+    order.emplace_back(v.pieces.pieces[i].score, v.tokens[256 + i]);
+  std::ranges::stable_sort(order, std::greater(), [](const auto& piece) { return piece.first; });
   Json merges = Json::array();
-  for (const std::size_t i : order) {
-    const std::string_view piece = v.tokens[256 + i];
-    each_code_point(piece, [&](CodePoint, std::size_t at) {
-      const auto left = piece.substr(0, at), right = piece.substr(at);
+  for (const auto& [score, piece] : order)
+    each_code_point(piece, [&, whole = piece](CodePoint, std::size_t at) {
+      const auto left = whole.substr(0, at), right = whole.substr(at);
       if (known.contains(left) && known.contains(right)) merges.push_back({left, right});
     });
-  }
   return merges;
 }
 
@@ -99,25 +98,20 @@ Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
   std::vector<std::string> all = v.names;
   all.insert(all.end(), v.tokens.begin(), v.tokens.end());
   if (type == TokenizerConfig::unigram) {
-    Json scored = Json::array();
+    Json model = R"({"type": "Unigram", "unk_id": 0, "byte_fallback": true})"_json;
     const std::size_t first = all.size() - v.pieces.pieces.size();
     for (std::size_t id = 0; id < all.size(); ++id)
-      scored.push_back({all[id], id < first ? kNeverScore : v.pieces.pieces[id - first].score});
-    return {{"type", "Unigram"},
-            {"unk_id", Tokenizer::kUnk},
-            {"byte_fallback", true},
-            {"vocab", std::move(scored)}};
+      model["vocab"].push_back(
+          {all[id], id < first ? kNeverScore : v.pieces.pieces[id - first].score});
+    return model;
   }
-  Json ids = Json::object();
-  for (std::size_t id = 0; id < all.size(); ++id) ids[all[id]] = id;
-  if (type == TokenizerConfig::word)
-    return {{"type", "WordLevel"}, {"unk_token", v.names.front()}, {"vocab", std::move(ids)}};
-  return {{"type", "BPE"},
-          {"unk_token", type == TokenizerConfig::char_ ? Json(v.names.front()) : Json()},
-          {"fuse_unk", false},
-          {"byte_fallback", is_subword(type)},
-          {"vocab", std::move(ids)},
-          {"merges", v.pieces.pieces.empty() ? Json::array() : merges_of(v)}};
+  Json model = {{"type", type == TokenizerConfig::word ? "WordLevel" : "BPE"},
+                {"byte_fallback", is_subword(type)},
+                {"merges", is_subword(type) ? merges_of(v) : Json::array()}};
+  if (type == TokenizerConfig::word || type == TokenizerConfig::char_)
+    model["unk_token"] = v.names[Tokenizer::kUnk];
+  for (std::size_t id = 0; id < all.size(); ++id) model["vocab"][all[id]] = id;
+  return model;
 }
 
 Json normalizer_of(const Vocabulary& v, const RunConfig& config) {
@@ -125,22 +119,19 @@ Json normalizer_of(const Vocabulary& v, const RunConfig& config) {
   if (config.data.normalize != Normalize::none)
     steps.push_back({{"type", config.data.normalize == Normalize::nfc ? "NFC" : "NFKC"}});
   if (config.data.lowercase) {  // theirs knows no final sigma
-    const std::string cased = "[\\p{Lu}\\p{Ll}\\p{Lt}]",
-                      skipped = "[\\p{Mn}\\p{Me}\\p{Cf}\\p{Lm}\\p{Sk}'.:\u00B7\u2018\u2019]";
     steps.push_back(
-        replace("(?<=" + cased + "|" + cased + skipped + ")\u03A3(?!" + skipped + "*" + cased + ")",
-                "\u03C2"));
+        replace(fmt::format("(?<={0}|{0}{1})\u03A3(?!{1}*{0})", kCased, kSkipped), "\u03C2"));
     steps.push_back({{"type", "Lowercase"}});
   }
   if (config.tokenizer.type == TokenizerConfig::word &&
       config.tokenizer.punctuation == Punctuation::keep) {  // a word "<s>" is an unknown one
     std::vector<std::string> names;
     for (const std::string& name : v.names) names.push_back(escaped(name));
-    const std::string other = "[^\\n" + std::string(kBlank) + "]";
-    steps.push_back(replace("(?<!" + other + ")(?:" + joined(names, "|") + ")(?!" + other + ")",
-                            v.names.front()));
+    steps.push_back(
+        replace(fmt::format("(?<![^\\n{0}])(?:{1})(?![^\\n{0}])", kBlank, joined(names, "|")),
+                v.names[Tokenizer::kUnk]));
   }
-  return sequence("normalizers", std::move(steps));
+  return {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
 }
 
 // Words are joined with spaces, then those go that heed does not write.
@@ -149,55 +140,38 @@ Json word_decoder(const Tokenizer& tokenizer, const Vocabulary& v) {
   const auto spaced = [&](int a, int b) { return tokenizer.text_after(a, b).starts_with(' '); };
   int plain = first;  // a word with spaces around it
   while (plain + 1 < tokenizer.size() && !spaced(plain, plain)) ++plain;
-  std::string left, right;  // the words without a space on that side
+  std::string left = " (?=[", right = "(?<=[";  // the words without a space on that side
   for (int id = first; id < tokenizer.size(); ++id) {
     if (!spaced(plain, id)) left += escaped(v.tokens[id - first]);
     if (!spaced(id, plain)) right += escaped(v.tokens[id - first]);
   }
-  std::vector<std::string> places;
-  if (!left.empty()) places.push_back(" (?=[" + left + "])");
-  if (!right.empty()) places.push_back("(?<=[" + right + "]) ");
-  Json steps = {{{"type", "WordPiece"}, {"prefix", "  "}, {"cleanup", false}}, {{"type", "Fuse"}}};
-  if (!places.empty()) steps.push_back(replace(joined(places, "|"), ""));
-  return sequence("decoders", std::move(steps));
+  Json decoder = R"({"type": "Sequence", "decoders": [
+      {"type": "WordPiece", "prefix": "  ", "cleanup": false}, {"type": "Fuse"}]})"_json;
+  if (!left.ends_with('[')) decoder["decoders"].push_back(replace(left + "])", ""));
+  if (!right.ends_with('[')) decoder["decoders"].push_back(replace(right + "]) ", ""));
+  return decoder;
 }
 
 Json word_splits(const RunConfig& config) {
-  Json steps = {split("[" + std::string(kBlank) + "]+", "Removed"), split("\\n", "Isolated")};
+  Json steps = {split(fmt::format("[{}]+", kBlank), "Removed"), split("\\n", "Isolated")};
   if (config.tokenizer.punctuation == Punctuation::split)
     steps.push_back(split("[\\p{P}\\p{S}]", "Isolated"));
-  return sequence("pretokenizers", std::move(steps));
+  return {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
 }
 
 // "single": one text; "pair": two, one after the other.
 Json framing(const Vocabulary& v, bool pairs) {
   const int id = pairs ? Tokenizer::kEos : Tokenizer::kBos;
   const std::string& name = v.names[id];
+  Json frame = R"({"type": "TemplateProcessing",
+      "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+      "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}]
+      })"_json;
   const Json special = {{"SpecialToken", {{"id", name}, {"type_id", 0}}}};
-  const auto text = [](const char* which) -> Json {
-    return {{"Sequence", {{"id", which}, {"type_id", 0}}}};
-  };
-  const auto framed = [&](Json texts) {
-    texts.insert(pairs ? texts.end() : texts.begin(), special);
-    return texts;
-  };
-  return {{"type", "TemplateProcessing"},
-          {"single", framed(Json::array({text("A")}))},
-          {"pair", framed(Json::array({text("A"), text("B")}))},
-          {"special_tokens", {{name, {{"id", name}, {"ids", {id}}, {"tokens", {name}}}}}}};
-}
-
-Json added_tokens(const Vocabulary& v) {
-  Json all = Json::array();
-  for (std::size_t id = 0; id < v.names.size(); ++id)
-    all.push_back({{"id", id},
-                   {"content", v.names[id]},
-                   {"single_word", false},
-                   {"lstrip", false},
-                   {"rstrip", false},
-                   {"normalized", false},
-                   {"special", true}});
-  return all;
+  for (const char* texts : {"single", "pair"})
+    frame[texts].insert(pairs ? frame[texts].end() : frame[texts].begin(), special);
+  frame["special_tokens"][name] = {{"id", name}, {"ids", {id}}, {"tokens", {name}}};
+  return frame;
 }
 
 }  // namespace
@@ -206,36 +180,35 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
   const Vocabulary v = vocabulary_of(tokenizer);
   if (v.pieces.by_line)
     throw Error(Exit::usage,
-                "its tokenizer (tokenizer.file) splits whole lines, in a way that no tokenizer of "
-                "Hugging Face has.");
-  Json cut, decoder = sequence("decoders", {{{"type", "ByteFallback"}}, {{"type", "Fuse"}}});
+                "tokenizer.file splits whole lines, as no tokenizer of Hugging Face does.");
+  Json file = R"({"version": "1.0", "truncation": null, "padding": null, "pre_tokenizer": null,
+      "decoder": {"type": "Sequence",
+                  "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}})"_json;
   if (tokenizer.type() == TokenizerConfig::word) {
-    cut = word_splits(config);
-    decoder = word_decoder(tokenizer, v);
+    file["pre_tokenizer"] = word_splits(config);
+    file["decoder"] = word_decoder(tokenizer, v);
   } else if (tokenizer.type() == TokenizerConfig::byte) {
-    cut = decoder = {{"type", "ByteLevel"},
-                     {"add_prefix_space", false},
-                     {"trim_offsets", false},
-                     {"use_regex", false}};
+    file["pre_tokenizer"] = file["decoder"] = R"({"type": "ByteLevel", "add_prefix_space": false,
+        "trim_offsets": false, "use_regex": false})"_json;
   }
-  const Json file = {{"version", "1.0"},
-                     {"truncation", nullptr},
-                     {"padding", nullptr},
-                     {"added_tokens", added_tokens(v)},
-                     {"normalizer", normalizer_of(v, config)},
-                     {"pre_tokenizer", std::move(cut)},
-                     {"post_processor", framing(v, config.model.encoder_layers > 0)},
-                     {"decoder", std::move(decoder)},
-                     {"model", model_of(v, tokenizer.type())}};
-  const Json about = {{"tokenizer_class", "PreTrainedTokenizerFast"},
-                      {"unk_token", v.names[Tokenizer::kUnk]},
-                      {"bos_token", v.names[Tokenizer::kBos]},
-                      {"eos_token", v.names[Tokenizer::kEos]},
-                      {"pad_token", v.names[Tokenizer::kEos]},
-                      {"split_special_tokens", true},
-                      {"clean_up_tokenization_spaces", false},
-                      {"model_input_names", {"input_ids", "attention_mask"}},
-                      {"model_max_length", longest_read(config)}};
+  for (const std::string& name : v.names) {
+    Json token = R"({"single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
+        "special": true})"_json;
+    token["id"] = file["added_tokens"].size();
+    token["content"] = name;
+    file["added_tokens"].push_back(token);
+  }
+  file["normalizer"] = normalizer_of(v, config);
+  file["post_processor"] = framing(v, config.model.encoder_layers > 0);
+  file["model"] = model_of(v, tokenizer.type());
+
+  Json about = R"({"tokenizer_class": "PreTrainedTokenizerFast", "split_special_tokens": true,
+      "clean_up_tokenization_spaces": false,
+      "model_input_names": ["input_ids", "attention_mask"]})"_json;
+  about["unk_token"] = v.names[Tokenizer::kUnk];
+  about["bos_token"] = v.names[Tokenizer::kBos];
+  about["eos_token"] = about["pad_token"] = v.names[Tokenizer::kEos];
+  about["model_max_length"] = longest_read(config);
   return {file.dump() + "\n", about.dump(2) + "\n"};
 }
 

@@ -141,7 +141,7 @@ class Export(RunsTest):
 
     def test_what_no_class_computes_is_refused_by_key(self):
         self.check("export", "other", "out", status=2, words=["The nearest is", "objective.type from", "--set"])
-        for run, words in ("pairs", "this model is Pegasus"), ("other", "no class"):
+        for run, words in ("pairs", 'tokenizer.type from "word" to "bpe"'), ("other", "no class of gguf"):
             self.check("export", run, "out", "--to", "gguf", status=2, words=words)
         self.check("export", "qwen3", "out", "--type", "f16", status=2, words="--to gguf")
         self.assertEqual(list(self.folder.glob("*out*")), [])

@@ -25,17 +25,19 @@ Json json_of(const std::string& model, const char* file) {
   return Json::parse(std::ifstream(kFolder / model / file));
 }
 
-const HuggingFaceClass& row_of(const Json& config) {
-  for (const HuggingFaceClass& row : huggingface_classes())
-    if (config.at("model_type") == row.type) return row;
+Json row_of(const Json& config) {
+  const Json rows = foreign_classes("huggingface");
+  for (const Json& row : rows)
+    if (row.at("config").at("model_type") == config.at("model_type")) return row;
   throw std::runtime_error("no such class");
 }
 
 // heed's section model, from the keys that the row names.
-RunConfig our_config(const HuggingFaceClass& row, const Json& theirs) {
+RunConfig our_config(const Json& row, const Json& theirs) {
   Json ours = {{"dropout", 0}};
   RunConfig config;
-  const Json known = dump_fields(fields(config.model)), needs = row.needs(), keys = row.config();
+  const Json known = dump_fields(fields(config.model)), needs = row.at("needs"),
+             keys = row.at("config");
   for (const auto& [key, value] : needs.items())
     if (known.contains(key) && !(value.is_string() && value.get<std::string>().starts_with('=')))
       ours[key] = value;
@@ -53,7 +55,7 @@ RunConfig our_config(const HuggingFaceClass& row, const Json& theirs) {
   if (ours["activation"] == "gelu_new") ours["activation"] = "gelu_tanh";
   if (ours["activation"] == "swish") ours["activation"] = "silu";
   if (ours["d_ff"].is_null()) ours["d_ff"] = 4 * ours["d_model"].get<int>();
-  read_fields(JsonText{nlohmann::json(ours), row.name}, fields(config.model));
+  read_fields(JsonText{nlohmann::json(ours), "theirs"}, fields(config.model));
   config.model.n_kv_heads = kv_heads(config.model);
   config.objective.type = needs.at("objective.type");
   config.objective.target_length = config.model.max_length;
@@ -88,10 +90,10 @@ void read_backwards(const ForeignTensor& tensor, const std::vector<float>& from,
 class HuggingFaceModel : public testing::TestWithParam<const char*> {
  protected:
   Json theirs_ = json_of(GetParam(), "config.json");
-  const HuggingFaceClass& row_ = row_of(theirs_);
+  Json row_ = row_of(theirs_);
   RunConfig config_ = our_config(row_, theirs_);
   Transformer model_{config_.model, theirs_.at("vocab_size"), theirs_.at("vocab_size")};
-  std::vector<ForeignTensor> tensors_ = foreign_tensors(row_.layout, model_);
+  std::vector<ForeignTensor> tensors_ = foreign_tensors(row_, model_);
   TheirFile file_ = read_theirs(GetParam());
 };
 
@@ -131,14 +133,14 @@ TEST_P(HuggingFaceModel, GivesBackTheirTensors) {
 
 // Of their config, what decides what is computed comes back.
 TEST_P(HuggingFaceModel, GivesBackTheirConfig) {
-  const Json ours = huggingface_config(row_, config_, theirs_.at("vocab_size"));
+  const Json ours = foreign_config(row_, config_, theirs_.at("vocab_size"));
   const std::string ids = "_token_id";
   for (const auto& [key, value] : ours.items()) {
     if (!theirs_.contains(key) || theirs_.at(key).is_null() || key.ends_with("_token_id")) continue;
     const Json& expected = theirs_.at(key) == "swish" ? Json("silu") : theirs_.at(key);
     EXPECT_EQ(nlohmann::json(value), nlohmann::json(expected)) << key;
   }
-  EXPECT_EQ(&huggingface_class(config_), &row_);
+  EXPECT_EQ(foreign_class("huggingface", config_), row_);
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, HuggingFaceModel,
@@ -164,16 +166,16 @@ RunConfig qwen3() {
 
 TEST(HuggingFaceClasses, ARefusalNamesTheNearestAndTheKeys) {
   RunConfig c = qwen3();
-  EXPECT_STREQ(huggingface_class(c).name, "Qwen3");
+  EXPECT_EQ(foreign_class("huggingface", c).at("class"), "Qwen3");
   c.model.norm_type = NormType::layer;
-  EXPECT_EQ(error_of([&] { huggingface_class(c); }, Exit::usage),
-            "no class of Hugging Face computes what this model does. The nearest is Qwen3, with "
+  EXPECT_EQ(error_of([&] { foreign_class("huggingface", c); }, Exit::usage),
+            "no class of huggingface computes what this model does. The nearest is Qwen3, with "
             "model.norm_type from \"layer\" to \"rms\".\n"
             "  try: another training, with --set model.norm_type=rms");
   c = qwen3();
   c.model.attention.decoder_self.uniform = true;
   EXPECT_NE(error_of([&] {
-              huggingface_class(c);
+              foreign_class("huggingface", c);
             }).find("model.attention.decoder_self.uniform from true to false"),
             std::string::npos);
 }
@@ -182,7 +184,7 @@ TEST(HuggingFaceClasses, ARefusalNamesTheNearestAndTheKeys) {
 TEST(HuggingFaceClasses, NumbersKeepTheirKind) {
   RunConfig c = qwen3();
   c.model.norm_eps = 1;
-  const std::string text = huggingface_config(huggingface_class(c), c, 65).dump();
+  const std::string text = foreign_config(foreign_class("huggingface", c), c, 65).dump();
   EXPECT_NE(text.find("\"rms_norm_eps\":1.0,"), std::string::npos) << text;
   EXPECT_NE(text.find("\"rope_theta\":10000.0"), std::string::npos) << text;
   EXPECT_NE(text.find("\"vocab_size\":65,"), std::string::npos) << text;
