@@ -185,6 +185,63 @@ def check_texts(model, tokenizer, network, work):
     return same == len(ours)
 
 
+def check_gguf(model, lines, work):
+    """llama.cpp: tokens, perplexity (its logits on heed's ids), and greedy text up to the first near-tie."""
+    import gguf
+    import numpy
+    good = True
+    for kind, most in ("f16", 0.001), ("q8_0", 0.01):
+        folder = work / f"{model.name}.{kind}"
+        if not folder.exists():
+            run(model.heed, "export", model.run, folder, "--to", "gguf", "--type", kind)
+        path = str(folder / "model.gguf")
+        read = gguf.GGUFReader(path)
+        print(f"  {kind}: {len(read.fields)} fields, {len(read.tensors)} tensors", end="")
+        try:
+            import llama_cpp
+        except ImportError:
+            print("; llama.cpp not run")
+            continue
+        network = llama_cpp.Llama(path, n_ctx=64, n_threads=1, logits_all=True, verbose=False)
+        bpe = model.type == "bpe"
+        some = [text for text in lines if text and "\u2581" not in text and (bpe or text.isascii())][:2000]
+        (work / "some").write_text("\n".join(some) + "\n")
+        ours = model.tokens(work / "some")
+        theirs = [network.tokenize(text.encode(), add_bos=False, special=False) for text in some]
+        differ = sum(a != b for a, b in zip(ours, theirs))
+        nats, expected, count = 0.0, 0.0, 0
+        for one in json_lines(run(model.heed, "score", model.run, "--json", "--file", work / f"{model.name}.lines")):
+            if len(one["ids"]) <= 64:
+                network.reset()
+                network.eval([one["bos_id"], *one["ids"][:-1]])
+                logits = numpy.array(network.scores[:len(one["ids"])], dtype=float)
+                logits -= logits.max(1, keepdims=True)
+                logits -= numpy.log(numpy.exp(logits).sum(1, keepdims=True))
+                nats -= logits[range(len(one["ids"])), one["ids"]].sum()
+                expected -= sum(one["token_logprobs"])
+                count += len(one["ids"])
+        off = abs(numpy.exp((nats - expected) / count) - 1)
+        print(f"; tokens: {differ} of {len(some)} lines differ; perplexity {off:.3%} off on {count} tokens", end="")
+        told = run(model.heed, "sample", model.run, "The fox", "--temperature", 0, "--max-tokens", 40, "--json")
+        told = json.loads(told.rstrip("\n").split("\n")[-1])
+        ids, same = network.tokenize(b"The fox", special=False), 0
+        for id, best in zip(told["ids"], told["alternatives"]):
+            network.reset()
+            network.eval(ids)
+            row = numpy.array(network.scores[len(ids) - 1], dtype=float)
+            row[:3] = -numpy.inf
+            if int(row.argmax()) != id:
+                near = best[0]["logprob"] - best[1]["logprob"]
+                good &= near < 1e-3 or kind == "q8_0"
+                print(f"; greedy text: equal for {same} tokens, then {near:.4f} between the best two")
+                break
+            ids, same = [*ids, id], same + 1
+        else:
+            print(f"; greedy text: {same} tokens equal")
+        good &= off <= most and (differ == 0 or not bpe)
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heed", default=str(HERE / "build" / "heed"))
@@ -216,6 +273,8 @@ def main():
         good &= check_tokenizer(model, tokenizer, lines, path)
         good &= check_numbers(model, tokenizer, network, torch, work)
         good &= check_texts(model, tokenizer, network, work)
+        if name.startswith(("qwen3", "llama")):
+            good &= check_gguf(model, lines, work)
     print("all well" if good else "something differs")
     return 0 if good else 1
 

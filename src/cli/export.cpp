@@ -113,7 +113,8 @@ void write_huggingface(const TrainedModel& m, const std::string& name, const fs:
 void require_free(const fs::path& place) {
   if (path_exists(place))
     throw Error(Exit::usage, quoted_path(place) + " exists already.", "a new folder");
-  for (fs::path p = fs::absolute(place).parent_path(); p != p.root_path(); p = p.parent_path())
+  for (fs::path p = fs::weakly_canonical(place).parent_path(); p != p.root_path();
+       p = p.parent_path())
     if (is_run(p) || is_checkpoint(p))
       throw Error(Exit::usage,
                   fmt::format("{} is in a run, {}.", quoted_path(place), quoted_path(p)),

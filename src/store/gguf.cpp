@@ -32,7 +32,7 @@ void pad(std::string& bytes) {
   bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
 }
 
-// A value of the metadata, and the number of its type.
+// A value of the metadata, and the number of its type: whole numbers have no sign, but in a list.
 struct Value {
   std::uint32_t type;
   std::string bytes;
@@ -44,7 +44,8 @@ Value value_of(const Json& json) {
   if (json.is_string()) return {8, counted_bytes(json.get<std::string>())};
   std::string items;
   for (const Json& item : json) items += value_of(item).bytes;
-  return {9, bytes_of(value_of(json[0]).type) + bytes_of(std::uint64_t{json.size()}) + items};
+  const std::uint32_t type = value_of(json[0]).type, of_item = type == 4 ? 5 : type;
+  return {9, bytes_of(of_item) + bytes_of(std::uint64_t{json.size()}) + items};
 }
 
 void add_tokenizer(const PieceModel& model, Json& about) {

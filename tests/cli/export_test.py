@@ -41,6 +41,7 @@ class Gguf:
     def value(self, kind):
         if kind == 9:
             kind, n = self.take("<I"), self.take("<Q")
+            assert kind != 4  # llama.cpp wants signed numbers in lists
             return [self.value(kind) for _ in range(n)]
         return self.text() if kind == 8 else self.take(VALUE[kind])
 
