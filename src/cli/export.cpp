@@ -23,9 +23,9 @@
 #include "store/run_folder.h"
 
 namespace heed {
+namespace fs = std::filesystem;
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
@@ -55,13 +55,14 @@ std::string model_card(const TrainedModel& m, const std::string& name, const std
                                               : d.source + ", " + d.target;
   std::string rows = fmt::format("| data | {} |\n| its hash | {} |\n| steps | {} |\n", data,
                                  m.state.data_hash, m.state.step);
-  if (!std::isnan(m.state.valid_loss))
+  if (!std::isnan(m.state.valid_loss)) {
     rows += fmt::format("| held-out loss, nats per token | {:.4f} |\n", m.state.valid_loss);
-  for_each_event(run_of_checkpoint(m.folder), [&](Json& object) {
-    const auto valid = event_from<ValidEvent>(object);
-    if (valid && valid->step == m.state.step && valid->bits_per_byte)
-      rows += fmt::format("| bits per byte | {:.4f} |\n", *valid->bits_per_byte);
-  });
+    for_each_event(run_of_checkpoint(m.folder), [&](Json& object) {
+      const auto valid = event_from<ValidEvent>(object);
+      if (valid && valid->step == m.state.step && valid->bits_per_byte)
+        rows += fmt::format("| bits per byte | {:.4f} |\n", *valid->bits_per_byte);
+    });
+  }
   return fmt::format(
       R"(---
 library_name: transformers

@@ -17,7 +17,7 @@ namespace heed {
 namespace {
 
 using namespace nlohmann::literals;
-using Json = nlohmann::json;
+using Tree = nlohmann::json;  // a part of tokenizer.json
 
 // A piece that looks like a special token or a byte in a text is never worth it.
 constexpr double kNeverScore = -1e6;
@@ -67,25 +67,25 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-Json replace(const std::string& regex, const std::string& content) {
+Tree replace(const std::string& regex, const std::string& content) {
   return {{"type", "Replace"}, {"pattern", {{"Regex", regex}}}, {"content", content}};
 }
 
-Json split(const std::string& regex, const char* behavior) {
-  Json step = R"({"type": "Split", "invert": false})"_json;
+Tree split(const std::string& regex, const char* behavior) {
+  Tree step = R"({"type": "Split", "invert": false})"_json;
   step["pattern"]["Regex"] = regex;
   step["behavior"] = behavior;
   return step;
 }
 
 // All ways to make a piece of two, the best pieces first. Pieces of one character need none.
-Json merges_of(const Vocabulary& v) {
+Tree merges_of(const Vocabulary& v) {
   const std::unordered_set<std::string_view> known(v.tokens.begin() + 256, v.tokens.end());
   std::vector<std::pair<float, std::string_view>> order;
   for (std::size_t i = 0; i < v.pieces.pieces.size(); ++i)
     order.emplace_back(v.pieces.pieces[i].score, v.tokens[256 + i]);
   std::ranges::stable_sort(order, std::greater(), [](const auto& piece) { return piece.first; });
-  Json merges = Json::array();
+  Tree merges = Tree::array();
   for (const auto& [score, piece] : order)
     each_code_point(piece, [&, whole = piece](CodePoint, std::size_t at) {
       const auto left = whole.substr(0, at), right = whole.substr(at);
@@ -94,28 +94,28 @@ Json merges_of(const Vocabulary& v) {
   return merges;
 }
 
-Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
+Tree model_of(const Vocabulary& v, TokenizerConfig::Type type) {
   std::vector<std::string> all = v.names;
   all.insert(all.end(), v.tokens.begin(), v.tokens.end());
   if (type == TokenizerConfig::unigram) {
-    Json model = R"({"type": "Unigram", "unk_id": 0, "byte_fallback": true})"_json;
+    Tree model = R"({"type": "Unigram", "unk_id": 0, "byte_fallback": true})"_json;
     const std::size_t first = all.size() - v.pieces.pieces.size();
     for (std::size_t id = 0; id < all.size(); ++id)
       model["vocab"].push_back(
           {all[id], id < first ? kNeverScore : v.pieces.pieces[id - first].score});
     return model;
   }
-  Json model = {{"type", type == TokenizerConfig::word ? "WordLevel" : "BPE"},
+  Tree model = {{"type", type == TokenizerConfig::word ? "WordLevel" : "BPE"},
                 {"byte_fallback", is_subword(type)},
-                {"merges", is_subword(type) ? merges_of(v) : Json::array()}};
+                {"merges", is_subword(type) ? merges_of(v) : Tree::array()}};
   if (type == TokenizerConfig::word || type == TokenizerConfig::char_)
     model["unk_token"] = v.names[Tokenizer::kUnk];
   for (std::size_t id = 0; id < all.size(); ++id) model["vocab"][all[id]] = id;
   return model;
 }
 
-Json normalizer_of(const Vocabulary& v, const RunConfig& config) {
-  Json steps = Json::array();
+Tree normalizer_of(const Vocabulary& v, const RunConfig& config) {
+  Tree steps = Tree::array();
   if (config.data.normalize != Normalize::none)
     steps.push_back({{"type", config.data.normalize == Normalize::nfc ? "NFC" : "NFKC"}});
   if (config.data.lowercase) {  // theirs knows no final sigma
@@ -135,7 +135,7 @@ Json normalizer_of(const Vocabulary& v, const RunConfig& config) {
 }
 
 // Words are joined with spaces, then those go that heed does not write.
-Json word_decoder(const Tokenizer& tokenizer, const Vocabulary& v) {
+Tree word_decoder(const Tokenizer& tokenizer, const Vocabulary& v) {
   const int first = tokenizer.first_ordinary_id();
   const auto spaced = [&](int a, int b) { return tokenizer.text_after(a, b).starts_with(' '); };
   int plain = first;  // a word with spaces around it
@@ -145,29 +145,29 @@ Json word_decoder(const Tokenizer& tokenizer, const Vocabulary& v) {
     if (!spaced(plain, id)) left += escaped(v.tokens[id - first]);
     if (!spaced(id, plain)) right += escaped(v.tokens[id - first]);
   }
-  Json decoder = R"({"type": "Sequence", "decoders": [
+  Tree decoder = R"({"type": "Sequence", "decoders": [
       {"type": "WordPiece", "prefix": "  ", "cleanup": false}, {"type": "Fuse"}]})"_json;
   if (!left.ends_with('[')) decoder["decoders"].push_back(replace(left + "])", ""));
   if (!right.ends_with('[')) decoder["decoders"].push_back(replace(right + "]) ", ""));
   return decoder;
 }
 
-Json word_splits(const RunConfig& config) {
-  Json steps = {split(fmt::format("[{}]+", kBlank), "Removed"), split("\\n", "Isolated")};
+Tree word_splits(const RunConfig& config) {
+  Tree steps = {split(fmt::format("[{}]+", kBlank), "Removed"), split("\\n", "Isolated")};
   if (config.tokenizer.punctuation == Punctuation::split)
     steps.push_back(split("[\\p{P}\\p{S}]", "Isolated"));
   return {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
 }
 
 // "single": one text; "pair": two, one after the other.
-Json framing(const Vocabulary& v, bool pairs) {
+Tree framing(const Vocabulary& v, bool pairs) {
   const int id = pairs ? Tokenizer::kEos : Tokenizer::kBos;
   const std::string& name = v.names[id];
-  Json frame = R"({"type": "TemplateProcessing",
+  Tree frame = R"({"type": "TemplateProcessing",
       "single": [{"Sequence": {"id": "A", "type_id": 0}}],
       "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}]
       })"_json;
-  const Json special = {{"SpecialToken", {{"id", name}, {"type_id", 0}}}};
+  const Tree special = {{"SpecialToken", {{"id", name}, {"type_id", 0}}}};
   for (const char* texts : {"single", "pair"})
     frame[texts].insert(pairs ? frame[texts].end() : frame[texts].begin(), special);
   frame["special_tokens"][name] = {{"id", name}, {"ids", {id}}, {"tokens", {name}}};
@@ -181,7 +181,7 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
   if (v.pieces.by_line)
     throw Error(Exit::usage,
                 "tokenizer.file splits whole lines, as no tokenizer of Hugging Face does.");
-  Json file = R"({"version": "1.0", "truncation": null, "padding": null, "pre_tokenizer": null,
+  Tree file = R"({"version": "1.0", "truncation": null, "padding": null, "pre_tokenizer": null,
       "decoder": {"type": "Sequence",
                   "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}})"_json;
   if (tokenizer.type() == TokenizerConfig::word) {
@@ -192,7 +192,7 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
         "trim_offsets": false, "use_regex": false})"_json;
   }
   for (const std::string& name : v.names) {
-    Json token = R"({"single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
+    Tree token = R"({"single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
         "special": true})"_json;
     token["id"] = file["added_tokens"].size();
     token["content"] = name;
@@ -202,7 +202,7 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
   file["post_processor"] = framing(v, config.model.encoder_layers > 0);
   file["model"] = model_of(v, tokenizer.type());
 
-  Json about = R"({"tokenizer_class": "PreTrainedTokenizerFast", "split_special_tokens": true,
+  Tree about = R"({"tokenizer_class": "PreTrainedTokenizerFast", "split_special_tokens": true,
       "clean_up_tokenization_spaces": false,
       "model_input_names": ["input_ids", "attention_mask"]})"_json;
   about["unk_token"] = v.names[Tokenizer::kUnk];
