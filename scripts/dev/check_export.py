@@ -11,6 +11,7 @@ the package gguf, and run by llama.cpp if llama-cpp-python is there.
 Needs pip install torch transformers tokenizers safetensors gguf. A folder that exists already is used again.
 """
 import argparse
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -138,7 +139,7 @@ def check_numbers(model, tokenizer, network, torch, work):
         scored = json_lines(run(model.heed, "score", model.run, "--json", "--file", path, "--target-file", work / "targets"))
     else:
         parts = fables()[160_000:]
-        path.write_text("\n".join(parts[i:i + 60].replace("\n", " ").strip() or "a" for i in range(0, 3000, 60)) + "\n")
+        path.write_text("\n".join(parts[i:i + 60].replace("\n", " ").strip() or "a" for i in range(0, 6000, 60)) + "\n")
         scored = json_lines(run(model.heed, "score", model.run, "--json", "--file", path))
     for one in scored:
         ids = torch.tensor([one["ids"]])
@@ -183,6 +184,22 @@ def check_texts(model, tokenizer, network, work):
         first = next(i for i in range(len(ours)) if ours[i] != theirs[i])
         print("    ours  ", repr(ours[first])[:300], "\n    theirs", repr(theirs[first])[:300])
     return same == len(ours)
+
+
+def check_attention(model, torch):
+    """TransformerLens: the weights of every head against `heed attend`."""
+    try:
+        from transformer_lens.model_bridge import TransformerBridge
+    except ImportError:
+        print("  attention: TransformerLens not run")
+        return True
+    bridge = TransformerBridge.boot_transformers(str(model.folder), device="cpu")
+    told = json.loads(run(model.heed, "attend", model.run, "The old fox ran to the river", "--json"))
+    _, cache = bridge.run_with_cache(torch.tensor([told["target_ids"]]))
+    worst = max((cache[f"blocks.{layer}.attn.hook_pattern"][0] - torch.tensor(heads)).abs().max().item()
+                for layer, heads in enumerate(told["decoder"]))
+    print(f"  attention: at most {worst:.1e} apart")
+    return worst <= 1e-5
 
 
 def check_gguf(model, lines, work):
@@ -254,7 +271,9 @@ def main():
     import transformers
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
-    print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers", "tokenizers", "gguf")))
+    for package in "torch", "transformers", "tokenizers", "gguf", "llama_cpp_python", "transformer_lens":
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            print(package, importlib.metadata.version(package))
     work = options.work or pathlib.Path(tempfile.mkdtemp(prefix="check_export."))
     work.mkdir(exist_ok=True)
     write_data(work)
@@ -273,6 +292,8 @@ def main():
         good &= check_tokenizer(model, tokenizer, lines, path)
         good &= check_numbers(model, tokenizer, network, torch, work)
         good &= check_texts(model, tokenizer, network, work)
+        if name in ("qwen3", "gpt2"):
+            good &= check_attention(model, torch)
         if name.startswith(("qwen3", "llama")):
             good &= check_gguf(model, lines, work)
     print("all well" if good else "something differs")
