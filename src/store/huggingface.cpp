@@ -32,13 +32,6 @@ Json values_of(RunConfig c, int vocab = 0) {
   return values;
 }
 
-void fill_in(Json& json, const Json& values) {
-  if (json.is_object())
-    for (Json& member : json) fill_in(member, values);
-  if (json.is_string() && json.get_ref<const std::string&>().starts_with('='))
-    json = Json(values.at(json.get_ref<const std::string&>().substr(1)));
-}
-
 // The changes that would make a row's class compute what the model does.
 std::vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
   const Json values = values_of(config);
@@ -104,8 +97,19 @@ void add_part(const ParamInfo& info, std::size_t head, std::size_t residual, For
 
 }  // namespace
 
+Json foreign_table() {
+  return Json::parse(huggingface_json);
+}
+
+void fill_in(Json& part, const Json& values) {
+  if (part.is_structured())
+    for (Json& member : part) fill_in(member, values);
+  if (part.is_string() && part.get_ref<const std::string&>().starts_with('='))
+    part = Json(values.at(part.get_ref<const std::string&>().substr(1)));
+}
+
 Json foreign_classes(const std::string& program) {
-  const Json table = Json::parse(huggingface_json);
+  const Json table = foreign_table();
   Json rows = Json::array();
   for (const Json& own : table.at(program)) {
     rows.push_back(table.at("families").at(own.at("family").get<std::string>()));

@@ -14,7 +14,8 @@
 //   pairs_turn  rotary positions turn the pairs (x_2i, x_2i+1) of a head as in heed; else the
 //               halves (x_i, x_i+d/2), and sinusoids do not alternate: sines, then cosines. Then a
 //               head's rows, or the whole residual axis, have another order
-// "=KEY" is heed's value of a key. To add a class: a row.
+// "=KEY" is heed's value of a key. To add a class: a row. "tokenizer" has the parts of a
+// tokenizer.json (huggingface_tokenizer.cpp).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -26,6 +27,10 @@
 #include "store/safetensors_header.h"
 
 namespace heed {
+
+nlohmann::ordered_json foreign_table();  // huggingface.json
+// Replaces each "=KEY" in a part of it.
+void fill_in(nlohmann::ordered_json& part, const nlohmann::ordered_json& values);
 
 // The rows for "huggingface" or "gguf".
 nlohmann::ordered_json foreign_classes(const std::string& program);

@@ -16,15 +16,10 @@
 namespace heed {
 namespace {
 
-using namespace nlohmann::literals;
-using Tree = nlohmann::json;  // a part of tokenizer.json
+using Json = nlohmann::ordered_json;
 
 // A piece that looks like a special token or a byte in a text is never worth it.
 constexpr double kNeverScore = -1e6;
-constexpr const char* kBlank = " \\t\\r\\x0B\\f";  // between words, for a regular expression
-// Unicode's Cased and Case_Ignorable, nearly.
-constexpr const char *kCased = "[\\p{Lu}\\p{Ll}\\p{Lt}]",
-                     *kSkipped = "[\\p{Mn}\\p{Me}\\p{Cf}\\p{Lm}\\p{Sk}'.:\u00B7\u2018\u2019]";
 
 // The tokens of any type, by id.
 struct Vocabulary {
@@ -67,25 +62,14 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-Tree replace(const std::string& regex, const std::string& content) {
-  return {{"type", "Replace"}, {"pattern", {{"Regex", regex}}}, {"content", content}};
-}
-
-Tree split(const std::string& regex, const char* behavior) {
-  Tree step = R"({"type": "Split", "invert": false})"_json;
-  step["pattern"]["Regex"] = regex;
-  step["behavior"] = behavior;
-  return step;
-}
-
 // All ways to make a piece of two, the best pieces first. Pieces of one character need none.
-Tree merges_of(const Vocabulary& v) {
+Json merges_of(const Vocabulary& v) {
   const std::unordered_set<std::string_view> known(v.tokens.begin() + 256, v.tokens.end());
   std::vector<std::pair<float, std::string_view>> order;
   for (std::size_t i = 0; i < v.pieces.pieces.size(); ++i)
     order.emplace_back(v.pieces.pieces[i].score, v.tokens[256 + i]);
   std::ranges::stable_sort(order, std::greater(), [](const auto& piece) { return piece.first; });
-  Tree merges = Tree::array();
+  Json merges = Json::array();
   for (const auto& [score, piece] : order)
     each_code_point(piece, [&, whole = piece](CodePoint, std::size_t at) {
       const auto left = whole.substr(0, at), right = whole.substr(at);
@@ -94,84 +78,51 @@ Tree merges_of(const Vocabulary& v) {
   return merges;
 }
 
-Tree model_of(const Vocabulary& v, TokenizerConfig::Type type) {
+Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
   std::vector<std::string> all = v.names;
   all.insert(all.end(), v.tokens.begin(), v.tokens.end());
   if (type == TokenizerConfig::unigram) {
-    Tree model = R"({"type": "Unigram", "unk_id": 0, "byte_fallback": true})"_json;
+    Json model = {{"type", "Unigram"}, {"unk_id", Tokenizer::kUnk}, {"byte_fallback", true}};
     const std::size_t first = all.size() - v.pieces.pieces.size();
     for (std::size_t id = 0; id < all.size(); ++id)
       model["vocab"].push_back(
           {all[id], id < first ? kNeverScore : v.pieces.pieces[id - first].score});
     return model;
   }
-  Tree model = {{"type", type == TokenizerConfig::word ? "WordLevel" : "BPE"},
+  Json::object_t ids;
+  for (std::size_t id = 0; id < all.size(); ++id) ids.emplace_back(all[id], id);
+  Json model = {{"type", type == TokenizerConfig::word ? "WordLevel" : "BPE"},
                 {"byte_fallback", is_subword(type)},
-                {"merges", is_subword(type) ? merges_of(v) : Tree::array()}};
+                {"vocab", std::move(ids)},
+                {"merges", is_subword(type) ? merges_of(v) : Json::array()}};
   if (type == TokenizerConfig::word || type == TokenizerConfig::char_)
     model["unk_token"] = v.names[Tokenizer::kUnk];
-  for (std::size_t id = 0; id < all.size(); ++id) model["vocab"][all[id]] = id;
   return model;
 }
 
-Tree normalizer_of(const Vocabulary& v, const RunConfig& config) {
-  Tree steps = Tree::array();
-  if (config.data.normalize != Normalize::none)
-    steps.push_back({{"type", config.data.normalize == Normalize::nfc ? "NFC" : "NFKC"}});
-  if (config.data.lowercase) {  // theirs knows no final sigma
-    steps.push_back(
-        replace(fmt::format("(?<={0}|{0}{1})\u03A3(?!{1}*{0})", kCased, kSkipped), "\u03C2"));
-    steps.push_back({{"type", "Lowercase"}});
+Json added_tokens(const Vocabulary& v, const Json& added) {
+  Json all = Json::array();
+  for (const std::string& name : v.names) {
+    Json token = {{"id", all.size()}, {"content", name}};
+    token.update(added);
+    all.push_back(token);
   }
-  if (config.tokenizer.type == TokenizerConfig::word &&
-      config.tokenizer.punctuation == Punctuation::keep) {  // a word "<s>" is an unknown one
-    std::vector<std::string> names;
-    for (const std::string& name : v.names) names.push_back(escaped(name));
-    steps.push_back(
-        replace(fmt::format("(?<![^\\n{0}])(?:{1})(?![^\\n{0}])", kBlank, joined(names, "|")),
-                v.names[Tokenizer::kUnk]));
-  }
-  return {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
+  return all;
 }
 
-// Words are joined with spaces, then those go that heed does not write.
-Tree word_decoder(const Tokenizer& tokenizer, const Vocabulary& v) {
+// Words are joined with spaces, then those go that heed does not write: a regular expression.
+std::string joined_places(const Tokenizer& tokenizer, const Vocabulary& v) {
   const int first = tokenizer.first_ordinary_id();
   const auto spaced = [&](int a, int b) { return tokenizer.text_after(a, b).starts_with(' '); };
   int plain = first;  // a word with spaces around it
   while (plain + 1 < tokenizer.size() && !spaced(plain, plain)) ++plain;
-  std::string left = " (?=[", right = "(?<=[";  // the words without a space on that side
+  std::string left = "\\n", right = left;  // the words without a space on that side
   for (int id = first; id < tokenizer.size(); ++id) {
+    if (v.tokens[id - first] == "\n") continue;
     if (!spaced(plain, id)) left += escaped(v.tokens[id - first]);
     if (!spaced(id, plain)) right += escaped(v.tokens[id - first]);
   }
-  Tree decoder = R"({"type": "Sequence", "decoders": [
-      {"type": "WordPiece", "prefix": "  ", "cleanup": false}, {"type": "Fuse"}]})"_json;
-  if (!left.ends_with('[')) decoder["decoders"].push_back(replace(left + "])", ""));
-  if (!right.ends_with('[')) decoder["decoders"].push_back(replace(right + "]) ", ""));
-  return decoder;
-}
-
-Tree word_splits(const RunConfig& config) {
-  Tree steps = {split(fmt::format("[{}]+", kBlank), "Removed"), split("\\n", "Isolated")};
-  if (config.tokenizer.punctuation == Punctuation::split)
-    steps.push_back(split("[\\p{P}\\p{S}]", "Isolated"));
-  return {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
-}
-
-// "single": one text; "pair": two, one after the other.
-Tree framing(const Vocabulary& v, bool pairs) {
-  const int id = pairs ? Tokenizer::kEos : Tokenizer::kBos;
-  const std::string& name = v.names[id];
-  Tree frame = R"({"type": "TemplateProcessing",
-      "single": [{"Sequence": {"id": "A", "type_id": 0}}],
-      "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}]
-      })"_json;
-  const Tree special = {{"SpecialToken", {{"id", name}, {"type_id", 0}}}};
-  for (const char* texts : {"single", "pair"})
-    frame[texts].insert(pairs ? frame[texts].end() : frame[texts].begin(), special);
-  frame["special_tokens"][name] = {{"id", name}, {"ids", {id}}, {"tokens", {name}}};
-  return frame;
+  return fmt::format(" (?=[{}])|(?<=[{}]) ", left, right);
 }
 
 }  // namespace
@@ -181,34 +132,37 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
   if (v.pieces.by_line)
     throw Error(Exit::usage,
                 "tokenizer.file splits whole lines, as no tokenizer of Hugging Face does.");
-  Tree file = R"({"version": "1.0", "truncation": null, "padding": null, "pre_tokenizer": null,
-      "decoder": {"type": "Sequence",
-                  "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}})"_json;
-  if (tokenizer.type() == TokenizerConfig::word) {
-    file["pre_tokenizer"] = word_splits(config);
-    file["decoder"] = word_decoder(tokenizer, v);
-  } else if (tokenizer.type() == TokenizerConfig::byte) {
-    file["pre_tokenizer"] = file["decoder"] = R"({"type": "ByteLevel", "add_prefix_space": false,
-        "trim_offsets": false, "use_regex": false})"_json;
+  const Json parts = foreign_table().at("tokenizer"), &steps = parts.at("normalizers");
+  const bool words = tokenizer.type() == TokenizerConfig::word;
+  const bool split = config.tokenizer.punctuation == Punctuation::split;
+  Json values = {
+      {"unk", v.names[Tokenizer::kUnk]},
+      {"bos", v.names[Tokenizer::kBos]},
+      {"eos", v.names[Tokenizer::kEos]},
+      {"longest", longest_read(config)},
+      {"added_tokens", added_tokens(v, parts.at("added"))},
+      {"framing", parts.at("framing").at(config.model.encoder_layers > 0 ? "pairs" : "text")},
+      {"model", model_of(v, tokenizer.type())}};
+  Json file = parts.at("file"), about = parts.at("config");
+  const std::string type(type_name(tokenizer.type()));
+  if (parts.contains(type)) file.update(parts.at(type));
+  constexpr const char* kForms[] = {"none", "nfc", "nfkc"};  // of Normalize
+  std::vector<std::string> changes = {kForms[static_cast<int>(config.data.normalize)]};
+  if (config.data.lowercase) changes.push_back("lowercase");
+  if (words) {
+    values["alone"] = split ? "[\\n\\p{P}\\p{S}]" : "\\n";
+    values["joined"] = joined_places(tokenizer, v);
+    std::vector<std::string> names;
+    for (const std::string& name : v.names) names.push_back(escaped(name));
+    values["special_words"] =
+        fmt::format("(?<![^{0}])(?:{1})(?![^{0}])", " \\n\\t\\r\\x0B\\f", joined(names, "|"));
+    if (!split) changes.push_back("word");  // a word "<s>" is an unknown one
   }
-  for (const std::string& name : v.names) {
-    Tree token = R"({"single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
-        "special": true})"_json;
-    token["id"] = file["added_tokens"].size();
-    token["content"] = name;
-    file["added_tokens"].push_back(token);
-  }
-  file["normalizer"] = normalizer_of(v, config);
-  file["post_processor"] = framing(v, config.model.encoder_layers > 0);
-  file["model"] = model_of(v, tokenizer.type());
-
-  Tree about = R"({"tokenizer_class": "PreTrainedTokenizerFast", "split_special_tokens": true,
-      "clean_up_tokenization_spaces": false,
-      "model_input_names": ["input_ids", "attention_mask"]})"_json;
-  about["unk_token"] = v.names[Tokenizer::kUnk];
-  about["bos_token"] = v.names[Tokenizer::kBos];
-  about["eos_token"] = about["pad_token"] = v.names[Tokenizer::kEos];
-  about["model_max_length"] = longest_read(config);
+  for (const std::string& change : changes)
+    for (const Json& step : steps.at(change)) file["normalizer"]["normalizers"].push_back(step);
+  fill_in(values["framing"], values);
+  fill_in(file, values);
+  fill_in(about, values);
   return {file.dump() + "\n", about.dump(2) + "\n"};
 }
 
