@@ -63,29 +63,10 @@ std::string model_card(const TrainedModel& m, const std::string& name, const std
         rows += fmt::format("| bits per byte | {:.4f} |\n", *valid->bits_per_byte);
     });
   }
-  return fmt::format(
-      R"(---
-library_name: transformers
-pipeline_tag: {0}
----
-# {1}
-
-A small transformer ({2}, {3} parameters) trained with heed.
-
-| | |
-|---|---|
-{4}
-```python
-from transformers import {5}, AutoTokenizer
-
-tokenizer = AutoTokenizer.from_pretrained("{1}")
-model = {5}.from_pretrained("{1}")
-ids = tokenizer("TEXT", return_tensors="pt")
-print(tokenizer.decode(model.generate(**ids)[0], skip_special_tokens=True))
-```
-)",
-      pairs ? "translation" : "text-generation", name, family, format_count(m.values.size()), rows,
-      pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM");
+  const std::vector<std::string> card = foreign_table().at("card");
+  return fmt::format(fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation",
+                     name, family, format_count(m.values.size()), rows,
+                     pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM");
 }
 
 void write_huggingface(const TrainedModel& m, const std::string& name, const fs::path& folder) {

@@ -15,7 +15,7 @@
 //               halves (x_i, x_i+d/2), and sinusoids do not alternate: sines, then cosines. Then a
 //               head's rows, or the whole residual axis, have another order
 // "=KEY" is heed's value of a key. To add a class: a row. "tokenizer" has the parts of a
-// tokenizer.json (huggingface_tokenizer.cpp).
+// tokenizer.json (huggingface_tokenizer.cpp), "card" is the text of a model card (cli/export.cpp).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
