@@ -193,6 +193,7 @@ Exit run_train(CommandLine& line);
 Exit run_resume(CommandLine& line);  // cli/train.cpp
 Exit run_average(CommandLine& line);
 Exit run_evaluate(CommandLine& line);
+Exit run_export(CommandLine& line);
 Exit run_fill(CommandLine& line);
 Exit run_sample(CommandLine& line);
 Exit run_score(CommandLine& line);

@@ -38,6 +38,7 @@ constexpr Command kCommands[] = {
     {"report", "write one page about a run", run_report},
     {"runs", "list the runs in a folder and what they differ in", run_runs},
     {"verify", "check a run or a checkpoint for damage", run_verify},
+    {"export", "write a model as other programs open it", run_export},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };
 

@@ -1,0 +1,147 @@
+// heed export RUN DIR
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/folders.h"
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "evaluate/translation.h"
+#include "store/gguf.h"
+#include "store/huggingface.h"
+#include "store/huggingface_tokenizer.h"
+#include "store/layout.h"
+#include "store/run_folder.h"
+#include "store/run_records.h"
+
+namespace heed {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
+
+bool reads_pairs(const TrainedModel& m) {
+  return m.objective->traits().pairs();
+}
+
+// Greedy: heed writes the same.
+Json generation_config(const TrainedModel& m, const Json& config) {
+  Json json;
+  for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"})
+    if (config.contains(key)) json[key] = config[key];
+  // With the first id, which is given; the last one is not read.
+  const int longest = longest_read(m.config), limit = translation_limit(m.state.longest_target);
+  json["max_length"] = 1 + (reads_pairs(m) ? std::min(longest, limit) : longest);
+  json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
+  return json;
+}
+
+// What heed knows of a model, and how to load it.
+std::string model_card(const TrainedModel& m, const std::string& name, const std::string& family) {
+  const DataConfig& d = m.config.data;
+  const bool pairs = reads_pairs(m);
+  const std::string data = !d.train.empty()   ? joined(d.train.paths)
+                           : !d.pairs.empty() ? d.pairs
+                                              : d.source + ", " + d.target;
+  std::string rows = fmt::format("| data | {} |\n| its hash | {} |\n| steps | {} |\n", data,
+                                 m.state.data_hash, m.state.step);
+  if (!std::isnan(m.state.valid_loss)) {
+    rows += fmt::format("| held-out loss, nats per token | {:.4f} |\n", m.state.valid_loss);
+    for (const ValidEvent& valid : read_events(run_of_checkpoint(m.folder)).valid)
+      if (valid.step == m.state.step && valid.bits_per_byte)
+        rows += fmt::format("| bits per byte | {:.4f} |\n", *valid.bits_per_byte);
+  }
+  const std::vector<std::string> card = foreign_table().at("card");
+  return fmt::format(fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation",
+                     name, family, format_count(m.values.size()), rows,
+                     pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM");
+}
+
+void write_huggingface(const TrainedModel& m, const std::string& name, const fs::path& folder) {
+  const Json row = foreign_class("huggingface", m.config);
+  const HuggingFaceTokenizer tokenizer = huggingface_tokenizer(*m.tokenizers.target, m.config);
+  const Json config = foreign_config(row, m.config, m.tokenizers.target->size());
+  for (const auto& [file_name, text] :
+       {std::pair("config.json", config.dump(2) + "\n"),
+        {"generation_config.json", generation_config(m, config).dump(2) + "\n"},
+        {"tokenizer.json", tokenizer.tokenizer},
+        {"tokenizer_config.json", tokenizer.config},
+        {"README.md", model_card(m, name, row.at("class"))}}) {
+    OutputFile file(folder / file_name);
+    file.write(text);
+    file.finish();
+  }
+  std::vector<std::vector<float>> numbers;
+  std::vector<TensorView> views;
+  for (const ForeignTensor& t : foreign_tensors(row, m.model)) {
+    numbers.push_back(numbers_of(t, m.values));
+    views.push_back({t.name, t.shape, numbers.back().data()});
+  }
+  write_safetensors(folder / kModelFile, views);
+}
+
+void require_free(const fs::path& place) {
+  if (path_exists(place))
+    throw Error(Exit::usage, quoted_path(place) + " exists already.", "a new folder");
+  for (fs::path p = fs::weakly_canonical(place).parent_path(); p != p.root_path();
+       p = p.parent_path())
+    if (is_run(p) || is_checkpoint(p))
+      throw Error(Exit::usage,
+                  fmt::format("{} is in a run, {}.", quoted_path(place), quoted_path(p)),
+                  "a folder outside of it");
+}
+
+}  // namespace
+
+Exit run_export(CommandLine& line) {
+  std::string folder, to = "huggingface", type = "f16";
+  line.add_model();
+  line.app().add_option("DIR", folder, "the new folder")->required();
+  line.app()
+      .add_option("--to", to, "the program that opens it")
+      ->check(CLI::IsMember({"huggingface", "gguf"}));
+  auto* typed_type = line.app()
+                         .add_option("--type", type, "gguf: the numbers of matrices")
+                         ->check(CLI::IsMember(kTypes));
+  if (!line.parse()) return Exit::ok;
+  const bool gguf = to == "gguf";
+  if (typed_type->count() > 0 && !gguf)
+    throw Error(Exit::usage, "--type is for --to gguf.", "heed export --help");
+
+  const fs::path typed = folder, place = typed.has_filename() ? typed : typed.parent_path();
+  require_free(place);
+  OpenModel model(line);
+  const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
+  remove_tree(temporary);
+  try {
+    make_folder(temporary);
+    if (gguf)
+      write_gguf(temporary / "model.gguf", model,
+                 static_cast<GgufType>(std::ranges::find(kTypes, type) - kTypes.begin()));
+    else
+      write_huggingface(model, place.filename().string(), temporary);
+    sync_folder(temporary);
+    put_in_place(temporary, place, {});
+  } catch (...) {
+    system_calls().remove_all(temporary.c_str());  // the disk may be full
+    throw;
+  }
+  if (gguf && model.config.tokenizer.type == TokenizerConfig::unigram)
+    model.log.warn("llama.cpp's unigram has no bytes: a character without a piece is <unk> there.");
+  if (line.json())
+    print_line({{"folder", place.string()}});
+  else
+    print(place.string() + "\n");
+  return Exit::ok;
+}
+
+}  // namespace heed

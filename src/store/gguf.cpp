@@ -1,0 +1,142 @@
+#include "store/gguf.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "store/huggingface.h"
+#include "text/piece_model.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kAlignment = 32;
+constexpr int kBlock = 32;  // numbers of q8_0 that share a scale
+
+template <class T>
+std::string bytes_of(T number) {
+  std::string bytes(sizeof number, '\0');
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return bytes;
+}
+
+std::string counted_bytes(const std::string& text) {
+  return bytes_of(std::uint64_t{text.size()}) + text;
+}
+
+void pad(std::string& bytes) {
+  bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+// A value of the metadata, and the number of its type: whole numbers have no sign, but in a list.
+struct Value {
+  std::uint32_t type;
+  std::string bytes;
+};
+Value value_of(const Json& json) {
+  if (json.is_number_float()) return {6, bytes_of(json.get<float>())};
+  if (json.is_number()) return {4, bytes_of(json.get<std::uint32_t>())};
+  if (json.is_boolean()) return {7, bytes_of(json.get<bool>())};
+  if (json.is_string()) return {8, counted_bytes(json.get<std::string>())};
+  std::string items;
+  for (const Json& item : json) items += value_of(item).bytes;
+  const std::uint32_t type = value_of(json[0]).type, of_item = type == 4 ? 5 : type;
+  return {9, bytes_of(of_item) + bytes_of(std::uint64_t{json.size()}) + items};
+}
+
+void add_tokenizer(const PieceModel& model, Json& about) {
+  constexpr int kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6;
+  std::vector<std::string> tokens(Tokenizer::kFirstSpecials.begin(),
+                                  Tokenizer::kFirstSpecials.end());
+  tokens.insert(tokens.end(), model.specials.begin(), model.specials.end());
+  std::vector<int> types(tokens.size(), kControl);
+  types[Tokenizer::kUnk] = kUnknown;
+  for (int byte = 0; byte < 256; ++byte) tokens.push_back(byte_piece(byte));
+  types.resize(tokens.size(), kByte);
+  std::vector<float> scores(tokens.size());
+  for (const PieceModel::Piece& piece : model.pieces) {
+    tokens.push_back(piece.text);
+    scores.push_back(piece.score);
+  }
+  types.resize(tokens.size(), kNormal);
+  const Json tokenizer = {{"model", model.unigram ? "t5" : "llama"},
+                          {"tokens", tokens},
+                          {"scores", scores},
+                          {"token_type", types},
+                          {"unknown_token_id", Tokenizer::kUnk},
+                          {"bos_token_id", Tokenizer::kBos},
+                          {"eos_token_id", Tokenizer::kEos},
+                          {"padding_token_id", Tokenizer::kEos},
+                          {"add_bos_token", true},
+                          {"add_eos_token", false},
+                          {"add_space_prefix", false},
+                          {"remove_extra_whitespaces", false}};
+  for (const auto& [key, value] : tokenizer.items()) about["tokenizer.ggml." + key] = value;
+}
+
+std::string in_type(const std::vector<float>& numbers, GgufType type) {
+  std::string bytes;
+  if (type == GgufType::q8_0)
+    for (std::size_t i = 0; i < numbers.size(); i += kBlock) {
+      const std::span<const float> block(numbers.data() + i, kBlock);
+      float largest = 0;
+      for (const float x : block) largest = std::max(largest, std::abs(x));
+      const float scale = largest / 127;
+      bytes += bytes_of(static_cast<_Float16>(scale));
+      for (const float x : block)
+        bytes += static_cast<char>(scale > 0 ? std::lround(x / scale) : 0);
+    }
+  else
+    for (const float x : numbers)
+      bytes += type == GgufType::f32 ? bytes_of(x) : bytes_of(static_cast<_Float16>(x));
+  pad(bytes);
+  return bytes;
+}
+
+}  // namespace
+
+void write_gguf(const std::filesystem::path& path, const TrainedModel& m, GgufType type) {
+  const Json row = foreign_class("gguf", m.config);
+  const Tokenizer& tokenizer = *m.tokenizers.target;
+  const PieceModel pieces = read_piece_model(tokenizer.serialize(), "");
+  if (pieces.by_line)
+    throw Error(Exit::usage, "tokenizer.file splits whole lines, unlike llama.cpp.");
+  constexpr std::uint32_t kFileTypes[] = {0, 1, 7}, kTensorTypes[] = {0, 1, 8};
+  const std::string architecture = row.at("architecture");
+  Json about = {{"general.architecture", architecture},
+                {"general.file_type", kFileTypes[static_cast<int>(type)]},
+                {"general.quantization_version", 2}};
+  const Json config = foreign_config(row, m.config, tokenizer.size());
+  for (const auto& [key, value] : config.items()) about[architecture + "." + key] = value;
+  add_tokenizer(pieces, about);
+
+  const auto tensors = foreign_tensors(row, m.model);
+  std::string head = "GGUF" + bytes_of(std::uint32_t{3}) + bytes_of(std::uint64_t{tensors.size()}) +
+                     bytes_of(std::uint64_t{about.size()});
+  for (const auto& [key, json] : about.items()) {
+    const Value value = value_of(json);
+    head += counted_bytes(key) + bytes_of(value.type) + value.bytes;
+  }
+  std::string data;
+  for (const ForeignTensor& t : tensors) {
+    const bool vector = t.shape.size() == 1, whole_blocks = t.shape.back() % kBlock == 0;
+    const GgufType own = vector                                    ? GgufType::f32
+                         : type == GgufType::q8_0 && !whole_blocks ? GgufType::f16
+                                                                   : type;
+    head += counted_bytes(t.name) + bytes_of(static_cast<std::uint32_t>(t.shape.size()));
+    for (std::size_t i = t.shape.size(); i-- > 0;) head += bytes_of(std::uint64_t(t.shape[i]));
+    head += bytes_of(kTensorTypes[static_cast<int>(own)]) + bytes_of(std::uint64_t{data.size()});
+    data += in_type(numbers_of(t, m.values), own);
+  }
+  pad(head);
+  OutputFile file(path);
+  file.write(head);
+  file.write(data);
+  file.finish();
+}
+
+}  // namespace heed

@@ -1,0 +1,194 @@
+#include "store/huggingface.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "config/fields_json.h"
+
+namespace heed {
+
+extern const char* const huggingface_json;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The values that "=KEY" stands for: those of the section model, of others with their full keys,
+// and what follows from them.
+Json values_of(RunConfig c, int vocab = 0) {
+  const Json all = dump_fields(fields(c));
+  Json values = all.at("model");
+  for (const char* section : {"data", "tokenizer", "objective"})
+    for (const auto& [key, value] : all.at(section).items()) values[section + ("." + key)] = value;
+  values["d_head"] = c.model.d_model / c.model.n_heads;
+  values["longest"] = longest_read(c);
+  values["vocab_size"] = vocab;
+  values["tied"] = c.model.tie != Tie::none;
+  return values;
+}
+
+// The changes that would make a row's class compute what the model does.
+std::vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
+  const Json values = values_of(config);
+  Json needs = row.at("needs");
+  fill_in(needs, values);
+  std::vector<KeyChange> changes;
+  for (const auto& [key, value] : needs.items()) {
+    const Json wanted = value.is_array() ? value : Json::array({value});
+    if (std::ranges::count(wanted, values.at(key)) == 0)
+      changes.push_back({key.find('.') == key.npos ? "model." + key : key, values.at(key).dump(),
+                         wanted[0].dump(), OnResume::refused});
+  }
+  ModelConfig whole;
+  for (KeyChange& change : changed_fields(fields(config.model), fields(whole)))
+    if (change.key.starts_with("attention.")) {
+      change.key.insert(0, "model.");
+      changes.push_back(std::move(change));
+    }
+  return changes;
+}
+
+// Their place i, among groups of `width` of which they have our even places first, then the odd
+// ones, is ours. A width of 2 changes nothing.
+std::size_t our_place(std::size_t i, std::size_t width) {
+  const std::size_t at = i % width, half = width / 2;
+  return i - at + (at < half ? 2 * at : 2 * (at - half) + 1);
+}
+
+std::vector<std::size_t> by_head(const std::vector<std::size_t>& rows, std::size_t d_head) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t head = i / (3 * d_head), part = i / d_head % 3;
+    out.push_back(rows[part * rows.size() / 3 + head * d_head + i % d_head]);
+  }
+  return out;
+}
+
+std::vector<float> sinusoids(int length, int d) {
+  std::vector<float> table;
+  for (int p = 0; p < length; ++p)
+    for (int c = 0; c < d; ++c) {
+      const double angle = p / std::pow(10000.0, 2.0 * (c % (d / 2)) / d);
+      table.push_back(static_cast<float>(c < d / 2 ? std::sin(angle) : std::cos(angle)));
+    }
+  return table;
+}
+
+// The rows and columns of one of our tensors, added to theirs. The numbers of a head that turn, and
+// the residual axis, have the order of our_place() with these widths.
+void add_part(const ParamInfo& info, std::size_t head, std::size_t residual, ForeignTensor& out) {
+  const auto has = [&](const char* part) { return info.name.find(part) != std::string::npos; };
+  const bool turned = has("q_proj") || has("k_proj") || has("q_norm") || has("k_norm");
+  const bool writes = has("out_proj") || has("fc2");  // to the residual axis
+  const std::size_t width = turned ? head : writes || has("norm") ? residual : 2;
+  const std::size_t n = info.vector ? info.param.cols : info.param.rows;
+  const std::size_t stride = info.vector ? 1 : info.param.cols;
+  for (std::size_t i = 0; i < n; ++i)
+    out.rows.push_back(info.param.offset + our_place(i, width) * stride);
+  out.columns.clear();
+  for (std::size_t i = 0; i < stride; ++i)
+    out.columns.push_back(our_place(i, writes || info.vector ? 2 : residual));
+}
+
+}  // namespace
+
+Json foreign_table() {
+  return Json::parse(huggingface_json);
+}
+
+void fill_in(Json& part, const Json& values) {
+  if (part.is_structured())
+    for (Json& member : part) fill_in(member, values);
+  if (part.is_string() && part.get_ref<const std::string&>().starts_with('='))
+    part = Json(values.at(part.get_ref<const std::string&>().substr(1)));
+}
+
+Json foreign_classes(const std::string& program) {
+  const Json table = foreign_table();
+  Json rows = Json::array();
+  for (const Json& own : table.at(program)) {
+    rows.push_back(table.at("families").at(own.at("family").get<std::string>()));
+    rows.back().merge_patch(own);
+  }
+  return rows;
+}
+
+Json foreign_class(const std::string& program, const RunConfig& config) {
+  const Json rows = foreign_classes(program);
+  const Json& nearest = *std::ranges::min_element(
+      rows, {}, [&](const Json& row) { return in_the_way(row, config).size(); });
+  std::vector<std::string> changes, sets;
+  for (const KeyChange& change : in_the_way(nearest, config)) {
+    changes.push_back(in_words(change));
+    sets.push_back(fmt::format("--set {}={}", change.key, replace_all(change.after, "\"", "")));
+  }
+  if (changes.empty()) return nearest;
+  throw Error(Exit::usage,
+              fmt::format("no class of {} computes what this model does. The nearest is {}, with "
+                          "{}.",
+                          program, nearest.at("class").get<std::string>(), listed(changes)),
+              "another training, with " + joined(sets, " "));
+}
+
+Json foreign_config(const Json& row, const RunConfig& config, int vocab) {
+  Json values = values_of(config, vocab), json = row.at("config");
+  if (config.model.activation == Activation::gelu_tanh) values["activation"] = "gelu_new";
+  fill_in(json, values);
+  return json;
+}
+
+int longest_read(const RunConfig& c) {
+  return c.model.positions == Positions::learned || c.model.encoder_layers > 0
+             ? c.model.max_length
+             : c.objective.target_length;
+}
+
+std::vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model) {
+  const ModelConfig& c = model.config;
+  const int d_head = c.d_model / c.n_heads;
+  const bool rotary = c.positions == Positions::rotary && !row.value("pairs_turn", false);
+  const bool sinusoidal = c.positions == Positions::sinusoidal;
+  std::vector<ForeignTensor> all;
+  for (const ParamInfo& info : model.table.infos()) {
+    std::string name = info.name;
+    for (const auto& [from, to] : row.at("names").items())
+      name = replace_all(name, from, to.get<std::string>());
+    if (all.empty() || all.back().name != name) all.push_back({name, Shape(info.vector ? 1 : 2)});
+    add_part(info, rotary ? d_head : 2, sinusoidal ? c.d_model : 2, all.back());
+  }
+  for (ForeignTensor& t : all) {
+    const auto is = [&](const char* key) {
+      return row.contains(key) && t.name.find(row.at(key).get<std::string>()) != t.name.npos;
+    };
+    if (is("by_head")) t.rows = by_head(t.rows, d_head);
+    if (is("transposed") && t.shape.size() == 2) std::swap(t.rows, t.columns);
+    t.shape.front() = std::ssize(t.rows);
+    if (t.shape.size() == 2) t.shape.back() = std::ssize(t.columns);
+  }
+  const Json fixed = row.value("fixed", Json::object());
+  for (const auto& [name, kind] : fixed.items())
+    all.push_back(
+        kind == "zeros"
+            ? ForeignTensor{name,
+                            {1, model.target_vocab},
+                            {},
+                            {},
+                            std::vector<float>(model.target_vocab)}
+            : ForeignTensor{
+                  name, {c.max_length, c.d_model}, {}, {}, sinusoids(c.max_length, c.d_model)});
+  return all;
+}
+
+std::vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values) {
+  std::vector<float> numbers = tensor.fixed;
+  for (const std::size_t row : tensor.rows)
+    for (const std::size_t column : tensor.columns) numbers.push_back(values.data()[row + column]);
+  return numbers;
+}
+
+}  // namespace heed

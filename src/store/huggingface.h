@@ -1,0 +1,57 @@
+// A model as other programs know it: the class that computes the same, its config and its tensors.
+// One table, a row a class, is in huggingface.json; `heed export` reads it forwards, the tests
+// (store/huggingface_test.cpp) backwards. Pure functions.
+//
+// A row has the keys of its family and its own:
+//   needs       the keys of heed's config that must have these values ("positions":
+//               model.positions); one of a list
+//   config      the keys of the program's config
+//   names       replaced in our tensors' names, in this order; tensors that then have one name are
+//               one tensor, the rows of the first above those of the second
+//   by_head, transposed   parts of their names: tensors with q, k, v of one head after the other;
+//               matrices [in, out]
+//   fixed       tensors that are no weights: "zeros" [1, vocab] or "sinusoids" of positions
+//   pairs_turn  rotary positions turn the pairs (x_2i, x_2i+1) of a head as in heed; else the
+//               halves (x_i, x_i+d/2), and sinusoids do not alternate: sines, then cosines. Then a
+//               head's rows, or the whole residual axis, have another order
+// "=KEY" is heed's value of a key. To add a class: a row. "tokenizer" has the parts of a
+// tokenizer.json (huggingface_tokenizer.cpp), "card" is the text of a model card (cli/export.cpp).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "data/run_config.h"
+#include "nn/transformer.h"
+#include "store/safetensors.h"
+
+namespace heed {
+
+nlohmann::ordered_json foreign_table();  // huggingface.json
+// Replaces each "=KEY" in a part of it.
+void fill_in(nlohmann::ordered_json& part, const nlohmann::ordered_json& values);
+
+// The rows for "huggingface" or "gguf".
+nlohmann::ordered_json foreign_classes(const std::string& program);
+// The row that computes what a model does. Error (usage) if there is none: it names the nearest one
+// and the keys that stand in the way.
+nlohmann::ordered_json foreign_class(const std::string& program, const RunConfig& config);
+// Its config for a model with `vocab` ids.
+nlohmann::ordered_json foreign_config(const nlohmann::ordered_json& row, const RunConfig& config,
+                                      int vocab);
+int longest_read(const RunConfig& config);  // what the decoder reads at most
+
+// Number (r, c) is values.data()[rows[r] + columns[c]] of ours; or it is one of `fixed`.
+struct ForeignTensor {
+  std::string name;
+  Shape shape;
+  std::vector<std::size_t> rows = {}, columns = {};
+  std::vector<float> fixed = {};
+};
+// Every tensor of the other program. The weights of ours occur once each.
+std::vector<ForeignTensor> foreign_tensors(const nlohmann::ordered_json& row,
+                                           const Transformer& model);
+std::vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values);
+
+}  // namespace heed

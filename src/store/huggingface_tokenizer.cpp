@@ -1,0 +1,169 @@
+#include "store/huggingface_tokenizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "store/huggingface.h"
+#include "text/piece_model.h"
+#include "text/tokenizer_json.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A piece that looks like a special token or a byte in a text is never worth it.
+constexpr double kNeverScore = -1e6;
+
+// The tokens of any type, by id.
+struct Vocabulary {
+  std::vector<std::string> names;   // of the special tokens
+  std::vector<std::string> tokens;  // after them; bpe, unigram: the 256 bytes first
+  PieceModel pieces = {};           // bpe, unigram
+};
+
+// How GPT-2 writes a byte: as the character of its value, or, if that is none to be seen, as one of
+// those from U+0100 on, in order.
+std::string byte_letter(int byte) {
+  const auto seen = [](int b) { return (b > ' ' && b < 127) || (b > 0xA0 && b != 0xAD); };
+  int before = 0;
+  for (int b = 0; b < byte; ++b) before += !seen(b);
+  return encode_utf8(static_cast<char32_t>(seen(byte) ? byte : 256 + before));
+}
+
+Vocabulary vocabulary_of(const Tokenizer& tokenizer) {
+  Vocabulary v{tokenizer.specials(), {}};
+  if (is_subword(tokenizer.type())) {
+    v.pieces = read_piece_model(tokenizer.serialize(), "");
+    for (int byte = 0; byte < 256; ++byte) v.tokens.push_back(byte_piece(byte));
+    for (const PieceModel::Piece& piece : v.pieces.pieces)
+      v.tokens.push_back(replace_all(piece.text, kSpaceMark, " "));
+  } else if (tokenizer.type() == TokenizerConfig::byte) {
+    for (int byte = 0; byte < 256; ++byte) v.tokens.push_back(byte_letter(byte));
+  } else {
+    v.tokens = read_token_list(tokenizer.serialize(), "").tokens;
+  }
+  const std::unordered_set<std::string_view> words(v.tokens.begin(), v.tokens.end());
+  for (std::string& name : v.names)
+    while (words.contains(name)) name = "<" + name + ">";  // "<unk>" may be a word
+  return v;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    out += (std::ispunct(static_cast<unsigned char>(c)) ? "\\" : "") + std::string(1, c);
+  return out;
+}
+
+// All ways to make a piece of two, the best pieces first. Pieces of one character need none.
+Json merges_of(const Vocabulary& v) {
+  const std::unordered_set<std::string_view> known(v.tokens.begin() + 256, v.tokens.end());
+  std::vector<std::pair<float, std::string_view>> order;
+  for (std::size_t i = 0; i < v.pieces.pieces.size(); ++i)
+    order.emplace_back(v.pieces.pieces[i].score, v.tokens[256 + i]);
+  std::ranges::stable_sort(order, std::greater(), [](const auto& piece) { return piece.first; });
+  Json merges = Json::array();
+  for (const auto& [score, piece] : order)
+    each_code_point(piece, [&, whole = piece](CodePoint, std::size_t at) {
+      const auto left = whole.substr(0, at), right = whole.substr(at);
+      if (known.contains(left) && known.contains(right)) merges.push_back({left, right});
+    });
+  return merges;
+}
+
+Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
+  std::vector<std::string> all = v.names;
+  all.insert(all.end(), v.tokens.begin(), v.tokens.end());
+  if (type == TokenizerConfig::unigram) {
+    Json model = {{"type", "Unigram"}, {"unk_id", Tokenizer::kUnk}, {"byte_fallback", true}};
+    const std::size_t first = all.size() - v.pieces.pieces.size();
+    for (std::size_t id = 0; id < all.size(); ++id)
+      model["vocab"].push_back(
+          {all[id], id < first ? kNeverScore : v.pieces.pieces[id - first].score});
+    return model;
+  }
+  Json::object_t ids;
+  for (std::size_t id = 0; id < all.size(); ++id) ids.emplace_back(all[id], id);
+  Json model = {{"type", type == TokenizerConfig::word ? "WordLevel" : "BPE"},
+                {"byte_fallback", is_subword(type)},
+                {"vocab", std::move(ids)},
+                {"merges", is_subword(type) ? merges_of(v) : Json::array()}};
+  if (type == TokenizerConfig::word || type == TokenizerConfig::char_)
+    model["unk_token"] = v.names[Tokenizer::kUnk];
+  return model;
+}
+
+Json added_tokens(const Vocabulary& v, const Json& added) {
+  Json all = Json::array();
+  for (const std::string& name : v.names) {
+    Json token = {{"id", all.size()}, {"content", name}};
+    token.update(added);
+    all.push_back(token);
+  }
+  return all;
+}
+
+// Words are joined with spaces, then those go that heed does not write: a regular expression.
+std::string joined_places(const Tokenizer& tokenizer, const Vocabulary& v) {
+  const int first = tokenizer.first_ordinary_id();
+  const auto spaced = [&](int a, int b) { return tokenizer.text_after(a, b).starts_with(' '); };
+  int plain = first;  // a word with spaces around it
+  while (plain + 1 < tokenizer.size() && !spaced(plain, plain)) ++plain;
+  std::string left = "\\n", right = left;  // the words without a space on that side
+  for (int id = first; id < tokenizer.size(); ++id) {
+    if (v.tokens[id - first] == "\n") continue;
+    if (!spaced(plain, id)) left += escaped(v.tokens[id - first]);
+    if (!spaced(id, plain)) right += escaped(v.tokens[id - first]);
+  }
+  return fmt::format(" (?=[{}])|(?<=[{}]) ", left, right);
+}
+
+}  // namespace
+
+HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const RunConfig& config) {
+  const Vocabulary v = vocabulary_of(tokenizer);
+  if (v.pieces.by_line)
+    throw Error(Exit::usage,
+                "tokenizer.file splits whole lines, as no tokenizer of Hugging Face does.");
+  const Json parts = foreign_table().at("tokenizer"), &steps = parts.at("normalizers");
+  const bool words = tokenizer.type() == TokenizerConfig::word;
+  const bool split = config.tokenizer.punctuation == Punctuation::split;
+  Json values = {
+      {"unk", v.names[Tokenizer::kUnk]},
+      {"bos", v.names[Tokenizer::kBos]},
+      {"eos", v.names[Tokenizer::kEos]},
+      {"longest", longest_read(config)},
+      {"added_tokens", added_tokens(v, parts.at("added"))},
+      {"framing", parts.at("framing").at(config.model.encoder_layers > 0 ? "pairs" : "text")},
+      {"model", model_of(v, tokenizer.type())}};
+  Json file = parts.at("file"), about = parts.at("config");
+  const std::string type(type_name(tokenizer.type()));
+  if (parts.contains(type)) file.update(parts.at(type));
+  constexpr const char* kForms[] = {"none", "nfc", "nfkc"};  // of Normalize
+  std::vector<std::string> changes = {kForms[static_cast<int>(config.data.normalize)]};
+  if (config.data.lowercase) changes.push_back("lowercase");
+  if (words) {
+    values["alone"] = split ? "[\\n\\p{P}\\p{S}]" : "\\n";
+    values["joined"] = joined_places(tokenizer, v);
+    std::vector<std::string> names;
+    for (const std::string& name : v.names) names.push_back(escaped(name));
+    values["special_words"] =
+        fmt::format("(?<![^{0}])(?:{1})(?![^{0}])", " \\n\\t\\r\\x0B\\f", joined(names, "|"));
+    if (!split) changes.push_back("word");  // a word "<s>" is an unknown one
+  }
+  for (const std::string& change : changes)
+    for (const Json& step : steps.at(change)) file["normalizer"]["normalizers"].push_back(step);
+  fill_in(values["framing"], values);
+  fill_in(file, values);
+  fill_in(about, values);
+  return {file.dump() + "\n", about.dump(2) + "\n"};
+}
+
+}  // namespace heed

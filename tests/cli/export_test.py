@@ -1,0 +1,174 @@
+"""heed export: folders for transformers and GGUF files. scripts/dev/check_export.py asks the programs themselves."""
+import array
+import json
+import struct
+import unittest
+
+from runs import SMALL, RunsTest, read_tensors, seal, text, weights, write_tensors
+
+RMS = {"family": "causal_lm", **SMALL, "model__positions": "rotary", "model__norm_type": "rms", "model__bias": False,
+       "model__feed_forward": "gated", "model__activation": "silu", "model__d_ff": 32}
+BPE = {"tokenizer": {"type": "bpe", "vocab_size": 330}}
+VALUE = {4: "<I", 5: "<i", 6: "<f", 7: "<?"}
+
+
+class Gguf:
+    """A file's metadata and tensors, read the obvious way."""
+
+    def __init__(self, path):
+        self.data, self.at = path.read_bytes(), 4
+        assert self.data[:4] == b"GGUF" and self.take("<I") == 3
+        tensors, values = self.take("<Q"), self.take("<Q")
+        self.about = {self.text(): self.value(self.take("<I")) for _ in range(values)}
+        places = []
+        for _ in range(tensors):
+            name, dims = self.text(), [self.take("<Q") for _ in range(self.take("<I"))]
+            places.append((name, dims, self.take("<I"), self.take("<Q")))
+        self.begin = (self.at + 31) // 32 * 32
+        self.types = {name: kind for name, _, kind, _ in places}
+        self.tensors = {name: self.numbers(dims, kind, self.begin + offset) for name, dims, kind, offset in places}
+
+    def take(self, form):
+        value, = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return value
+
+    def text(self):
+        n = self.take("<Q")
+        self.at += n
+        return self.data[self.at - n:self.at].decode()
+
+    def value(self, kind):
+        if kind == 9:
+            kind, n = self.take("<I"), self.take("<Q")
+            assert kind != 4  # llama.cpp wants signed numbers in lists
+            return [self.value(kind) for _ in range(n)]
+        return self.text() if kind == 8 else self.take(VALUE[kind])
+
+    def numbers(self, dims, kind, at):
+        n = dims[0] * (dims[1] if len(dims) > 1 else 1)
+        assert at % 32 == 0
+        if kind == 8:
+            blocks = [struct.unpack_from("<e32b", self.data, at + 34 * i) for i in range(n // 32)]
+            return [block[0] * q for block in blocks for q in block[1:]]
+        return list(struct.unpack_from(f"<{n}{'fe'[kind]}", self.data, at))
+
+
+def merged(line, file):
+    """The ids of a line by the rules of tokenizer.json: merges in their order, then bytes."""
+    ids, ranks = file["model"]["vocab"], {tuple(pair): i for i, pair in enumerate(file["model"]["merges"])}
+    parts = list(line)
+    while True:
+        found = min(((ranks[pair], i) for i, pair in enumerate(zip(parts, parts[1:])) if pair in ranks), default=None)
+        if not found:
+            break
+        i = found[1]
+        parts[i:i + 2] = [parts[i] + parts[i + 1]]
+    out = []
+    for part in parts:
+        out += [ids[part]] if part in ids else [ids[f"<0x{byte:02X}>"] for byte in part.encode()]
+    return out
+
+
+class Export(RunsTest):
+    RUNS = {"qwen3": {**RMS, **BPE, "model__qk_norm": True},
+            "llama": {**RMS, "tokenizer": {"type": "unigram", "vocab_size": 320}, "model__tie": "none"},
+            "pairs": {"family": "seq2seq", **SMALL, "model__tie": "all"},
+            "other": SMALL}
+
+    def exported(self, run, *more):
+        self.assertEqual(self.out("export", run, "out", *more), "out\n")
+        return self.folder / "out"
+
+    def test_a_folder_for_transformers(self):
+        folder = self.exported("qwen3")
+        self.assertEqual(sorted(p.name for p in folder.iterdir()),
+                         ["README.md", "config.json", "generation_config.json", "model.safetensors", "tokenizer.json",
+                          "tokenizer_config.json"])
+        config = json.loads((folder / "config.json").read_text())
+        self.assertEqual((config["model_type"], config["head_dim"], config["max_position_embeddings"]), ("qwen3", 8, 8))
+        self.assertIn('"rms_norm_eps": 1e-05', (folder / "config.json").read_text())
+        generation = json.loads((folder / "generation_config.json").read_text())
+        self.assertEqual(generation["suppress_tokens"], [0, 1, 2])
+        self.assertIsNone(generation["eos_token_id"])
+        card = (folder / "README.md").read_text()
+        for words in ("AutoModelForCausalLM", "a.txt", "| steps | 12 |", self.state(12, "qwen3")["data_hash"], "bits per byte"):
+            self.assertIn(words, card)
+
+    def test_heads_turn_halves_there(self):
+        theirs = weights(self.exported("qwen3") / "model.safetensors")
+        ours = weights(self.checkpoints("qwen3") / "best" / "model.safetensors")
+        q, d = ours["decoder.layers.0.self_attn.q_proj.weight"], 16
+        rows = [q[d * r:d * r + d] for h in (0, 8) for r in (*range(h, h + 8, 2), *range(h + 1, h + 8, 2))]
+        self.assertEqual(theirs["model.layers.0.self_attn.q_proj.weight"], [x for row in rows for x in row])
+        self.assertEqual(theirs["model.layers.0.mlp.gate_proj.weight"], ours["decoder.layers.0.fc_gate.weight"])
+
+    def test_the_tokenizer_gives_the_same_ids(self):
+        folder = self.exported("qwen3")
+        file = json.loads((folder / "tokenizer.json").read_text())
+        lines = text(60, seed=3).splitlines() + ["  two  spaces\tand a tab ", "äöü 漢字 🐢", "<s> </s> <0x41>", "\u2581 mill"]
+        (self.folder / "lines").write_text("\n".join(lines) + "\n")
+        told = self.json("tokenize", "qwen3", "--file", "lines")
+        for line, one in zip(lines, told, strict=True):
+            self.assertEqual(merged(line, file), one["ids"], line)
+        self.assertTrue(json.loads((folder / "tokenizer_config.json").read_text())["split_special_tokens"])
+
+    def test_pairs_end_and_start_as_in_heed(self):
+        folder = self.exported("pairs")
+        config = json.loads((folder / "config.json").read_text())
+        self.assertEqual((config["decoder_start_token_id"], config["forced_eos_token_id"], config["eos_token_id"]), (1, None, 2))
+        tokenizer = json.loads((folder / "tokenizer.json").read_text())
+        self.assertEqual([next(iter(part)) for part in tokenizer["post_processor"]["single"]], ["Sequence", "SpecialToken"])
+        self.assertIn("AutoModelForSeq2SeqLM", (folder / "README.md").read_text())
+
+    def test_gguf(self):
+        theirs = weights(self.exported("qwen3") / "model.safetensors")
+        ours = weights(self.checkpoints("llama") / "best" / "model.safetensors")
+        for kind, error in ("f32", 0), ("f16", 1e-3), ("q8_0", 2e-2):
+            self.check("export", "qwen3", kind, "--to", "gguf", "--type", kind)
+            file = Gguf(self.folder / kind / "model.gguf")
+            for name, part in ("attn_q.weight", "self_attn.q_proj.weight"), ("ffn_down.weight", "mlp.down_proj.weight"):
+                for a, b in zip(file.tensors["blk.0." + name], theirs["model.layers.0." + part], strict=True):
+                    self.assertAlmostEqual(a, b, delta=error)
+            self.assertEqual(file.types["blk.0.attn_q_norm.weight"], 0)
+        self.assertEqual(file.types["blk.0.ffn_down.weight"], 8)
+        self.assertEqual(file.types["blk.0.ffn_up.weight"], 1)  # its rows are 16 wide
+        self.assertEqual(file.about["general.architecture"], "qwen3")
+        self.assertEqual(file.about["tokenizer.ggml.tokens"][:4], ["<unk>", "<s>", "</s>", "<0x00>"])
+        self.check("export", "llama", "l", "--to", "gguf", "--type", "f32", words="<unk> there")
+        file = Gguf(self.folder / "l" / "model.gguf")
+        self.assertEqual(file.tensors["blk.0.attn_q.weight"], ours["decoder.layers.0.self_attn.q_proj.weight"])
+        self.assertIn("output.weight", file.tensors)
+
+    def test_what_no_class_computes_is_refused_by_key(self):
+        self.check("export", "other", "out", status=2, words=["The nearest is", "objective.type from", "--set"])
+        for run, words in ("pairs", 'tokenizer.type from "word" to "bpe"'), ("other", "no class of gguf"):
+            self.check("export", run, "out", "--to", "gguf", status=2, words=words)
+        self.check("export", "qwen3", "out", "--type", "f16", status=2, words="--to gguf")
+        self.assertEqual(list(self.folder.glob("*out*")), [])
+
+    def test_nothing_is_overwritten_or_half_written(self):
+        (self.folder / "out").mkdir()
+        self.check("export", "qwen3", "out", status=2, words="exists already")
+        before = self.snapshot("qwen3")
+        for place in "qwen3/out", "qwen3/checkpoints/out", "qwen3/checkpoints/best/out", "qwen3":
+            self.check("export", "llama", place, status=2)
+        self.assertEqual(self.snapshot("qwen3"), before)
+        r = self.limited("-f 4", "export", "qwen3", "small")
+        self.assertEqual(r.status, 4, r.err)
+        self.check("export", "qwen3", "no/such/place", status=4)
+        self.assertEqual(list(self.folder.glob("*small*")), [])
+
+    def test_a_model_with_nan_is_refused(self):
+        for checkpoint in self.checkpoints("qwen3").glob("step-*"):
+            header, body = read_tensors(checkpoint / "model.safetensors")
+            values = array.array("f", body)
+            values[5] = float("nan")
+            write_tensors(checkpoint / "model.safetensors", header, values.tobytes())
+            seal(checkpoint)
+        self.check("export", "qwen3", "out", status=4, words="NaN")
+        self.assertFalse((self.folder / "out").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
