@@ -135,21 +135,21 @@ class Export(RunsTest):
         self.assertEqual(file.types["blk.0.ffn_up.weight"], 1)  # its rows are 16 wide
         self.assertEqual(file.about["general.architecture"], "qwen3")
         self.assertEqual(file.about["tokenizer.ggml.tokens"][:4], ["<unk>", "<s>", "</s>", "<0x00>"])
-        self.check("export", "llama", "l", "--to", "gguf", "--type", "f32", words="<unk> there")
+        self.check("export", "llama", "l", "--to", "gguf", "--type", "f32", facts="<unk> there")
         file = Gguf(self.folder / "l" / "model.gguf")
         self.assertEqual(file.tensors["blk.0.attn_q.weight"], ours["decoder.layers.0.self_attn.q_proj.weight"])
         self.assertIn("output.weight", file.tensors)
 
     def test_what_no_class_computes_is_refused_by_key(self):
-        self.check("export", "other", "out", status=2, words=["The nearest is", "objective.type from", "--set"])
+        self.check("export", "other", "out", status=2, facts=["The nearest is", "objective.type from", "--set"])
         for run, words in ("pairs", 'tokenizer.type from "word" to "bpe"'), ("other", "no class of gguf"):
-            self.check("export", run, "out", "--to", "gguf", status=2, words=words)
-        self.check("export", "qwen3", "out", "--type", "f16", status=2, words="--to gguf")
+            self.check("export", run, "out", "--to", "gguf", status=2, facts=words)
+        self.check("export", "qwen3", "out", "--type", "f16", status=2, facts="--to gguf")
         self.assertEqual(list(self.folder.glob("*out*")), [])
 
     def test_nothing_is_overwritten_or_half_written(self):
         (self.folder / "out").mkdir()
-        self.check("export", "qwen3", "out", status=2, words="exists already")
+        self.check("export", "qwen3", "out", status=2, facts="exists already")
         before = self.snapshot("qwen3")
         for place in "qwen3/out", "qwen3/checkpoints/out", "qwen3/checkpoints/best/out", "qwen3":
             self.check("export", "llama", place, status=2)
@@ -166,7 +166,7 @@ class Export(RunsTest):
             values[5] = float("nan")
             write_tensors(checkpoint / "model.safetensors", header, values.tobytes())
             seal(checkpoint)
-        self.check("export", "qwen3", "out", status=4, words="NaN")
+        self.check("export", "qwen3", "out", status=4, facts="NaN")
         self.assertFalse((self.folder / "out").exists())
 
 
