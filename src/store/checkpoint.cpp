@@ -263,8 +263,10 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
 NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to) {
   std::optional<NewestCheckpoint> found;
   // A folder listed while its checkpoints are replaced may seem empty.
-  for (int left = kTries; left > 0 && (!found || !found->checkpoint); --left)
+  for (int left = kTries, gone = 0; left > 0 && (!found || !found->checkpoint); --left) {
     found = look_for_newest(run, up_to);
+    if (!found && ++gone < kMostGone) left = kTries;
+  }
   if (!found)
     throw Error(Exit::store,
                 fmt::format("the checkpoints of {} kept being replaced while they were read.",

@@ -173,7 +173,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   fs::create_directories(parent, error);
   if (error) throw_file_error("create the folder", parent, error.value());
   fs::path old;
-  if (is_run(run)) {
+  if (force && is_run(run)) {
     const RunLock lock(run);  // no process may be writing it
     rename_path(run, old = free_name(run), calls);
   }
