@@ -68,7 +68,7 @@ std::string names_of(const CLI::Option& o) {
 }  // namespace
 
 std::string help_notes(const std::string& command) {
-  const std::string all = help_txt, head = "= " + command + "\n";
+  const std::string all = std::string("\n") + help_txt, head = "\n= " + command + "\n";
   const std::size_t at = all.find(head);
   if (at == std::string::npos) return "";
   const std::size_t begin = at + head.size();

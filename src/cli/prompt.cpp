@@ -118,8 +118,9 @@ class Prompt {
       if (prompt_stop == SIGINT) prompt_stop = 0;  // a later signal is not lost
       const std::unique_ptr<char, void (*)(void*)> line(::readline(text_.c_str()), std::free);
       if (line) {
-        if (*line != '\0') ::add_history(line.get());
-        return line.get();
+        const std::string typed = line.get();
+        if (!typed.empty() && typed != last_) ::add_history(typed.c_str());
+        return last_ = typed;
       }
       print("\n");  // below what was typed
       flush_output();
@@ -134,6 +135,7 @@ class Prompt {
  private:
   std::string text_;
   Log& log_;
+  std::string last_;         // typed; the history has no line twice in a row
   bool hint_shown_ = false;  // kHowToEnd after Ctrl-C
 };
 

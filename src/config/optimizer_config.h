@@ -22,9 +22,8 @@ struct OptimizerConfig {
   std::string schedule = "cosine";  // a name in the table of step/schedule.cpp
   std::int64_t warmup_steps = 100;
   double min_learning_rate = 0.0;
-  // The step of min_learning_rate. 0 (not given): where the run ends (train.max_steps, max_epochs),
-  // by wsd wherever that is, else as planned at the start. If warmup_steps is not less (in a
-  // shortened run), the rate drops to min_learning_rate at step warmup_steps.
+  // The step of min_learning_rate (step/schedule.h). 0 (not given): where the run ends
+  // (train.max_steps, max_epochs), by wsd wherever that is, else as planned at the start.
   StepOrEnd decay_steps;
   double decay_fraction = 0.2;  // the share of decay_steps over which the rate falls
 };

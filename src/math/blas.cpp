@@ -86,8 +86,9 @@ void try_chosen_kernels() {
   if (chosen_kernels == nullptr) return;
   std::signal(SIGILL, end_for_chosen_kernels);
   const auto multiply = []<class T>(std::vector<T> a, std::vector<T> c) {
-    gemm<T>(1, as_is(Mat<const T>(a.data(), 64, 64)), as_is(Mat<const T>(a.data(), 64, 64)), 0,
-            Mat<T>(c.data(), 64, 64));
+    const auto x = as_is(Mat<const T>(a.data(), 64, 64));
+    gemm<T>(1, x, x, 0, Mat<T>(c.data(), 64, 64));
+    syrk<T>(1, x, 0, Mat<T>(c.data(), 64, 64));
   };
   constexpr std::size_t kSize = 64 * 64;
   multiply(std::vector<float>(kSize), std::vector<float>(kSize));

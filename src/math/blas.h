@@ -1,6 +1,6 @@
-// The matrix products of the layers, the output layer and muon, and the only file that uses CBLAS.
-// In a training step math/products.cpp and step/newton_schulz.cpp call it. heed has two products of
-// its own: packed_gemm.h for the heads of attention, batch_invariant.h for decoding.
+// The matrix products of the layers, the output layer and muon, and the only file that uses CBLAS;
+// the door (math/products.h) is the only one that calls it. heed has two products of its own:
+// packed_gemm.h for the heads of attention, batch_invariant.h for decoding.
 //
 // OpenBLAS runs single-threaded; heed's threads call it in parallel. That needs a build that locks
 // its buffers: the pthread build (openblas_get_parallel() == 1).

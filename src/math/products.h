@@ -6,7 +6,7 @@
 //
 // Who starts a pass chooses: StepOptions::products for training, Pass::products for any other,
 // blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door keeps
-// the time of what goes through it (base/profile.h).
+// the time of the layers' products (base/profile.h); muon's are part of its optimizer's.
 #pragma once
 
 #include <cstddef>

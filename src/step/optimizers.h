@@ -58,11 +58,11 @@ struct UpdateRule {
 
   std::vector<std::string> moments;  // at most two; what names in checkpoints begin with: "adam.m."
   std::tuple<Move<float>, Move<double>> move;  // called for parts of a tensor
-  // If not null: called for the whole matrix after move() has been called for all its parts.
+  // If `workspace` is not null, move_matrix is called for the whole matrix after move() has been
+  // called for all its parts.
   std::tuple<MoveMatrix<float>, MoveMatrix<double>> move_matrix = {};
   std::size_t (*workspace)(Param) = nullptr;  // the numbers that move_matrix takes, at most
-  double (*products)(Param) =
-      nullptr;  // the time of move_matrix, as if in numbers that move() moves
+  double (*products)(Param) = nullptr;  // its time, as if in numbers that move() moves
 };
 
 struct OptimizerKind {

@@ -10,7 +10,7 @@ MakeListener terminal_listener, yardsticks_listener, film_listener;
 
 namespace {
 
-// metrics.jsonl of a run.
+// The lines of metrics.jsonl that follow the steps; what happens to a run is told where it happens.
 class Metrics : public Listener {
  public:
   explicit Metrics(const ListenerContext& context) : run_(context.run) {}
