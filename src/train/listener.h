@@ -14,7 +14,7 @@
 
 namespace heed {
 
-enum class Stop { finished, early, asked, signal, time };
+enum class Stop { finished, early, asked, signal, time, off_plan };
 
 // Where training stands. References hold during the call.
 struct Moment {

@@ -154,7 +154,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
     return has_nothing_to_do(why, stored, planned, request.run, run, log);
   if (!back) check_schedule(stored, prepared.config, prepared.plan.steps, log);
   const std::int64_t before = stored.asked.train.max_steps;
-  if (config.train.max_steps > 0 && config.train.max_steps < before)
+  if (config.train.max_steps > 0 && config.train.max_steps < before && !request.run.begun)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
   require_room(prepared, request.run.folder, log);
   Beginning beginning{.prepared = std::move(prepared),

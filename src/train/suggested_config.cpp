@@ -11,18 +11,17 @@
 namespace heed {
 namespace {
 
-// Model size by length of text and time; the last row that fits wins. The trials behind this and
-// what follows are in docs/lab-book.md, "What was tried".
+// Models by length of text. Of those for a text the largest wins that has time for enough steps.
+// The trials behind this and what follows are in docs/lab-book.md, "What was tried".
 struct Size {
-  double bytes, minutes;
+  double bytes;
+  double steps;  // that are enough
   int d_model, layers;
   double learning_rate;
 };
-constexpr Size kSizes[] = {{0, 0, 64, 2, 6e-3},
-                           {4e3, 0, 64, 3, 6e-3},
-                           {20e3, 0, 128, 4, 8e-3},
-                           {600e3, 15, 192, 5, 6e-3},
-                           {600e3, 60, 256, 6, 5e-3}};
+constexpr Size kSizes[] = {{0, 0, 64, 2, 6e-3},         {4e3, 0, 64, 3, 6e-3},
+                           {20e3, 600, 96, 3, 7e-3},    {20e3, 600, 128, 4, 8e-3},
+                           {600e3, 2000, 192, 5, 6e-3}, {600e3, 4000, 256, 6, 5e-3}};
 
 constexpr double kFewBytes = 50e3;  // to learn pieces of words takes more
 // For guesses: the speed of a whole training step on two Zen 3 cores. A text and its minutes get
@@ -91,11 +90,28 @@ double steps_of_a_pass(const OwnText& text, const Suggestion& s) {
   return static_cast<double>(text.facts.bytes) / bytes_per_token(s) / kBatchTokens;
 }
 
-// The steps that fit into the minutes, at 6 operations for each weight and token.
-double steps_in(double minutes, const Suggestion& s) {
+// The minutes of a step, at 6 operations for each weight and token.
+double step_minutes(const Suggestion& s) {
   const double d = s.d_model, layers = s.encoder_layers + s.decoder_layers;
   const double weights = 12 * layers * d * d + d * std::max(256, s.vocab_size);
-  return minutes * 60 * kFlopsPerSecond / (6 * weights * kBatchTokens);
+  return 6 * weights * kBatchTokens / kFlopsPerSecond / 60;
+}
+
+void choose_size(Suggestion& s, const OwnText& text) {
+  for (const Size& row : kSizes) {
+    if (static_cast<double>(text.facts.bytes) < row.bytes) break;
+    Suggestion larger = s;
+    const Layers layers = family_of(text).layers(row.layers);
+    larger.encoder_layers = layers.encoder;
+    larger.decoder_layers = layers.decoder;
+    larger.d_model = row.d_model;
+    larger.learning_rate = row.learning_rate;
+    larger.step_minutes = step_minutes(larger);
+    s.minutes_for_larger = row.steps * larger.step_minutes;
+    if (text.minutes < s.minutes_for_larger) return;
+    s = larger;
+  }
+  s.minutes_for_larger = 0;
 }
 
 // A path, or a list of them, as JSON.
@@ -135,21 +151,14 @@ Suggestion suggest(const OwnText& text) {
   } else {
     s.tokens = "single characters, because the text is too short to learn pieces of words from";
   }
-  const Size* size = kSizes;
-  for (const Size& row : kSizes)
-    if (bytes >= row.bytes && text.minutes >= row.minutes) size = &row;
-  const Layers layers = family_of(text).layers(size->layers);
-  s.encoder_layers = layers.encoder;
-  s.decoder_layers = layers.decoder;
-  s.d_model = size->d_model;
-  s.learning_rate = size->learning_rate;
+  choose_size(s, text);
   s.valid_fraction =
       bytes < 500 ? 0 : std::min(0.1, held_out_tokens(text.minutes) * bytes_per_token(s) / bytes);
   // 20 to 30 passes were best for GPTs. Other families: not measured; masks differ in each pass.
   const bool gpt = !text.pairs && text.like == "gpt";
   s.passes = gpt ? 25 : 60;
   const double pass = steps_of_a_pass(text, s);
-  s.steps = steps_in_time(steps_in(text.minutes, s), s.passes * pass);
+  s.steps = steps_in_time(text.minutes / s.step_minutes, s.passes * pass);
   s.weight_decay = weight_decay_for(s.learning_rate, pass);
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
   s.dropout = gpt || static_cast<double>(s.steps) < 20 * pass ? 0.1 : 0.2;

@@ -28,9 +28,11 @@ struct Suggestion {
   int vocab_size = 0;  // bpe
   int d_model = 128, encoder_layers = 0, decoder_layers = 4;
   double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
-  double weight_decay = 0;  // 0: the optimizer's own
-  double passes = 0;        // through the text, at most: more would only memorise it
-  std::int64_t steps = 0;   // estimated to fit into the minutes
+  double step_minutes = 0;        // on the machine that sizes are chosen for
+  double minutes_for_larger = 0;  // with which a larger model would be chosen; 0: none
+  double weight_decay = 0;        // 0: the optimizer's own
+  double passes = 0;              // through the text, at most: more would only memorise it
+  std::int64_t steps = 0;         // estimated to fit into the minutes
 };
 
 inline constexpr int kValidations = 12;  // of a training

@@ -34,6 +34,7 @@ const char* in_words(Stop stop) {
       return "time is up";
     case Stop::asked:
     case Stop::signal:
+    case Stop::off_plan:
       break;
   }
   return "stopped and saved";
@@ -85,6 +86,7 @@ class Terminal : public Listener {
 
   void ended(Stop stop, const Moment& m) override {
     log_.end_progress();
+    if (stop == Stop::off_plan) return;  // it goes on
     log_.only_file(date_and_time());
     std::string text = fmt::format("{} at step {}", in_words(stop), m.state.step);
     if (stop == Stop::early)

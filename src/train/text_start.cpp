@@ -15,6 +15,7 @@
 #include "store/checkpoint.h"
 #include "store/layout.h"
 #include "store/trained_model.h"
+#include "train/resume.h"
 #include "train/speed.h"
 
 namespace heed {
@@ -140,9 +141,13 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::st
                          100 * data.valid_fraction));
   const std::string weights = format_rate(static_cast<double>(run.model.table.size()));
   if (first.empty())
-    log.info(fmt::format("model: {} with {} weights, a size for {} of text and {}{}", text.like,
+    log.info(fmt::format("model: {} with {} weights, a size for {} of text and {}{}{}", text.like,
                          weights, format_bytes(bytes),
                          counted(fmt::format("{:g}", text.minutes), "minute"),
+                         choice.suggestion.minutes_for_larger > 0
+                             ? fmt::format("; from --minutes {:.2g} on a larger one",
+                                           choice.suggestion.minutes_for_larger)
+                             : "",
                          text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
   else
     log.info(
@@ -179,6 +184,31 @@ Measured measure(const PreparedRun& run, double minutes) {
   return {speed, (kValidations + 1) * measure_validation(run, speed, limit)};
 }
 
+// Of training alone.
+double seconds_left(const ChosenConfig& choice, const Measured& m, const TextRequest& request) {
+  return kUsed * (60 * request.minutes - (seconds_now() - request.train.run.begin)) -
+         seconds_besides_training(choice.text) - m.validations;
+}
+
+// Names a smaller model, if too few steps of this one fit.
+void say_smaller(const ChosenConfig& choice, double in_time, Log& log) {
+  constexpr double kFewSteps = 300;
+  const Suggestion& s = choice.suggestion;
+  OwnText text = choice.text;
+  text.minutes = in_time * s.step_minutes;  // on the machine that sizes are chosen for
+  const Suggestion smaller = suggest(text);
+  if (in_time >= kFewSteps || choice.first || smaller.d_model >= s.d_model) return;
+  log.info(fmt::format(
+      "few steps fit into {}: a smaller model would learn more\n"
+      "  --set model.d_model={} --set model.n_heads={} --set model.d_ff={}{}{}",
+      counted(fmt::format("{:g}", choice.text.minutes), "minute"), smaller.d_model,
+      smaller.d_model / 32, 4 * smaller.d_model,
+      s.encoder_layers > 0 ? fmt::format(" --set model.encoder_layers={}", smaller.encoder_layers)
+                           : "",
+      s.decoder_layers > 0 ? fmt::format(" --set model.decoder_layers={}", smaller.decoder_layers)
+                           : ""));
+}
+
 // Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
 void plan(PreparedRun& run, ChosenConfig& choice, const Measured& m, const TextRequest& request,
           Log& log) {
@@ -187,8 +217,7 @@ void plan(PreparedRun& run, ChosenConfig& choice, const Measured& m, const TextR
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   const double step_seconds = m.speed.step_seconds;
   const double most = train.max_minutes > 0 ? 60 * train.max_minutes / step_seconds : kNoLimit;
-  const double left = kUsed * (60 * request.minutes - (seconds_now() - request.train.run.begin)) -
-                      seconds_besides_training(choice.text) - m.validations;
+  const double left = seconds_left(choice, m, request);
   const bool planned = !given.contains("train.max_steps");
   const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   Suggestion& s = choice.suggestion;
@@ -215,6 +244,27 @@ void plan(PreparedRun& run, ChosenConfig& choice, const Measured& m, const TextR
       : passes < 0.9 * s.passes              ? " (--minutes M for more)"
                                              : " (more steps would only memorise it)",
       format_duration(steps * step_seconds + m.validations)));
+  if (!planned) return;
+  say_smaller(choice, left / step_seconds, log);
+  const bool follows = run.config.optimizer.decay_steps.at_end || !decays(run.config.optimizer);
+  if (epochs == 0 && train.max_minutes == 0 && follows) run.plan.step_seconds = step_seconds;
+}
+
+// The rest of a training whose speed was not the one measured: it gets the end for which there is
+// time, as by heed resume RUN --max-steps N.
+RunResult go_on(const TextRequest& request, const ChosenConfig& choice, const Measured& m,
+                const RunResult& so_far, double step_epochs, Log& log) {
+  const double left = std::max(0.0, seconds_left(choice, m, request)) / so_far.step_seconds;
+  const std::int64_t done = so_far.state.step;
+  ResumeRequest rest;
+  rest.run = request.train.run;
+  rest.run.begun = true;
+  rest.max_steps = std::max(done + 1, steps_in_time(static_cast<double>(done) + left,
+                                                    choice.suggestion.passes / step_epochs));
+  log.info(fmt::format("a step takes {:.3g} s, not {:.3g}: {} steps instead of {}",
+                       so_far.step_seconds, m.speed.step_seconds, format_count(rest.max_steps),
+                       format_count(choice.suggestion.steps)));
+  return resume_run(rest, log);
 }
 
 void say_how_to_repeat(const TrainRequest& request, Log& log) {
@@ -277,7 +327,10 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   plan(beginning.prepared, choice, measured, request, log);
   say_how_to_repeat(train, log);
   beginning.text = std::move(choice.piped);
-  return go_in_new_folder(beginning, train.run, train.run.folder, log);
+  const double step_epochs = beginning.prepared.plan.step_epochs;
+  const RunResult result = go_in_new_folder(beginning, train.run, train.run.folder, log);
+  return result.step_seconds == 0 ? result
+                                  : go_on(request, choice, measured, result, step_epochs, log);
 }
 
 }  // namespace heed

@@ -53,10 +53,19 @@ void Trainer::begin_together(std::int64_t stop_at) {
   stepper_.share();
 }
 
+bool Trainer::off_plan() const {
+  constexpr std::int64_t kTwentieth = 20, kFewest = 10;  // steps that a speed is measured with
+  const Plan& plan = prepared_.plan;
+  const std::int64_t done = state_.step;
+  if (plan.step_seconds == 0 || done < kFewest || done != plan.steps / kTwentieth) return false;
+  return std::abs(mean_step_seconds() - plan.step_seconds) > plan.step_seconds / 3;
+}
+
 int Trainer::requests() const {
   const double minutes = prepared_.config.train.max_minutes;
   const bool late = minutes > 0 && seconds_now() - started_ >= 60 * minutes;
-  return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0);
+  return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0) |
+         (off_plan() ? kOffPlan : 0);
 }
 
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
@@ -66,6 +75,7 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
   if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
   if ((agreed() & kStop) != 0) return Stop::signal;
   if ((agreed() & kTimeIsUp) != 0) return Stop::time;
+  if ((agreed() & kOffPlan) != 0) return Stop::off_plan;
   return std::nullopt;
 }
 
@@ -124,6 +134,8 @@ StepSpan Trainer::step() {
   state_.valid_loss = state_.valid_metric = kNotMeasured;
   step_seconds_ = seconds_now() - begin;
   line_seconds_ += step_seconds_;
+  seconds_ += step_seconds_;
+  ++steps_;
   line_tokens_ += last_.tokens;
   tell(&Listener::stepped, moment());
   return span;

@@ -64,10 +64,13 @@ class Trainer {
 
   const State& state() const { return state_; }
   const ParamVec<float>& values() { return stepper_.values(); }
+  // Of the steps that this process has taken.
+  double mean_step_seconds() const { return seconds_ / static_cast<double>(steps_); }
 
  private:
   // Bits of StepBatch::requests.
-  enum Request { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8 };
+  enum Request { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8, kOffPlan = 16 };
+  bool off_plan() const;
   int requests() const;
   // Of several processes, what all know came with the last step.
   int agreed() const { return crew_.alone() ? requests() : last_.requests; }
@@ -109,6 +112,8 @@ class Trainer {
   double started_ = 0;                          // when run() began
   double step_seconds_ = 0, line_seconds_ = 0;  // of the last step; of those since the last line
   std::int64_t line_tokens_ = 0;                // since the last line
+  double seconds_ = 0;                          // of all steps of this process
+  std::int64_t steps_ = 0;                      // their number
 };
 
 }  // namespace heed

@@ -167,7 +167,7 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
   const std::string processor = processor_name();
   log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
                             processor.empty() ? "" : " on " + processor));
-  say_start(log, prepared);
+  if (!request.begun) say_start(log, prepared);
   Trainer trainer(prepared, &run);
   try {
     begin(beginning, trainer, run, log);
@@ -176,6 +176,11 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
       log.info("until it is better: heed sample " + shell_word(aside.string()));
     trainer.listen(listeners({prepared, run, log, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
+    if (stop == Stop::off_plan) {
+      RunResult result = result_of(run, request, trainer.state(), "");
+      result.step_seconds = trainer.mean_step_seconds();
+      return result;
+    }
     if (stop == Stop::finished || stop == Stop::early) say_better(aside, run, log);
     log.info("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)

@@ -22,6 +22,7 @@ struct RunRequest {
   std::string command;           // as typed, for origin.json
   GivenKeys given;               // by --set
   bool force = false;            // rename an old folder of the same name
+  bool begun = false;            // by this process, which has said what it trains
   int threads = 0;               // 0: as in the config
   std::int64_t stop_at = 0;      // 0: no limit
   double begin = seconds_now();  // of the command
@@ -53,6 +54,7 @@ struct RunResult {
   State state;                // where training stands
   std::optional<State> best;  // of the best checkpoint (store/best.h)
   double seconds = 0;         // of this process
+  double step_seconds = 0;    // the mean, of a training that stopped to be planned anew; else 0
 };
 
 std::string reasons();  // "finished, early_stopping, ..."
