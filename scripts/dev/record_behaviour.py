@@ -10,9 +10,9 @@
 Each config is trained for about 60 steps three times: on one thread, and on two and three threads with a stop half-way and
 a different number of threads afterwards. All three must end in the same bytes. Then the commands that apply to the run are
 run with fixed seeds. An item is the output of one command, or a file of tensors; `compare` prints a line for each item that
-differs, and exits with 6 if any does. JSON is compared by value, without times, speeds and paths; state.json, the run's
-config.json and the film are not compared. Differences of tensors are relative to the tensor's largest value. The last
-digits depend on the CPU and OpenBLAS, so record both programs on one machine.
+differs, and exits with 6 if any does. JSON, also that of metrics.jsonl and film.jsonl, is compared by value, without times,
+speeds and paths; state.json and the run's config.json are not compared. Differences of tensors are relative to the tensor's
+largest value. The last digits depend on the CPU and OpenBLAS, so record both programs on one machine.
 
 Needs only Python's standard library.
 """
@@ -34,7 +34,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from heed_runs import ROOT, cpu, tensors  # noqa: E402
 
 IGNORED = {"seconds", "tokens_per_second", "run", "checkpoint", "data"}  # keys of JSON: times, speeds, paths
-METRICS = {"kind", "step", "loss", "accuracy", "gradient_norm", "learning_rate", "bleu"}  # keys of metrics.jsonl
 
 # A word with a colon is the section of the keys after it.
 COMMON = "train: max_steps=60 log_every=10 eval_every=20 save_every=20 keep_last=0"
@@ -238,10 +237,11 @@ class Recorder:
     def keep_run(self, item, run):
         for path in sorted((self.folder / run / "checkpoints/last").glob("*.safetensors")):
             self.keep_tensors(item, path)
-        events = map(json.loads, (self.folder / run / "metrics.jsonl").read_text().splitlines())
-        values = [{key: event[key] for key in sorted(event.keys() & METRICS)} for event in events
-                  if event["kind"] in ("train", "valid")]
-        self.items[f"{item}: metrics.jsonl"] = {"kind": "json", "out": "\n".join(map(json.dumps, values))}
+        # Of metrics.jsonl what the training computed, and not that it stopped, or where.
+        for name in ("metrics.jsonl", "film.jsonl"):
+            lines = (self.folder / run / name).read_text().splitlines()
+            kept = [line for line in lines if json.loads(line)["kind"] != "event"]
+            self.items[f"{item}: {name}"] = {"kind": "json", "out": "\n".join(kept)}
 
     def train(self):
         (self.folder.parent / "inputs" / f"{self.name}.json").write_text(json.dumps(self.config))

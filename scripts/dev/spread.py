@@ -25,7 +25,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Capability: words as a regular expression, and its own files as patterns of their path without suffix. Both cover several
 # layouts: a pattern that matches nothing does no harm. The pool and the crew are where work is done by several threads, or
-# machines: naming them is no knowledge of ranks, asking who is in it or gathering from them is.
+# machines: naming them is no knowledge of ranks, asking who is in it or gathering from them is. Where records are written and
+# read (store/run_records) is a room of all that a run writes as lines.
 CAPABILITIES = {
     "ranks": (r"\bExchange\b|(?<!std::)(?<!warned\.)(?<!failed_\.)\bexchange_?\b|exchange_(mpi|partial|se|sh)|"
               r"one_process|open_exchange|(?<![.\"])\branks?_?\b(?! = 0|\"|, entropy| or | \(1)|(\.|->)ranks?\(\)|_ranks\b|"
@@ -42,8 +43,8 @@ CAPABILITIES = {
                    r"kPatterns|\"heads\"\]|value\(\"heads\"|\.heads\.(map|length)|r\.names|--names|named-heads|\"pattern",
                    "*/head_names */head_in_words */head_patterns"),
     # On the page frames are what is shown: a page of one attention map has one, too.
-    "film": (r"[Ff]ilm|(?<!data\.)(?<!\bat\.)(?<!size_t )(?<!- )(?<!\+ )\b[Ff]rames?_?\b(?!\(|:| the text)",
-             "*/film */film_listener */run_film */film_file */frame_calendar */packed_maps */packed_weights"),
+    "film": (r"[Ff]ilm|RecordedFrames|(read|change|add)_frames|FrameStep|(?<!data\.)(?<!\bat\.)(?<!size_t )(?<!- )(?<!\+ )\b[Ff]rames?_?\b(?!\(|:| the text)",
+             "*/film */film_listener */run_film */film_file */frame_calendar */packed_maps */packed_weights */run_records"),
     "ablation": (r"[Aa]blat(?!ed\()(?!ion(\.|;|\(kind))|show/ablation", "*/ablation */ablate */web/ablation"),
     "observer": (r"[Oo]bserver?\b|\bon_(head|layer|feed_forward|head_gradient)\b", "*/observer"),
     "EMA": (r"\bema\b|ema_decay|\baveraged_?\b(?! too)|two_sets|used_values|used_weights|\bm\.used\b|>& used;|\"raw\.", ""),
@@ -51,9 +52,11 @@ CAPABILITIES = {
     "grouped heads": (r"kv_head|kv_width|d_kv|\bkv\b|sharing", ""),
     "rotary": (r"[Rr]otary|\b[Rr]ope(_|\b)", "*/rotary"),
     "divergence": (r"(?<!Exit::)[Dd]iverge|(require|not)_finite|\.finite\b|bool finite", "*/divergence */finite"),
-    "learning record": (r"\bLearning\b|(Matrix|draw)Learning|Learning(Record|Step)|KindEntropy|recorded_size|"
-                        r"(records|print)_learning|learning_(record|json)|[.\"]learning\b(?! rate)|[Ll]earning record",
-                        "*/learning_*"),
+    "learning record": (r"\bLearning\b(?! rate)|(Matrix|draw)Learning|Learning(Record|Step)|KindEntropy|recorded_size|"
+                        r"(records|print)_learning|learning_(record|json|frames)|[.\"]learning\b(?! rate)|[Ll]earning record|"
+                        r"MatrixChange|ByName<Entropy>|update_ratio|(entropy_of|print_entropy)\(|(\.|->|\[\")matrices\b|"
+                        r"\b(record|frame|known)(\.|\[\")entropy\b",
+                        "*/learning_* */run_records"),
     "first weights": (r"[Ii]nitial_?[Ww]eights|first_weights|began_with|initial_sha256|initial\.safetensors|\"initial\"|kInitial",
                       "*/initial_weights"),
     "init-from": (r"init_from|InitFrom|init-from|[Pp]artial_?[Ww]eights|\bpartial\b|--partial", "*/partial_weights"),

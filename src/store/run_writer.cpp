@@ -224,9 +224,8 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   RunWriter writer(run, RunLock(run), calls);
   clean_up(run, calls);
   clean_up(writer.checkpoints(), calls);
-  const std::string aside = ".tmp-" + run.filename().string() + ".old-";  // of a killed set_aside()
-  for (const std::string& name : names_in(folder_of(run)))
-    if (name.starts_with(aside)) remove_tree(folder_of(run) / name, calls);
+  // Of a killed set_aside(). (The folder above may be one that this user cannot list or write.)
+  calls.remove_all((folder_of(run) / (".tmp-" + free_name(run).filename().string())).c_str());
   writer.free_links();
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
   writer.other_best_ = other_best(run);

@@ -6,6 +6,7 @@
 #include "base/input_file.h"
 #include "store/layout.h"
 #include "store/origin.h"
+#include "store/run_folder.h"
 #include "store/run_writer.h"
 
 namespace heed {
@@ -65,7 +66,7 @@ fs::path set_aside_of(const fs::path& run) {
   };
   const std::string own = begun(run), prefix = run.filename().string() + ".old-";
   fs::path newest;
-  for (const std::string& name : names_in(folder_of(run)))
+  for (const std::string& name : names_of_runs(folder_of(run), true))
     if (name.starts_with(prefix) && !own.empty() && begun(run.parent_path() / name) == own &&
         (newest.empty() || name.size() >= newest.filename().string().size()))
       newest = run.parent_path() / name;

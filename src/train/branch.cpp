@@ -35,9 +35,14 @@ NewestCheckpoint beginning_of(const ResumeRequest& r) {
   if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run.folder))
     throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
                                          quoted_path(r.run.folder)));
-  if (!chosen.has_training())
+  // Another, such as one that an earlier version kept when the run got another end, may be of
+  // steps whose lines are gone.
+  const bool of_step = checkpoint_name(chosen.folder()) == step_folder_name(chosen.state().step);
+  if (!of_step || !chosen.has_training())
     throw Error(Exit::usage,
-                chosen.folder().string() + " has no optimizer state, so it cannot be continued.",
+                fmt::format("{} {}, so it cannot be continued.", chosen.folder().string(),
+                            chosen.has_training() ? "is not of a step of the run"
+                                                  : "has no optimizer state"),
                 "--checkpoint step-N");
   return {std::move(chosen), {}};
 }

@@ -11,6 +11,7 @@
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/origin.h"
+#include "store/run_folder.h"
 #include "store/set_aside.h"
 #include "train/prepared_run.h"
 
@@ -79,11 +80,14 @@ void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& ru
 
 // Leaves the run as it is beside itself, and takes it back to where its training begins.
 void go_back(const Beginning& b, RunWriter& run, Log& log) {
+  run.finish_save(b.back_from, 0);  // the copy has the right links, even if this is a second try
   fs::path aside;
   try {
     aside = set_aside(run.path());
   } catch (const Error& e) {
-    throw e.as(Exit::store, "--branch DIR, which leaves the run where it is");
+    throw e.as(Exit::store,
+               fmt::format("--branch DIR --checkpoint {}, which leaves the run as it is",
+                           step_folder_name(b.steps_done())));
   }
   log.info(
       fmt::format("back from step {} to step {}, where the rate had not begun to fall; now it "

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,20 +30,25 @@ std::string error_of(Action action, Exit exit = Exit::store) {
   return "";
 }
 
-// Whether a fact stands in a text, and not as a part of a longer word or number.
-inline bool stands_in(std::string_view text, std::string_view fact) {
-  const auto joins = [](char left, char right) {
-    const auto in_word = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    };
-    return in_word(left) && in_word(right);
+// Whether a word or a number (1,500 or 0.1 or 1e-4 or -1) goes on across this place of a text.
+inline bool goes_on(std::string_view text, std::size_t at) {
+  const auto near = [&](std::ptrdiff_t i) {  // '\0' beyond the ends
+    const std::size_t place = at + static_cast<std::size_t>(i);
+    return place < text.size() ? static_cast<unsigned char>(text[place]) : '\0';
   };
-  for (std::size_t at = 0; (at = text.find(fact, at)) != text.npos; ++at) {
-    const std::size_t end = at + fact.size();
-    if ((at == 0 || !joins(text[at - 1], fact.front())) &&
-        (end == text.size() || !joins(fact.back(), text[end])))
-      return true;
-  }
+  const auto word = [&](std::ptrdiff_t i) { return std::isalnum(near(i)) || near(i) == '_'; };
+  const auto digit = [&](std::ptrdiff_t i) { return std::isdigit(near(i)) != 0; };
+  const auto point = [&](std::ptrdiff_t i) { return near(i) == '.' || near(i) == ','; };
+  const bool sign = near(-1) == '-' && (!word(-2) || (near(-2) == 'e' && digit(-3)));
+  return (word(-1) && word(0)) || (digit(-2) && point(-1) && digit(0)) ||
+         (digit(-1) && point(0) && digit(1)) || (sign && digit(0));
+}
+
+// Whether a fact, which is not empty, stands in a text, and not as a part of a longer word or
+// number.
+inline bool stands_in(std::string_view text, std::string_view fact) {
+  for (std::size_t at = 0; !fact.empty() && (at = text.find(fact, at)) != text.npos; ++at)
+    if (!goes_on(text, at) && !goes_on(text, at + fact.size())) return true;
   return false;
 }
 

@@ -133,7 +133,10 @@ class Branch(RunsTest):
         self.check("average", "fallen", "--last", 2)
         self.branch("--max-steps", 20, "--checkpoint", "step-7", run="no", status=4, facts="step-7")
         self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "average-88-90",
-                   status=2, facts=())
+                   status=2, facts=["average-88-90", "--checkpoint step-N"])
+        shutil.copytree(self.checkpoints("fallen") / "step-00000080", self.checkpoints("fallen") / "kept-00000080")
+        self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "kept-00000080",
+                   status=2, facts=["kept-00000080", "--checkpoint step-N"])
         self.branch("--max-steps", 20, "--checkpoint", self.checkpoints("fallen") / "step-00000012", run="no", status=2,
                     facts="stem")
         self.check("resume", "stem", "--checkpoint", "last", status=2, facts="--branch")
@@ -162,7 +165,7 @@ class Branch(RunsTest):
             r = subprocess.run([HEED, "resume", ".", "--branch", inside, "--max-steps", "20"], capture_output=True,
                                text=True, cwd=self.folder / "stem")
             self.assertEqual((r.returncode, "overlap" in r.stderr), (2, True), r.stderr)
-        self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, facts="--branch")
+        self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, facts=["--branch", "heed resume --help"])
         self.check("resume", "stem", "--force", status=2, facts="--branch")
         self.assertEqual(self.traces(), before)
         self.branch("--max-steps", 20, "--force")

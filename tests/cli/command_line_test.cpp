@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -43,18 +44,18 @@ TEST(CommandLine, VersionNamesBuildCompilerAndBlas) {
 TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
   const std::pair<const char*, Facts> cases[] = {
       {"confg", {"confg", "config"}},
-      {"--nonsense", {"--nonsense"}},
+      {"--nonsense", {"heed --help"}},
       {"config", {"--schema", "--docs"}},
-      {"config --schema --docs", {"--schema", "--docs"}},
-      {"config --bad", {"--bad"}},
+      {"config --schema --docs", {"CONFIG", "--schema", "--docs"}},
+      {"config --bad", {"--bad", "heed config --help"}},
       {"config /nonexistent.json", {"/nonexistent.json", "No such file"}},
-      {"config a.json --set", {"--set"}},
+      {"config a.json --set", {"--set", "a.b=value"}},
       {"sample run --temprature 0.3", {"--temprature", "--temperature"}},
-      {"sample run --top=3", {"--top=3", "--top-"}},
-      {"evaluate run another", {"another"}},
-      {"evaluate run -- --foo", {"--foo"}},
+      {"sample run --top=3", {"--top=3", "--top-k", "--top-p"}},
+      {"evaluate run another", {"another", "heed evaluate --help"}},
+      {"evaluate run -- --foo", {"--foo", "heed evaluate --help"}},
       {"eval run", {"eval", "evaluate"}},
-      {"train.py a.txt", {"train.py", "train"}},
+      {"train.py a.txt", {"train.py", "\"train\""}},
       {"train a.json --lr 1e-3", {"--lr", "--set optimizer.learning_rate=1e-3"}},
       {"train a.json --max-iters=9", {"--set train.max_steps=9"}},
       {"train a.json --batch-size 12", {"--set train.batch_tokens=VALUE"}},
@@ -62,7 +63,7 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"train a.txt --minutes five", {"--minutes", "0.001", "1000000"}},
       {"train a.txt --threads 1.5", {"--threads", "0", "1024"}},
       {"attend run --layer -1", {"--layer", "0", "-1"}},
-      {"sample run --top-p high", {"--top-p"}},
+      {"sample run --top-p high", {"--top-p", "heed sample --help"}},
       {"sample run --top-p 0", {"--top-p", "0", "1"}},
       {"sample run --top-p nan", {"--top-p", "0", "1"}},
       {"sample run --temperature -1", {"--temperature", "0"}},
@@ -73,10 +74,10 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"sample run --repetition-penalty 0", {"--repetition-penalty", "0.01"}},
       {"translate run --length-penalty nan", {"--length-penalty", "0", "10"}},
       {"evaluate run --length-penalty 11", {"--length-penalty", "0", "10"}},
-      {"evaluate run -", {"-"}},
+      {"evaluate run -", {"heed evaluate --help"}},
       {"train a.json --d-model", {"--set model.d_model=VALUE"}},
       {"train a.json --output-dir x", {"--output-dir", "--run"}},
-      {"train a.json --device cuda", {"--device"}},
+      {"train a.json --device cuda", {"--device", "CPU"}},
       {"sample run --length 5", {"--length", "--max-tokens"}},
       {"sample --model run", {"--model", "RUN"}},
       {"sample run --prompt text", {"TEXT", "--file"}},
@@ -89,7 +90,7 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
       {"report run --out a.html", {"--out", "--html"}},
       {"attend run --output a.html", {"--output", "--html"}},
       {"tokenize run --source", {"--side"}},
-      {"inspect run --lr 1", {"--lr"}},
+      {"inspect run --lr 1", {"--lr", "heed inspect --help"}},
   };
   const TemporaryFolder folder;
   const std::string printed = folder.path() / "stdout";
@@ -99,6 +100,9 @@ TEST(CommandLine, MistakesAreUsageErrorsOnStandardError) {
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.out, StartsWith("heed: error: "));
     expect_facts(result.out, facts);
+    EXPECT_FALSE(std::ranges::all_of(facts, [&](const auto& fact) {
+      return stands_in(args, fact);
+    })) << "what was typed proves nothing";
     EXPECT_EQ(std::filesystem::file_size(printed), 0u);
   }
 }

@@ -166,7 +166,7 @@ class Corners(RunsTest):
         self.train(config, "run", "--set", "train.max_steps=null", "--stop-at", 3, status=2,
                    facts=["10,000,000", "optimizer.schedule", "cosine", "optimizer.decay_steps"])
         self.train(config, "run", "--set", "train.max_steps=null", "--stop-at", 3, "--set",
-                   "optimizer.schedule=inverse_sqrt", facts=())
+                   "optimizer.schedule=inverse_sqrt", facts=said("saved", 3))
 
     def test_training_stops_when_its_time_is_up_and_can_be_resumed(self):
         config = self.config(train__max_steps=0, train__max_minutes=0.04, train__eval_every=0)
@@ -203,7 +203,7 @@ class Corners(RunsTest):
 
     def test_a_plan_that_does_not_fit_writes_nothing(self):
         self.train(self.config(model__d_model=20000, model__d_ff=80000, model__encoder_layers=60),
-                   status=7, facts=())
+                   status=7, facts="memory")
         self.assertFalse((self.folder / "run").exists())
         # Long examples matter, not only parameters.
         (self.folder / "a.txt").write_text(text(300000))

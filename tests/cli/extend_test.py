@@ -3,9 +3,12 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import unittest
 
-from runs import RunsTest, said, text
+from runs import HEED, Result, RunsTest, said, text
+
+NOBODY = 65534
 
 # A run of a text; with 20 steps its rate falls from step 16 on.
 TINY = ["--threads", 1, *(x for s in (
@@ -126,7 +129,7 @@ class Extend(RunsTest):
         self.assertEqual(end, 20 + max(1, round(steps)))
         self.equals_a_run_planned_so("run", end)
         self.resume("run", "--minutes", 1, "--more", 2, status=2)
-        self.resume("run", "--minutes", 0, status=2, facts="--minutes")
+        self.resume("run", "--minutes", 0, status=2, facts=["--minutes", "0.001"])
 
     def test_the_end_in_epochs_is_reached_and_can_be_moved(self):
         r = self.start(end="train.max_epochs=1")
@@ -170,6 +173,31 @@ class Extend(RunsTest):
         self.train(self.config(optimizer__schedule=schedule, train__max_steps=0, train__max_epochs=1), schedule + "e")
         self.resume(schedule + "e", facts=["--more", "optimizer.min_learning_rate"])
         self.resume(schedule + "e", "--set", "train.max_epochs=2", status=2, facts="optimizer.min_learning_rate")
+
+    def test_where_no_copy_can_be_made_the_run_stays_and_a_branch_is_proposed(self):
+        """And a run is resumed even in a folder that its user can neither write nor list."""
+        closed, heed = self.folder / "closed", shutil.copy(HEED, self.folder / "heed")
+        closed.mkdir()
+        self.start("closed/run")
+        for path in (self.folder, *self.folder.rglob("*")) if os.getuid() == 0 else ():
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        as_user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
+        def run(*args):
+            return Result(subprocess.run([heed, "resume", "closed/run", *args], capture_output=True, text=True, cwd=self.folder, **as_user))
+        before = self.snapshot("closed/run")
+        for mode in (0o555, 0o111):
+            closed.chmod(mode)
+            r = run("--more", "10")
+            self.assertEqual(r.status, 4, r.err)
+            self.tells(r.err, ["Permission denied", "--branch DIR --checkpoint step-00000016"])
+            self.assertEqual(self.snapshot("closed/run"), before)
+            r = run("--set", "train.patience=5")
+            self.assertEqual(r.status, 0, r.err)
+            self.tells(r.err, said("already", 20))
+        closed.chmod(0o755)
+        self.assertEqual(os.listdir(closed), ["run"])
+        r = run("--more", "10", "--branch", "branch", "--checkpoint", "step-00000016", "--stop-at", "17")
+        self.assertEqual(r.status, 0, r.err)
 
     def test_a_refusal_names_the_key_that_was_given(self):
         self.start()

@@ -46,7 +46,7 @@ class InitFrom(RunsTest):
                                      ("tokenizer.type=bpe", 'tokenizer.type is "char" there and "bpe" here')):
                     r = self.check(*args, "--run", "no", "--set", change, status=2)
                     self.assertIn(said, r.err.splitlines()[0])
-                self.check(*args, "--run", "no", "--like", "gpt", status=2, facts="--like")
+                self.check(*args, "--run", "no", "--like", "gpt", status=2, facts=["--like", "one of them"])
         self.train(self.config(family="seq2seq", train__max_steps=2), "pairs")
         self.check("train", "more.txt", "--init-from", "pairs", status=2, facts=["--init-from pairs", "data.pairs"])
         self.assertFalse((self.folder / "no").exists())

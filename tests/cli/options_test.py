@@ -1,9 +1,13 @@
 """Options and output that several commands have in common: help, --json of train, resume and bench, ranges."""
 import json
+import re
 import shutil
 import unittest
+from pathlib import Path
 
 from runs import SMALL, RunsTest, text
+
+HELP = Path(__file__).resolve().parents[2] / "src" / "cli" / "help"
 
 COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill", "inspect", "tokenize", "gradcheck",
             "average", "bench", "attend", "ablate", "neighbors", "report", "verify", "config")
@@ -25,6 +29,22 @@ class Options(RunsTest):
                 self.assertNotIn("(default 0)", shown.replace("all cores (default 0)", ""))
             if command == "attend":
                 self.assertIn("lines of --file (default all)", " ".join(shown.split()))
+
+    def test_each_help_text_belongs_to_a_command_and_names_options_that_exist(self):
+        shown = {}
+        def options_of(command):
+            if command not in shown:
+                shown[command] = " ".join(self.heed(command, "--help").out.split())
+            return set(re.findall(r"--[a-z][a-z-]*", shown[command].split(texts.get(command, "\0"))[0]))
+        texts = {path.stem: " ".join(path.read_text().split()) for path in HELP.glob("*.txt")}
+        self.assertGreater(len(texts), 10)
+        for command, words in texts.items():
+            with self.subTest(command):
+                known = options_of(command)
+                self.assertIn(words, shown[command])
+                for other in set(re.findall(r"heed ([a-z]+)", words)):
+                    known |= options_of(other)
+                self.assertEqual(set(re.findall(r"--[a-z][a-z-]*", words)) - known, set())
 
     def test_0_steps_are_refused_with_the_range(self):
         c = self.config()

@@ -75,7 +75,7 @@ class OwnText(RunsTest):
         r = subprocess.run([HEED, "train", "-", "--run", "bad", "--set", "tokenizer.type=char"],
                            input=b"caf\xe9", capture_output=True, cwd=self.folder)
         self.tells(r.stderr.decode(errors="replace"), ["standard input:1", "UTF-8"])
-        self.check("train", "-", status=DATA, facts=())
+        self.check("train", "-", status=DATA, facts="standard input")
         for command in (["train", "-", "a.txt"], ["init", "-"]):
             self.check(*command, status=USAGE, facts="heed train")
 
@@ -111,7 +111,7 @@ class OwnText(RunsTest):
             frames = [json.loads(line) for line in (self.folder / run / "film.jsonl").read_text().splitlines()][1:]
             best, = (frame for frame in frames if frame["step"] == self.link("best", run))
             self.assertEqual(filled.splitlines()[0], "  | " + best["filled"].splitlines()[0])
-        self.start("mine.txt", "--like", "gtp", status=USAGE, facts="--like")
+        self.start("mine.txt", "--like", "gtp", status=USAGE, facts=["--like", "prefix_lm"])
 
     def test_texts_of_every_kind_train(self):
         for name, content, tokenizer in [
@@ -170,7 +170,7 @@ class OwnText(RunsTest):
         r = self.start("mine.txt", "--set", "train.max_epochs=1", "--run", "first")
         self.assertRegex(r.err, r"stays until step [1-9]\d*, falls to [0-9.]+ at step [1-9]")  # not straight after the warm-up
         self.tells(r.err, "1 times")
-        self.start("mine.txt", "--run", "part", "--set", "train.max_steps=1", facts=())
+        self.start("mine.txt", "--run", "part", "--set", "train.max_steps=1", facts=said("finished", 1))
         self.start("mine.txt", "--init-from", "first", "--stop-at", 1, facts=["--run", "runs/mine-again", "--init-from"])
         self.assertNotIn("tokens: ", (self.folder / "runs/mine/train.log").read_text())
         self.start("mine.txt", "--set", "optimizer.type=adam", "--stop-at", 1, "--run", "adam")
@@ -201,10 +201,10 @@ class OwnText(RunsTest):
             (["quickstart.json"], USAGE, ["quickstart.json"]),
             (["mine.txt", config], USAGE, ["c.json"]),
             ([config, "--minutes", 3], USAGE, ["--minutes", "train.max_minutes"]),
-            ([config, "--like", "gpt"], USAGE, ["--like"]),
+            ([config, "--like", "gpt"], USAGE, ["--like", "c.json"]),
             (["joey.yaml"], USAGE, ["heed init", "heed train - < joey.yaml"]),
             (["list.json"], USAGE, ["list.json", "heed train - < list.json"]),
-            (["mine.txt", "--minutes", 0], USAGE, ["--minutes"]),
+            (["mine.txt", "--minutes", 0], USAGE, ["--minutes", "0.001"]),
         ]:
             with self.subTest(args=args):
                 self.check("train", *args, status=status, facts=facts)

@@ -34,16 +34,16 @@ class Refusals(RunsTest):
     def test_one_end_one_seed_one_folder(self):
         self.check("resume", self.folder / "run", "--more", 3, "--set", "train.max_steps=300", status=USAGE,
                    facts=["--more", "--set", "train.max_steps"])
-        self.check("sample", "run", "the", "--seed", 1, "--seed", 2, status=USAGE, facts="--seed")
-        self.check("train", self.config(), "--run", "", status=USAGE, facts="--run")
+        self.check("sample", "run", "the", "--seed", 1, "--seed", 2, status=USAGE, facts=["--seed", "heed sample --help"])
+        self.check("train", self.config(), "--run", "", status=USAGE, facts=["--run", "heed train --help"])
         for args in (["evaluate", "run", "--file"], ["score", "run", "--file"], ["train"], ["init"]):
-            self.check(*args, "", status=USAGE, facts=args[-1] if args[-1] == "--file" else ())
+            self.check(*args, "", status=USAGE, facts=f"heed {args[0]} --help")
 
     def test_a_path_that_looks_like_an_option(self):
         (self.folder / "-dash.txt").write_text("the river " * 50)
         for args in (["train", "-dash.txt"], ["init", "-dash.txt"], ["score", "run", "the", "-dash.txt"]):
             self.check(*args, status=USAGE, facts="./-dash.txt")
-        self.check("train", self.config(), "--init-from", "", status=USAGE, facts="--init-from")
+        self.check("train", self.config(), "--init-from", "", status=USAGE, facts=["--init-from", "heed train --help"])
 
     def test_models_of_other_programs(self):
         for name, files in (("hf", ["pytorch_model.bin", "config.json"]), ("new", ["model.safetensors", "generation_config.json"])):

@@ -52,7 +52,7 @@ class OddRunsTest(ReportsTest):
         self.assertIn('"learning_rate": 10000', data["config"])
         for name in ("metrics.jsonl", "film.jsonl"):
             (self.folder / "run" / name).unlink()
-        self.report(status=4, facts=())
+        self.report(status=4, facts=str(self.folder / "run"))
 
     def test_long_runs_keep_spikes_and_their_best(self):
         self.train(self.config(train__max_steps=700, train__log_every=1, train__eval_every=1, train__save_every=700,

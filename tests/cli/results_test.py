@@ -82,7 +82,7 @@ class Results(RunsTest):
             for file in ("run/config.json", "run/metrics.jsonl", "run/text.txt",
                          "run/checkpoints/last/model.safetensors",
                          "run/checkpoints/step-00000008/page.html"):
-                self.check(*command(file), status=USAGE, facts=())
+                self.check(*command(file), status=USAGE, facts=file)
         self.assertEqual(self.snapshot(), before)
         self.check("report", "run", "--html", "run/report.html")
         self.check("verify", "run")

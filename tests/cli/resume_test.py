@@ -24,8 +24,8 @@ class Resume(RunsTest):
         self.resume("run", "--more", 3, facts=said("changed", "train.max_steps", 8, 11))
         self.assertEqual(self.link("last"), 11)
         for bad in ("0", "-3", "x", "9223372036854775807"):
-            self.resume("run", "--more", bad, status=2, facts="--more")
-            self.resume("run", "--max-steps", bad, status=2, facts="--max-steps")
+            self.resume("run", "--more", bad, status=2, facts=["--more", "heed resume --help"])
+            self.resume("run", "--max-steps", bad, status=2, facts=["--max-steps", "heed resume --help"])
         self.resume("run", "--more", 1, "--max-steps", 30, status=2)
         self.assertEqual(self.link("last"), 11)
 

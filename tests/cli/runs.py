@@ -32,10 +32,19 @@ def said(which, *values):
     return (first + "".join(f"{value}{part}" for value, part in zip(values, parts))).strip()
 
 
+def goes_on(text, at):
+    """Whether a word or a number (1,500 or 0.1 or 1e-4 or -1) goes on across this place of a text."""
+    before, after = text[max(0, at - 3):at], text[at:at + 2]
+    return (re.search(r"\w\Z", before) and re.match(r"\w", after) or
+            re.search(r"(\d[.,]|\de-|(^|\W)-)\Z", before) and re.match(r"\d", after) or
+            re.search(r"\d\Z", before) and re.match(r"[.,]\d", after))
+
+
 def stands_in(text, fact):
     """Whether a fact stands in a text, and not as a part of a longer word or number."""
-    before = r"\b" if re.match(r"\w", fact) else ""
-    return re.search(before + re.escape(fact) + (r"\b" if re.search(r"\w$", fact) else ""), text) is not None
+    assert fact, "an empty fact stands in every text"
+    places = [found.start() for found in re.finditer(f"(?={re.escape(fact)})", text)]
+    return any(not goes_on(text, at) and not goes_on(text, at + len(fact)) for at in places)
 
 
 def text(n, seed=1):
@@ -129,6 +138,9 @@ class RunsTest(unittest.TestCase):
         self.assertEqual(r.status, status, f"heed {' '.join(map(str, args))}\n{r.err}")
         self.tells(r.err, facts)
         if status not in (0, 130, 143):
+            typed, options = " ".join(map(str, args)), [facts] if isinstance(facts, str) else facts
+            self.assertFalse(options and all(f.startswith("-") and stands_in(typed, f) for f in options),
+                             f"options that were typed prove nothing: {facts}")
             self.assertIn("heed: error: ", r.err)
             self.assertNotIn("terminate called", r.err)
         return r

@@ -83,9 +83,9 @@ class Sample(RunsTest):
         self.check("sample", "run", "--file", "none", status=3, facts=["none", "No such file or directory"])
 
     def test_impossible_options_are_named(self):
-        self.check("sample", "run", "--seed", -1, status=2, facts="--seed")
-        self.check("sample", "run", "--stop", "", status=2, facts="--stop")
-        self.check("sample", "run", "--repetition-penalty", 1e-39, status=2, facts="--repetition-penalty")
+        self.check("sample", "run", "--seed", -1, status=2, facts=["--seed", "0"])
+        self.check("sample", "run", "--stop", "", status=2, facts=["--stop", "heed sample --help"])
+        self.check("sample", "run", "--repetition-penalty", 1e-39, status=2, facts=["--repetition-penalty", "0.01"])
 
     def test_a_tiny_temperature_is_greedy(self):
         greedy = self.out(*ARGS, "--temperature", 0)

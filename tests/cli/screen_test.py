@@ -58,7 +58,7 @@ class Screen(RunsTest):
             self.assertEqual(len(rows), 2 + len("the old mill"))
 
     def test_a_missing_value_is_asked_for_in_words(self):
-        self.check("resume", "run", "--more", status=2, facts="--more")
+        self.check("resume", "run", "--more", status=2, facts=["--more", "--set train.patience=0"])
         self.check("sample", "run", "-s", 3, status=2, facts=["--stop", "--seed"])
         self.check("train", "a.txt", "--resume", status=2, facts="RUN")
         self.check("train", self.config(), "--layers", 3, status=2, facts="--set model.decoder_layers=3")

@@ -6,6 +6,9 @@
 //   STORM_GRAVE  a folder for hard links to what is removed or replaced: NUMBER
 //   STORM_KILL   the number of a call; STORM_HOW: 0 before, 1 in the middle (half a write), 2 after it
 //   STORM_FAULT  the probability that a call fails, STORM_SEED its draws
+//   STORM_FAIL   the number of the one call that fails (0: none), STORM_ERROR which of its errors
+//
+// Calls that read or close have a number only where calls may fail.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,8 +26,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char root[PATH_MAX], grave[PATH_MAX];
 static int log_fd = -1;
-static long number, kill_at = -1;
-static int how;
+static long number, kill_at = -1, fail_at = -1;
+static int how, which;
 static double fault;
 static unsigned short draws[3];
 
@@ -38,6 +41,8 @@ __attribute__((constructor)) static void begin(void) {
   if ((text = getenv("STORM_HOW")) != NULL) how = atoi(text);
   if ((text = getenv("STORM_FAULT")) != NULL) fault = atof(text);
   if ((text = getenv("STORM_SEED")) != NULL) draws[0] = (unsigned short)atoi(text);
+  if ((text = getenv("STORM_FAIL")) != NULL) fail_at = atol(text);
+  if ((text = getenv("STORM_ERROR")) != NULL) which = atoi(text);
   REAL(open);
   if ((text = getenv("STORM_LOG")) != NULL)
     log_fd = real_open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -80,11 +85,14 @@ static void die(void) {
   for (;;) pause();
 }
 
+static int may_fail(void) { return fault > 0 || fail_at >= 0; }
+
 // Before a call: its number, and 0 or the error that it fails with.
 static long enter(const int* errors, int count, int* error) {
   pthread_mutex_lock(&lock);
   const long me = ++number;
-  *error = fault > 0 && count > 0 && erand48(draws) < fault ? errors[nrand48(draws) % count] : 0;
+  *error = fault > 0 && erand48(draws) < fault ? errors[nrand48(draws) % count] : 0;
+  if (me == fail_at) *error = errors[which % count];
   if (me == kill_at && how == 0) die();
   return me;
 }
@@ -131,7 +139,10 @@ static int opened(const char* path, int flags, mode_t mode) {
   const ino_t before = inode_of(name);
   const int fd = error ? -1 : real_open(path, flags, mode);
   if (error) errno = error;
-  const char* call = before == 0 ? "create" : flags & O_TRUNC ? "truncate" : "open";
+  const char* call = before == 0                       ? "create"
+                     : flags & O_TRUNC                 ? "truncate"
+                     : (flags & O_ACCMODE) == O_RDONLY ? "look"
+                                                       : "open";
   leave(me, fd >= 0, call, inode_of(name), fd >= 0 ? size_of(fd) : 0, name, "");
   return fd;
 }
@@ -167,7 +178,7 @@ ssize_t write(int fd, const void* bytes, size_t size) {
 ssize_t read(int fd, void* bytes, size_t size) {
   REAL(read);
   char name[PATH_MAX];
-  if (fault == 0 || !inside_file(fd, name)) return real_read(fd, bytes, size);
+  if (!may_fail() || !inside_file(fd, name)) return real_read(fd, bytes, size);
   static const int errors[] = {EIO, EINTR, -1, -1};
   int error;
   const long me = enter(errors, 4, &error);
@@ -192,7 +203,7 @@ int fsync(int fd) {
 int close(int fd) {
   REAL(close);
   char name[PATH_MAX];
-  if (fault == 0 || !inside_file(fd, name)) return real_close(fd);
+  if (!may_fail() || !inside_file(fd, name)) return real_close(fd);
   static const int errors[] = {EIO};
   int error;
   const long me = enter(errors, 1, &error);
@@ -241,6 +252,19 @@ int symlink(const char* target, const char* path) {
   return done;
 }
 
+int link(const char* file, const char* path) {
+  REAL(link);
+  char name[PATH_MAX];
+  if (!inside(AT_FDCWD, path, name)) return real_link(file, path);
+  static const int errors[] = {EXDEV, EIO, ENOSPC};
+  int error;
+  const long me = enter(errors, 3, &error);
+  const int done = error ? -1 : real_link(file, path);
+  if (error) errno = error;
+  leave(me, done == 0, "link", 0, 0, name, file);
+  return done;
+}
+
 int rename(const char* from, const char* to) {
   REAL(rename);
   char one[PATH_MAX], other[PATH_MAX];
@@ -270,9 +294,15 @@ static int removed(int folder, const char* path, int flags) {
   leave(me, done == 0, flags & AT_REMOVEDIR ? "rmdir" : "unlink", 0, 0, name, "");
   return done;
 }
-int unlinkat(int folder, const char* path, int flags) { return removed(folder, path, flags); }
-int unlink(const char* path) { return removed(AT_FDCWD, path, 0); }
-int rmdir(const char* path) { return removed(AT_FDCWD, path, AT_REMOVEDIR); }
+int unlinkat(int folder, const char* path, int flags) {
+  return removed(folder, path, flags);
+}
+int unlink(const char* path) {
+  return removed(AT_FDCWD, path, 0);
+}
+int rmdir(const char* path) {
+  return removed(AT_FDCWD, path, AT_REMOVEDIR);
+}
 int remove(const char* path) {
   struct stat s;
   const int folder = lstat(path, &s) == 0 && S_ISDIR(s.st_mode);

@@ -55,32 +55,37 @@ class Finding(Exception):
 class Crashes:
     """One config, trained again and again in folder/root from the texts in folder/texts."""
 
-    def __init__(self, heed, calls, folder, config, draw):
+    def __init__(self, heed, calls, folder, name, config, draw):
         self.heed, self.calls, self.draw = heed, calls, draw
-        self.folder, self.name = Path(folder), config
-        (self.folder / "texts" / "c.json").write_text(CONFIGS[config])
+        self.folder, self.name = Path(folder), name
+        (self.folder / "texts" / "c.json").write_text(config)
         self.root, self.grave, self.log = (self.folder / n for n in ("root", "grave", "log"))
         self.reference = self.folder / "reference"
         self.options = []
         self.clear()
         self.begin = ["train", self.root / "c.json", "--run", self.root / "run"]
-        if config in INIT_FROM + BRANCHED:
-            first = self.run("train", self.root / "c.json", "--run", self.folder / "texts" / "first", "--stop-at",
-                             2 if config in INIT_FROM else 15)
-            if first.returncode != 0:
-                raise Finding(f"{config} does not train: {first.stderr}")
-            if config in INIT_FROM:
-                self.options = ["--init-from", self.root / "first"]
-            else:
-                self.begin = ["resume", self.root / "first", "--branch", self.root / "run"]
-            self.clear()
+        self.prepare()
         done = self.start(STORM_LOG=self.log)
         if done.returncode != 0:
-            raise Finding(f"{config} does not train: {done.stderr}")
+            raise Finding(f"{name} does not train: {done.stderr}")
         calls_made = power_cut.read_log(self.log)
         self.last_call = max(c.number for c in calls_made)
         self.rare_calls = [c.number for c in calls_made if c.name != "write"]
-        (self.root / "run").rename(self.reference)
+        shutil.copytree(self.root / "run", self.reference, symlinks=True)
+
+    def prepare(self):
+        """What must be there before the training that is stormed."""
+        if self.name not in INIT_FROM + BRANCHED:
+            return
+        first = self.run("train", self.root / "c.json", "--run", self.folder / "texts" / "first", "--stop-at",
+                         2 if self.name in INIT_FROM else 15)
+        if first.returncode != 0:
+            raise Finding(f"{self.name} does not train: {first.stderr}")
+        if self.name in INIT_FROM:
+            self.options = ["--init-from", self.root / "first"]
+        else:
+            self.begin = ["resume", self.root / "first", "--branch", self.root / "run"]
+        self.clear()
 
     def run(self, *arguments, **environment):
         env = {**os.environ, "LD_PRELOAD": str(self.calls), "STORM_ROOT": str(self.root),

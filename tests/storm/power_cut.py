@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-NAMES = ("create", "mkdir", "symlink", "rename", "unlink", "rmdir")
+NAMES = ("create", "mkdir", "symlink", "link", "rename", "unlink", "rmdir")
 
 
 class Call:
@@ -42,7 +42,7 @@ def undo(call, path, other, grave):
         os.unlink(path)
     elif call.name == "mkdir":
         shutil.rmtree(path, ignore_errors=True)
-    elif call.name == "symlink" and os.path.lexists(path):
+    elif call.name in ("symlink", "link") and os.path.lexists(path):
         os.unlink(path)
     elif call.name == "rename" and os.path.lexists(other):
         os.rename(other, path)
