@@ -25,7 +25,10 @@ function entropyCharts(entropy) {
 function drawLearning() {
   const last = data.learning.at(-1);
   if (!last) {
-    $("learning").append(element("p", {}, "This run has no learning record."));
+    for (const place of ["learning", "matrices"]) {
+      $(place).remove();
+      find(`nav a[href="#${place}"]`).remove();
+    }
     return;
   }
   const details = (open, title, body) =>

@@ -2,6 +2,32 @@
 
 const { train, valid } = data;
 const stepName = (step) => (step === 0 ? "before training" : "step " + step);
+const config = JSON.parse(data.config), objective = config.objective.type;
+
+// What it learnt, for somebody who has never seen such a page.
+function lede() {
+  const files = (...keys) => keys.flatMap((key) => config.data[key] || []);
+  const named = (all) => (all.length > 3 ? all.length + " files" : all.map((file) => file.split("/").pop()).join(" and "));
+  const text = `text like that of ${named(files("train"))}`;
+  const task = { causal_lm: `to continue ${text}`, prefix_lm: `to write what follows in ${text}`,
+    masked_lm: `to fill in words that are hidden in ${text}`, span_corruption: `to fill in pieces that are missing in ${text}`,
+    seq2seq: `to turn one line into another, as in ${named(files("source", "target", "pairs"))}` }[objective] ?? "from " + text;
+  return `This model learnt ${task}.` +
+    (data.frames.length > 0 ? " Press Play to see how: what it writes, and where it looks, step by step." : "");
+}
+
+// Buttons that move the film, or choose a head.
+function mover(words, move) {
+  const button = element("button", { type: "button", class: "move" }, words);
+  button.addEventListener("click", () => { play(false); move(); });
+  return button;
+}
+const nearest = (step) => data.frames.reduce((best, f, i) =>
+  (Math.abs(f.step - step) < Math.abs(data.frames[best].step - step) ? i : best), 0);
+const stepButton = (step, words = stepName(step)) =>
+  data.frames.length > 0 ? mover(words, () => chooseFrame(nearest(step))) : words;
+// A text in which each "step 64" is a button.
+const withSteps = (text) => text.split(/(\bstep \d+)/).map((part, i) => (i % 2 ? stepButton(Number(part.slice(5)), part) : part));
 
 function about() {
   const count = (n) => n.toLocaleString("en");
@@ -21,14 +47,15 @@ const same = (x) => x;
 const line = (name, curves, key, of = same) =>
   ({ name, points: curves.steps.map((step, i) => [step, of(curves[key][i])]) });
 
-// The losses of training and of held-out text. The frames know those before the first line of the log;
-// at step 0, that of the text which they show.
+// The losses of training and of held-out text. The frames know those of single steps before the first line of the log:
+// they stand for its mean.
+const early = data.frames.filter((f) => f.step > 0 && f.step < (train.steps[0] ?? Infinity) && f.train_loss !== null);
 function losses(of = same) {
-  const [training, held] = [line("training", train, "loss", of), line("held out", valid, "loss", of)];
-  const begin = data.frames.filter((f) => f.step < (train.steps[0] ?? Infinity));
-  training.points.unshift(...begin.map((f) => [f.step, of(f.step === 0 ? f.probe_loss : f.train_loss)]));
-  return [training, held];
+  const means = trainingPoints(train).slice(early.length > 0 ? 1 : 0);
+  return [{ name: "training", points: [...early.map((f) => [f.step, f.train_loss]), ...means].map(([x, y, what]) => [x, of(y), what]) },
+    line("held out", valid, "loss", of)];
 }
+const filmed = () => data.frames.map((f) => [f.step, f.loss ?? (early.includes(f) ? f.train_loss : NaN)]);
 
 // Yardsticks, simpler methods on the same text: lines in the loss chart, and a table.
 
@@ -58,7 +85,7 @@ function drawCurves() {
   const fromZero = { fromZero: true }, levels = yardsticks.map((y) => [y.name, y.nats_per_token ?? NaN]);
   if (levels.length === 0 && data.uniform > 0) levels.push(["uniform", data.uniform]);
   $("charts").replaceWith(charts(
-    chart("Loss (nats per token)", losses(), { levels }),
+    chart("Loss (nats per token)", losses(), { levels, frames: filmed() }),
     chart("Perplexity (logarithmic)", losses(perplexity), { logarithmic: true }),
     chart("Accuracy, held out", [line("", valid, "accuracy")], fromZero),
     chart(`${data.metric}, held out`, [line("", valid, "metric")], fromZero),
@@ -66,9 +93,9 @@ function drawCurves() {
     chart("Gradient norm", [line("", train, "gradient_norm")], fromZero),
     chart("Speed (tokens per second)", [line("", train, "tokens_per_second")], fromZero)));
   for (const text of [data.overfitting, data.training_loss_note])
-    if (text) $("remarks").append(element("p", {}, text[0].toUpperCase() + text.slice(1).replace(/[^.]$/, "$&.")));
+    if (text) $("remarks").append(element("p", {}, ...withSteps(text[0].toUpperCase() + text.slice(1).replace(/[^.]$/, "$&."))));
   drawYardsticks();
-  const rows = (name, curves) => spread(curves.steps.length, 60).map((i) => [name, curves.steps[i],
+  const rows = (name, curves) => spread(curves.steps.length, 60).map((i) => [name, stepsOf(curves, i),
     ...[curves.loss[i], perplexity(curves.loss[i]), curves.accuracy?.[i] ?? null, curves.learning_rate?.[i] ?? null,
       curves.gradient_norm?.[i] ?? null, curves.tokens_per_second?.[i] ?? null].map(short)]);
   find("#data-of-curves").append(numbers(
@@ -112,31 +139,52 @@ function startBar() {
 
 // The texts of each frame, on one line, with a sign for each line end. The text of the chosen frame is
 // large; all frames share one place, so that nothing moves while it plays.
+const oneLine = (text) => signs(text.replace(/\n+/g, " \n "));
+
+function promptOf(i) {
+  return [element("h3", { dir: "auto" }, oneLine(data.prompts[i]) || "(no prompt)"),
+    element("div", { class: "now" }, ...data.frames.map((f) => element("div", { dir: "auto" }, oneLine(f.written[i]))))];
+}
+
 function drawSamples() {
-  const oneLine = (text) => text.replace(/\n+/g, " ↵ ")
-    .replace(/[\0-\x1f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)));  // ␀, ␁, ...
   const row = (name, text) => [element("dt", {}, name), element("dd", { dir: "auto" }, oneLine(text))];
   const some = spread(data.frames.length, data.frames.length > 8 ? 4 : 8);
+  const first = objective === "seq2seq" && data.prompts.length > 1 ? 1 : 0;  // the one that the maps are about
   const sample = (prompt, i) => element("div", { class: "sample" },
-    element("h3", { dir: "auto" }, oneLine(prompt) || "(no prompt)"),
-    element("div", { class: "now" }, ...data.frames.map((f) => element("div", { dir: "auto" }, oneLine(f.written[i])))),
-    element("dl", {}, ...some.flatMap((n) => row(stepName(data.frames[n].step), data.frames[n].written[i])),
+    ...(i === first ? [element("h3", { dir: "auto" }, oneLine(prompt) || "(no prompt)")] : promptOf(i)),
+    element("dl", {}, ...some.flatMap((n) => row(stepButton(data.frames[n].step), data.frames[n].written[i])),
       ...row("reference", data.expected[i])));
-  $("samples").append(...(data.prompts.length > 0 ? data.prompts.map(sample) : [element("p", {}, "None.")]));
+  $("texts").append(...data.prompts.map(sample));
+  if (data.prompts.length === 0) return;
+  $("samples").append(...promptOf(first));
+  if (!objective.endsWith("lm") || objective === "masked_lm")  // there is one right answer
+    $("samples").append(element("p", {}, "Right: " + oneLine(data.expected[first])));
 }
 
 // Maps through training.
 
-// "decoder self-attention, layer 1, head 2: induction since step 300 (...)" for each head with a name.
-function namedHeads() {
-  const named = (f, h) => f.heads.find((x) => ["kind", "layer", "head", "name"].every((key) => x[key] === h[key]));
-  return frame().heads.map((h) => {
-    let first = at.frame;
-    while (first > 0 && named(data.frames[first - 1], h)) --first;
-    return element("li", {}, `${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name} since ` +
-      `${stepName(data.frames[first].step)} (${h.score.toFixed(2)} of the weight; untrained ${h.untrained.toFixed(2)}, on ` +
-      `keys in random order ${h.shuffled.toFixed(2)})`);
-  });
+const sameHead = (h) => (x) => ["kind", "layer", "head", "name"].every((key) => x[key] === h[key]);
+const gain = (h) => h.score - Math.max(h.untrained, h.shuffled);
+// Heads with a name, { h, first, last }: from which frame to which. Those that still have it come first, the surest before.
+const named = [];
+data.frames.forEach((f, i) => f.heads.forEach((h) => {
+  const known = named.find((other) => other.last === i - 1 && sameHead(h)(other.h));
+  if (known) Object.assign(known, { h, last: i });
+  else named.push({ h, first: i, last: i });
+}));
+named.sort((a, b) => b.last - a.last || gain(b.h) - gain(a.h));
+
+// "decoder self-attention, layer 1, head 2: induction since step 300 (...)"
+function namedHead({ h, first, last }) {
+  const step = (i) => stepButton(data.frames[i].step), end = data.frames.length - 1;
+  const show = () => {
+    const at = data.kinds.findIndex((k) => k.name === h.kind);
+    $("kinds").querySelectorAll("input")[at].checked = true;
+    choose({ kind: at, layer: h.layer, head: h.head, query: 0 });
+  };
+  return element("li", {}, mover(`${data.kinds.length > 1 ? names[h.kind] + ", " : ""}layer ${h.layer}, head ${h.head}: ${h.name}`, show),
+    last < end ? " from " : " since ", step(first), ...(last < end ? [" to ", step(last)] : []), ` (${h.score.toFixed(2)} of the weight; ` +
+    `untrained ${h.untrained.toFixed(2)}, on keys in random order ${h.shuffled.toFixed(2)})`);
 }
 
 // The losses and texts of the chosen frame.
@@ -145,13 +193,14 @@ function drawTexts() {
   $("step").value = at.frame;
   $("step-name").textContent = words;
   $("step").setAttribute("aria-valuetext", words);
+  markStep(frame().step);
   for (const texts of document.querySelectorAll(".now"))
     [...texts.children].forEach((text, i) => text.classList.toggle("chosen", i === at.frame));
 }
 
 function drawFrame() {
-  $("named").hidden = frame().heads.length === 0;
-  $("named-heads").replaceChildren(...namedHeads());
+  named.forEach(({ first, last }, i) =>
+    $("named-heads").children[i].classList.toggle("later", at.frame < first || at.frame > last));
   drawTexts();
   drawView(() => {}, ", " + stepName(frame().step));
 }
@@ -163,23 +212,45 @@ function chooseFrame(n) {
   else drawTexts();
 }
 
-function drawFrames() {
-  if (!haveMaps) $("maps-body").replaceChildren(element("p", {}, "None."));
-  if (data.frames.length === 0) {
-    $("bar").remove();
-    return;
-  }
-  startBar();
-  if (!haveMaps) return drawTexts();
+// The head to begin with: of the last kind that has a named one, the one whose name is surest; else the sharpest.
+function firstHead() {
+  const surest = [...frame().heads].sort((a, b) => gain(a) - gain(b));
+  for (const { kind, layer, head } of surest) data.first[kind] = { layer, head };
+  const last = data.kinds.findLastIndex((k) => surest.some((h) => h.kind === k.name));
+  if (last >= 0) at.kind = last;
   Object.assign(at, data.first[kind().name]);
-  startMaps(drawFrame);
+}
+
+// What there is nothing to show of goes, and with it the way to it.
+function without(...places) {
+  for (const place of places) {
+    $(place).remove();
+    find(`nav a[href="#${place}"]`)?.remove();
+  }
+}
+
+function drawFrames() {
+  if (data.frames.length === 0) return without("bar", "film", "texts", "about-points");
+  $("named").hidden = named.length === 0;
+  startBar();
+  onFilm.choose = (step) => chooseFrame(nearest(step));
+  $("curves").classList.add("moves");
+  if (haveMaps) {
+    $("named-heads").append(...named.map(namedHead));
+    firstHead();
+    startMaps(drawFrame);
+  } else {
+    without("maps", "head");
+    drawTexts();
+  }
 }
 
 document.title = $("title").textContent = "Report: " + data.run;
-$("about").textContent = about();
+$("lede").textContent = lede();
 $("notes").append(...data.notes.map((note) => element("li", {}, note)));
-drawCurves();
 drawSamples();
-drawFrames();
+drawCurves();
+$("about").append(...withSteps(about()));
 drawLearning();
+drawFrames();
 find("#config pre").textContent = data.config;
