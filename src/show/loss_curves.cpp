@@ -35,13 +35,30 @@ ShortJson columns(const std::vector<Event>& events, const Figures&... figures) {
   return table;
 }
 
+// Where the means of training begin, and how long it took. A process that resumes counts seconds
+// from 0.
+void add_spans(const std::vector<TrainEvent>& events, ShortJson& train) {
+  train["from"] = train["minutes"] = ShortJson::array();
+  std::int64_t from = 1;
+  double before = 0, last = 0;
+  for (const TrainEvent& event : events) {
+    if (event.seconds < last) before += last;
+    train["from"].push_back(from);
+    train["minutes"].push_back((before + event.seconds) / 60);
+    from = event.step + 1;
+    if (!std::isnan(event.seconds)) last = event.seconds;
+  }
+}
+
 }  // namespace
 
 ShortJson curves_json(const LoggedEvents& logged) {
-  return {{"train", columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
+  ShortJson train = columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
                             std::pair("learning_rate", &TrainEvent::learning_rate),
                             std::pair("loss", &TrainEvent::loss),
-                            std::pair("tokens_per_second", &TrainEvent::tokens_per_second))},
+                            std::pair("tokens_per_second", &TrainEvent::tokens_per_second));
+  add_spans(logged.train, train);
+  return {{"train", train},
           {"valid", columns(logged.valid, std::pair("accuracy", &ValidEvent::accuracy),
                             std::pair("bits_per_byte", &ValidEvent::bits_per_byte),
                             std::pair("loss", &ValidEvent::loss),
@@ -68,12 +85,12 @@ std::string overfitting(const LoggedEvents& logged) {
 std::string training_loss_note(const RunConfig& c) {
   std::string note =
       has_dropout(c.model)
-          ? "Training losses are measured with dropout, as means of the steps since "
-            "the last point; held-out losses are measured without it, so they can "
-            "be lower."
-          : "Training losses are means of the steps since the last point (before the "
-            "log's first line: of one step); held-out losses are those of the "
-            "weights at their step.";
+          ? "Training losses are measured with dropout; held-out losses are measured without it, so "
+            "they can be lower."
+          : "Held-out losses are those of the weights at their step.";
+  note +=
+      " A training loss is the mean over the steps since the log's line before, drawn in their "
+      "middle; those before the log's first line are of single steps.";
   if (c.train.ema_decay > 0)
     note += " Held-out losses are those of the averaged weights (train.ema_decay).";
   if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";

@@ -98,6 +98,7 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
   data["kinds"] = ShortJson(json_of(recorded.probe.kinds));
   data["prompts"] = recorded.probe.prompts;
   data["expected"] = recorded.probe.expected;
+  if (recorded.probe.follows) data["follows"] = *recorded.probe.follows;
   data["frames"] = ShortJson::array();
   for (const Frame& frame : recorded.frames) {
     const bool has_maps = !frame.weights.empty();
@@ -174,6 +175,7 @@ ShortJson report(const std::string& run) {
 std::string report_json(ShortJson report) {
   report.erase("kinds");
   report.erase("first");
+  report.erase("follows");
   report["config"] = ShortJson::parse(report["config"].get<std::string>());
   for (ShortJson& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);

@@ -71,6 +71,7 @@ void fields(auto& e, const Probe*, auto visit) {
   visit("kinds", e.kinds);
   visit("expected", e.expected);
   visit("prompts", e.prompts);
+  visit("follows", e.follows);
 }
 
 void fields(auto& e, const MapKind*, auto visit) {

@@ -82,6 +82,7 @@ struct Probe {
   std::int64_t step = 0;
   std::vector<MapKind> kinds;
   std::vector<std::string> prompts, expected;
+  std::optional<std::string> follows = {};  // the token after the last one of a decoder
 };
 
 // A head that has a name over the held-out text (show/head_names.h).

@@ -28,7 +28,7 @@ class ReportTest(ReportsTest):
         self.train(self.config(train__keep_last=0))
         data = self.data_of(self.report()[0])
         shown = json.loads(self.out("report", "run", "--json"), parse_constant=self.fail)
-        for key in ("kinds", "bits", "first"):
+        for key in ("kinds", "bits", "first", "follows"):
             data.pop(key, None)
         data["config"] = json.loads(data["config"])
         for frame in data["frames"]:
@@ -88,6 +88,7 @@ class ReportTest(ReportsTest):
         self.train(self.config(family="seq2seq", model__dropout=0))
         _, data = self.report()
         source, target = (kind["keys"] for kind in data["kinds"][:2])
+        self.assertEqual(data["follows"], "</s>")
         shown = json.loads(self.check("attend", self.folder / "run", "--checkpoint", "step-20",
                                       " ".join(source[:-1]), "--target", " ".join(target[1:]), "--json").out)
         self.assertEqual(shown["source_tokens"], source)
@@ -99,6 +100,9 @@ class ReportTest(ReportsTest):
     def test_the_curves_are_those_of_the_metrics(self):
         self.train(self.config())
         _, data = self.report()
+        self.assertEqual(data["train"].pop("from"), [1, 6, 11, 16])
+        for minutes, event in zip(data["train"].pop("minutes"), self.metrics(kind="train"), strict=True):
+            self.assertAlmostEqual(minutes, event["seconds"] / 60, places=6)
         for kind, steps in (("train", [5, 10, 15, 20]), ("valid", [10, 20])):
             self.assertEqual(data[kind].pop("steps"), steps)
             for name, column in data[kind].items():

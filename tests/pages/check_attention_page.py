@@ -50,7 +50,7 @@ def check_keyboard(browser, page):
     browser.open(page, 1440)
     check("hacked" not in browser.value("document.title"), "a token became script")
     check(browser.value("document.querySelectorAll('main img').length") == 0, "a token became an element")
-    stops = tab_stops(browser, 30)
+    stops = [stop for stop in tab_stops(browser, 40) if stop[1] != "A"]  # words of the glossary
     expected = [("kinds", "INPUT"), ("heads", "BUTTON"), ("save", "BUTTON"), ("views", "INPUT"), ("head", "DIV"),
                 ("queries", "BUTTON")]
     check(stops[:6] == expected, f"tab stops are {stops}")

@@ -48,7 +48,7 @@ function headWeights(layer, head) {
 function drawPattern() {
   const words = frame().words?.[kind().name][at.layer * kind().heads + at.head] ?? data.patterns.find((p) =>
     p.kind === kind().name && p.layer === layerName(at.layer) && p.head === headNumber(at.head)).sentence;
-  const [, said, numbers] = words.match(/^(.*?)( \([^(]*\))?$/s);
+  const [, said, numbers] = words.replace(/“(<0x0A>|\\n)”/, "“↵”").match(/^(.*?)( \([^(]*\))?$/s);
   $("pattern").replaceChildren(`${headName()}: ${said}`, element("small", {}, numbers ?? ""));
 }
 // The weights of a row of the chosen head.
@@ -105,9 +105,9 @@ function markChosen() {
 function fitMap(labels, columns) {
   const box = $("map").parentNode.clientWidth - 2, width = (text) => Math.ceil(pen.measureText(text).width) + 10;
   const widest = labels.reduce((most, text) => Math.max(most, width(text)), 0);
-  const beside = columns.reduce((sum, text) => sum + Math.max(30, width(text)), 0);
-  const upright = beside > box - Math.min(widest, 0.5 * box);
   const size = Math.max(4, Math.min(30, Math.floor((box - Math.min(widest, 0.4 * box)) / columns.length)));
+  const beside = columns.reduce((sum, text) => sum + Math.max(size, width(text)), 0);
+  const upright = beside > box - Math.min(widest, 0.4 * box);
   $("map").style.setProperty("--cell", size + "px");
   $("map").style.setProperty("--label", box - (upright ? columns.length * size : beside) + "px");
   $("map").classList.toggle("upright", upright);
@@ -159,7 +159,7 @@ function choose(change) {
 
 function startMaps(draw) {
   drawChosen = draw;
-  radios($("views"), "view", [...views.map((map) => map.name), "Lines between words"], 0, (view) => {
+  radios($("views"), "view", [...views.map((map) => map.name), "Lines between words"], at.view, (view) => {
     at.view = view;
     drawChosen();
   });
@@ -168,7 +168,6 @@ function startMaps(draw) {
     at.kind = i;
     choose({ kind: i, ...data.first[kind().name], query: queries().length - 1 });
   });
-  $("kinds").hidden = data.kinds.length === 1;
   arrows($("heads"), true, () => kind().heads);
   for (const media of ["(prefers-color-scheme: dark)", "print"])
     matchMedia(media).addEventListener("change", () => choose({}));

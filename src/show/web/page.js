@@ -18,7 +18,7 @@ const graphic = (tag, attributes = {}, ...children) =>
 const signs = (text) => text.replace(/[\0-\x1f]/g, (c) => (c === "\n" ? "↵" : String.fromCharCode(0x2400 + c.charCodeAt(0))));
 // A token that is written from right to left is isolated, so that an arrow beside it stays in its place.
 const shown = (token) => (token === "" ? "∅" : signs(token.replaceAll(" ", "␣")
-  .replace(/^<0x([01][0-9A-F])>$/, (_, byte) => String.fromCharCode(parseInt(byte, 16)))
+  .replace(/^\\n$/, "\n").replace(/^<0x([01][0-9A-F])>$/, (_, byte) => String.fromCharCode(parseInt(byte, 16)))
   .replace(/.*[\u0590-\u08ff\ufb1d-\ufefc].*/s, "\u2068$&\u2069")));
 const percent = (x) => (100 * x).toFixed(1) + " %";
 

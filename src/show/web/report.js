@@ -137,9 +137,10 @@ function startBar() {
   $("play").addEventListener("click", () => play(playing === undefined));
 }
 
-// The texts of each frame, on one line, with a sign for each line end. The text of the chosen frame is
+// The texts of each frame, on one line, with a sign for each line end; those with masks are written token by token. The text of the chosen frame is
 // large; all frames share one place, so that nothing moves while it plays.
-const oneLine = (text) => signs(text.replace(/\n+/g, " \n "));
+const fills = ["masked_lm", "span_corruption"].includes(objective);
+const oneLine = (text) => signs((fills ? text.replace(/(?<=^| )(<0x0A>|\\n)(?=,? |,?$)/g, "↵") : text).replace(/\n+/g, " \n "));
 
 function promptOf(i) {
   return [element("h3", { dir: "auto" }, oneLine(data.prompts[i]) || "(no prompt)"),
@@ -157,7 +158,7 @@ function drawSamples() {
   $("texts").append(...data.prompts.map(sample));
   if (data.prompts.length === 0) return;
   $("samples").append(...promptOf(first));
-  if (!objective.endsWith("lm") || objective === "masked_lm")  // there is one right answer
+  if (fills || objective === "seq2seq")  // there is one right answer
     $("samples").append(element("p", {}, "Right: " + oneLine(data.expected[first])));
 }
 
@@ -165,9 +166,11 @@ function drawSamples() {
 
 const sameHead = (h) => (x) => ["kind", "layer", "head", "name"].every((key) => x[key] === h[key]);
 const gain = (h) => h.score - Math.max(h.untrained, h.shuffled);
-// Heads with a name, { h, first, last }: from which frame to which. Those that still have it come first, the surest before.
+// Heads with a name, that the maps have, { h, first, last }: from which frame to which. Those that still have it come first, the surest before.
 const named = [];
-data.frames.forEach((f, i) => f.heads.forEach((h) => {
+const isShown = (h) => data.kinds.some((k) => k.name === h.kind && h.layer >= 0 && h.layer < k.layers && h.head >= 0 &&
+  h.head < k.heads) && [h.score, h.untrained, h.shuffled].every(Number.isFinite);
+data.frames.forEach((f, i) => (f.heads = f.heads.filter(isShown)).forEach((h) => {
   const known = named.find((other) => other.last === i - 1 && sameHead(h)(other.h));
   if (known) Object.assign(known, { h, last: i });
   else named.push({ h, first: i, last: i });
@@ -212,8 +215,14 @@ function chooseFrame(n) {
   else drawTexts();
 }
 
-// The head to begin with: of the last kind that has a named one, the one whose name is surest; else the sharpest.
+// The head to begin with: of the last kind that has a named one, the one whose name is surest; else the one that follows
+// a pattern most in this text; else the sharpest.
 function firstHead() {
+  const share = (words) => Number(words.match(/^(?:mostly|often) .* \(([\d.]+) of/s)?.[1] ?? 0);
+  for (const { name, heads } of data.kinds) {
+    const shares = frame().words[name].map(share), most = shares.reduce((best, s, i) => (s > shares[best] ? i : best), 0);
+    if (shares[most] > 0) data.first[name] = { layer: Math.floor(most / heads), head: most % heads };
+  }
   const surest = [...frame().heads].sort((a, b) => gain(a) - gain(b));
   for (const { kind, layer, head } of surest) data.first[kind] = { layer, head };
   const last = data.kinds.findLastIndex((k) => surest.some((h) => h.kind === k.name));
@@ -238,6 +247,7 @@ function drawFrames() {
   if (haveMaps) {
     $("named-heads").append(...named.map(namedHead));
     firstHead();
+    $("kinds").hidden = data.kinds.length === 1;
     startMaps(drawFrame);
   } else {
     without("maps", "head");
