@@ -130,37 +130,14 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
   return input;
 }
 
-// What the model expected after the text, or in each of its masks.
+// What the model expected after the user's text.
 std::string expected_next(const AttendInput& input, const TrainedModel& t, const NextTokens& next) {
-  const bool fills = t.objective->fills();
-  std::vector<std::vector<Hypothesis>> places(fills ? 0 : 1);
-  if (fills) {
-    std::vector<int> masks;
-    for (std::size_t i = 0; i < input.read.source.size(); ++i)
-      if (t.objective->is_mask(input.read.source[i])) masks.push_back(static_cast<int>(i));
-    places = fill(t, input.read.source, masks, kNextTokens);
-  } else {
-    for (const ScoredToken& b : input.written.empty() ? next.back() : next.front())
-      places[0].push_back({{b.id}, b.log_probability, 0});
-  }
-  std::string lines;
-  for (const auto& best : places) {
-    lines += fills ? "expected in [MASK]:" : "expected next:";
-    for (const Hypothesis& b : best)
-      lines += fmt::format("{} “{}” {:.0f} %", &b == &best[0] ? "" : ",",
-                           joined(t.tokenizers.target->pieces(b.ids), " "),
-                           100 * std::exp(b.log_probability));
-    lines += "\n";
-  }
-  return lines;
-}
-
-// A page that cannot be written does not end a prompt.
-void write_attention_page(const AttendOptions& r, const std::string& page, Log& log) try {
-  write_page(r.html, page, log);
-} catch (const Error& e) {
-  if (!r.prompts || e.exit() != Exit::store) throw;
-  throw Error(Exit::usage, e.what());
+  if (next.empty() || t.objective->fills()) return "";
+  std::vector<std::string> odds;
+  for (const ScoredToken& b : input.written.empty() ? next.back() : next.front())
+    odds.push_back(fmt::format("“{}” {:.0f} %", t.tokenizers.target->piece(b.id),
+                               100 * std::exp(b.log_probability)));
+  return "expected next: " + joined(odds) + "\n";
 }
 
 HeatMapStyle terminal_style() {
@@ -184,10 +161,10 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     add_pull(t.model, values, input.read, workspace, pass.maps);
   }
   if (!r.html.empty())
-    write_attention_page(r,
-                         attention_page(fmt::format("{}, step {}", t.run, t.state.step), input.read,
-                                        tokens, pass, *t.tokenizers.target, r.prompts),
-                         log);
+    write_page(r.html,
+               attention_page(fmt::format("{}, step {}", t.run, t.state.step), input.read, tokens,
+                              pass, *t.tokenizers.target, r.prompts),
+               log);
   if (r.json) {
     std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
     const auto add = [&](const std::string& object) {

@@ -35,30 +35,15 @@ ShortJson columns(const std::vector<Event>& events, const Figures&... figures) {
   return table;
 }
 
-// Where the means of training begin, and how long it took. A process that resumes counts seconds
-// from 0.
-void add_spans(const std::vector<TrainEvent>& events, ShortJson& train) {
-  train["from"] = train["minutes"] = ShortJson::array();
-  std::int64_t from = 1;
-  double before = 0, last = 0;
-  for (const TrainEvent& event : events) {
-    if (event.seconds < last) before += last;
-    train["from"].push_back(from);
-    train["minutes"].push_back((before + event.seconds) / 60);
-    from = event.step + 1;
-    if (!std::isnan(event.seconds)) last = event.seconds;
-  }
-}
-
 }  // namespace
 
 ShortJson curves_json(const LoggedEvents& logged) {
-  ShortJson train = columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
+  return {{"train", columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
                             std::pair("learning_rate", &TrainEvent::learning_rate),
+                            std::pair("from", &TrainEvent::from),
+                            std::pair("minutes", &TrainEvent::minutes),
                             std::pair("loss", &TrainEvent::loss),
-                            std::pair("tokens_per_second", &TrainEvent::tokens_per_second));
-  add_spans(logged.train, train);
-  return {{"train", train},
+                            std::pair("tokens_per_second", &TrainEvent::tokens_per_second))},
           {"valid", columns(logged.valid, std::pair("accuracy", &ValidEvent::accuracy),
                             std::pair("bits_per_byte", &ValidEvent::bits_per_byte),
                             std::pair("loss", &ValidEvent::loss),

@@ -34,6 +34,8 @@ struct TrainEvent {
   double gradient_norm = kNotMeasured, learning_rate = kNotMeasured;
   double tokens_per_second = kNotMeasured;
   double seconds = kNotMeasured;  // since the process began to train
+  // Not written: the first step of the loss, and how long training took so far, in all processes.
+  double from = 1, minutes = kNotMeasured;
 };
 
 // A validation.

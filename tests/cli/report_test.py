@@ -116,6 +116,14 @@ class ReportTest(ReportsTest):
         self.assertEqual(data["learning"], [{key: frame[key] for key in ("step", "matrices", "entropy")}
                                             for frame in film])
 
+    def test_curves_say_which_steps_a_mean_is_of_and_how_long_they_took(self):
+        self.train(self.config())
+        self.write_metrics([{"kind": "train", "step": step, "loss": 2, **({"seconds": seconds} if seconds else {})}
+                            for step, seconds in ((10, 30), (12, 60), (15, 12), (18, 18), (20, None))])  # resumed after 12
+        train = self.report()[1]["train"]
+        self.assertEqual(train["from"], [1, 11, 13, 16, 19])
+        self.assertEqual([m and round(m, 4) for m in train["minutes"]], [0.5, 1, 1.2, 1.3, None])
+
     def test_it_has_yardsticks_and_remarks_on_the_curves(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0.1}))
         logged, = self.metrics(kind="yardsticks")

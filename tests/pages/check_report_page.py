@@ -65,7 +65,7 @@ def check_charts(browser, page):
         expected = (f"{name} from {of[0][1]:.3g} at step {of[0][0]} to {of[-1][1]:.3g} at step {of[-1][0]}, "
                     f"least {min(loss for _, loss in of):.3g} at step ")
         check(expected in words[0], f"the loss is “{words[0]}”, not “{expected}”")
-    check(browser.value("losses()[0].points.map((p) => p[0])") == [step for step, _ in points["training"]], "other points are drawn")
+    check(browser.value("losses[0].points.map((p) => p[0])") == [step for step, _ in points["training"]], "other points are drawn")
     entropy = next(x for x in words if x.startswith("Entropy"))
     check(all(f"head {h} " in entropy for h in range(4)) and "uniform " in entropy, f"lines of “{entropy}”")
     best = min((e for e in events if e["kind"] == "valid"), key=lambda e: e["loss"])
@@ -128,7 +128,7 @@ def check_reading(browser, page):
     for kind in ("mousePressed", "mouseReleased"):
         browser.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, x=box[0] + 0.97 * box[2], y=box[1] + box[3] / 2)
     check(browser.value("frame().step") == 60, "a click on the curve does not move the film")
-    check(browser.value("document.querySelectorAll('#curves circle.frame').length") == browser.value("filmed().filter((p) => p[1]).length"),
+    check(browser.value("document.querySelectorAll('#curves circle.frame').length") == browser.value("filmed.filter((p) => p[1]).length"),
           "points of the film")
     ticks = browser.value("[...document.querySelectorAll('#curves svg.chart text')].filter((t) => "
                           "t.getAttribute('text-anchor') === 'middle').map((t) => t.textContent)")
@@ -191,7 +191,7 @@ def check_film(browser, page):
           f"losses of {browser.value(name)}")
     check(browser.value(at) == last, "the last frame isn't shown first")
     check(browser.value(text) == browser.value(f"data.frames[{last}].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
-    go_to(browser, "play", 60)
+    go_to(browser, "play", 150)
     browser.press(" ")
     check(browser.value(at) == 0 and browser.value(name).startswith("before training"), "doesn't play from the start")
     check(browser.value(text) == browser.value("data.frames[0].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
@@ -242,19 +242,19 @@ def check_keyboard(browser, page):
     cells = "[...document.querySelectorAll('#map td')].map((c) => c.textContent).join()"
     browser.open(page, 1440)
     check("step 60" in browser.value(caption), "the last checkpoint isn't shown first")
-    go_to(browser, "step", 60)
+    go_to(browser, "step", 150)
     for key in ("Home", "ArrowRight", "End", "ArrowLeft"):
         changes(browser, key, caption, f"{key} doesn't move the slider")
     changes(browser, "Home", cells, "the map isn't another one before training")
     check("before training" in browser.value("document.getElementById('step').getAttribute('aria-valuetext')"),
           "the slider has no text")
-    go_to(browser, "heads", 60)
+    go_to(browser, "heads", 150)
     browser.press("Home")
     changes(browser, "ArrowRight", pattern, "the arrow key doesn't choose the next head")
     check(browser.value(FOCUS)[0] == "heads", "the focus is lost when a head is chosen")
-    go_to(browser, "kinds", 60)
+    go_to(browser, "kinds", 150)
     changes(browser, "ArrowUp", pattern, "the arrow key doesn't choose another attention")
-    go_to(browser, "views", 60)
+    go_to(browser, "views", 150)
     changes(browser, "ArrowLeft", "document.querySelectorAll('#lines line').length", "the arrow key doesn't show lines")
     browser.value("document.querySelector('#learning summary').focus()")
     changes(browser, "Enter", "document.querySelectorAll('#learning details[open]').length", "a summary doesn't open")
@@ -291,7 +291,7 @@ def check_movers(browser, page):
     data = json.loads(text[begin:end])
     name = {"kind": "decoder", "layer": 1, "head": 2, "name": "previous token", "score": 0.5, "untrained": 0.1, "shuffled": 0.2}
     gone = {**name, "layer": 0, "name": "first token"}
-    odd = [{**name, "kind": "__proto__"}, {**name, "layer": 7}, {**name, "head": -1}, {**name, "score": None}]
+    odd = [{**name, "kind": "__proto__"}, {**name, "layer": 7}, {**name, "head": -1}]
     for i, frame in enumerate(data["frames"]):
         frame["heads"] = [*([name] if i >= 3 else []), *([gone] if i == 2 else []), *odd]
     data["overfitting"] = "held-out loss has risen since step 20"
@@ -348,7 +348,7 @@ def check_odd_films(browser, page):
     check(drawn(whole.replace('"weights":["', '"weights":["AAAA', 1)) == [kinds, frames - 1, True], "a map of another size")
     probe, *lines = whole.splitlines()
     check(drawn("\n".join([probe, *map(without_maps, lines)]) + "\n") == [kinds, frames, False], "a film without maps")
-    go_to(browser, "step", 60)
+    go_to(browser, "step", 150)
     changes(browser, "Home", "document.querySelector('.now .chosen').textContent", "the texts do not follow the slider")
     check(drawn("")[1:] == [0, False], "no film")
     titles = browser.value("[...document.querySelectorAll('h2')].map((e) => e.textContent)")

@@ -20,19 +20,6 @@ LoggedEvents curves(const std::vector<double>& held_out, double slope = -1) {
   return c;
 }
 
-TEST(Curves, SayWhichStepsAMeanIsOfAndHowLongTheyTook) {
-  const LoggedEvents logged{{{.step = 10, .seconds = 30},
-                             {.step = 15, .seconds = 60},
-                             {.step = 25, .seconds = 12},  // of a process that resumed
-                             {.step = 35},
-                             {.step = 40, .seconds = 18}},
-                            {}};
-  const ShortJson train = curves_json(logged)["train"];
-  EXPECT_EQ(train["from"], ShortJson({1, 11, 16, 26, 36}));
-  EXPECT_EQ(train["minutes"].dump(), "[0.5,1.0,1.2,null,1.3]");
-  EXPECT_EQ(curves_json({})["train"]["from"], ShortJson::array());
-}
-
 TEST(Overfitting, IsSaidOnceHeldOutLossHasClearlyRisen) {
   EXPECT_THAT(overfitting(curves({3, 2, 2.1, 2.2})), HasSubstr("since step 200 (2.000 to 2.200)"));
   EXPECT_THAT(overfitting(curves({3, 2, 2.3})), HasSubstr("since step 200"));

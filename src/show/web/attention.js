@@ -91,16 +91,13 @@ function chooseToken(query) {
 function follow() {
   const { kind: before, ...head } = history.state ?? {}, now = data.kinds[before];
   if (now && head.layer < now.layers && head.head < now.heads) Object.assign(at, { kind: before, ...head });
-  let timer;
-  const wait = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      history.replaceState({ kind: at.kind, layer: at.layer, head: at.head, view: at.view }, "");
-      location.reload();
-    }, 2000);
-  };
-  for (const touch of ["pointermove", "keydown", "scroll", "click"]) addEventListener(touch, wait);
-  wait();
+  let touched = Date.now();
+  for (const touch of ["pointermove", "keydown", "scroll", "click"]) addEventListener(touch, () => { touched = Date.now(); });
+  setInterval(() => {
+    if (Date.now() - touched < 2000) return;
+    history.replaceState({ kind: at.kind, layer: at.layer, head: at.head, view: at.view }, "");
+    location.reload();
+  }, 1000);
 }
 
 $("about").textContent = data.about;

@@ -8,14 +8,9 @@ const groups = [...new Set(data.map(butSeed))].map((keys) => data.filter((r) => 
 
 // The minutes of training up to a step, between the lines of the log.
 function minutesAt({ steps, minutes }, step) {
-  let [low, high] = [0, steps.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (steps[middle] < step) low = middle + 1;
-    else high = middle;
-  }
-  const [from, at] = low > 0 ? [steps[low - 1], minutes[low - 1]] : [0, 0];
-  return at === null || minutes[low] === null ? NaN : at + ((minutes[low] - at) * (step - from)) / (steps[low] - from);
+  const next = steps.findIndex((s) => s >= step), i = next < 0 ? steps.length - 1 : next;
+  const [from, at] = i > 0 ? [steps[i - 1], minutes[i - 1]] : [0, 0];
+  return at === null || minutes[i] === null ? NaN : at + ((minutes[i] - at) * (step - from)) / (steps[i] - from);
 }
 
 // A line for each run of points(run), of steps.

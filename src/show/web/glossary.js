@@ -5,11 +5,11 @@ document.querySelectorAll("#glossary dt").forEach((dt, i) => {
   dt.id = "word-" + i;
   for (const word of dt.textContent.split(", ")) if (/^[\w -]+$/.test(word)) entries.set(plain(word), dt);
 });
-const words = new RegExp(`(?<![\\w-])(${[...entries.keys()].join("|").replaceAll(" ", "[ -]")})(?:s|es)?(?![\\w-])`, "gi");
+const known = new RegExp(`(?<![\\w-])(${[...entries.keys()].join("|").replaceAll(" ", "[ -]")})(?:s|es)?(?![\\w-])`, "gi");
 
 function dotWords(text, seen) {
   const entry = (found) => entries.get(plain(found[1]));
-  const first = [...text.data.matchAll(words)].filter((found) => !seen.has(entry(found)) && seen.add(entry(found)));
+  const first = [...text.data.matchAll(known)].filter((found) => !seen.has(entry(found)) && seen.add(entry(found)));
   for (const found of first.reverse()) {
     const rest = text.splitText(found.index), dt = entry(found);
     const link = element("a", { class: "term", href: "#" + dt.id, "aria-description": dt.nextElementSibling.textContent }, found[0]);

@@ -6,17 +6,16 @@ const config = JSON.parse(data.config), objective = config.objective.type;
 
 // What it learnt, for somebody who has never seen such a page.
 function lede() {
-  const files = (...keys) => keys.flatMap((key) => config.data[key] || []);
-  const named = (all) => (all.length > 3 ? all.length + " files" : all.map((file) => file.split("/").pop()).join(" and "));
-  const text = `text like that of ${named(files("train"))}`;
-  const task = { causal_lm: `to continue ${text}`, prefix_lm: `to write what follows in ${text}`,
-    masked_lm: `to fill in words that are hidden in ${text}`, span_corruption: `to fill in pieces that are missing in ${text}`,
-    seq2seq: `to turn one line into another, as in ${named(files("source", "target", "pairs"))}` }[objective] ?? "from " + text;
-  return `This model learnt ${task}.` +
-    (data.frames.length > 0 ? " Press Play to see how: what it writes, and where it looks, step by step." : "");
+  const files = ["train", "source", "target", "pairs"].flatMap((key) => config.data[key] || []);
+  const from = files.length > 3 ? files.length + " files" : files.map((file) => file.split("/").pop()).join(" and ");
+  const task = { causal_lm: "to continue text like that of", prefix_lm: "to write what follows in text like that of",
+    masked_lm: "to fill in words that are hidden in text like that of", seq2seq: "to turn one line into another, as in",
+    span_corruption: "to fill in what is missing in text like that of" }[objective] ?? "from";
+  const play = data.frames.length > 0 ? " Press Play to see how: what it writes, and where it looks, step by step." : "";
+  return `This model learnt ${task} ${from}.${play}`;
 }
 
-// Buttons that move the film, or choose a head.
+// A button that moves the film, or chooses a head.
 function mover(words, move) {
   const button = element("button", { type: "button", class: "move" }, words);
   button.addEventListener("click", () => { play(false); move(); });
@@ -24,10 +23,11 @@ function mover(words, move) {
 }
 const nearest = (step) => data.frames.reduce((best, f, i) =>
   (Math.abs(f.step - step) < Math.abs(data.frames[best].step - step) ? i : best), 0);
-const stepButton = (step, words = stepName(step)) =>
-  data.frames.length > 0 ? mover(words, () => chooseFrame(nearest(step))) : words;
-// A text in which each "step 64" is a button.
-const withSteps = (text) => text.split(/(\bstep \d+)/).map((part, i) => (i % 2 ? stepButton(Number(part.slice(5)), part) : part));
+const showStep = (step) => chooseFrame(nearest(step));
+const stepButton = (step) => mover(stepName(step), () => showStep(step));
+// A text in which each "step 64" is a button, if there is a film.
+const withSteps = (text) => text.split(/\bstep (\d+)/).map((part, i) =>
+  (i % 2 === 0 ? part : data.frames.length > 0 ? stepButton(Number(part)) : "step " + part));
 
 function about() {
   const count = (n) => n.toLocaleString("en");
@@ -43,19 +43,16 @@ function about() {
 // Curves of training and of held-out text.
 
 const perplexity = (loss) => (loss === null ? null : Math.exp(loss));
-const same = (x) => x;
-const line = (name, curves, key, of = same) =>
-  ({ name, points: curves.steps.map((step, i) => [step, of(curves[key][i])]) });
+const line = (name, curves, key) => ({ name, points: curves.steps.map((step, i) => [step, curves[key][i]]) });
 
-// The losses of training and of held-out text. The frames know those of single steps before the first line of the log:
-// they stand for its mean.
-const early = data.frames.filter((f) => f.step > 0 && f.step < (train.steps[0] ?? Infinity) && f.train_loss !== null);
-function losses(of = same) {
-  const means = trainingPoints(train).slice(early.length > 0 ? 1 : 0);
-  return [{ name: "training", points: [...early.map((f) => [f.step, f.train_loss]), ...means].map(([x, y, what]) => [x, of(y), what]) },
-    line("held out", valid, "loss", of)];
-}
-const filmed = () => data.frames.map((f) => [f.step, f.loss ?? (early.includes(f) ? f.train_loss : NaN)]);
+// The losses of training and of held-out text. The frames know those of single steps before the log's first line: they
+// stand for its mean.
+const early = data.frames.filter((f) => f.step > 0 && f.step < train.steps[0] && f.train_loss !== null)
+  .map((f) => [f.step, f.train_loss]);
+const losses = [{ name: "training", points: [...early, ...trainingPoints(train).slice(early.length > 0 ? 1 : 0)] },
+  line("held out", valid, "loss")];
+const perplexities = losses.map(({ name, points }) => ({ name, points: points.map(([x, loss, of]) => [x, perplexity(loss), of]) }));
+const filmed = [...early, ...data.frames.map((f) => [f.step, f.loss ?? NaN])];
 
 // Yardsticks, simpler methods on the same text: lines in the loss chart, and a table.
 
@@ -85,8 +82,8 @@ function drawCurves() {
   const fromZero = { fromZero: true }, levels = yardsticks.map((y) => [y.name, y.nats_per_token ?? NaN]);
   if (levels.length === 0 && data.uniform > 0) levels.push(["uniform", data.uniform]);
   $("charts").replaceWith(charts(
-    chart("Loss (nats per token)", losses(), { levels, frames: filmed() }),
-    chart("Perplexity (logarithmic)", losses(perplexity), { logarithmic: true }),
+    chart("Loss (nats per token)", losses, { levels, frames: filmed }),
+    chart("Perplexity (logarithmic)", perplexities, { logarithmic: true }),
     chart("Accuracy, held out", [line("", valid, "accuracy")], fromZero),
     chart(`${data.metric}, held out`, [line("", valid, "metric")], fromZero),
     chart("Learning rate", [line("", train, "learning_rate")], fromZero),
@@ -137,41 +134,32 @@ function startBar() {
   $("play").addEventListener("click", () => play(playing === undefined));
 }
 
-// The texts of each frame, on one line, with a sign for each line end; those with masks are written token by token. The text of the chosen frame is
-// large; all frames share one place, so that nothing moves while it plays.
+// The texts of each frame, on one line, with a sign for each line end; those with masks are written token by token. The
+// text of the chosen frame is large; all frames share one place, so that nothing moves while it plays.
 const fills = ["masked_lm", "span_corruption"].includes(objective);
 const oneLine = (text) => signs((fills ? text.replace(/(?<=^| )(<0x0A>|\\n)(?=,? |,?$)/g, "↵") : text).replace(/\n+/g, " \n "));
-
-function promptOf(i) {
-  return [element("h3", { dir: "auto" }, oneLine(data.prompts[i]) || "(no prompt)"),
-    element("div", { class: "now" }, ...data.frames.map((f) => element("div", { dir: "auto" }, oneLine(f.written[i]))))];
-}
 
 function drawSamples() {
   const row = (name, text) => [element("dt", {}, name), element("dd", { dir: "auto" }, oneLine(text))];
   const some = spread(data.frames.length, data.frames.length > 8 ? 4 : 8);
-  const first = objective === "seq2seq" && data.prompts.length > 1 ? 1 : 0;  // the one that the maps are about
-  const sample = (prompt, i) => element("div", { class: "sample" },
-    ...(i === first ? [element("h3", { dir: "auto" }, oneLine(prompt) || "(no prompt)")] : promptOf(i)),
+  const title = (i) => element("h3", { dir: "auto" }, oneLine(data.prompts[i]) || "(no prompt)");
+  $("texts").append(...data.prompts.map((_, i) => element("div", { class: "sample" }, title(i),
     element("dl", {}, ...some.flatMap((n) => row(stepButton(data.frames[n].step), data.frames[n].written[i])),
-      ...row("reference", data.expected[i])));
-  $("texts").append(...data.prompts.map(sample));
+      ...row("reference", data.expected[i])))));
   if (data.prompts.length === 0) return;
-  $("samples").append(...promptOf(first));
-  if (fills || objective === "seq2seq")  // there is one right answer
-    $("samples").append(element("p", {}, "Right: " + oneLine(data.expected[first])));
+  const first = objective === "seq2seq" && data.prompts.length > 1 ? 1 : 0;  // the one that the maps are about
+  $("samples").append(title(first),
+    element("div", { class: "now" }, ...data.frames.map((f) => element("div", { dir: "auto" }, oneLine(f.written[first])))));
+  if (fills || objective === "seq2seq") $("samples").append(element("p", {}, "Right: " + oneLine(data.expected[first])));
 }
 
 // Maps through training.
 
-const sameHead = (h) => (x) => ["kind", "layer", "head", "name"].every((key) => x[key] === h[key]);
-const gain = (h) => h.score - Math.max(h.untrained, h.shuffled);
-// Heads with a name, that the maps have, { h, first, last }: from which frame to which. Those that still have it come first, the surest before.
-const named = [];
-const isShown = (h) => data.kinds.some((k) => k.name === h.kind && h.layer >= 0 && h.layer < k.layers && h.head >= 0 &&
-  h.head < k.heads) && [h.score, h.untrained, h.shuffled].every(Number.isFinite);
-data.frames.forEach((f, i) => (f.heads = f.heads.filter(isShown)).forEach((h) => {
-  const known = named.find((other) => other.last === i - 1 && sameHead(h)(other.h));
+// Heads with a name: { h, first, last }, from which frame to which. Those that still have it come first, the surest before.
+const named = [], gain = (h) => h.score - Math.max(h.untrained, h.shuffled);
+const isShown = (h) => data.kinds.some((k) => k.name === h.kind && h.layer >= 0 && h.layer < k.layers && h.head >= 0 && h.head < k.heads);
+data.frames.forEach((f, i) => f.heads.filter(isShown).forEach((h) => {
+  const known = named.find((n) => n.last === i - 1 && ["kind", "layer", "head", "name"].every((key) => n.h[key] === h[key]));
   if (known) Object.assign(known, { h, last: i });
   else named.push({ h, first: i, last: i });
 }));
@@ -179,14 +167,14 @@ named.sort((a, b) => b.last - a.last || gain(b.h) - gain(a.h));
 
 // "decoder self-attention, layer 1, head 2: induction since step 300 (...)"
 function namedHead({ h, first, last }) {
-  const step = (i) => stepButton(data.frames[i].step), end = data.frames.length - 1;
   const show = () => {
-    const at = data.kinds.findIndex((k) => k.name === h.kind);
-    $("kinds").querySelectorAll("input")[at].checked = true;
-    choose({ kind: at, layer: h.layer, head: h.head, query: 0 });
+    const kind = data.kinds.findIndex((k) => k.name === h.kind);
+    $("kinds").querySelectorAll("input")[kind].checked = true;
+    choose({ kind, layer: h.layer, head: h.head, query: 0 });
   };
-  return element("li", {}, mover(`${data.kinds.length > 1 ? names[h.kind] + ", " : ""}layer ${h.layer}, head ${h.head}: ${h.name}`, show),
-    last < end ? " from " : " since ", step(first), ...(last < end ? [" to ", step(last)] : []), ` (${h.score.toFixed(2)} of the weight; ` +
+  const lasts = last === data.frames.length - 1, step = (i) => stepButton(data.frames[i].step);
+  return element("li", {}, mover(`${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name}`, show),
+    lasts ? " since " : " from ", step(first), ...(lasts ? [] : [" to ", step(last)]), ` (${h.score.toFixed(2)} of the weight; ` +
     `untrained ${h.untrained.toFixed(2)}, on keys in random order ${h.shuffled.toFixed(2)})`);
 }
 
@@ -215,17 +203,17 @@ function chooseFrame(n) {
   else drawTexts();
 }
 
-// The head to begin with: of the last kind that has a named one, the one whose name is surest; else the one that follows
-// a pattern most in this text; else the sharpest.
-function firstHead() {
+// Begins with the last kind that has a named head, and with the surest of each kind; else with the head that follows a
+// pattern most in this text, or the sharpest.
+function chooseFirst() {
   const share = (words) => Number(words.match(/^(?:mostly|often) .* \(([\d.]+) of/s)?.[1] ?? 0);
   for (const { name, heads } of data.kinds) {
     const shares = frame().words[name].map(share), most = shares.reduce((best, s, i) => (s > shares[best] ? i : best), 0);
     if (shares[most] > 0) data.first[name] = { layer: Math.floor(most / heads), head: most % heads };
   }
-  const surest = [...frame().heads].sort((a, b) => gain(a) - gain(b));
-  for (const { kind, layer, head } of surest) data.first[kind] = { layer, head };
-  const last = data.kinds.findLastIndex((k) => surest.some((h) => h.kind === k.name));
+  const still = named.filter(({ last }) => last === data.frames.length - 1).map(({ h }) => h);
+  for (const { kind, layer, head } of still.reverse()) data.first[kind] = { layer, head };
+  const last = data.kinds.findLastIndex((k) => still.some((h) => h.kind === k.name));
   if (last >= 0) at.kind = last;
   Object.assign(at, data.first[kind().name]);
 }
@@ -242,11 +230,11 @@ function drawFrames() {
   if (data.frames.length === 0) return without("bar", "film", "texts", "about-points");
   $("named").hidden = named.length === 0;
   startBar();
-  onFilm.choose = (step) => chooseFrame(nearest(step));
+  onFilm.choose = showStep;
   $("curves").classList.add("moves");
   if (haveMaps) {
     $("named-heads").append(...named.map(namedHead));
-    firstHead();
+    chooseFirst();
     $("kinds").hidden = data.kinds.length === 1;
     startMaps(drawFrame);
   } else {
