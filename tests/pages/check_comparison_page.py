@@ -40,7 +40,7 @@ def check_content(browser, page):
     check([stop for stop in stops if stop[1] != "A"][:3] == [("axes", "INPUT"), ("scales", "INPUT"), ("charts", "BUTTON")],
           f"tab stops are {stops}")
     legend = "document.querySelector('.legend').textContent"
-    check(browser.value(legend).split() == f"{made['one']} (seed 1) {made['three']} (seed 3)differ in seed alone {made['two']}".split(),
+    check(browser.value(legend).split() == f"{made['one']} (seed 1) {made['three']} (seed 3)these 2 differ in seed alone {made['two']}".split(),
           f"the legend says {browser.value(legend)}")
     looks = browser.value("[...document.querySelectorAll('.legend')[0].querySelectorAll('path')].map((e) => e.getAttribute('class'))")
     check([look.split()[0] for look in looks] == ["line-0", "line-0", "line-1"] and len(set(looks)) == 3, f"lines look {looks}")

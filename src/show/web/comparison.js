@@ -17,7 +17,7 @@ function minutesAt({ steps, minutes }, step) {
 const lines = (points) => groups.flatMap((group, g) => group.map((r, i) => {
   const twins = group.length > 1 && r.keys.seed !== undefined;
   return { name: r.run + (twins ? ` (seed ${r.keys.seed})` : ""), look: `line-${g % 5} dash-${(group.length > 1 ? i : g + Math.floor(g / 5)) % 5}`,
-    note: twins && i === group.length - 1 ? "differ in seed alone" : "",
+    note: twins && i === group.length - 1 ? `these ${group.length} differ in seed alone` : "",
     points: points(r).map(([step, y, what]) => [shows.minutes ? minutesAt(r.train, step) : step, y, what]) };
 }));
 const curve = (part, key) => lines((r) => r[part].steps.map((step, i) => [step, r[part][key][i]]));

@@ -21,9 +21,8 @@ function mover(words, move) {
   button.addEventListener("click", () => { play(false); move(); });
   return button;
 }
-const nearest = (step) => data.frames.reduce((best, f, i) =>
-  (Math.abs(f.step - step) < Math.abs(data.frames[best].step - step) ? i : best), 0);
-const showStep = (step) => chooseFrame(nearest(step));
+const showStep = (step) => chooseFrame(data.frames.reduce((best, f, i) =>  // or the nearest one that has a frame
+  (Math.abs(f.step - step) < Math.abs(data.frames[best].step - step) ? i : best), 0));
 const stepButton = (step) => mover(stepName(step), () => showStep(step));
 // A text in which each "step 64" is a button, if there is a film.
 const withSteps = (text) => text.split(/\bstep (\d+)/).map((part, i) =>
@@ -47,7 +46,7 @@ const line = (name, curves, key) => ({ name, points: curves.steps.map((step, i) 
 
 // The losses of training and of held-out text. The frames know those of single steps before the log's first line: they
 // stand for its mean.
-const early = data.frames.filter((f) => f.step > 0 && f.step < train.steps[0] && f.train_loss !== null)
+const early = data.frames.filter((f) => f.step > 0 && f.step < (train.steps[0] ?? Infinity) && f.train_loss !== null)
   .map((f) => [f.step, f.train_loss]);
 const losses = [{ name: "training", points: [...early, ...trainingPoints(train).slice(early.length > 0 ? 1 : 0)] },
   line("held out", valid, "loss")];
@@ -170,9 +169,10 @@ function namedHead({ h, first, last }) {
   const show = () => {
     const kind = data.kinds.findIndex((k) => k.name === h.kind);
     $("kinds").querySelectorAll("input")[kind].checked = true;
-    choose({ kind, layer: h.layer, head: h.head, query: 0 });
+    choose({ kind, layer: h.layer, head: h.head });
   };
-  const lasts = last === data.frames.length - 1, step = (i) => stepButton(data.frames[i].step);
+  const step = (i) => mover(stepName(data.frames[i].step), () => { at.frame = i; show(); });
+  const lasts = last === data.frames.length - 1;
   return element("li", {}, mover(`${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name}`, show),
     lasts ? " since " : " from ", step(first), ...(lasts ? [] : [" to ", step(last)]), ` (${h.score.toFixed(2)} of the weight; ` +
     `untrained ${h.untrained.toFixed(2)}, on keys in random order ${h.shuffled.toFixed(2)})`);
@@ -238,7 +238,7 @@ function drawFrames() {
     $("kinds").hidden = data.kinds.length === 1;
     startMaps(drawFrame);
   } else {
-    without("maps", "head");
+    without("maps", "head", "named");
     drawTexts();
   }
 }
