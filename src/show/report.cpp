@@ -28,7 +28,14 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kRecords = 40;  // of the learning record, at most
 
 fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoints
-  return is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
+  if (!is_checkpoint(run)) return run;
+  const fs::path folder = run_of_checkpoint(run);
+  if (!fs::is_directory(folder / kCheckpoints))
+    throw Error(Exit::store,
+                fmt::format("{} is a checkpoint outside its run, which has logged what it learnt.",
+                            quoted_path(run)),
+                "heed attend " + shell_word(run) + " TEXT --html FILE");
+  return folder;
 }
 
 // What the run has saved, and how far its records are shown.

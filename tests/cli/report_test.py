@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -170,6 +171,8 @@ class ReportTest(ReportsTest):
     def test_a_checkpoint_has_a_report_too(self):
         self.train(self.config())
         self.check("report", self.folder / "run" / "checkpoints" / "best")
+        shutil.copytree(self.checkpoints() / "step-00000020", self.folder / "alone")
+        self.check("report", "alone", "--html", "page.html", status=STORE, facts=['"alone"', "heed attend alone"])
 
     def test_a_missing_run_and_a_missing_folder_are_errors(self):
         self.train(self.config())
