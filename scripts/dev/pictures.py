@@ -222,15 +222,13 @@ def small_png(data):
 
 
 def report(heed, run, out):
-    """Pictures of the report's first curves and its texts."""
+    """Pictures of the report's first screen: the film."""
     written = run / "report.html"
     heed("report", run, "--html", written)
     with Browser() as browser:
         for look in ("light", "dark"):
             browser.open(written, WIDTH, dark=look == "dark")
-            browser.value("[...document.querySelectorAll('#curves figure')].slice(2).forEach((f) => f.remove())")
-            bottom = browser.value("Math.ceil(document.getElementById('samples-title').closest('section')"
-                                   ".getBoundingClientRect().bottom)")
+            bottom = browser.value("Math.ceil(document.getElementById('film').getBoundingClientRect().bottom)")
             (out / f"report-{look}.png").write_bytes(small_png(browser.picture(WIDTH, bottom + 12)))
 
 

@@ -1,6 +1,7 @@
 // heed attend RUN [TEXT]
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -28,8 +29,9 @@ struct AttendOptions {
   HeadChoice heads;
   std::size_t limit = Lines{}.limit;
   bool json = false, contributions = false, pull = false, names = false;
+  bool prompts = false;  // texts are typed, and each is drawn, with or without a page
 
-  bool draws() const { return !json && html.empty(); }
+  bool draws() const { return !json && (prompts || html.empty()); }
 };
 
 constexpr const char* kOtherHeads =
@@ -70,7 +72,8 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
     throw Error(Exit::usage, "--html writes the page of one text, --file has many.",
                 "one line of it as TEXT, or --file with --json alone");
   if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
-  if (r.names && !r.html.empty() && !r.json)
+  if (r.prompts && r.html == "-") refuse("--html -: a prompt needs standard output; name a file.");
+  if (r.names && !r.draws() && !r.json)
     refuse("--names: the page has none; heed report shows them.");
   if (r.contributions && !r.json) refuse("--contributions needs --json; pages show them anyway.");
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
@@ -127,6 +130,16 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
   return input;
 }
 
+// What the model expected after the user's text.
+std::string expected_next(const AttendInput& input, const TrainedModel& t, const NextTokens& next) {
+  if (next.empty() || t.objective->fills()) return "";
+  std::vector<std::string> odds;
+  for (const ScoredToken& b : input.written.empty() ? next.back() : next.front())
+    odds.push_back(fmt::format("“{}” {:.0f} %", t.tokenizers.target->piece(b.id),
+                               100 * std::exp(b.log_probability)));
+  return "expected next: " + joined(odds) + "\n";
+}
+
 HeatMapStyle terminal_style() {
   const char* no_color = std::getenv("NO_COLOR");
   const bool plain = no_color != nullptr && *no_color != '\0';
@@ -141,7 +154,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   tokens.target_bytes = input.target_bytes;
   Workspace workspace;
   MapsAndNext pass = maps_and_next(t.model, t.values, input.read, workspace,
-                                   r.html.empty() ? 0 : kNextTokens, r.heads);
+                                   r.html.empty() && !r.prompts ? 0 : kNextTokens, r.heads);
   if (r.pull) {
     ParamVec<double> values(t.values.size());
     std::copy_n(t.values.data(), values.size(), values.data());
@@ -150,7 +163,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
   if (!r.html.empty())
     write_page(r.html,
                attention_page(fmt::format("{}, step {}", t.run, t.state.step), input.read, tokens,
-                              pass, *t.tokenizers.target),
+                              pass, *t.tokenizers.target, r.prompts),
                log);
   if (r.json) {
     std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
@@ -169,17 +182,18 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
                                      (r.texts.given() ? kOtherHeads : kOtherHeadsHere));
   if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
   if (r.names) print("\n" + names_in_words(recorded_names(t, r.heads)));
+  if (r.prompts) print(expected_next(input, t, pass.next));
 }
 
 // ":head 1 0", ":layer all": at the prompt.
 void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
                const std::string& name, const std::vector<std::string>& values) {
-  const HeadChoice before = r.heads;
+  const AttendOptions before = r;
   const bool all = joined(values) == "all";
   try {
     if (all && name == "kind") {
       r.heads.kind.clear();
-    } else if (all && name != "max-tokens") {
+    } else if (all && (name == "layer" || name == "head")) {
       (name == "layer" ? r.heads.layer : r.heads.head).reset();
     } else if (name == "head" && values.size() == 2) {  // of a layer
       line.set("layer", {values[0]});
@@ -189,7 +203,7 @@ void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
     }
     check_selection(r, model);
   } catch (const Error&) {
-    r.heads = before;
+    r = before;
     throw;
   }
 }
@@ -203,7 +217,8 @@ Exit run_attend(CommandLine& line) {
   r.json = line.json();
   if (r.texts.file && !r.json)
     throw Error(Exit::usage, "--file needs --json; heed draws one TEXT.", "heed attend --help");
-  if (!r.texts.given() && (!can_prompt() || !r.html.empty()))
+  r.prompts = !r.texts.given() && can_prompt();
+  if (!r.texts.given() && !r.prompts)
     throw Error(Exit::usage, "expected a text.", "heed attend " + line.run() + " \"...\"");
   OpenModel trained(line);
   check_selection(r, trained.config.model);
@@ -213,7 +228,7 @@ Exit run_attend(CommandLine& line) {
   };
   return answer_texts(line,
                       {.instructions = "Type a text to see where each head looks.",
-                       .settings = {"kind", "layer", "head", "max-tokens"},
+                       .settings = {"kind", "layer", "head", "max-tokens", "html"},
                        .set = set},
                       {.limit = r.limit}, trained.config, trained.log,
                       [&](std::span<const GivenText> read) {

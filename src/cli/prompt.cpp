@@ -202,7 +202,8 @@ Exit prompt_for_texts(CommandLine& line, const PromptText& text, Log& log,
       answer(*last);
       flush_output();
     } catch (const Error& e) {
-      if (e.exit() != Exit::data && e.exit() != Exit::usage) throw;  // not about the text
+      // Not about the text, nor the page of it.
+      if (e.exit() != Exit::data && e.exit() != Exit::usage && e.exit() != Exit::store) throw;
       flush_output();
       print_error(e.what());
     }

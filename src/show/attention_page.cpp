@@ -83,7 +83,7 @@ std::string pull_json(const AttentionMaps& maps, const TokenIds& labels) {
 
 std::string attention_page(const std::string& about, const Example& input,
                            const InputTokens& tokens, const MapsAndNext& pass,
-                           const Tokenizer& target) {
+                           const Tokenizer& target, bool reloads) {
   constexpr double kWeightBytes = 8;  // on average, as text
   double bytes = 0;
   bool pulled = false;
@@ -109,6 +109,7 @@ std::string attention_page(const std::string& about, const Example& input,
   data["lengths"] = lengths;
   data["first"] = first;
   data["about"] = about;
+  data["reloads"] = reloads;
   data["source"] = tokens.source_text;
   data["target"] = tokens.target_text;
   data["start"] = start;

@@ -26,10 +26,11 @@ inline constexpr int kNextTokens = 5;  // shown beside each row of a decoder
 // A page holds every weight of every head; browsers are slow with larger pages.
 inline constexpr double kMostPageBytes = 64 << 20;
 
-// `about` names the model, in one line; `target` the next tokens. Error (usage) if the weights
-// would take more than that.
+// `about` names the model, in one line; `target` the next tokens. A page that `reloads` loads
+// itself again and again, and so shows what its file has become. Error (usage) if the weights would
+// take more than that.
 std::string attention_page(const std::string& about, const Example& input,
                            const InputTokens& tokens, const MapsAndNext& pass,
-                           const Tokenizer& target);
+                           const Tokenizer& target, bool reloads = false);
 
 }  // namespace heed

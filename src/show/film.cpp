@@ -85,6 +85,7 @@ Probe Film::probe() const {
   for (const TokenIds& ids : question_.prompts)
     probe.prompts.push_back(shown(ids, tokenizers_.source(), " "));
   for (const TokenIds& ids : question_.expected) probe.expected.push_back(shown_answer(ids));
+  if (model_.has_decoder()) probe.follows = tokenizers_.target->piece(question_.read.labels.back());
   return probe;
 }
 

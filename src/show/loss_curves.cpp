@@ -38,10 +38,12 @@ ShortJson columns(const std::vector<Event>& events, const Figures&... figures) {
 }  // namespace
 
 ShortJson curves_json(const LoggedEvents& logged) {
-  return {{"train", columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
-                            std::pair("learning_rate", &TrainEvent::learning_rate),
-                            std::pair("loss", &TrainEvent::loss),
-                            std::pair("tokens_per_second", &TrainEvent::tokens_per_second))},
+  return {{"train",
+           columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
+                   std::pair("learning_rate", &TrainEvent::learning_rate),
+                   std::pair("from", &TrainEvent::from), std::pair("minutes", &TrainEvent::minutes),
+                   std::pair("loss", &TrainEvent::loss),
+                   std::pair("tokens_per_second", &TrainEvent::tokens_per_second))},
           {"valid", columns(logged.valid, std::pair("accuracy", &ValidEvent::accuracy),
                             std::pair("bits_per_byte", &ValidEvent::bits_per_byte),
                             std::pair("loss", &ValidEvent::loss),
@@ -66,14 +68,14 @@ std::string overfitting(const LoggedEvents& logged) {
 }
 
 std::string training_loss_note(const RunConfig& c) {
-  std::string note =
-      has_dropout(c.model)
-          ? "Training losses are measured with dropout, as means of the steps since "
-            "the last point; held-out losses are measured without it, so they can "
-            "be lower."
-          : "Training losses are means of the steps since the last point (before the "
-            "log's first line: of one step); held-out losses are those of the "
-            "weights at their step.";
+  std::string note = has_dropout(c.model)
+                         ? "Training losses are measured with dropout; held-out losses are "
+                           "measured without it, so "
+                           "they can be lower."
+                         : "Held-out losses are those of the weights at their step.";
+  note +=
+      " A training loss is the mean over the steps since the log's line before, drawn in their "
+      "middle; those before the log's first line are of single steps.";
   if (c.train.ema_decay > 0)
     note += " Held-out losses are those of the averaged weights (train.ema_decay).";
   if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";

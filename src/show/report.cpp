@@ -28,7 +28,14 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kRecords = 40;  // of the learning record, at most
 
 fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoints
-  return is_checkpoint(run) ? run_of_checkpoint(run) : fs::path(run);
+  if (!is_checkpoint(run)) return run;
+  const fs::path folder = run_of_checkpoint(run);
+  if (!fs::is_directory(folder / kCheckpoints))
+    throw Error(Exit::store,
+                fmt::format("{} is a checkpoint outside its run, which has logged what it learnt.",
+                            quoted_path(run)),
+                "heed attend " + shell_word(run) + " TEXT --html FILE");
+  return folder;
 }
 
 // What the run has saved, and how far its records are shown.
@@ -98,6 +105,7 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
   data["kinds"] = ShortJson(json_of(recorded.probe.kinds));
   data["prompts"] = recorded.probe.prompts;
   data["expected"] = recorded.probe.expected;
+  if (recorded.probe.follows) data["follows"] = *recorded.probe.follows;
   data["frames"] = ShortJson::array();
   for (const Frame& frame : recorded.frames) {
     const bool has_maps = !frame.weights.empty();
@@ -174,6 +182,7 @@ ShortJson report(const std::string& run) {
 std::string report_json(ShortJson report) {
   report.erase("kinds");
   report.erase("first");
+  report.erase("follows");
   report["config"] = ShortJson::parse(report["config"].get<std::string>());
   for (ShortJson& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);

@@ -71,6 +71,7 @@ void fields(auto& e, const Probe*, auto visit) {
   visit("kinds", e.kinds);
   visit("expected", e.expected);
   visit("prompts", e.prompts);
+  visit("follows", e.follows);
 }
 
 void fields(auto& e, const MapKind*, auto visit) {
@@ -382,7 +383,14 @@ bool has_lines(const std::filesystem::path& run, const char* file) {
 LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to) {
   LoggedEvents logged;
   for_each_object(run, kMetrics, up_to, [&](const Json& line) {
-    if (const auto train = record_from<TrainEvent>(line)) logged.train.push_back(*train);
+    if (auto train = record_from<TrainEvent>(line)) {
+      const TrainEvent last =
+          logged.train.empty() ? TrainEvent{.seconds = 0, .minutes = 0} : logged.train.back();
+      const bool resumed = train->seconds < last.seconds;  // a process counts from 0
+      train->from = static_cast<double>(last.step + 1);
+      train->minutes = last.minutes + (train->seconds - (resumed ? 0 : last.seconds)) / 60;
+      logged.train.push_back(*train);
+    }
     if (const auto valid = record_from<ValidEvent>(line)) logged.valid.push_back(*valid);
     if (const auto event = record_from<RunEvent>(line)) logged.events.push_back(*event);
     if (auto found = record_from<YardsticksEvent>(line); found && logged.yardsticks.empty())

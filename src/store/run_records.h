@@ -34,6 +34,8 @@ struct TrainEvent {
   double gradient_norm = kNotMeasured, learning_rate = kNotMeasured;
   double tokens_per_second = kNotMeasured;
   double seconds = kNotMeasured;  // since the process began to train
+  // Not written: the first step of the loss, and how long training took so far, in all processes.
+  double from = 1, minutes = kNotMeasured;
 };
 
 // A validation.
@@ -82,6 +84,7 @@ struct Probe {
   std::int64_t step = 0;
   std::vector<MapKind> kinds;
   std::vector<std::string> prompts, expected;
+  std::optional<std::string> follows = {};  // the token after the last one of a decoder
 };
 
 // A head that has a name over the held-out text (show/head_names.h).

@@ -85,13 +85,14 @@ class FilmListener : public Listener {
   // Reads the film so far. One with another probe is left as it is.
   bool continues(std::int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());
-    const std::string probe = line_of(film_.probe());
+    Probe probe = film_.probe();
     std::error_code none;
     if (step == 0 && std::filesystem::is_empty(run_.path() / kFilm, none)) {
-      run_.append(kFilm, probe);
+      run_.append(kFilm, line_of(probe));
       return true;
     }
-    if (line_of(so_far.probe) != probe) {
+    if (!so_far.probe.follows) probe.follows.reset();  // of an older film
+    if (line_of(so_far.probe) != line_of(probe)) {
       log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
       return false;
     }

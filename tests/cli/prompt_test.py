@@ -1,6 +1,9 @@
 """Prompts: on a terminal, commands without a text ask for texts one by one; keys, signals and errors there."""
+import json
+import math
 import os
 import pty
+import re
 import signal
 import subprocess
 import unittest
@@ -45,8 +48,8 @@ class Prompt(RunsTest):
                 for line in lines:
                     alone = self.check(command, run, *options, *([line] if command != "neighbors" else line.split()))
                     answer = t.answer(line, prompt)
-                    if command == "attend" and not options:  # how others are chosen differs here
-                        answer, alone.out = answer.split("others: ")[0], alone.out.split("others: ")[0]
+                    if command == "attend":  # how others are chosen differs here, and what the model expects is added
+                        answer, alone.out = (re.split("others: |expected ", x)[0] for x in (answer, alone.out))
                     self.assertEqual(answer, alone.out + alone.err)
                 t.type(CTRL_D)
                 self.ends(t)
@@ -81,17 +84,17 @@ class Prompt(RunsTest):
         t.answer(":kind cross", prompt)
         t.answer(":head 0 1", prompt)
         alone = self.out("attend", "pairs", "the", "--kind", "cross", "--layer", 0, "--head", 1)
-        self.assertEqual(t.answer("the", prompt), alone)
+        self.assertEqual(t.answer("the", prompt).split("expected ")[0], alone)
         # What cannot be is refused at once, and changes nothing.
         self.tells(t.answer(":head 0 9", prompt), ["--kind", "0 to 1"])
         self.tells(t.answer(":layer 5", prompt), "--kind")
         self.assertIn("heed: error: ", t.answer(":head 0 x", prompt))
-        self.assertEqual(t.answer("the", prompt), alone)
+        self.assertEqual(t.answer("the", prompt).split("expected ")[0], alone)
         for name in ("kind", "layer", "head"):
             self.assertEqual(t.answer(f":{name} all", prompt), f"{name}: all\n")
         whole = t.answer("the", prompt).splitlines()
-        self.assertEqual(whole[:-1], self.out("attend", "pairs", "the").splitlines()[:-1])
-        self.assertEqual(whole[-1], "others: :head 1 0 (layer 1, head 0), :layer, :kind")
+        self.assertEqual(whole[:-2], self.out("attend", "pairs", "the").splitlines()[:-1])
+        self.assertEqual(whole[-2], "others: :head 1 0 (layer 1, head 0), :layer, :kind")
         self.assertIn("heed: error: ", t.answer(":max-tokens all", prompt))
         self.assertIn("encoder, decoder, cross", t.answer(":help", prompt))
         t.type("exit\r")
@@ -103,6 +106,35 @@ class Prompt(RunsTest):
         self.assertNotIn("heed: error: ", t.answer("the", prompt))
         t.type("exit\r")
         self.ends(t)
+
+    def test_each_text_is_told_what_the_model_expected_next(self):
+        expected, = (line["alternatives"][-1] for line in self.json("score", "text", "the mill", "--tokens"))
+        expected = ", ".join(f"“{e['token']}” {100 * math.exp(e['logprob']):.0f} %" for e in expected)
+        for run, text, last in (("text", "the mil", "expected next: " + expected), ("pairs", "the old", "expected next: “"),
+                                ("masked", "the [MASK]", "others: ")):  # heed fill says it
+            t = self.terminal("attend", run, columns=200)
+            t.until("attend> ")
+            line = t.answer(text, "attend> ").splitlines()[-1]
+            self.assertTrue(line.startswith(last), line)
+            t.type(CTRL_D)
+            self.ends(t)
+
+    def test_a_page_follows_the_prompt(self):
+        t = self.terminal("attend", "pairs", columns=200)
+        prompt, page = "attend> ", self.folder / "page.html"
+        t.until(prompt)
+        for wrong in (":html -", ":html no/page.html"):
+            t.answer(wrong, prompt)
+            self.assertEqual("heed: error: " in t.answer("the", prompt), "no/" in wrong)
+        t.answer(":html page.html", prompt)
+        for text in ("the old miller", "the old"):
+            self.assertIn("expected next: ", t.answer(text, prompt))
+            data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
+            self.assertEqual((data["source"], data["reloads"]), (text, True))
+        t.type(CTRL_D)
+        self.ends(t)
+        self.check("attend", "pairs", "the", "--html", "page.html")
+        self.assertIn('"reloads":false', page.read_text())
 
     def test_an_error_in_a_text_is_printed_and_the_next_text_is_asked_for(self):
         for command, run, wrong, words in (("sample", "text", "z\u00e9", "\u00e9"),

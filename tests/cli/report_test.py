@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -28,7 +29,7 @@ class ReportTest(ReportsTest):
         self.train(self.config(train__keep_last=0))
         data = self.data_of(self.report()[0])
         shown = json.loads(self.out("report", "run", "--json"), parse_constant=self.fail)
-        for key in ("kinds", "bits", "first"):
+        for key in ("kinds", "bits", "first", "follows"):
             data.pop(key, None)
         data["config"] = json.loads(data["config"])
         for frame in data["frames"]:
@@ -90,6 +91,7 @@ class ReportTest(ReportsTest):
         self.train(self.config(family="seq2seq", model__dropout=0))
         _, data = self.report()
         source, target = (kind["keys"] for kind in data["kinds"][:2])
+        self.assertEqual(data["follows"], "</s>")
         shown = json.loads(self.check("attend", self.folder / "run", "--checkpoint", "step-20",
                                       " ".join(source[:-1]), "--target", " ".join(target[1:]), "--json").out)
         self.assertEqual(shown["source_tokens"], source)
@@ -101,6 +103,9 @@ class ReportTest(ReportsTest):
     def test_the_curves_are_those_of_the_metrics(self):
         self.train(self.config())
         _, data = self.report()
+        self.assertEqual(data["train"].pop("from"), [1, 6, 11, 16])
+        for minutes, event in zip(data["train"].pop("minutes"), self.metrics(kind="train"), strict=True):
+            self.assertAlmostEqual(minutes, event["seconds"] / 60, places=6)
         for kind, steps in (("train", [5, 10, 15, 20]), ("valid", [10, 20])):
             self.assertEqual(data[kind].pop("steps"), steps)
             for name, column in data[kind].items():
@@ -113,6 +118,14 @@ class ReportTest(ReportsTest):
         film = [json.loads(line) for line in (self.folder / "run" / "film.jsonl").read_text().splitlines()][1:]
         self.assertEqual(data["learning"], [{key: frame[key] for key in ("step", "matrices", "entropy")}
                                             for frame in film])
+
+    def test_curves_say_which_steps_a_mean_is_of_and_how_long_they_took(self):
+        self.train(self.config())
+        self.write_metrics([{"kind": "train", "step": step, "loss": 2, **({"seconds": seconds} if seconds else {})}
+                            for step, seconds in ((10, 30), (12, 60), (15, 12), (18, 18), (20, None))])  # resumed after 12
+        train = self.report()[1]["train"]
+        self.assertEqual(train["from"], [1, 11, 13, 16, 19])
+        self.assertEqual([m and round(m, 4) for m in train["minutes"]], [0.5, 1, 1.2, 1.3, None])
 
     def test_it_has_yardsticks_and_remarks_on_the_curves(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0.1}))
@@ -160,6 +173,8 @@ class ReportTest(ReportsTest):
     def test_a_checkpoint_has_a_report_too(self):
         self.train(self.config())
         self.check("report", self.folder / "run" / "checkpoints" / "best")
+        shutil.copytree(self.checkpoints() / "step-00000020", self.folder / "alone")
+        self.check("report", "alone", "--html", "page.html", status=STORE, facts=['"alone"', "heed attend alone"])
 
     def test_a_missing_run_and_a_missing_folder_are_errors(self):
         self.train(self.config())

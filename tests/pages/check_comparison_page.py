@@ -19,10 +19,11 @@ made = {}
 
 def make_page(heed, folder):
     (folder / "s").write_text("".join(f"a{i % 7} b{i % 5} word\n" for i in range(200)))
-    for name, d_ff in (("one", 16), ("two", 24)):
-        train(heed, folder, {**CONFIG, "model": {**CONFIG["model"], "d_ff": d_ff}}).rename(folder / name)
-    made.update(folder=folder, one=str(folder / "one"), two=str(folder / "two"))
-    subprocess.run([heed, "report", made["one"], made["two"], "--html", folder / "page.html"], check=True)
+    for name, d_ff, seed in (("one", 16, 1), ("two", 24, 1), ("three", 16, 3)):
+        train(heed, folder, {**CONFIG, "seed": seed, "model": {**CONFIG["model"], "d_ff": d_ff}}).rename(folder / name)
+        made[name] = str(folder / name)
+    made["folder"] = folder
+    subprocess.run([heed, "report", made["one"], made["two"], made["three"], "--html", folder / "page.html"], check=True)
     return folder / "page.html"
 
 
@@ -30,14 +31,32 @@ def check_content(browser, page):
     browser.open(page, 1440)
     charts = "[...document.querySelectorAll('svg.chart')]"
     check(browser.value(charts + ".length") == 7, "other charts")
-    check(browser.value(charts + ".every((c) => c.querySelectorAll('path[class^=line-]').length === 2)"), "a chart lacks a run")
+    check(browser.value(charts + ".every((c) => c.querySelectorAll('path[class^=line-]').length === 3)"), "a chart lacks a run")
     rows = browser.value("[...document.querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))")
-    check(["model.d_ff", "16", "24"] in rows, f"the difference is not in the table: {rows}")
-    check([row[0] for row in rows] == ["steps", "best held-out loss", "at step", "bits per byte", "accuracy", "model.d_ff"],
+    check(["model.d_ff", "16", "24", "16"] in rows, f"the difference is not in the table: {rows}")
+    check([row[0] for row in rows] == ["steps", "best held-out loss", "at step", "bits per byte", "accuracy", "model.d_ff", "seed"],
           f"rows are {rows}")
-    check(tab_stops(browser, 3)[0] == ("curves", "BUTTON"), "the first tab stop")
+    stops = tab_stops(browser, 8)
+    check([stop for stop in stops if stop[1] != "A"][:3] == [("axes", "INPUT"), ("scales", "INPUT"), ("charts", "BUTTON")],
+          f"tab stops are {stops}")
+    legend = "document.querySelector('.legend').textContent"
+    check(browser.value(legend).split() == f"{made['one']} (seed 1) {made['three']} (seed 3)these 2 differ in seed alone {made['two']}".split(),
+          f"the legend says {browser.value(legend)}")
+    looks = browser.value("[...document.querySelectorAll('.legend')[0].querySelectorAll('path')].map((e) => e.getAttribute('class'))")
+    check([look.split()[0] for look in looks] == ["line-0", "line-0", "line-1"] and len(set(looks)) == 3, f"lines look {looks}")
+    label = "document.querySelectorAll('svg.chart')[1].getAttribute('aria-label')"
+    check(" at step 1 to " in browser.value(label) and " at step 6," in browser.value(label), browser.value(label))
+    even = browser.value("document.querySelector('svg.chart path.line-0').getAttribute('d')")
+    browser.value("document.querySelectorAll('#scales input')[1].click()")
+    check(browser.value("document.querySelector('svg.chart path.line-0').getAttribute('d')") != even, "the axis is not logarithmic")
+    browser.value("document.querySelectorAll('#axes input')[1].click()")
+    check(" at minute " in browser.value(label), browser.value(label))
+    check(browser.value("minutesAt({ steps: [100, 200], minutes: [1, 3] }, 150)") == 2, "minutes between two lines")
+    check(browser.value("[50, 300].map((s) => minutesAt({ steps: [100, 200], minutes: [1, 3] }, s))") == [0.5, 5], "minutes around")
+    check(browser.value("Number.isNaN(minutesAt({ steps: [100], minutes: [null] }, 100))"), "minutes from nowhere")
+    browser.open(page, 1440)
     words = words_of(saved(browser, made["folder"] / "saved", "button.save"))
-    check(made["one"] in words and made["two"] in words, f"the saved picture says {words}")
+    check(made["one"] + " (seed 1)" in words and made["two"] in words, f"the saved picture says {words}")
 
 
 if __name__ == "__main__":

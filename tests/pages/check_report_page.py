@@ -56,13 +56,16 @@ def check_charts(browser, page):
     check(not any("BLEU" in x for x in words), "a chart of BLEU, which was not measured")
     events = events_of(page)
     frames = [json.loads(line) for line in (page.parent / "run" / "film.jsonl").read_text().splitlines()][1:]
-    for name, kind in (("training", "train"), ("held out", "valid")):
-        first, *_, last = (e for e in events if e["kind"] == kind)
-        # The film knows the loss before the first step.
-        begin = (frames[0]["probe_loss"], 0) if kind == "train" else (first["loss"], first["step"])
-        expected = (f"{name} from {begin[0]:.3g} at step {begin[1]} to {last['loss']:.3g} at step 60, "
-                    f"least {min(e['loss'] for e in events if e['kind'] == kind):.3g} at step ")
+    # The film knows the losses of single steps before the first mean ends, and stands for it; a mean of ten lies in their middle.
+    points = {"training": [(f["step"], f["train_loss"]) for f in frames if 0 < f["step"] < 10] +
+                          [(e["step"] - 4.5, e["loss"]) for e in events if e["kind"] == "train" and e["step"] > 10],
+              "held out": [(e["step"], e["loss"]) for e in events if e["kind"] == "valid"]}
+    check([step for step, _ in points["training"]] == [1, 2, 4, 8, 15.5, 25.5, 35.5, 45.5, 55.5], "points of training")
+    for name, of in points.items():
+        expected = (f"{name} from {of[0][1]:.3g} at step {of[0][0]} to {of[-1][1]:.3g} at step {of[-1][0]}, "
+                    f"least {min(loss for _, loss in of):.3g} at step ")
         check(expected in words[0], f"the loss is “{words[0]}”, not “{expected}”")
+    check(browser.value("losses[0].points.map((p) => p[0])") == [step for step, _ in points["training"]], "other points are drawn")
     entropy = next(x for x in words if x.startswith("Entropy"))
     check(all(f"head {h} " in entropy for h in range(4)) and "uniform " in entropy, f"lines of “{entropy}”")
     best = min((e for e in events if e["kind"] == "valid"), key=lambda e: e["loss"])
@@ -106,13 +109,15 @@ def check_reading(browser, page):
     loss = {kind: {e["step"]: e["loss"] for e in events if e["kind"] == kind} for kind in ("train", "valid")}
     reading = "document.querySelector('#curves .reading').textContent"
     browser.value("document.querySelector('#curves svg.chart').focus()")
-    check(browser.value(reading) == f"step 60: training {loss['train'][60]:.3g}, held out {loss['valid'][60]:.3g}",
-          f"reads {browser.value(reading)}")
+    training = f"training {loss['train'][60]:.3g} (mean of steps 51 to 60)"
+    check(browser.value(reading) == f"step 60: {training}, held out {loss['valid'][60]:.3g}", f"reads {browser.value(reading)}")
     browser.press("ArrowLeft")
-    expected = f"step 50: training {loss['train'][50]:.3g}, held out {loss['valid'][40]:.3g} (of step 40)"
+    expected = f"step 55.5: {training}, held out {loss['valid'][40]:.3g} (of step 40)"
     check(browser.value(reading) == expected, f"reads {browser.value(reading)}, not {expected}")
     browser.press("Home")
-    check(browser.value(reading).startswith("step 0: training "), f"reads {browser.value(reading)}")
+    check(browser.value(reading).startswith("step 1: training "), f"reads {browser.value(reading)}")
+    browser.press("Enter")
+    check(browser.value("frame().step") == 1, "Enter does not move the film to the step that is read")
     check(browser.value("document.querySelectorAll('#curves .cross circle').length") == 1, "no point is marked")
     browser.press("Tab")
     check(browser.value(reading) == "", "the values stay")
@@ -120,6 +125,11 @@ def check_reading(browser, page):
                         "return [b.left, b.top, b.width, b.height]; })()")
     browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 0.97 * box[2], y=box[1] + box[3] / 2)
     check(browser.value(reading).startswith("step 60: "), f"pointing reads {browser.value(reading)}")
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, x=box[0] + 0.97 * box[2], y=box[1] + box[3] / 2)
+    check(browser.value("frame().step") == 60, "a click on the curve does not move the film")
+    check(browser.value("document.querySelectorAll('#curves circle.frame').length") == browser.value("filmed.filter((p) => p[1]).length"),
+          "points of the film")
     ticks = browser.value("[...document.querySelectorAll('#curves svg.chart text')].filter((t) => "
                           "t.getAttribute('text-anchor') === 'middle').map((t) => t.textContent)")
     check(ticks[0] == "0", f"the axis begins at {ticks[0]}")
@@ -181,7 +191,7 @@ def check_film(browser, page):
           f"losses of {browser.value(name)}")
     check(browser.value(at) == last, "the last frame isn't shown first")
     check(browser.value(text) == browser.value(f"data.frames[{last}].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
-    go_to(browser, "play", 60)
+    go_to(browser, "play", 150)
     browser.press(" ")
     check(browser.value(at) == 0 and browser.value(name).startswith("before training"), "doesn't play from the start")
     check(browser.value(text) == browser.value("data.frames[0].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
@@ -204,7 +214,7 @@ def check_film(browser, page):
 
 def check_texts(browser, page):
     browser.open(page, 1440)
-    terms = browser.value("[...document.querySelectorAll('#samples dt')].map((e) => e.textContent)")
+    terms = browser.value("[...document.querySelectorAll('#texts dt')].map((e) => e.textContent)")
     check(terms == ["before training", "step 4", "step 20", "step 60", "reference"], f"texts of {terms}")
     body = browser.value("document.body.innerText")
     for part in ("What it wrote", "Matrices", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
@@ -221,7 +231,7 @@ def check_texts(browser, page):
 def check_keyboard(browser, page):
     browser.open(page, 1440)
     check(browser.value("document.querySelectorAll('main b').length") == 0, "a word became an element")
-    stops = tab_stops(browser, 60)
+    stops = tab_stops(browser, 100)
     for place in [("step", "INPUT"), ("kinds", "INPUT"), ("heads", "BUTTON"), ("learning", "SUMMARY"),
                   ("matrices", "DIV"), ("config", "DIV")]:
         check(place in stops, f"{place} can't be reached; tab stops are {stops}")
@@ -232,22 +242,86 @@ def check_keyboard(browser, page):
     cells = "[...document.querySelectorAll('#map td')].map((c) => c.textContent).join()"
     browser.open(page, 1440)
     check("step 60" in browser.value(caption), "the last checkpoint isn't shown first")
-    go_to(browser, "step", 60)
+    go_to(browser, "step", 150)
     for key in ("Home", "ArrowRight", "End", "ArrowLeft"):
         changes(browser, key, caption, f"{key} doesn't move the slider")
     changes(browser, "Home", cells, "the map isn't another one before training")
     check("before training" in browser.value("document.getElementById('step').getAttribute('aria-valuetext')"),
           "the slider has no text")
-    go_to(browser, "heads", 60)
+    go_to(browser, "heads", 150)
     browser.press("Home")
     changes(browser, "ArrowRight", pattern, "the arrow key doesn't choose the next head")
     check(browser.value(FOCUS)[0] == "heads", "the focus is lost when a head is chosen")
-    go_to(browser, "kinds", 60)
+    go_to(browser, "kinds", 150)
     changes(browser, "ArrowUp", pattern, "the arrow key doesn't choose another attention")
-    go_to(browser, "views", 60)
+    go_to(browser, "views", 150)
     changes(browser, "ArrowLeft", "document.querySelectorAll('#lines line').length", "the arrow key doesn't show lines")
-    go_to(browser, "learning", 60)
+    browser.value("document.querySelector('#learning summary').focus()")
     changes(browser, "Enter", "document.querySelectorAll('#learning details[open]').length", "a summary doesn't open")
+
+
+def check_first_screen(browser, page):
+    """A sentence, the film with its text and maps, then curves; words of the glossary are dotted where they stand."""
+    for width, height in ((1400, 900), (390, 844)):
+        browser.open(page, width, height)
+        bottom = "((s) => { const b = document.querySelector(s).getBoundingClientRect(); return b.height > 0 ? b.bottom : 1e9; })"
+        places = [browser.value(f"{bottom}('{s}')") for s in ("#lede", "#bar", "#samples .now", "#heads button")]
+        check(places == sorted(places) and places[-1] <= height, f"{width} px: the first screen ends before the film: {places}")
+        check(browser.value(f"{bottom}('#head') <= document.getElementById('curves').getBoundingClientRect().top"), "curves come first")
+        if width == 1400:
+            check(browser.value(f"{bottom}('#map thead')") <= 600, "the chosen map is below the first screen")
+    check(browser.value("document.getElementById('lede').textContent").startswith(
+        "This model learnt to write what follows in text like that of text. Press Play"), "no sentence for a stranger")
+    check(browser.value("document.getElementById('about-view').textContent === ''"), "the pull is explained without it")
+    terms = browser.value("[...document.querySelectorAll('a.term')].map((a) => [a.textContent, a.closest('section').id, "
+                          "document.querySelector(a.hash).nextElementSibling.textContent === a.getAttribute('aria-description')])")
+    check({("loss", "curves"), ("query", "head"), ("entropy", "learning")} <= {(w.lower(), s) for w, s, _ in terms}, f"words {terms}")
+    check(all(known for *_, known in terms) and len({(w.lower().rstrip("s"), s) for w, s, _ in terms}) == len(terms), "words twice")
+    browser.value("document.querySelector('#learning a.term').click()")
+    check(browser.value("document.getElementById('glossary').open"), "a word does not lead to the glossary")
+    check(browser.value("[shown('\\n'), shown('<0x0A>'), oneLine('a\\nb'), shown('<0x41>'), shown('\\t')]") ==
+          ["↵", "↵", "a ↵ b", "<0x41>", "␉"], "line ends are shown in two ways")
+
+
+def check_movers(browser, page):
+    """Names of heads and steps are buttons; a named head is shown first; the last row says what follows."""
+    text = page.read_text(encoding="utf-8")
+    begin = text.index('id="data">') + len('id="data">')
+    end = text.index("</script>", begin)
+    data = json.loads(text[begin:end])
+    name = {"kind": "decoder", "layer": 1, "head": 2, "name": "previous token", "score": 0.5, "untrained": 0.1, "shuffled": 0.2}
+    gone = {**name, "layer": 0, "name": "first token"}
+    odd = [{**name, "kind": "__proto__"}, {**name, "layer": 7}, {**name, "head": -1}]
+    for i, frame in enumerate(data["frames"]):
+        frame["heads"] = [*([name] if i >= 3 else []), *([gone] if i == 2 else []), *odd]
+    data["overfitting"] = "held-out loss has risen since step 20"
+    other = page.parent / "other.html"
+    other.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+    browser.open(other, 1440)
+    pattern = "document.getElementById('pattern').textContent"
+    check(not browser.errors, f"names: {browser.errors}")
+    check(browser.value(pattern).startswith("decoder self-attention, layer 1, head 2: "), f"opens on {browser.value(pattern)}")
+    items = browser.value("[...document.querySelectorAll('#named-heads li')].map((e) => [e.textContent, e.className])")
+    steps = [f["step"] for f in data["frames"]]
+    check([item.split(" (")[0] for item, _ in items] == [
+        f"decoder self-attention, layer 1, head 2: previous token since step {steps[3]}",
+        f"decoder self-attention, layer 0, head 2: first token from step {steps[2]} to step {steps[2]}"], f"names are {items}")
+    check([look for _, look in items] == ["", "later"], "a name that is not there yet looks like one that is")
+    browser.value("document.querySelectorAll('#named-heads li')[1].querySelectorAll('button')[1].click()")
+    check(browser.value("frame().step") == steps[2], "a step does not move the film")
+    check(browser.value("[...document.querySelectorAll('#named-heads li')].map((e) => e.className)") == ["later", ""], "looks")
+    browser.value("document.querySelector('#kinds input').click(); document.querySelector('#named-heads button').focus()")
+    changes(browser, "Enter", pattern, "a name does not choose its head")
+    check(browser.value(pattern).startswith("decoder self-attention, layer 1, head 2: "), f"chooses {browser.value(pattern)}")
+    check(browser.value("document.querySelectorAll('#kinds input')[at.kind].checked"), "the kind is not the chosen one")
+    check(browser.value(FOCUS)[0] == "named-heads", "the focus is lost")
+    for place, step in (("#remarks", 20), ("#about", data["best"]["step"]), ("#texts", 0)):
+        browser.value(f"document.querySelector('{place} button.move').click()")
+        check(browser.value("frame().step") == step, f"the step of {place} does not move the film")
+    check(browser.value("rowLabel(queries().length - 1)").endswith("→ " + data["follows"]), "the last row does not say what follows")
+    widths = browser.value("[...document.querySelectorAll('#map th')].map((e) => [e.textContent, e.scrollWidth - e.clientWidth, "
+                           "e.scrollHeight - e.clientHeight])")
+    check(all(x <= 0 and y <= 0 for _, x, y in widths), f"labels are cut: {widths}")
 
 
 def check_odd_films(browser, page):
@@ -274,12 +348,16 @@ def check_odd_films(browser, page):
     check(drawn(whole.replace('"weights":["', '"weights":["AAAA', 1)) == [kinds, frames - 1, True], "a map of another size")
     probe, *lines = whole.splitlines()
     check(drawn("\n".join([probe, *map(without_maps, lines)]) + "\n") == [kinds, frames, False], "a film without maps")
-    go_to(browser, "step", 60)
+    go_to(browser, "step", 150)
     changes(browser, "Home", "document.querySelector('.now .chosen').textContent", "the texts do not follow the slider")
     check(drawn("")[1:] == [0, False], "no film")
+    titles = browser.value("[...document.querySelectorAll('h2')].map((e) => e.textContent)")
+    check(titles == ["Curves", "Config"], f"empty headings without a film: {titles}")
+    check(browser.value("[...document.querySelectorAll('nav a')].every((a) => document.querySelector(a.hash))"), "ways to nowhere")
+    check("Press Play" not in browser.value("document.body.innerText"), "nothing to play")
     film.write_text(whole)
 
 
 if __name__ == "__main__":
     check_page("report", make_page, check_charts, check_lines, check_reading, check_yardsticks, check_texts, check_film,
-               check_keyboard, check_odd_films)
+               check_keyboard, check_first_screen, check_movers, check_odd_films)

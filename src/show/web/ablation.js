@@ -43,11 +43,7 @@ $("method").textContent = `Whole model: ${short(data.loss)} nats per token on ${
   `sequences (${data.tokens.toLocaleString("en")} tokens). A part is taken away by putting ` +
   (data.replaced_by === "zero" ? "0" : "its mean over these texts") + ` in its place; ${data.passes} forward passes. A line ` +
   `across a bar is the 95 % interval (bootstrap over sequences).`;
-sorts.filter(([, is]) => data.parts.some(is)).forEach(([name, is], i) => {
-  const input = element("input", { type: "radio", name: "sort" });
-  input.checked = i === 0;
-  input.addEventListener("change", () => { chosen = sorts.findIndex((s) => s[1] === is); draw(); });
-  $("sorts").append(element("label", {}, input, " " + name));
-});
+const some = sorts.filter(([, is]) => data.parts.some(is));
+radios($("sorts"), "sort", some.map(([name]) => name), 0, (i) => { chosen = sorts.indexOf(some[i]); draw(); });
 $("save").append(saveButton("what each part is worth", save));
 draw();

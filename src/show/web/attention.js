@@ -14,7 +14,7 @@ function shares(query) {
 function drawTexts() {
   const texts = [[data.target ? "source" : "text", data.source], [data.source ? "target" : "text", data.target]];
   $("texts").replaceChildren(...texts.filter(([, text]) => text)
-    .flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, text)]));
+    .flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, signs(text).replaceAll("↵", "↵\n"))]));
 }
 
 function drawQueries() {
@@ -87,13 +87,27 @@ function chooseToken(query) {
   drawToken();
 }
 
+// Loads the page again while nobody touches it, and shows the same head of what its file has become.
+function follow() {
+  const { kind: before, ...head } = history.state ?? {}, now = data.kinds[before];
+  if (now && head.layer < now.layers && head.head < now.heads) Object.assign(at, { kind: before, ...head });
+  let touched = Date.now();
+  for (const touch of ["pointermove", "keydown", "scroll", "click"]) addEventListener(touch, () => { touched = Date.now(); });
+  setInterval(() => {
+    if (Date.now() - touched < 2000) return;
+    history.replaceState({ kind: at.kind, layer: at.layer, head: at.head, view: at.view }, "");
+    location.reload();
+  }, 1000);
+}
+
 $("about").textContent = data.about;
 document.title = "Attention: " + data.about;
 drawTexts();
 const { kind: first, layer, head } = data.start;
 Object.assign(at, { kind: data.kinds.findIndex((k) => k.name === first), layer, head });
-at.query = queries().length - 1;
 views.splice(1, 0, { name: "Contributions", colour: "--share", row: shares });
+if (data.reloads) follow();
+at.query = queries().length - 1;
 startMaps(draw);
 arrows($("queries"), false);
 $("map").addEventListener("pointerover", (event) => {

@@ -1,11 +1,19 @@
 // Line charts: a <figure> with inline SVG. Lines differ in colour and in dashes (classes line-0 to
 // line-4 and dash-0 to dash-4; line-control for a reference line). A text alternative gives the
 // first, last, least and largest value of each line. Point at a chart or use its arrow keys to read
-// the values at a step. A button saves the chart.
+// the values at a step. A button saves the chart. On a page with a film a click or Enter moves it, and every chart marks
+// the step that the film shows.
 
 // The drawing area in SVG units; labels are to its left and below.
 const area = { width: 320, height: 190, left: 44, right: 312, top: 8, bottom: 168 };
 const coordinate = (x) => x.toFixed(1);
+const onFilm = { choose: null, marks: [] };  // choose(step) moves the film; marks, of each chart, follow it
+const markStep = (step) => onFilm.marks.forEach((mark) => mark(step));
+
+// The points of training losses, [x, loss, what it is of]: a mean over steps lies in their middle.
+const stepsOf = ({ steps, from }, i) => (from && from[i] < steps[i] ? `${from[i]} to ${steps[i]}` : steps[i]);
+const trainingPoints = (train) => train.steps.map((step, i) =>
+  [(train.from[i] + step) / 2, train.loss[i], train.from[i] < step ? `mean of steps ${stepsOf(train, i)}` : ""]);
 
 // The points with the least and largest value.
 function extremes(points) {
@@ -29,8 +37,8 @@ function thinned(points, stretches = 150) {
 }
 
 // "from 6.91 at step 1 to 1.3 at step 500, least 1.2 at step 450, largest 6.91 at step 1"
-function inWords(points) {
-  const words = ([step, value]) => `${short(value)} at step ${short(step)}`;
+function inWords(points, unit) {
+  const words = ([x, value]) => `${short(value)} at ${unit} ${short(x)}`;
   if (points.length === 1) return words(points[0]);
   const [least, largest] = extremes(points).map(words);
   return `from ${words(points[0])} to ${words(points.at(-1))}, least ${least}, largest ${largest}`;
@@ -97,7 +105,7 @@ function drawLevels(levels, py) {
 
 // Reading values: a cross-hair at the step nearest to the pointer, or chosen with the arrow keys, and
 // the value of each line there.
-function makeReadable(picture, reading, lines, px, py) {
+function makeReadable(picture, reading, lines, px, py, unit) {
   const steps = [...new Set(lines.flatMap((line) => line.points.map((p) => p[0])))].sort((a, b) => a - b);
   const cross = graphic("g", { class: "cross" });
   let now = steps.length - 1;
@@ -109,8 +117,11 @@ function makeReadable(picture, reading, lines, px, py) {
       graphic("path", { class: "grid", d: `M${coordinate(px(step))} ${area.top}V${area.bottom}` }),
       ...there.map(([line, p]) =>
         graphic("circle", { class: line.look, cx: coordinate(px(p[0])), cy: coordinate(py(p[1])), r: 2.5 })));
-    reading.textContent = `step ${step}: ` + there.map(([line, p]) =>
-      `${line.name} ${short(p[1])}${p[0] === step ? "" : ` (of step ${p[0]})`}`.trim()).join(", ");
+    const place = unit === "step" ? String : short;
+    reading.textContent = `${unit} ${place(step)}: ` + there.map(([line, p]) => {
+      const of = p[2] || (p[0] === step ? "" : `of ${unit} ${place(p[0])}`);
+      return `${line.name} ${short(p[1])}${of && ` (${of})`}`.trim();
+    }).join(", ");
   };
   const leave = () => { cross.replaceChildren(); reading.textContent = ""; };
   picture.append(cross);
@@ -122,7 +133,10 @@ function makeReadable(picture, reading, lines, px, py) {
   picture.addEventListener("pointerleave", leave);
   picture.addEventListener("focus", () => read(now));
   picture.addEventListener("blur", leave);
+  const choose = () => onFilm.choose?.(steps[now]);
+  picture.addEventListener("click", choose);
   picture.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") choose();
     const jump = Math.max(1, Math.round(steps.length / 10));
     const to = { ArrowLeft: now - 1, ArrowRight: now + 1, PageDown: now - jump, PageUp: now + jump, Home: 0,
       End: steps.length - 1 }[event.key];
@@ -145,17 +159,19 @@ function saveChart(title, picture, legend) {
   saveSvg(title, area.width, bottom, ...copied(picture).childNodes, ...samples);
 }
 
-// lines: [{ name, points: [[step, value], ...], control }], with name "" for a single line. Values
-// that are not numbers are left out, as are values <= 0 on a logarithmic axis. options.levels:
-// [[name, value], ...], reference lines; options.of: prefix of the file name. Returns a list with one
-// figure, or an empty list if there are no points.
+// lines: [{ name, points: [[step, value, perhaps what it is of], ...], control, perhaps look, perhaps note (ends its
+// group in the legend) }], with name "" for a single line. Values that are not numbers are left out, as are values <= 0
+// on a logarithmic axis. options.levels: [[name, value], ...], reference lines; options.of: prefix of the file name;
+// options.unit of the horizontal axis, if not steps; options.frames: [[step, value], ...], points that are the film's.
+// Returns a list with one figure, or an empty list if there are no points.
 function chart(title, lines, options = {}) {
-  const drawable = ([, y]) => Number.isFinite(y) && (!options.logarithmic || y > 0);
+  const unit = options.unit ?? "step";
+  const drawable = ([x, y]) => Number.isFinite(x) && Number.isFinite(y) && (!options.logarithmic || y > 0);
   let count = 0;  // lines, not counting controls; colours repeat after five
   const drawn = lines.map((line) => {
     const n = line.control ? 0 : count++;
-    const look = line.control ? "line-control" : `line-${n % 5} dash-${(n + Math.floor(n / 5)) % 5}`;
-    return { name: line.name, look, points: line.points.filter(drawable) };
+    const look = line.control ? "line-control" : line.look ?? `line-${n % 5} dash-${(n + Math.floor(n / 5)) % 5}`;
+    return { ...line, look, points: line.points.filter(drawable) };
   }).filter((line) => line.points.length > 0);
   if (drawn.length === 0) return [];
 
@@ -172,14 +188,18 @@ function chart(title, lines, options = {}) {
   const sample = ({ name, look }) => element("span", {},
     graphic("svg", { class: "sample", viewBox: "0 0 24 8", "aria-hidden": true },
       graphic("path", { class: look, d: "M0 4H24" })), name);
+  const mark = graphic("path", { class: "now-shown" });
+  const dots = (options.frames ?? []).filter(drawable).map(([step, value]) =>
+    graphic("circle", { class: "frame", cx: coordinate(px(step)), cy: coordinate(py(value)), r: 2.5 }));
   const named = drawn.filter((line) => line.name !== "");
-  const words = [...drawn.map((line) => (line.name ? line.name + " " : "") + inWords(line.points)),
+  const words = [...drawn.map((line) => (line.name ? line.name + " " : "") + inWords(line.points, unit)),
     ...levels.map(([name, value]) => `${name} ${short(value)}`)].join("; ");
-  const legend = element("span", { class: "legend" }, ...named.flatMap((line) => [sample(line), " "]));
+  const legend = element("span", { class: "legend" }, ...named.flatMap((line) => [sample(line), line.note ?? "", " "]));
   const picture = graphic("svg", { class: "chart", role: "img", tabindex: 0, viewBox: `0 0 ${area.width} ${area.height}`,
-    "aria-label": `${title}: ${words}` }, ...grid(x, y, px, py), ...drawn.map(path), ...drawLevels(levels, py));
+    "aria-label": `${title}: ${words}` }, mark, ...grid(x, y, px, py), ...drawn.map(path), ...drawLevels(levels, py), ...dots);
+  onFilm.marks.push((step) => mark.setAttribute("d", `M${coordinate(px(step))} ${area.top}V${area.bottom}`));
   const reading = element("output", { class: "reading" }), of = options.of ? options.of + ": " : "";
-  makeReadable(picture, reading, drawn, px, py);
+  makeReadable(picture, reading, drawn, px, py, unit);
   return [element("figure", {},
     element("figcaption", {}, title + " ", legend, saveButton(of + title, () => saveChart(of + title, picture, legend))),
     picture, reading)];

@@ -1,21 +1,47 @@
 // The page of `heed report RUN RUN ...`.
 
-const curve = (part, key) => data.map((r) =>
-  ({ name: r.run, points: r[part].steps.map((step, i) => [step, r[part][key][i]]) }));
+const shows = { minutes: false, logarithmic: false };
+
+// Runs that differ in `seed` alone are a group: one colour.
+const butSeed = (r) => JSON.stringify({ ...r.keys, seed: "" });
+const groups = [...new Set(data.map(butSeed))].map((keys) => data.filter((r) => butSeed(r) === keys));
+
+// The minutes of training up to a step, between the lines of the log.
+function minutesAt({ steps, minutes }, step) {
+  const next = steps.findIndex((s) => s >= step), i = next < 0 ? steps.length - 1 : next;
+  const [from, at] = i > 0 ? [steps[i - 1], minutes[i - 1]] : [0, 0];
+  return at === null || minutes[i] === null ? NaN : at + ((minutes[i] - at) * (step - from)) / (steps[i] - from);
+}
+
+// A line for each run of points(run), of steps.
+const lines = (points) => groups.flatMap((group, g) => group.map((r, i) => {
+  const twins = group.length > 1 && r.keys.seed !== undefined;
+  return { name: r.run + (twins ? ` (seed ${r.keys.seed})` : ""), look: `line-${g % 5} dash-${(group.length > 1 ? i : g + Math.floor(g / 5)) % 5}`,
+    note: twins && i === group.length - 1 ? `these ${group.length} differ in seed alone` : "",
+    points: points(r).map(([step, y, what]) => [shows.minutes ? minutesAt(r.train, step) : step, y, what]) };
+}));
+const curve = (part, key) => lines((r) => r[part].steps.map((step, i) => [step, r[part][key][i]]));
 // A figure of the best checkpoint, from the validation of its step.
 const atBest = (r, key) => r.valid[key][r.valid.steps.lastIndexOf(r.best_step)] ?? null;
 const written = (value) => value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
 document.title = $("title").textContent = data.map((r) => r.run).join(", ");
-$("charts").replaceWith(charts(
-  chart("Held-out loss (nats per token)", curve("valid", "loss")),
-  chart("Training loss (nats per token)", curve("train", "loss")),
-  chart("Held-out bits per byte", curve("valid", "bits_per_byte")),
-  chart("Held-out accuracy", curve("valid", "accuracy"), { fromZero: true }),
-  chart("Held-out metric", curve("valid", "metric"), { fromZero: true }),
-  chart("Learning rate", curve("train", "learning_rate"), { fromZero: true }),
-  chart("Gradient norm", curve("train", "gradient_norm"), { fromZero: true }),
-  chart("Speed (tokens per second)", curve("train", "tokens_per_second"), { fromZero: true })));
+function draw() {
+  const unit = shows.minutes ? "minute" : "step", loss = { unit, logarithmic: shows.logarithmic }, other = { unit, fromZero: true };
+  $("charts").replaceChildren(charts(
+    chart("Held-out loss (nats per token)", curve("valid", "loss"), loss),
+    chart("Training loss (nats per token)", lines((r) => trainingPoints(r.train)), loss),
+    chart("Held-out bits per byte", curve("valid", "bits_per_byte"), loss),
+    chart("Held-out accuracy", curve("valid", "accuracy"), other),
+    chart("Held-out metric", curve("valid", "metric"), other),
+    chart("Learning rate", curve("train", "learning_rate"), other),
+    chart("Gradient norm", curve("train", "gradient_norm"), other),
+    chart("Speed (tokens per second)", curve("train", "tokens_per_second"), other)));
+}
+const timed = data.some((r) => r.train.minutes.some((x) => x !== null));
+radios($("axes"), "axis", timed ? ["steps", "minutes of training"] : ["steps"], 0, (i) => { shows.minutes = i === 1; draw(); });
+radios($("scales"), "scale", ["even", "logarithmic"], 0, (i) => { shows.logarithmic = i === 1; draw(); });
+draw();
 const keys = [...new Set(data.flatMap((r) => Object.keys(r.keys)))].sort();
 find("#differences .scroll").append(numbers(
   ["", ...data.map((r) => r.run)], [

@@ -24,10 +24,7 @@ function entropyCharts(entropy) {
 
 function drawLearning() {
   const last = data.learning.at(-1);
-  if (!last) {
-    $("learning").append(element("p", {}, "This run has no learning record."));
-    return;
-  }
+  if (!last) return without("learning", "matrices");
   const details = (open, title, body) =>
     element("details", open ? { open: "" } : {}, element("summary", {}, title), body);
   const groups = groupsOf(last.matrices), titles = Object.keys(groups);

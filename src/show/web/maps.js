@@ -17,12 +17,13 @@ const layerName = (layer) => (kind().first?.layer ?? 0) + layer, headNumber = (h
 const headName = () => `${names[kind().name]}, layer ${layerName(at.layer)}, head ${headNumber(at.head)}`;
 
 // "un → homme": in a decoder, the row of a token predicts the next one. After the last token, a dashed
-// arrow points to the most probable next one, if the page has it. name(token) is shown for a token.
+// arrow points to the most probable next one, or a plain one to what follows, if the page has it. name(token) is shown
+// for a token.
 function rowLabel(q, name = shown) {
   const token = name(queries()[q]);
   if (kind().name === "encoder") return token;
   if (q + 1 < queries().length) return `${token} → ${name(queries()[q + 1])}`;
-  return `${token} ${data.next ? "⇢ " + name(data.next[q][0].token) : "→ …"}`;
+  return `${token} ${data.next ? "⇢ " + name(data.next[q][0].token) : "→ " + (data.follows ? name(data.follows) : "…")}`;
 }
 
 // `count` bytes of a base64 text, starting at byte `begin`.
@@ -47,7 +48,7 @@ function headWeights(layer, head) {
 function drawPattern() {
   const words = frame().words?.[kind().name][at.layer * kind().heads + at.head] ?? data.patterns.find((p) =>
     p.kind === kind().name && p.layer === layerName(at.layer) && p.head === headNumber(at.head)).sentence;
-  const [, said, numbers] = words.match(/^(.*?)( \([^(]*\))?$/s);
+  const [, said, numbers] = words.replace(/“(<0x0A>|\\n)”/, "“↵”").match(/^(.*?)( \([^(]*\))?$/s);
   $("pattern").replaceChildren(`${headName()}: ${said}`, element("small", {}, numbers ?? ""));
 }
 // The weights of a row of the chosen head.
@@ -75,7 +76,7 @@ function makeHeads() {
     return e;
   };
   const numbers = (n) => [...Array(n).keys()];
-  $("heads").style.gridTemplateColumns = `max-content repeat(${heads}, minmax(2.7rem, 8rem))`;
+  $("heads").style.gridTemplateColumns = `max-content repeat(${heads}, minmax(2.7rem, 6.5rem))`;
   $("heads").replaceChildren(label("head", "layer"), ...numbers(heads).map((h) => label(headNumber(h))),
     ...numbers(layers).flatMap((layer) =>
       [label("layer " + layerName(layer), "layer"), ...numbers(heads).map((head) => button(layer, head))]));
@@ -100,6 +101,19 @@ function markChosen() {
   });
 }
 
+// Fits cells and labels into the map's box; heads of columns stand upright if they have no room side by side.
+function fitMap(labels, columns) {
+  const box = $("map").parentNode.clientWidth - 2, width = (text) => Math.ceil(pen.measureText(text).width) + 10;
+  const widest = labels.reduce((most, text) => Math.max(most, width(text)), 0);
+  const size = Math.max(4, Math.min(30, Math.floor((box - Math.min(widest, 0.4 * box)) / columns.length)));
+  const beside = columns.reduce((sum, text) => sum + Math.max(size, width(text)), 0);
+  const upright = beside > box - Math.min(widest, 0.4 * box);
+  $("map").style.setProperty("--cell", size + "px");
+  $("map").style.setProperty("--label", box - (upright ? columns.length * size : beside) + "px");
+  $("map").classList.toggle("upright", upright);
+  $("map").classList.toggle("narrow", size < 24);
+}
+
 // Fills the table with row(query) for each query, as percentages on a shade of the colour, or of
 // another below 0. The tokens that a row of a decoder cannot see share one cell.
 function drawMap({ name, colour, against, row, of = () => "in percent of each row" }, after) {
@@ -112,13 +126,11 @@ function drawMap({ name, colour, against, row, of = () => "in percent of each ro
     e.style.cssText = (x < 0 ? below : shades)[Math.round(100 * share)];
     return e;
   };
-  const room = $("map").parentNode.clientWidth - 110, size = Math.max(4, Math.min(30, Math.floor(room / keys().length)));
-  $("map").style.setProperty("--cell", size + "px");
-  $("map").classList.toggle("narrow", size < 24);
-  $("map").replaceChildren(element("caption", {}, `${name} ${of()}${after}`),
-    ...rowsOf(["", ...keys().map(shown)], []));
-  $("map").tBodies[0].append(...queries().map((_, q) =>
-    element("tr", {}, element("th", { scope: "row" }, rowLabel(q)), ...row(q).slice(0, visible(q)).map(cell),
+  const labels = queries().map((_, q) => rowLabel(q)), columns = keys().map(shown);
+  fitMap(labels, columns);
+  $("map").replaceChildren(element("caption", {}, `${name} ${of()}${after}`), ...rowsOf(["", ...columns], []));
+  $("map").tBodies[0].append(...labels.map((label, q) =>
+    element("tr", {}, element("th", { scope: "row" }, label), ...row(q).slice(0, visible(q)).map(cell),
       ...(visible(q) < keys().length ? [element("td", { class: "hidden", colspan: keys().length - visible(q) })] : []))));
 }
 
@@ -145,19 +157,9 @@ function choose(change) {
   drawChosen();
 }
 
-// A group of radio buttons with these labels.
-function radios(place, name, labels, chosen, use) {
-  labels.forEach((label, i) => {
-    const input = element("input", { type: "radio", name, value: i });
-    input.checked = i === chosen;
-    input.addEventListener("change", () => use(i));
-    place.append(element("label", {}, input, " " + label));
-  });
-}
-
 function startMaps(draw) {
   drawChosen = draw;
-  radios($("views"), "view", [...views.map((map) => map.name), "Lines between words"], 0, (view) => {
+  radios($("views"), "view", [...views.map((map) => map.name), "Lines between words"], at.view, (view) => {
     at.view = view;
     drawChosen();
   });

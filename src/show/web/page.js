@@ -14,8 +14,12 @@ const element = (tag, attributes = {}, ...children) => filled(document.createEle
 const graphic = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS(svgSpace, tag), attributes, children);
 
+// A line end and other control characters as signs: ↵, ␀, ␁, ...
+const signs = (text) => text.replace(/[\0-\x1f]/g, (c) => (c === "\n" ? "↵" : String.fromCharCode(0x2400 + c.charCodeAt(0))));
 // A token that is written from right to left is isolated, so that an arrow beside it stays in its place.
-const shown = (token) => (token === "" ? "∅" : token.replaceAll(" ", "␣").replace(/.*[\u0590-\u08ff\ufb1d-\ufefc].*/s, "\u2068$&\u2069"));
+const shown = (token) => (token === "" ? "∅" : signs(token.replaceAll(" ", "␣")
+  .replace(/^\\n$/, "\n").replace(/^<0x([01][0-9A-F])>$/, (_, byte) => String.fromCharCode(parseInt(byte, 16)))
+  .replace(/.*[\u0590-\u08ff\ufb1d-\ufefc].*/s, "\u2068$&\u2069")));
 const percent = (x) => (100 * x).toFixed(1) + " %";
 
 // Three significant digits: "12.3k", "0.0123", "9.1e-7". Null becomes "".
@@ -60,6 +64,16 @@ const inkOn = (rgb) => (luminance(rgb) > 0.179 ? "#000" : "#fff");
 function paint(e, rgb) {
   e.style.background = `rgb(${rgb})`;
   e.style.color = inkOn(rgb);
+}
+
+// A group of radio buttons with these labels.
+function radios(place, name, labels, chosen, use) {
+  labels.forEach((label, i) => {
+    const input = element("input", { type: "radio", name, value: i });
+    input.checked = i === chosen;
+    input.addEventListener("change", () => use(i));
+    place.append(element("label", {}, input, " " + label));
+  });
 }
 
 // A group is one tab stop; arrow keys, Home and End move within it. With several columns, up and down

@@ -2,6 +2,31 @@
 
 const { train, valid } = data;
 const stepName = (step) => (step === 0 ? "before training" : "step " + step);
+const config = JSON.parse(data.config), objective = config.objective.type;
+
+// What it learnt, for somebody who has never seen such a page.
+function lede() {
+  const files = ["train", "source", "target", "pairs"].flatMap((key) => config.data[key] || []);
+  const from = files.length > 3 ? files.length + " files" : files.map((file) => file.split("/").pop()).join(" and ");
+  const task = { causal_lm: "to continue text like that of", prefix_lm: "to write what follows in text like that of",
+    masked_lm: "to fill in words that are hidden in text like that of", seq2seq: "to turn one line into another, as in",
+    span_corruption: "to fill in what is missing in text like that of" }[objective] ?? "from";
+  const play = data.frames.length > 0 ? " Press Play to see how: what it writes, and where it looks, step by step." : "";
+  return `This model learnt ${task} ${from}.${play}`;
+}
+
+// A button that moves the film, or chooses a head.
+function mover(words, move) {
+  const button = element("button", { type: "button", class: "move" }, words);
+  button.addEventListener("click", () => { play(false); move(); });
+  return button;
+}
+const showStep = (step) => chooseFrame(data.frames.reduce((best, f, i) =>  // or the nearest one that has a frame
+  (Math.abs(f.step - step) < Math.abs(data.frames[best].step - step) ? i : best), 0));
+const stepButton = (step) => mover(stepName(step), () => showStep(step));
+// A text in which each "step 64" is a button, if there is a film.
+const withSteps = (text) => text.split(/\bstep (\d+)/).map((part, i) =>
+  (i % 2 === 0 ? part : data.frames.length > 0 ? stepButton(Number(part)) : "step " + part));
 
 function about() {
   const count = (n) => n.toLocaleString("en");
@@ -17,18 +42,16 @@ function about() {
 // Curves of training and of held-out text.
 
 const perplexity = (loss) => (loss === null ? null : Math.exp(loss));
-const same = (x) => x;
-const line = (name, curves, key, of = same) =>
-  ({ name, points: curves.steps.map((step, i) => [step, of(curves[key][i])]) });
+const line = (name, curves, key) => ({ name, points: curves.steps.map((step, i) => [step, curves[key][i]]) });
 
-// The losses of training and of held-out text. The frames know those before the first line of the log;
-// at step 0, that of the text which they show.
-function losses(of = same) {
-  const [training, held] = [line("training", train, "loss", of), line("held out", valid, "loss", of)];
-  const begin = data.frames.filter((f) => f.step < (train.steps[0] ?? Infinity));
-  training.points.unshift(...begin.map((f) => [f.step, of(f.step === 0 ? f.probe_loss : f.train_loss)]));
-  return [training, held];
-}
+// The losses of training and of held-out text. The frames know those of single steps before the log's first line: they
+// stand for its mean.
+const early = data.frames.filter((f) => f.step > 0 && f.step < (train.steps[0] ?? Infinity) && f.train_loss !== null)
+  .map((f) => [f.step, f.train_loss]);
+const losses = [{ name: "training", points: [...early, ...trainingPoints(train).slice(early.length > 0 ? 1 : 0)] },
+  line("held out", valid, "loss")];
+const perplexities = losses.map(({ name, points }) => ({ name, points: points.map(([x, loss, of]) => [x, perplexity(loss), of]) }));
+const filmed = [...early, ...data.frames.map((f) => [f.step, f.loss ?? NaN])];
 
 // Yardsticks, simpler methods on the same text: lines in the loss chart, and a table.
 
@@ -58,17 +81,17 @@ function drawCurves() {
   const fromZero = { fromZero: true }, levels = yardsticks.map((y) => [y.name, y.nats_per_token ?? NaN]);
   if (levels.length === 0 && data.uniform > 0) levels.push(["uniform", data.uniform]);
   $("charts").replaceWith(charts(
-    chart("Loss (nats per token)", losses(), { levels }),
-    chart("Perplexity (logarithmic)", losses(perplexity), { logarithmic: true }),
+    chart("Loss (nats per token)", losses, { levels, frames: filmed }),
+    chart("Perplexity (logarithmic)", perplexities, { logarithmic: true }),
     chart("Accuracy, held out", [line("", valid, "accuracy")], fromZero),
     chart(`${data.metric}, held out`, [line("", valid, "metric")], fromZero),
     chart("Learning rate", [line("", train, "learning_rate")], fromZero),
     chart("Gradient norm", [line("", train, "gradient_norm")], fromZero),
     chart("Speed (tokens per second)", [line("", train, "tokens_per_second")], fromZero)));
   for (const text of [data.overfitting, data.training_loss_note])
-    if (text) $("remarks").append(element("p", {}, text[0].toUpperCase() + text.slice(1).replace(/[^.]$/, "$&.")));
+    if (text) $("remarks").append(element("p", {}, ...withSteps(text[0].toUpperCase() + text.slice(1).replace(/[^.]$/, "$&."))));
   drawYardsticks();
-  const rows = (name, curves) => spread(curves.steps.length, 60).map((i) => [name, curves.steps[i],
+  const rows = (name, curves) => spread(curves.steps.length, 60).map((i) => [name, stepsOf(curves, i),
     ...[curves.loss[i], perplexity(curves.loss[i]), curves.accuracy?.[i] ?? null, curves.learning_rate?.[i] ?? null,
       curves.gradient_norm?.[i] ?? null, curves.tokens_per_second?.[i] ?? null].map(short)]);
   find("#data-of-curves").append(numbers(
@@ -110,33 +133,49 @@ function startBar() {
   $("play").addEventListener("click", () => play(playing === undefined));
 }
 
-// The texts of each frame, on one line, with a sign for each line end. The text of the chosen frame is
-// large; all frames share one place, so that nothing moves while it plays.
+// The texts of each frame, on one line, with a sign for each line end; those with masks are written token by token. The
+// text of the chosen frame is large; all frames share one place, so that nothing moves while it plays.
+const fills = ["masked_lm", "span_corruption"].includes(objective);
+const oneLine = (text) => signs((fills ? text.replace(/(?<=^| )(<0x0A>|\\n)(?=,? |,?$)/g, "↵") : text).replace(/\n+/g, " \n "));
+
 function drawSamples() {
-  const oneLine = (text) => text.replace(/\n+/g, " ↵ ")
-    .replace(/[\0-\x1f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)));  // ␀, ␁, ...
   const row = (name, text) => [element("dt", {}, name), element("dd", { dir: "auto" }, oneLine(text))];
   const some = spread(data.frames.length, data.frames.length > 8 ? 4 : 8);
-  const sample = (prompt, i) => element("div", { class: "sample" },
-    element("h3", { dir: "auto" }, oneLine(prompt) || "(no prompt)"),
-    element("div", { class: "now" }, ...data.frames.map((f) => element("div", { dir: "auto" }, oneLine(f.written[i])))),
-    element("dl", {}, ...some.flatMap((n) => row(stepName(data.frames[n].step), data.frames[n].written[i])),
-      ...row("reference", data.expected[i])));
-  $("samples").append(...(data.prompts.length > 0 ? data.prompts.map(sample) : [element("p", {}, "None.")]));
+  const title = (i) => element("h3", { dir: "auto" }, oneLine(data.prompts[i]) || "(no prompt)");
+  $("texts").append(...data.prompts.map((_, i) => element("div", { class: "sample" }, title(i),
+    element("dl", {}, ...some.flatMap((n) => row(stepButton(data.frames[n].step), data.frames[n].written[i])),
+      ...row("reference", data.expected[i])))));
+  if (data.prompts.length === 0) return;
+  const first = objective === "seq2seq" && data.prompts.length > 1 ? 1 : 0;  // the one that the maps are about
+  $("samples").append(title(first),
+    element("div", { class: "now" }, ...data.frames.map((f) => element("div", { dir: "auto" }, oneLine(f.written[first])))));
+  if (fills || objective === "seq2seq") $("samples").append(element("p", {}, "Right: " + oneLine(data.expected[first])));
 }
 
 // Maps through training.
 
-// "decoder self-attention, layer 1, head 2: induction since step 300 (...)" for each head with a name.
-function namedHeads() {
-  const named = (f, h) => f.heads.find((x) => ["kind", "layer", "head", "name"].every((key) => x[key] === h[key]));
-  return frame().heads.map((h) => {
-    let first = at.frame;
-    while (first > 0 && named(data.frames[first - 1], h)) --first;
-    return element("li", {}, `${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name} since ` +
-      `${stepName(data.frames[first].step)} (${h.score.toFixed(2)} of the weight; untrained ${h.untrained.toFixed(2)}, on ` +
-      `keys in random order ${h.shuffled.toFixed(2)})`);
-  });
+// Heads with a name: { h, first, last }, from which frame to which. Those that still have it come first, the surest before.
+const named = [], gain = (h) => h.score - Math.max(h.untrained, h.shuffled);
+const isShown = (h) => data.kinds.some((k) => k.name === h.kind && h.layer >= 0 && h.layer < k.layers && h.head >= 0 && h.head < k.heads);
+data.frames.forEach((f, i) => f.heads.filter(isShown).forEach((h) => {
+  const known = named.find((n) => n.last === i - 1 && ["kind", "layer", "head", "name"].every((key) => n.h[key] === h[key]));
+  if (known) Object.assign(known, { h, last: i });
+  else named.push({ h, first: i, last: i });
+}));
+named.sort((a, b) => b.last - a.last || gain(b.h) - gain(a.h));
+
+// "decoder self-attention, layer 1, head 2: induction since step 300 (...)"
+function namedHead({ h, first, last }) {
+  const show = () => {
+    const kind = data.kinds.findIndex((k) => k.name === h.kind);
+    $("kinds").querySelectorAll("input")[kind].checked = true;
+    choose({ kind, layer: h.layer, head: h.head });
+  };
+  const step = (i) => mover(stepName(data.frames[i].step), () => { at.frame = i; show(); });
+  const lasts = last === data.frames.length - 1;
+  return element("li", {}, mover(`${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name}`, show),
+    lasts ? " since " : " from ", step(first), ...(lasts ? [] : [" to ", step(last)]), ` (${h.score.toFixed(2)} of the weight; ` +
+    `untrained ${h.untrained.toFixed(2)}, on keys in random order ${h.shuffled.toFixed(2)})`);
 }
 
 // The losses and texts of the chosen frame.
@@ -145,13 +184,14 @@ function drawTexts() {
   $("step").value = at.frame;
   $("step-name").textContent = words;
   $("step").setAttribute("aria-valuetext", words);
+  markStep(frame().step);
   for (const texts of document.querySelectorAll(".now"))
     [...texts.children].forEach((text, i) => text.classList.toggle("chosen", i === at.frame));
 }
 
 function drawFrame() {
-  $("named").hidden = frame().heads.length === 0;
-  $("named-heads").replaceChildren(...namedHeads());
+  named.forEach(({ first, last }, i) =>
+    $("named-heads").children[i].classList.toggle("later", at.frame < first || at.frame > last));
   drawTexts();
   drawView(() => {}, ", " + stepName(frame().step));
 }
@@ -163,23 +203,52 @@ function chooseFrame(n) {
   else drawTexts();
 }
 
-function drawFrames() {
-  if (!haveMaps) $("maps-body").replaceChildren(element("p", {}, "None."));
-  if (data.frames.length === 0) {
-    $("bar").remove();
-    return;
+// Begins with the last kind that has a named head, and with the surest of each kind; else with the head that follows a
+// pattern most in this text, or the sharpest.
+function chooseFirst() {
+  const share = (words) => Number(words.match(/^(?:mostly|often) .* \(([\d.]+) of/s)?.[1] ?? 0);
+  for (const { name, heads } of data.kinds) {
+    const shares = frame().words[name].map(share), most = shares.reduce((best, s, i) => (s > shares[best] ? i : best), 0);
+    if (shares[most] > 0) data.first[name] = { layer: Math.floor(most / heads), head: most % heads };
   }
-  startBar();
-  if (!haveMaps) return drawTexts();
+  const still = named.filter(({ last }) => last === data.frames.length - 1).map(({ h }) => h);
+  for (const { kind, layer, head } of still.reverse()) data.first[kind] = { layer, head };
+  const last = data.kinds.findLastIndex((k) => still.some((h) => h.kind === k.name));
+  if (last >= 0) at.kind = last;
   Object.assign(at, data.first[kind().name]);
-  startMaps(drawFrame);
+}
+
+// What there is nothing to show of goes, and with it the way to it.
+function without(...places) {
+  for (const place of places) {
+    $(place).remove();
+    find(`nav a[href="#${place}"]`)?.remove();
+  }
+}
+
+function drawFrames() {
+  if (data.frames.length === 0) return without("bar", "film", "texts", "about-points");
+  $("named").hidden = named.length === 0;
+  startBar();
+  onFilm.choose = showStep;
+  $("curves").classList.add("moves");
+  if (haveMaps) {
+    $("named-heads").append(...named.map(namedHead));
+    chooseFirst();
+    $("kinds").hidden = data.kinds.length === 1;
+    startMaps(drawFrame);
+  } else {
+    without("maps", "head", "named");
+    drawTexts();
+  }
 }
 
 document.title = $("title").textContent = "Report: " + data.run;
-$("about").textContent = about();
+$("lede").textContent = lede();
 $("notes").append(...data.notes.map((note) => element("li", {}, note)));
-drawCurves();
 drawSamples();
-drawFrames();
+drawCurves();
+$("about").append(...withSteps(about()));
 drawLearning();
+drawFrames();
 find("#config pre").textContent = data.config;
