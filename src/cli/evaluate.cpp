@@ -35,22 +35,29 @@ void print_yardsticks(const Json& r) {
   print_table(rows, columns);
 }
 
-// Each figure with its unit, the model's loss among the yardsticks. `pseudo`: a masked model's
-// pseudo-perplexity.
-void print_evaluation(const Json& r, bool pseudo) {
+// Each figure with its unit, the model's loss among the yardsticks. `ends`: the model writes </s>.
+void print_evaluation(const Json& r, bool ends) {
   const auto number = [&](const char* key, int digits) {
     return format_fixed(r[key].get<double>(), digits);
   };
+  const bool masked = r.contains("masked_perplexity");
   const std::string data = r["data"], checkpoint = r["checkpoint"];
   const std::int64_t step = r["step"];
   const bool named = checkpoint == step_folder_name(step);
   Json fields{
       {"data", data + ", checkpoint " + checkpoint + (named ? "" : fmt::format(", step {}", step))},
-      {"tokens", format_count(r["tokens"].get<std::int64_t>())},
+      {"tokens", format_count(r["tokens"].get<std::int64_t>()) + (masked ? " masked" : "")},
       {"loss", number("loss", 4) + " nats per token"},
-      {pseudo ? "pseudo-perplexity" : "perplexity", number("perplexity", 3) + " per token"},
-      {pseudo ? "masked accuracy" : "accuracy",
-       number("accuracy", 4) + (pseudo ? " of the masked tokens" : " of the tokens")}};
+      {masked ? "masked perplexity" : "perplexity",
+       number(masked ? "masked_perplexity" : "perplexity", 3) + " per token"},
+      {masked ? "masked accuracy" : "accuracy",
+       number("accuracy", 4) + (masked ? " of the masked tokens"
+                                : ends ? " of the tokens, </s> aside"
+                                       : " of the tokens")}};
+  if (r.contains("pseudo_perplexity"))
+    fields["pseudo-perplexity"] =
+        fmt::format("{} per token, each of {} masked in turn", number("pseudo_perplexity", 3),
+                    format_count(r["pseudo_tokens"].get<std::int64_t>()));
   if (r.contains("bits_per_byte"))
     fields["bits per byte"] = number("bits_per_byte", 4) +
                               " (compares models with different tokenizers; perplexity does not)";
@@ -206,6 +213,28 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
 }
 
+// Each token masked in turn (Salazar et al. 2020), as `heed score` does: a forward pass a token, so
+// only where they take a minute or so.
+void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
+  constexpr double kMostOperations = 2e12;
+  const ExampleList in_turn = m.objective->in_turn(split);
+  if (in_turn.count == 0) return;
+  Example first;
+  in_turn.get(0, first);
+  Batch batch;
+  batch.add(first.source, first.target, first.labels);
+  const auto most = static_cast<std::int64_t>(kMostOperations * 3 / training_flops(m.model, batch));
+  if (in_turn.count > most)
+    return m.log.info(
+        fmt::format("no pseudo-perplexity: it takes {} forward passes, one a token, and at most {} "
+                    "are made; of a part of the text: heed evaluate --file",
+                    format_count(in_turn.count), format_count(most)));
+  const Evaluation e = evaluate(m.model, m.values, in_turn, m.pool);
+  require_finite(e.sums);
+  result["pseudo_perplexity"] = e.perplexity();
+  result["pseudo_tokens"] = e.sums.tokens;
+}
+
 struct Measured {
   Json result;
   Yardsticks yardsticks;
@@ -219,17 +248,20 @@ Measured measure(const EvaluateOptions& o, OpenModel& m) {
   const Split& split = scored.split;
   const Evaluation e =
       evaluate(m.model, m.values, m.objective->evaluation(split, o.stride), m.pool);
-  if (e.sums.tokens == 0)
-    throw Error(Exit::data, "the text is too short: there is no token to score.");
   require_finite(e.sums);
   if (e.loss() > divergence_threshold(m.model))
     m.log.warn("the loss is far above that of untrained weights: these are ruined");
-  Json result{{"data", data_name(o)},         {"checkpoint", checkpoint_name(m.folder)},
-              {"step", m.state.step},         {"loss", e.loss()},
-              {"perplexity", e.perplexity()}, {"accuracy", e.accuracy()}};
+  const bool masked = m.objective->fills() && !m.model.has_decoder();
+  const char* perplexity = masked ? "masked_perplexity" : "perplexity";
+  Json result{{"data", data_name(o)},       {"checkpoint", checkpoint_name(m.folder)},
+              {"step", m.state.step},       {"loss", e.loss()},
+              {perplexity, e.perplexity()}, {"accuracy", e.accuracy()}};
   if (const std::uint64_t bytes = m.objective->scored_bytes(split); bytes > 0)
     result["bits_per_byte"] = e.bits_per_byte(bytes);
   result["tokens"] = e.sums.tokens;
+  add_pseudo_perplexity(split, m, result);
+  if (e.sums.tokens == 0 && !result.contains("pseudo_perplexity"))
+    throw Error(Exit::data, "there is no token to predict (the text may be too short).");
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   Yardsticks y = yardsticks_on(scored, m);
@@ -269,7 +301,7 @@ Exit run_evaluate(CommandLine& line) {
     print_line(measured.result);
     return Exit::ok;
   }
-  print_evaluation(measured.result, m.objective->fills() && !m.model.has_decoder());
+  print_evaluation(measured.result, !m.objective->continues());
   if (!measured.yardsticks.empty())
     print_comparison(measured.result["loss"], measured.yardsticks, m);
   return Exit::ok;

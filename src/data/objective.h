@@ -15,6 +15,7 @@
 //   span_corruption  source: tokens                target: <s> and tokens
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,6 +36,9 @@ struct Example {
   TokenIds source, target;
   TokenIds labels = {};
   int tokens() const { return static_cast<int>(source.size() + target.size()); }
+  std::int64_t scored() const {
+    return std::ranges::count_if(labels, [](int label) { return label >= 0; });
+  }
   void clear() {
     for (TokenIds* ids : {&source, &target, &labels}) ids->clear();
   }
@@ -113,6 +117,8 @@ class Objective {
   // that begin every `stride` tokens and score what earlier ones did not; Error (usage) unless the
   // objective has such windows.
   virtual ExampleList evaluation(const Split& split, int stride = 0) const;
+  // Each token of a text masked in turn, as score() masks those of a line; none unless fills().
+  virtual ExampleList in_turn(const Split&) const { return {}; }
   // Bytes of the text that an evaluation scores; 0 if it does not score every byte of it.
   std::uint64_t scored_bytes(const Split& split) const {
     return traits_.bits_per_byte && !split.lossy ? split.target_bytes : 0;
