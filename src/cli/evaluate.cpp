@@ -1,5 +1,8 @@
 // heed evaluate RUN
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -213,26 +216,45 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
 }
 
-// Each token masked in turn (Salazar et al. 2020), as `heed score` does: a forward pass a token, so
-// only where they take a minute or so.
+// Each token masked in turn (Salazar et al. 2020), line by line as `heed score` does: a forward
+// pass a token, so only where they take a minute or so.
 void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   constexpr double kMostOperations = 2e12;
-  const ExampleList in_turn = m.objective->in_turn(split);
-  if (in_turn.count == 0) return;
-  Example first;
-  in_turn.get(0, first);
+  constexpr std::size_t kAtOnce = 4096;
+  if (!m.objective->fills() || split.target.size() == 0) return;
+  Example tile;
+  m.objective->evaluation(split).get(0, tile);
   Batch batch;
-  batch.add(first.source, first.target, first.labels);
-  const auto most = static_cast<std::int64_t>(kMostOperations * 3 / training_flops(m.model, batch));
-  if (in_turn.count > most)
+  batch.add(tile.source, tile.target, tile.labels);
+  const double most = kMostOperations * 3 / training_flops(m.model, batch);
+  if (static_cast<double>(split.target.size()) > most)
     return m.log.info(
-        fmt::format("no pseudo-perplexity: it takes {} forward passes, one a token, and at most {} "
-                    "are made; of a part of the text: heed evaluate --file",
-                    format_count(in_turn.count), format_count(most)));
-  const Evaluation e = evaluate(m.model, m.values, in_turn, m.pool);
-  require_finite(e.sums);
-  result["pseudo_perplexity"] = e.perplexity();
-  result["pseudo_tokens"] = e.sums.tokens;
+        fmt::format("no pseudo-perplexity: it takes a forward pass a token, and at most {} are "
+                    "made; of a part of the text: heed evaluate --file",
+                    format_count(static_cast<std::int64_t>(most))));
+  TokenIds ids, line;
+  split.target.copy(0, split.target.size(), ids);
+  ids.push_back(Tokenizer::kEos);
+  double sum = 0;
+  std::int64_t tokens = 0;
+  std::vector<Example> examples;
+  for (const int id : ids) {
+    const bool end = id == Tokenizer::kEos;
+    if (!end && m.tokenizers.target->decode(std::array{id}) != "\n") {
+      line.push_back(id);
+      continue;
+    }
+    std::ranges::move(m.objective->score({}, line, m.tokenizers.target->size()).examples,
+                      std::back_inserter(examples));
+    line.clear();
+    if (!end && examples.size() < kAtOnce) continue;
+    for (const auto& log_probs : label_log_probs(m.model, m.values, examples, m.pool))
+      for (const double x : log_probs) sum += x, ++tokens;
+    examples.clear();
+  }
+  if (tokens == 0) return;
+  result["pseudo_perplexity"] = std::exp(-sum / static_cast<double>(tokens));
+  result["pseudo_tokens"] = tokens;
 }
 
 struct Measured {

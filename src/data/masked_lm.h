@@ -27,6 +27,15 @@ class MaskedLm final : public TextObjective {
     return tokens;
   }
 
+  ScoredLine score(const TokenIds&, const TokenIds& line, int) const override {
+    return score_in_turn(line, [this](const TokenIds& tokens, std::size_t i) {
+      Example e{framed_source(tokens), {}, TokenIds(1 + tokens.size(), -1)};
+      e.labels[1 + i] = tokens[i];
+      e.source[1 + i] = kMaskId;
+      return e;
+    });
+  }
+
   bool is_mask(int id) const override { return id == kMaskId; }
 
   // A tile with a token to fill in among those shown.
@@ -49,13 +58,6 @@ class MaskedLm final : public TextObjective {
   }
 
  private:
-  Example masked(const TokenIds& tile, std::size_t i) const override {
-    Example e{framed_source(tile), {}, TokenIds(1 + tile.size(), -1)};
-    e.labels[1 + i] = tile[i];
-    e.source[1 + i] = kMaskId;
-    return e;
-  }
-
   static constexpr int kMaskId = Tokenizer::kFirstFurther;
 
   void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const override {

@@ -117,8 +117,6 @@ class Objective {
   // that begin every `stride` tokens and score what earlier ones did not; Error (usage) unless the
   // objective has such windows.
   virtual ExampleList evaluation(const Split& split, int stride = 0) const;
-  // Each token of a text masked in turn, as score() masks those of a line; none unless fills().
-  virtual ExampleList in_turn(const Split&) const { return {}; }
   // Bytes of the text that an evaluation scores; 0 if it does not score every byte of it.
   std::uint64_t scored_bytes(const Split& split) const {
     return traits_.bits_per_byte && !split.lossy ? split.target_bytes : 0;

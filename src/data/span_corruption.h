@@ -33,6 +33,14 @@ class SpanCorruption final : public TextObjective {
 
   TokenIds framed_source(TokenIds tokens) const override { return tokens; }
 
+  ScoredLine score(const TokenIds&, const TokenIds& line, int) const override {
+    return score_in_turn(line, [](const TokenIds& tokens, std::size_t i) {
+      Example e{tokens, {Tokenizer::kBos, sentinel(0)}, {-1, tokens[i]}};
+      e.source[i] = sentinel(0);
+      return e;
+    });
+  }
+
   std::string with_mask_tokens(std::string_view text) const override {
     for (const std::string& name : traits().specials)
       if (text.find(name) != text.npos)
@@ -69,12 +77,6 @@ class SpanCorruption final : public TextObjective {
   }
 
  private:
-  Example masked(const TokenIds& tile, std::size_t i) const override {
-    Example e{tile, {Tokenizer::kBos, sentinel(0)}, {-1, tile[i]}};
-    e.source[i] = sentinel(0);
-    return e;
-  }
-
   struct Noise {
     int tokens, spans;
   };

@@ -27,12 +27,6 @@ ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line, in
   Ids text(vocab);
   for (const TokenIds* ids : {&source, &line})
     for (const int id : *ids) text.push_back(id);
-  if (fills()) {
-    ScoredLine scored{framed_source(line), line, {}};
-    const ExampleList list = in_turn(text);
-    for (std::int64_t i = 0; i < list.count; ++i) list.get(i, scored.examples.emplace_back());
-    return scored;
-  }
   ScoredLine scored{framed_source(source), line, {}};
   const Tiles tiles = tiles_of(line.size(), kEvaluation);
   for (std::int64_t i = 0; i < tiles.count(); ++i) {
@@ -44,12 +38,15 @@ ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line, in
   return scored;
 }
 
-ExampleList TextObjective::in_turn(const Ids& text) const {
-  if (!fills()) return {};
-  return {static_cast<std::int64_t>(text.size()), [this, &text](std::int64_t i, Example& out) {
-            const auto at = static_cast<std::size_t>(i), begin = at - at % tile_length_;
-            out = masked(part(text, begin, begin + tile_length_), at - begin);
-          }};
+ScoredLine TextObjective::score_in_turn(const TokenIds& line, const Ask& ask) const {
+  ScoredLine scored{framed_source(line), line, {}};
+  const Tiles tiles = tiles_of(line.size(), kEvaluation);
+  for (std::int64_t i = 0; i < tiles.count(); ++i) {
+    const TokenIds tokens(line.begin() + static_cast<std::ptrdiff_t>(tiles[i].begin),
+                          line.begin() + static_cast<std::ptrdiff_t>(tiles[i].end));
+    for (std::size_t j = 0; j < tokens.size(); ++j) scored.examples.push_back(ask(tokens, j));
+  }
+  return scored;
 }
 
 Tile TextObjective::shown_tile(const Split& split) const {

@@ -30,7 +30,6 @@ struct Tiles {
 class TextObjective : public Objective {
  public:
   std::int64_t count(const Split& split, std::int64_t epoch) const override;
-  ExampleList in_turn(const Split& split) const override { return in_turn(split.target); }
   // The line follows the source, as one text.
   ScoredLine score(const TokenIds& source, const TokenIds& line, int vocab) const override;
 
@@ -43,16 +42,14 @@ class TextObjective : public Objective {
   // The example of one tile of a text.
   virtual void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const = 0;
   Tiles tiles_of(std::size_t n, std::int64_t epoch) const;
-  // The example that predicts token i of a tile, where masks are filled in.
-  virtual Example masked(const TokenIds&, std::size_t) const { return {}; }
+  // Masks each token of a line in turn: its pseudo-log-likelihood (Salazar et al. 2020).
+  // ask(tokens, i): the example that predicts token i of a tile.
+  using Ask = std::function<Example(const TokenIds& tokens, std::size_t i)>;
+  ScoredLine score_in_turn(const TokenIds& line, const Ask& ask) const;
   // The tile that a report shows: the second, since nothing precedes the first.
   Tile shown_tile(const Split& split) const;
 
   std::size_t tile_length_;
-
- private:
-  // Their log-probabilities add up to a pseudo-log-likelihood (Salazar et al. 2020).
-  ExampleList in_turn(const Ids& text) const;
 };
 
 // Ids [begin, end) of a text, which may end earlier.
