@@ -120,16 +120,17 @@ def cell(values, digits=3):
 
 # Key of evaluate's JSON object: its wording in a row, factor, digits.
 FIGURES = {"loss": ("loss {}", 1, 4), "perplexity": ("perplexity {}", 1, 3),
+           "masked_perplexity": ("masked perplexity {}", 1, 3), "pseudo_perplexity": ("pseudo-perplexity {}", 1, 3),
            "bits_per_byte": ("{} bits per byte", 1, 4), "accuracy": ("{} % right", 100, 2), "bleu": ("BLEU {}", 1, 2),
            "chrf": ("chrF2 {}", 1, 2), "exact_match": ("{} % of lines exact", 1, 2),
            "unknown_tokens": ("{} unknown tokens", 1, 0)}
 
 
-def figure(key, values, tokenize, masked=False):
+def figure(key, values, tokenize):
     """One number per seed, in words."""
     text, factor, digits = FIGURES[key]
     words = text.format(cell([value * factor for value in values], digits))
-    return "pseudo-" * (masked and key == "perplexity") + words + f" ({tokenize})" * (key == "bleu")
+    return words + f" ({tokenize})" * (key == "bleu")
 
 
 def reaches(result):
@@ -139,8 +140,7 @@ def reaches(result):
         if not all(where in of for of in figures):  # a seed kept fewer than ten checkpoints
             continue
         values = {key: [of[where][key] for of in figures if key in of[where]] for key in FIGURES}
-        words = [figure(key, of_key, result["tokenize"], result["objective"] == "masked_lm")
-                 for key, of_key in values.items() if of_key]
+        words = [figure(key, of_key, result["tokenize"]) for key, of_key in values.items() if of_key]
         parts.append(f"{where}: {', '.join(words)}")
     return "; ".join(parts)
 

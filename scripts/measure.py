@@ -9,7 +9,7 @@ is left out. --data train=FILE is --set data.train=FILE with a path relative to 
 
 Without --target: all figures of `heed evaluate` on the config's held-out data, with the best checkpoint:
   text     loss (nats per token), perplexity, bits per byte, accuracy of the next token
-  masked   pseudo-perplexity and accuracy of the masked tokens
+  masked   masked perplexity, pseudo-perplexity and accuracy of the masked tokens
   pairs    as text, plus BLEU, chrF2 and exact lines of translations with beam 5; the same for the last checkpoint,
            and for the average of the last 10 if the config keeps that many. If the validation files are called
            X.valid.Y and X.test.Y exists too, the test files are translated.

@@ -32,7 +32,7 @@ std::string wrapped_line(std::string_view line, int width, std::string_view hang
 }  // namespace
 
 std::string format_fixed(double x, int digits) {
-  return std::isnan(x) ? "nan" : fmt::format("{:.{}f}", x, digits);
+  return std::isnan(x) ? "-" : fmt::format("{:.{}f}", x, digits);
 }
 
 std::string format_rate(double x) {

@@ -8,7 +8,7 @@
 
 namespace heed {
 
-std::string format_fixed(double x, int digits);  // "1.8231"; "nan" and "inf" too
+std::string format_fixed(double x, int digits);  // "1.8231", "inf"; "-": NaN, there is none
 std::string format_rate(double per_second);      // "48.2k", "930", "1.3M"
 std::string format_duration(double seconds);     // "9s", "1m12s", "2h05m", "3d04h"
 std::string format_count(std::int64_t n);        // "1,234,567"

@@ -145,9 +145,15 @@ CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps
 }
 
 bool CommandLine::parse() {
-  for (CLI::Option* option : app_.get_options())
-    if (const std::string type = option->get_type_name(); type == "PATH" || type == "FILE")
-      option->check(no_empty_path);
+  for (CLI::Option* option : app_.get_options()) {
+    const std::string type = option->get_type_name();
+    if (type == "PATH" || type == "FILE") option->check(no_empty_path);
+    if (type.starts_with("INT") || type.starts_with("UINT"))
+      option->transform([](const std::string& text) {  // 010 is octal to CLI11
+        const auto number = read_number<std::uint64_t>(text);
+        return number ? std::to_string(*number) : text;
+      });
+  }
   try {
     app_.parse(std::vector<std::string>(args_.rbegin(), args_.rend()));  // as CLI11 wants them
   } catch (const CLI::CallForHelp&) {

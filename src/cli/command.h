@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/pool.h"
 #include "base/utf8.h"
 #include "data/dataset.h"
@@ -166,18 +167,15 @@ Exit run_command(const std::vector<std::string>& args, const Crew& crew = {});
 template <class T>
 CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
   const bool open = high == std::numeric_limits<T>::max();
-  const std::string expected = fmt::format(
-      "expected a {} {}",
-      std::integral<T> ? "whole number"
-      : open           ? "finite number"
-                       : "number",
-      open ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high));
+  const std::string expected = open && !std::integral<T>
+                                   ? fmt::format("expected a finite number of at least {}", low)
+                                   : fmt::format("expected a {}number from {} to {}",
+                                                 std::integral<T> ? "whole " : "", low, high);
   return {[=](std::string& text) {
-            T value{};
-            const bool good = text.find_first_of("xX") == std::string::npos &&  // no 0x10
-                              CLI::detail::lexical_cast(text, value) && value >= low &&
-                              value <= high;
-            return good ? "" : fmt::format("{}; found \"{}\"", expected, excerpt(text));
+            const std::optional<T> value = read_number<T>(text);
+            return value && *value >= low && *value <= high
+                       ? ""
+                       : fmt::format("{}; found \"{}\"", expected, excerpt(text));
           },
           open ? "" : fmt::format("{} to {}", low, high)};
 }

@@ -1,5 +1,8 @@
 // heed evaluate RUN
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -35,22 +38,29 @@ void print_yardsticks(const Json& r) {
   print_table(rows, columns);
 }
 
-// Each figure with its unit, the model's loss among the yardsticks. `pseudo`: a masked model's
-// pseudo-perplexity.
-void print_evaluation(const Json& r, bool pseudo) {
+// Each figure with its unit, the model's loss among the yardsticks. `ends`: the model writes </s>.
+void print_evaluation(const Json& r, bool ends) {
   const auto number = [&](const char* key, int digits) {
     return format_fixed(r[key].get<double>(), digits);
   };
+  const bool masked = r.contains("masked_perplexity");
   const std::string data = r["data"], checkpoint = r["checkpoint"];
   const std::int64_t step = r["step"];
   const bool named = checkpoint == step_folder_name(step);
   Json fields{
       {"data", data + ", checkpoint " + checkpoint + (named ? "" : fmt::format(", step {}", step))},
-      {"tokens", format_count(r["tokens"].get<std::int64_t>())},
+      {"tokens", format_count(r["tokens"].get<std::int64_t>()) + (masked ? " masked" : "")},
       {"loss", number("loss", 4) + " nats per token"},
-      {pseudo ? "pseudo-perplexity" : "perplexity", number("perplexity", 3) + " per token"},
-      {pseudo ? "masked accuracy" : "accuracy",
-       number("accuracy", 4) + (pseudo ? " of the masked tokens" : " of the tokens")}};
+      {masked ? "masked perplexity" : "perplexity",
+       number(masked ? "masked_perplexity" : "perplexity", 3) + " per token"},
+      {masked ? "masked accuracy" : "accuracy",
+       number("accuracy", 4) + (masked ? " of the masked tokens"
+                                : ends ? " of the tokens, </s> aside"
+                                       : " of the tokens")}};
+  if (r.contains("pseudo_perplexity"))
+    fields["pseudo-perplexity"] =
+        fmt::format("{} per token, each of {} masked in turn", number("pseudo_perplexity", 3),
+                    format_count(r["pseudo_tokens"].get<std::int64_t>()));
   if (r.contains("bits_per_byte"))
     fields["bits per byte"] = number("bits_per_byte", 4) +
                               " (compares models with different tokenizers; perplexity does not)";
@@ -206,6 +216,47 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
 }
 
+// Each token masked in turn (Salazar et al. 2020), line by line as `heed score` does: a forward
+// pass a token, so only where they take a minute or so.
+void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
+  constexpr double kMostOperations = 2e12;
+  constexpr std::size_t kAtOnce = 4096;
+  if (!m.objective->fills() || split.target.size() == 0) return;
+  Example tile;
+  m.objective->evaluation(split).get(0, tile);
+  Batch batch;
+  batch.add(tile.source, tile.target, tile.labels);
+  const double most = kMostOperations * 3 / training_flops(m.model, batch);
+  if (static_cast<double>(split.target.size()) > most)
+    return m.log.info(
+        fmt::format("no pseudo-perplexity: it takes a forward pass a token, and at most {} are "
+                    "made; of a part of the text: heed evaluate --file",
+                    format_count(static_cast<std::int64_t>(most))));
+  TokenIds ids, line;
+  split.target.copy(0, split.target.size(), ids);
+  ids.push_back(Tokenizer::kEos);
+  double sum = 0;
+  std::int64_t tokens = 0;
+  std::vector<Example> examples;
+  for (const int id : ids) {
+    const bool end = id == Tokenizer::kEos;
+    if (!end && m.tokenizers.target->decode(std::array{id}) != "\n") {
+      line.push_back(id);
+      continue;
+    }
+    std::ranges::move(m.objective->score({}, line, m.tokenizers.target->size()).examples,
+                      std::back_inserter(examples));
+    line.clear();
+    if (!end && examples.size() < kAtOnce) continue;
+    for (const auto& log_probs : label_log_probs(m.model, m.values, examples, m.pool))
+      for (const double x : log_probs) sum += x, ++tokens;
+    examples.clear();
+  }
+  if (tokens == 0) return;
+  result["pseudo_perplexity"] = std::exp(-sum / static_cast<double>(tokens));
+  result["pseudo_tokens"] = tokens;
+}
+
 struct Measured {
   Json result;
   Yardsticks yardsticks;
@@ -219,17 +270,20 @@ Measured measure(const EvaluateOptions& o, OpenModel& m) {
   const Split& split = scored.split;
   const Evaluation e =
       evaluate(m.model, m.values, m.objective->evaluation(split, o.stride), m.pool);
-  if (e.sums.tokens == 0)
-    throw Error(Exit::data, "the text is too short: there is no token to score.");
   require_finite(e.sums);
   if (e.loss() > divergence_threshold(m.model))
     m.log.warn("the loss is far above that of untrained weights: these are ruined");
-  Json result{{"data", data_name(o)},         {"checkpoint", checkpoint_name(m.folder)},
-              {"step", m.state.step},         {"loss", e.loss()},
-              {"perplexity", e.perplexity()}, {"accuracy", e.accuracy()}};
+  const bool masked = m.objective->fills() && !m.model.has_decoder();
+  const char* perplexity = masked ? "masked_perplexity" : "perplexity";
+  Json result{{"data", data_name(o)},       {"checkpoint", checkpoint_name(m.folder)},
+              {"step", m.state.step},       {"loss", e.loss()},
+              {perplexity, e.perplexity()}, {"accuracy", e.accuracy()}};
   if (const std::uint64_t bytes = m.objective->scored_bytes(split); bytes > 0)
     result["bits_per_byte"] = e.bits_per_byte(bytes);
   result["tokens"] = e.sums.tokens;
+  add_pseudo_perplexity(split, m, result);
+  if (e.sums.tokens == 0 && !result.contains("pseudo_perplexity"))
+    throw Error(Exit::data, "there is no token to predict (the text may be too short).");
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   Yardsticks y = yardsticks_on(scored, m);
@@ -269,7 +323,7 @@ Exit run_evaluate(CommandLine& line) {
     print_line(measured.result);
     return Exit::ok;
   }
-  print_evaluation(measured.result, m.objective->fills() && !m.model.has_decoder());
+  print_evaluation(measured.result, !m.objective->continues());
   if (!measured.yardsticks.empty())
     print_comparison(measured.result["loss"], measured.yardsticks, m);
   return Exit::ok;

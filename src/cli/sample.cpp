@@ -196,11 +196,7 @@ void add_sample_options(CommandLine& line, SampleOptions& o) {
   app.add_option("--top-p", r.rules.top_p,
                  "keep the smallest set of tokens with at least this total probability (above 0, "
                  "up to 1)")
-      ->check([&](const std::string& text) {
-        double p = 0;
-        const bool good = !CLI::detail::lexical_cast(text, p) || (p > 0 && p <= 1);
-        return good ? "" : "it must be greater than 0 and at most 1";
-      });
+      ->check(in_range(1e-9, 1.0));
   app.add_option("--min-p", r.rules.min_p,
                  "keep tokens with at least this fraction of the top probability")
       ->check(in_range(0.0, 1.0));
@@ -212,7 +208,7 @@ void add_sample_options(CommandLine& line, SampleOptions& o) {
       "end a sample before this text; \\n and \\t in it are a newline and a tab, any other \\ is "
       "itself (may be repeated)",
       "TEXT");
-  app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::int64_t{0}));
+  app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::uint64_t{0}));
 }
 
 }  // namespace

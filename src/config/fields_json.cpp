@@ -15,6 +15,7 @@
 #include "base/input_file.h"
 #include "base/json_object.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/text_kind.h"
 #include "config/fields_doc.h"
 
@@ -38,9 +39,7 @@ std::optional<I> to_integer(const Json& v) {
     const auto x = v.get<std::int64_t>();
     if (std::in_range<I>(x)) return static_cast<I>(x);
   } else if (v.is_number_float()) {  // 1e3 is an integer too
-    const double x = v.get<double>();
-    if (x == std::floor(x) && std::fabs(x) < 9e15 && std::in_range<I>(static_cast<std::int64_t>(x)))
-      return static_cast<I>(x);
+    return whole_number<I>(v.get<double>());
   }
   return std::nullopt;
 }
@@ -225,11 +224,24 @@ Json nested(const std::string& full, const Json& value) {
   return out;
 }
 
-Json set_value(const std::string& written, const std::string& place) {
+// As options take numbers, though JSON does not: 010, .5, +1; a list of them, too.
+Json number_or_text(const std::string& written) {
+  if (const auto n = read_number<std::uint64_t>(written)) return *n;
+  if (const auto x = read_number<double>(written)) return *x;
+  const std::size_t comma = written.find(',');
+  if (comma == written.npos || written.front() != '[' || written.back() != ']') return written;
+  const std::size_t second = written.find_first_not_of(' ', comma + 1);
+  return {number_or_text(written.substr(1, comma - 1)),
+          number_or_text(written.substr(second, written.size() - 1 - second))};
+}
+
+Json set_value(const Field& field, const std::string& written, const std::string& place) {
   try {
     return std::move(parse_json(written, place).json);
   } catch (const Error&) {
-    Json text = written;
+    const bool is_text = std::holds_alternative<std::string*>(field.ref) ||
+                         std::holds_alternative<PathList*>(field.ref);
+    Json text = is_text ? Json(written) : number_or_text(written);
     try {
       text.dump();  // throws on invalid UTF-8
     } catch (const Json::exception&) {
@@ -293,10 +305,11 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
   if (equals == std::string::npos || key.empty() || key.size() > 256)
     throw Error(Exit::usage, place + ": expected KEY=VALUE, as in --set train.max_steps=100.");
   if (!text.json.is_object()) return;  // read_fields() will report it
-  const Json patch = nested(key, set_value(set.substr(equals + 1), place));
-
-  if (std::ranges::count(keys_of(fields_and_sections(fields)), key) == 0)
+  const std::vector<Leaf> all = fields_and_sections(fields);
+  const auto leaf = std::ranges::find(all, key, &Leaf::key);
+  if (leaf == all.end())
     read_fields(JsonText{nested(key, 0), place}, fields);  // throws: the key is unknown
+  const Json patch = nested(key, set_value(*leaf->field, set.substr(equals + 1), place));
   text.places[key] = place;
   const Json flat = patch.flatten();
   for (const auto& [pointer, value] : flat.items()) {  // "/model/d_ff"

@@ -31,6 +31,7 @@ Batcher::Taken Batcher::take(Cursor& cursor) {
     objective_.example(split_, cursor.epoch, cursor.index, e);
     if (taken.n > 0 && taken.tokens + e.tokens() > config_.train.batch_tokens) break;
     taken.tokens += e.tokens();
+    taken.labels += e.scored();
     ++taken.n;
   }
   if (cursor.index >= count) cursor = {cursor.epoch + 1, 0};
@@ -42,10 +43,11 @@ Batcher::Ahead Batcher::ahead(std::int64_t epochs, std::int64_t most) {
   std::int64_t first = 0;
   Cursor cursor;
   for (; cursor.epoch < epochs && ahead.steps < most; ++ahead.steps) {
-    const std::int64_t tokens = take(cursor).tokens;
-    if (ahead.steps == 0) first = tokens;
-    ahead.equal = ahead.equal && tokens == first;
-    ahead.tokens += tokens;
+    const Taken taken = take(cursor);
+    if (ahead.steps == 0) first = taken.tokens;
+    ahead.equal = ahead.equal && taken.tokens == first;
+    ahead.tokens += taken.tokens;
+    ahead.without_labels += taken.labels == 0;
   }
   ahead.epochs = epochs_at(objective_, split_, cursor);
   return ahead;
@@ -58,7 +60,7 @@ Cursor Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
   out.tokens = taken.tokens;
   out.shards.resize(shards);
   out.used.assign(shards, 0);
-  out.labels = 0;
+  out.labels = taken.labels;
   std::int64_t before = 0;
   int shard = 0, in_micro_batch = 0;
   for (std::size_t i = 0; i < taken.n; ++i) {
@@ -78,7 +80,6 @@ Cursor Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
     before += e.tokens();
     const std::uint64_t key = dropout ? noise_key(config_.seed, Purpose::dropout, step, i) : 0;
     batches[used - 1].add(e.source, e.target, e.labels, key);
-    for (int label : e.labels) out.labels += label >= 0;
   }
   return cursor;
 }

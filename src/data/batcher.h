@@ -40,9 +40,10 @@ class Batcher {
   // examples.
   struct Ahead {
     std::int64_t steps = 0;
-    std::int64_t tokens = 0;  // of all of them
-    bool equal = true;        // each has as many as the others
-    double epochs = 0;        // that they are
+    std::int64_t tokens = 0;          // of all of them
+    std::int64_t without_labels = 0;  // steps without a token to predict
+    bool equal = true;                // each has as many tokens as the others
+    double epochs = 0;                // that they are
   };
   Ahead ahead(std::int64_t epochs, std::int64_t most);
 
@@ -50,7 +51,7 @@ class Batcher {
   // The examples of the step that begins at `cursor`, which moves on, are the first n of taken_.
   struct Taken {
     std::size_t n = 0;
-    std::int64_t tokens = 0;
+    std::int64_t tokens = 0, labels = 0;
   };
   Taken take(Cursor& cursor);
 

@@ -15,6 +15,7 @@
 //   span_corruption  source: tokens                target: <s> and tokens
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,6 +36,9 @@ struct Example {
   TokenIds source, target;
   TokenIds labels = {};
   int tokens() const { return static_cast<int>(source.size() + target.size()); }
+  std::int64_t scored() const {
+    return std::ranges::count_if(labels, [](int label) { return label >= 0; });
+  }
   void clear() {
     for (TokenIds* ids : {&source, &target, &labels}) ids->clear();
   }

@@ -45,22 +45,33 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
     longest = std::max<std::int64_t>(longest, first.tokens());
   }
   const std::int64_t chunk = std::max<std::int64_t>(1, kForwardTokens / longest);
-  std::vector<LossSums> sums((examples.count + chunk - 1) / chunk);
+  std::vector<Evaluation> parts((examples.count + chunk - 1) / chunk);
   std::atomic<bool> stopped{false};
   std::vector<Worker> workers(crew.pool().threads());
-  crew.run(sums.size(), [&](std::size_t task, int worker) {
+  crew.run(parts.size(), [&](std::size_t task, int worker) {
     if (stopped || (stop && stop())) {
       stopped = true;
       return;
     }
     const std::int64_t begin = static_cast<std::int64_t>(task) * chunk;
-    sums[task] = workers[worker].score(model, values, examples, begin,
-                                       std::min(examples.count, begin + chunk));
+    Worker& w = workers[worker];
+    Evaluation& part = parts[task];
+    part.sums = w.score(model, values, examples, begin, std::min(examples.count, begin + chunk),
+                        [&](int row, std::span<const float> logits, double) {
+                          const int label = w.batch.labels[row];
+                          if (label == Tokenizer::kEos) return;
+                          ++part.judged;
+                          part.right += std::ranges::max_element(logits) - logits.begin() == label;
+                        });
   });
-  crew.gather(sums);
+  crew.gather(parts);
   Evaluation total;
-  if (!crew.any(stopped))
-    for (const LossSums& s : sums) total.sums += s;
+  if (crew.any(stopped)) return total;
+  for (const Evaluation& part : parts) {
+    total.sums += part.sums;
+    total.judged += part.judged;
+    total.right += part.right;
+  }
   return total;
 }
 

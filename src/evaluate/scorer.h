@@ -20,9 +20,13 @@ constexpr int kForwardTokens = 1024;
 
 struct Evaluation {
   LossSums sums;
-  double loss() const { return sums.nll / static_cast<double>(sums.tokens); }  // nats per token
+  // Tokens but </s>, which is easy and in every line; those that are the first of the largest
+  // logits.
+  std::int64_t judged = 0, right = 0;
+  // Nats per token; NaN if there is none to predict.
+  double loss() const { return sums.nll / static_cast<double>(sums.tokens); }
   double perplexity() const { return std::exp(loss()); }
-  double accuracy() const { return static_cast<double>(sums.correct) / sums.tokens; }
+  double accuracy() const { return static_cast<double>(right) / static_cast<double>(judged); }
   // nats / (ln 2 * bytes)
   double bits_per_byte(std::uint64_t bytes) const {
     return sums.nll / (std::numbers::ln2 * static_cast<double>(bytes));

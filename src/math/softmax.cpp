@@ -65,15 +65,10 @@ Sums<T> sum_logits(std::conditional_t<store, T*, const T*> l, int n, T top) {
 }
 
 template <class T>
-RowLoss row_loss(const Sums<T>& s, T label_logit, bool correct, int classes, double eps) {
+RowLoss row_loss(const Sums<T>& s, T label_logit, int classes, double eps) {
   const double lse = std::log(s.exps) + s.largest;
   const double nll = lse - label_logit;
-  return {fuse(1 - eps, nll, eps * (lse - s.logits / classes)), nll, correct};
-}
-
-template <class T>
-bool is_first_largest(const T* l, int label, T largest_logit) {
-  return l[label] == largest_logit && std::find(l, l + label, largest_logit) == l + label;
+  return {fuse(1 - eps, nll, eps * (lse - s.logits / classes)), nll};
 }
 
 }  // namespace
@@ -89,21 +84,18 @@ void softmax(T* row, int visible, int cols) {
 template <class T>
 RowLoss cross_entropy(const T* logits, int classes, int label, double smoothing) {
   const Sums<T> s = sum_logits<T, false>(logits, classes, largest(logits, classes));
-  return row_loss(s, logits[label], is_first_largest(logits, label, s.largest), classes, smoothing);
+  return row_loss(s, logits[label], classes, smoothing);
 }
 
 template <class T>
 RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothing, T scale) {
   const T label_logit = logits[label];
-  const T top = largest<T>(logits, classes);
-  // Before the sweep, since the exps of near ties may become equal.
-  const bool correct = is_first_largest<T>(logits, label, top);
-  const Sums<T> s = sum_logits<T, true>(logits, classes, top);
+  const Sums<T> s = sum_logits<T, true>(logits, classes, largest<T>(logits, classes));
   const T factor = static_cast<T>(scale / s.exps);
   const T floor = static_cast<T>(scale * smoothing / classes);
   for (int c = 0; c < classes; ++c) logits[c] = fuse(logits[c], factor, -floor);
   logits[label] = fuse(-scale, static_cast<T>(1 - smoothing), logits[label]);
-  return row_loss(s, label_logit, correct, classes, smoothing);
+  return row_loss(s, label_logit, classes, smoothing);
 }
 
 #define HEED_INSTANTIATE(T)                                   \

@@ -17,7 +17,6 @@ void softmax(T* row, int visible, int cols);
 //   loss = (1 - eps) (lse - l_y) + eps (lse - mean l),   lse = log sum exp l
 struct RowLoss {
   double objective, nll;  // nats; the smoothed loss, and -log p(label)
-  bool correct;           // the label is the first of the largest logits
 };
 template <class T>
 RowLoss cross_entropy(const T* logits, int classes, int label, double smoothing);

@@ -32,7 +32,7 @@ void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden,
 }
 
 void add_row(LossSums& sums, const RowLoss& row) {
-  sums += {row.objective, row.nll, 1, row.correct ? 1 : 0};
+  sums += {row.objective, row.nll, 1};
 }
 
 void refuse_ruined(double x) {
@@ -47,7 +47,6 @@ LossSums& LossSums::operator+=(const LossSums& o) {
   objective += o.objective;
   nll += o.nll;
   tokens += o.tokens;
-  correct += o.correct;
   return *this;
 }
 

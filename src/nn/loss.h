@@ -25,7 +25,6 @@ struct LossSums {
   double objective = 0.0;  // what is minimised
   double nll = 0.0;        // -log p(label): what is reported
   std::int64_t tokens = 0;
-  std::int64_t correct = 0;  // the label is the first of the largest logits
   LossSums& operator+=(const LossSums& o);
 };
 

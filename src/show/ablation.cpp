@@ -91,7 +91,7 @@ bool siblings(const ModelPart& a, const ModelPart& b) {
 std::pair<double, double> interval(const std::vector<double>& x, const std::vector<double>& counts,
                                    std::uint64_t seed) {
   const std::size_t n = x.size();
-  if (n < kFewest) return {kNone, kNone};
+  if (n - std::ranges::count(counts, 0) < kFewest) return {kNone, kNone};
   std::vector<double> means;
   for (int i = 0; i < kResamples; ++i) {
     double sum = 0, count = 0;
@@ -101,10 +101,11 @@ std::pair<double, double> interval(const std::vector<double>& x, const std::vect
       sum += x[chosen];
       count += counts[chosen];
     }
-    means.push_back(sum / count);
+    if (count > 0) means.push_back(sum / count);
   }
   std::ranges::sort(means);
-  return {means[kResamples / 40], means[kResamples - 1 - kResamples / 40]};
+  const std::size_t tail = means.size() / 40;
+  return {means[tail], means[means.size() - 1 - tail]};
 }
 
 const char* sort_name(Sort sort) {
@@ -156,9 +157,7 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
   Pool alone(1);
   const Losses whole = options.zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
-  for (const Example& e : examples)
-    tokens.push_back(
-        static_cast<double>(std::ranges::count_if(e.labels, [](int x) { return x >= 0; })));
+  for (const Example& e : examples) tokens.push_back(static_cast<double>(e.scored()));
   out.sequences = std::ssize(examples);
   out.tokens = std::llround(sum_of(tokens));
   out.loss = sum_of(whole) / sum_of(tokens);

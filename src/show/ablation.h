@@ -39,7 +39,7 @@ struct PartLoss {
 };
 
 // The 95 % interval of sum(x) / sum(counts) over 1000 bootstrap resamples of their indices (Efron
-// 1979), the same for every x; NaN for fewer than ten.
+// 1979), the same for every x; NaN for fewer than ten with a count.
 std::pair<double, double> interval(const std::vector<double>& x, const std::vector<double>& counts,
                                    std::uint64_t seed);
 

@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -150,19 +150,19 @@ SharpestHead sharpest_head(const AttentionMap& map, std::span<const std::string>
 }
 
 HeadChoice alignment_heads(const std::string& text, const ModelConfig& model) {
-  int layer = std::max(0, model.decoder_layers - 2), head = 0;
-  const char* end = text.data() + text.size();
-  const bool whole = text.find('.') == std::string::npos;
-  std::from_chars_result read = std::from_chars(text.data(), end, layer);
-  if (!whole && read.ptr < end) read = std::from_chars(read.ptr + 1, end, head);
-  if (!text.empty() && (read.ec != std::errc() || read.ptr != end || layer < 0 || head < 0 ||
-                        layer >= model.decoder_layers || head >= model.n_heads))
+  if (text.empty()) return {"cross", std::max(0, model.decoder_layers - 2), {}};
+  const std::size_t dot = text.find('.');
+  const bool whole = dot == std::string::npos;
+  const auto layer = read_number<int>(text.substr(0, dot)),
+             head = whole ? 0 : read_number<int>(text.substr(dot + 1));
+  const auto is_below = [](std::optional<int> n, int end) { return n && 0 <= *n && *n < end; };
+  if (!is_below(layer, model.decoder_layers) || !is_below(head, model.n_heads))
     throw Error(
         Exit::usage,
         fmt::format("--alignment={}: expected LAYER or LAYER.HEAD, a layer from 0 to {} and "
                     "a head from 0 to {}.",
                     text, model.decoder_layers - 1, model.n_heads - 1));
-  return {"cross", layer, whole ? std::optional<int>() : head};
+  return {"cross", layer, whole ? std::nullopt : head};
 }
 
 std::string alignment(const ModelView& m, const HeadChoice& heads, const TokenIds& source,

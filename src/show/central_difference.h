@@ -2,6 +2,9 @@
 //
 //   f'(x) = (f(x - 2h) - 8 f(x - h) + 8 f(x + h) - f(x + 2h)) / 12 h + O(h^4)
 //   error = |a - n| / max(|a|, |n|, floor)       a analytic, n numeric
+//
+// With a shorter h, what is left out shrinks as h^4, the rounding of f grows as 1 / h, and a wrong
+// gradient stays wrong: so a second h tells them apart.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +14,13 @@
 
 namespace heed {
 
-inline constexpr double kGradientStep = 2e-4;  // h
+inline constexpr double kGradientStep = 2e-4, kShorterStep = kGradientStep / 4;  // h
 inline constexpr double kGradientTolerance = 1e-6;
 
 // The derivative of f() by x, which f reads. x gets its value back.
 template <class F>
-double central_difference(double& x, F&& f) {
-  const double start = x, h = kGradientStep;
+double central_difference(double& x, F&& f, double h = kGradientStep) {
+  const double start = x;
   const auto at = [&](double step) {
     x = start + step;
     return f();
@@ -43,12 +46,32 @@ inline double largest_of(std::span<const double> x) {
 // rotary positions and norm of keys, because softmax ignores what is added to every score.
 inline double rounding_noise(double size) {
   constexpr double kRoundings = 8;  // a few in each of the four values of f, and room
-  return kRoundings * std::numeric_limits<double>::epsilon() * size / kGradientStep;
+  return kRoundings * std::numeric_limits<double>::epsilon() * std::abs(size) / kShorterStep;
 }
 
 // The scale below which an error cannot be seen. `largest`: the largest |gradient| of all tensors.
 inline double gradient_floor(std::span<const double> tensor, double largest, double noise) {
   return std::max({1e-3 * largest_of(tensor), 1e-8 * largest, noise / kGradientTolerance});
+}
+
+// What differences say of a gradient: it is wrong if those of two steps agree with each other and
+// not with it; neither right nor wrong if they cannot tell.
+struct GradientVerdict {
+  bool right, wrong;
+  double error, numeric;  // of the last step tried
+};
+template <class Numeric>  // numeric(h)
+GradientVerdict check_gradient(double analytic, double floor, Numeric&& numeric) {
+  const auto at = [&](double h) {
+    const double n = numeric(h), error = gradient_error(analytic, n, floor);
+    return GradientVerdict{error <= kGradientTolerance, false, error, n};
+  };
+  const GradientVerdict first = at(kGradientStep);
+  if (first.right) return first;
+  GradientVerdict v = at(kShorterStep);
+  const double apart = std::abs(first.numeric - v.numeric);
+  v.wrong = !v.right && !(apart > 0.1 * std::abs(analytic - v.numeric));  // NaN is wrong
+  return v;
 }
 
 }  // namespace heed

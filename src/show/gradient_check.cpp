@@ -36,19 +36,22 @@ LossSums batch_loss(const Transformer& model, Pass<double> pass, const Batch& ba
   return loss(pass, model.output, hidden, batch.labels, smoothing);
 }
 
-// Entries of a tensor, spread evenly: its gradient g against numeric(i).
+// Entries of a tensor, spread evenly: its gradient g against numeric(i, h).
 template <class Numeric>
 TensorCheck compared(const std::string& name, std::span<const double> g, std::size_t entries,
                      double floor, Numeric&& numeric) {
   TensorCheck check{name, entries};
   for (std::size_t k = 0; k < entries; ++k) {
     const std::size_t i = k * g.size() / entries;
-    const double slope = numeric(i), error = gradient_error(g[i], slope, floor);
-    if (error <= check.worst) continue;  // NaN is worse
-    check.worst = error;
+    const auto v = check_gradient(g[i], floor, [&](double h) { return numeric(i, h); });
+    const bool worse = std::pair(v.wrong, v.error) > std::pair(check.wrong > 0, check.worst);
+    check.wrong += v.wrong;
+    check.cannot_tell += !v.right && !v.wrong;
+    if (!worse) continue;
+    check.worst = v.error;
     check.worst_entry = i;
     check.analytic = g[i];
-    check.numeric = slope;
+    check.numeric = v.numeric;
   }
   return check;
 }
@@ -80,8 +83,9 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
     const std::span<const double> g(gradients.data() + info.param.offset, size);
     double* v = moved.data() + info.param.offset;
     const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
-    checks.push_back(compared(info.name, g, n, gradient_floor(g, largest, noise),
-                              [&](std::size_t i) { return central_difference(v[i], objective); }));
+    checks.push_back(
+        compared(info.name, g, n, gradient_floor(g, largest, noise),
+                 [&](std::size_t i, double h) { return central_difference(v[i], objective, h); }));
   }
   return checks;
 }
@@ -107,14 +111,14 @@ std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<dou
     const std::size_t size = map.pull.size() / std::max(1, map.layers);
     for (int layer = 0; layer < map.layers; ++layer) {
       const std::span pull(map.pull.data() + layer * size, size);
-      const auto slope = [&](std::size_t at) {
+      const auto slope = [&](std::size_t at, double h) {
         const int row = static_cast<int>(at) / map.keys;
         moved.kind = kind;
         moved.layer = layer;
         moved.head = row / map.queries;
         moved.i = row % map.queries;
         moved.j = static_cast<int>(at) % map.keys;
-        return central_difference(moved.step, objective);
+        return central_difference(moved.step, objective, h);
       };
       checks.push_back(compared(fmt::format("pull of {}, layer {}", attention_name(kind), layer),
                                 pull, size, gradient_floor(pull, largest, noise), slope));

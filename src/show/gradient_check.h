@@ -1,4 +1,4 @@
-// Checks every gradient against central differences in double.
+// Checks every gradient against central differences in double (show/central_difference.h).
 //
 // The error of an entry is |a - n| / max(|a|, |n|, 1e-3 max|tensor|, 1e-8 max|all|, noise / 1e-6),
 // where a is the analytic and n the numeric gradient (five-point stencil), and noise is what the
@@ -18,10 +18,12 @@ namespace heed {
 struct TensorCheck {
   std::string name;
   std::size_t entries = 0;  // compared
-  double worst = 0.0;       // error, as above
-  std::size_t worst_entry = 0;
+  std::size_t wrong = 0;
+  std::size_t cannot_tell = 0;  // differences are too inexact there
+  std::size_t worst_entry = 0;  // with the largest error; of those that are wrong, if any are
+  double worst = 0.0;           // its error, as above
   double analytic = 0.0, numeric = 0.0;  // there
-  bool ok() const { return worst <= kGradientTolerance; }
+  bool ok() const { return wrong == 0; }
 };
 
 // Compares at most `entries_per_tensor` entries of each tensor, spread evenly; 0: all.

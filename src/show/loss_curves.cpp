@@ -4,19 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "data/objective.h"
 
 namespace heed {
 namespace {
 
-// The mean of the last five training losses up to a step; NaN if there are none.
+// The mean of the training losses of the last five events up to a step; NaN if none is known.
 double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
   const auto end = std::ranges::upper_bound(train, step, {}, &TrainEvent::step);
-  const auto n = std::min<std::ptrdiff_t>(5, end - train.begin());
-  if (n == 0) return std::numeric_limits<double>::quiet_NaN();
-  double sum = 0;
-  for (auto p = end - n; p != end; ++p) sum += p->loss;
-  return sum / static_cast<double>(n);
+  double sum = 0, known = 0;
+  for (auto p = end - std::min<std::ptrdiff_t>(5, end - train.begin()); p != end; ++p)
+    if (!std::isnan(p->loss)) sum += p->loss, ++known;
+  return sum / known;
 }
 
 // The steps of the events, and a list for each figure.
@@ -79,6 +79,9 @@ std::string training_loss_note(const RunConfig& c) {
   if (c.train.ema_decay > 0)
     note += " Held-out losses are those of the averaged weights (train.ema_decay).";
   if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";
+  const auto objective = make_objective(c);
+  if (objective->traits().decoder() && !objective->continues())
+    note += " Accuracy leaves </s> out.";
   return note;
 }
 

@@ -5,11 +5,13 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "base/number.h"
+
 namespace heed {
 
 int launched_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-    if (const char* size = std::getenv(name)) return std::atoi(size);
+    if (const char* size = std::getenv(name)) return read_number<int>(size).value_or(0);
   return std::getenv("PMIX_RANK") != nullptr ? -1 : 0;
 }
 

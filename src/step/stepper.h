@@ -37,8 +37,8 @@ struct StepResult {
   bool finite = true;       // false: it must not be used for an update
   int requests = 0;         // of all (StepBatch::requests)
 
-  // Nats per token.
-  double loss() const { return sums.nll / std::max<double>(1, static_cast<double>(sums.tokens)); }
+  // Nats per token; NaN if there was none to predict.
+  double loss() const { return sums.nll / static_cast<double>(sums.tokens); }
 };
 
 // Those that are trained, and those that validation, samples and exported models use: the averaged

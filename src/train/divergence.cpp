@@ -52,9 +52,9 @@ std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& v
 
 std::string divergence_text(std::int64_t step, const std::string& what, const StepResult& last) {
   const std::string text = fmt::format("training diverged at step {}: {}", step, what);
-  if (last.tokens == 0) return text + ".";
+  if (last.sums.tokens == 0) return text + ".";
   return fmt::format("{} (last step: loss {}, learning rate {:.1e}).", text,
-                     format_fixed(last.loss(), 4), last.rate);
+                     std::isnan(last.loss()) ? "nan" : format_fixed(last.loss(), 4), last.rate);
 }
 
 Error divergence_error(const std::string& text, const std::string& run, std::int64_t saved,

@@ -27,7 +27,7 @@ double divergence_threshold(const Transformer& model);
 std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& values,
                               const ExampleList& examples, Pool& pool);
 
-// `last`: the last step that this process began; without tokens if it began none.
+// `last`: the last step that this process began; empty if it began none.
 std::string divergence_text(std::int64_t step, const std::string& what, const StepResult& last);
 // Exit::diverged: the text, which checkpoints are good, and how to see it again or continue.
 // `saved`: the last checkpoint's step, or negative; `rate`: the peak learning rate.

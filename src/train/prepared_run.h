@@ -41,10 +41,11 @@ void check_memory(const MemoryPlan& plan, const std::string& held_out = "");
 
 // The end of a run, as far as it is known in steps.
 struct Plan {
-  std::int64_t steps = 0;  // where max_steps or, if sooner, max_epochs ends it; 0: neither does
-  double step_tokens = 0;  // source + target tokens of a step, the mean of those looked at
-  bool equal = true;       // each of these has as many
-  double step_epochs = 0;  // times through the data that a step is, the mean of these
+  std::int64_t steps = 0;     // where max_steps or, if sooner, max_epochs ends it; 0: neither does
+  double step_tokens = 0;     // source + target tokens of a step, the mean of those looked at
+  bool equal = true;          // each of these has as many
+  double step_epochs = 0;     // times through the data that a step is, the mean of these
+  double without_labels = 0;  // share of these without a token to predict
   // Measured, if the steps are planned with it: a training that is off by a third after a twentieth
   // of the steps stops there. 0: it goes on.
   double step_seconds = 0;

@@ -51,7 +51,8 @@ class Terminal : public Listener {
 
   void began(const Moment&) override {
     log_.info(
-        "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted; bpb: bits per "
+        "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted, </s> "
+        "aside; bpb: bits per "
         "byte; ep: times through the data; gnorm: length of the gradient; lr: learning rate");
   }
 
@@ -70,9 +71,9 @@ class Terminal : public Listener {
   void logged(const TrainEvent& l) override {
     std::string s = fmt::format("step {:6}", l.step);
     if (end_ > 0) s += fmt::format("/{}", end_);
-    s += fmt::format(
-        " | ep {:.1f} | loss {:.4f} | ppl {:.2f} | gnorm {:.2f} | lr {:.1e} | {} tok/s", l.epoch,
-        l.loss, l.perplexity, l.gradient_norm, l.learning_rate, format_rate(l.tokens_per_second));
+    s += fmt::format(" | ep {:.1f} | loss {} | ppl {} | gnorm {:.2f} | lr {:.1e} | {} tok/s",
+                     l.epoch, format_fixed(l.loss, 4), format_fixed(l.perplexity, 2),
+                     l.gradient_norm, l.learning_rate, format_rate(l.tokens_per_second));
     if (seconds_left() >= 0) s += " | eta " + format_duration(seconds_left());
     log_.fields(s);
   }

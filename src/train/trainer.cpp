@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -85,6 +87,10 @@ Stop Trainer::run(std::int64_t stop_at) {
   tell(&Listener::began, moment());
   if (prepared_.config.data.has_validation() && !validation_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
+  if (const double without = prepared_.plan.without_labels; without > 0.1)
+    tell(&Listener::remarked, fmt::format("{:.0f} % of the steps have no token to predict: "
+                                          "objective.mask_fraction is small for train.batch_tokens",
+                                          100 * without));
   started_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
@@ -145,7 +151,7 @@ void Trainer::log_line() {
   TrainEvent line;
   line.step = state_.step;
   line.epoch = epochs_at(*objective_, prepared_.data.train, state_.cursor);
-  line.loss = state_.loss_sum / std::max(1.0, state_.label_sum);
+  line.loss = state_.loss_sum / state_.label_sum;  // NaN: no token to predict
   line.perplexity = std::exp(line.loss);
   line.gradient_norm = last_.gradient_norm;
   line.learning_rate = last_.rate;
@@ -216,7 +222,7 @@ void Trainer::save() {
 // not have: neither the sums of the next log line nor patience.
 Stop Trainer::finish(Stop stop) {
   const bool ended = stop == Stop::finished || stop == Stop::early || stop == Stop::time;
-  if (ended && state_.label_sum > 0) log_line();
+  if (ended && (state_.label_sum > 0 || line_tokens_ > 0)) log_line();
   if (ended && validated_ != state_.step) validate(false);
   if (saved_ != state_.step) save();
   tell(&Listener::ended, stop, moment());

@@ -23,7 +23,7 @@ bool predicts_any(const ExampleList& examples) {
   Example e;
   for (std::int64_t i = 0; i < examples.count; ++i) {
     examples.get(i, e);
-    if (std::ranges::any_of(e.labels, [](int label) { return label >= 0; })) return true;
+    if (e.scored() > 0) return true;
   }
   return false;
 }

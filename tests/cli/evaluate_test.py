@@ -162,6 +162,51 @@ class YardsticksOfEvaluate(RunsTest):
         self.assertNotIn("heed resume", r.err)
 
 
+class EvaluateMasked(RunsTest):
+    RUNS = {"masked": {"family": "masked_lm", **SMALL},
+            "spans": {"family": "span_corruption", **SMALL, "objective__mask_fraction": 0.3, "objective__mean_span": 1},
+            "words": {"family": "masked_lm", "tokenizer": {"type": "word"}, **SMALL},
+            "rare": {"family": "masked_lm", "objective__mask_fraction": 1e-9, **SMALL}}
+
+    def test_pseudo_perplexity_masks_each_token_in_turn_as_score_does(self):
+        (self.folder / "b.txt").write_text("the old miller walked to a river\nthe mill was high")
+        for run in ("words", "spans"):
+            with self.subTest(run):
+                e, = self.json("evaluate", run, "--file", "b.txt")
+                lines = self.json("score", run, "--file", "b.txt")
+                tokens = sum(len(s["ids"]) for s in lines)
+                self.assertEqual(e["pseudo_tokens"], tokens)
+                self.assertAlmostEqual(math.log(e["pseudo_perplexity"]), -sum(s["logprob"] for s in lines) / tokens)
+
+    def test_tokens_that_fixed_masks_hide_have_figures_of_their_own(self):
+        e, = self.json("evaluate", "masked")
+        self.assertNotIn("perplexity", e)
+        self.assertAlmostEqual(e["masked_perplexity"], math.exp(e["loss"]), places=9)
+        self.assertLess(e["tokens"], e["pseudo_tokens"])
+        self.tells(self.out("evaluate", "masked"), [f"{e['masked_perplexity']:.3f}", f"{e['pseudo_perplexity']:.3f}"])
+
+    def test_what_hides_no_token_has_no_loss(self):
+        (self.folder / "one.txt").write_text(text(9))
+        e, = self.json("evaluate", "rare", "--file", "one.txt")
+        self.assertEqual((e["tokens"], e["loss"], e["masked_perplexity"], e["accuracy"]), (0, None, None, None))
+        self.assertGreater(e["pseudo_perplexity"], 1)
+        (self.folder / "one.txt").write_text("")
+        self.check("evaluate", "rare", "--file", "one.txt", status=3)
+
+    def test_a_step_without_a_token_to_predict_has_no_loss(self):
+        err = self.train(self.config(family="masked_lm", objective__source_length=4, train__batch_tokens=5, train__log_every=1,
+                                     train__eval_every=5, objective__mask_fraction=0.1), "few").err
+        losses = [m["loss"] for m in self.metrics("few", kind="train")]
+        self.assertIn(None, losses)
+        self.assertTrue(any(losses))
+        self.assertNotIn(0.0, losses)
+        self.tells(err, "objective.mask_fraction")
+        data, = self.json("report", "few")
+        self.assertEqual([x is None for x in data["train"]["loss"]], [x is None for x in losses])
+        self.assertEqual({m["loss"] for m in self.metrics("rare", kind="train")}, {None})
+        self.assertEqual(self.metrics("rare", kind="valid"), [])
+
+
 class Overfitting(RunsTest):
     def test_a_run_says_once_that_it_memorises_the_text(self):
         # The held-out text has characters that training never sees.
@@ -175,6 +220,14 @@ class Overfitting(RunsTest):
 
 
 class EvaluatePairs(RunsTest):
+    def test_accuracy_leaves_ends_out(self):
+        self.train(self.config(family="seq2seq", **SMALL), "run")
+        for side in ("source", "target"):  # </s> alone is predicted
+            (self.folder / f"{side[0]}.txt").write_text("the\n" * 3)
+        e, = self.json("evaluate", "run", "--file", "s.txt", "--target-file", "t.txt")
+        self.assertEqual(e["tokens"], 6)  # the, </s>
+        self.assertIn(e["accuracy"], (0, 1))
+
     def test_an_unknown_word_of_the_source_does_not_spoil_bits_per_byte(self):
         self.train(self.config(family="seq2seq", **SMALL))
         (self.folder / "t").write_text("the miller\n")

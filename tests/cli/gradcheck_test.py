@@ -1,5 +1,6 @@
 """heed gradcheck: the gradients of every config that comes with heed, with any options."""
 import itertools
+import json
 import pathlib
 import unittest
 
@@ -23,6 +24,15 @@ class Gradcheck(RunsTest):
         for seed in (2, 25, 26, 32, 37):
             with self.subTest(seed=seed):
                 self.agrees(MULTI30K, f"seed={seed}")
+
+    def test_differences_that_cannot_tell_are_no_failure(self):
+        (self.folder / "c.json").write_text(json.dumps({
+            "data": {"train": "a.txt"}, "objective": {"type": "span_corruption", "target_length": 32},
+            "model": {"d_model": 32, "n_heads": 2, "d_ff": 64, "encoder_layers": 1, "decoder_layers": 2,
+                      "positions": "rotary"}}))
+        shown = self.json("gradcheck", "c.json", "--set", "seed=647785")[0]
+        self.assertTrue(shown["ok"])
+        self.assertEqual(shown["cannot_tell"], sum(t["cannot_tell"] for t in shown["tensors"]))
 
     def test_one_head_and_dropped_rows(self):
         for seed in range(1, 11):

@@ -54,6 +54,13 @@ class Options(RunsTest):
             self.assertNotIn("e+", r.err)
             self.works(r.err)
 
+    def test_numbers_are_decimal_in_every_form(self):
+        def drawn(*args):
+            return self.out("sample", "run", "the", "--json", *args)
+        plain = drawn("--max-tokens", 10, "--seed", 8, "--temperature", 0.5)
+        self.assertEqual(drawn("--max-tokens", "010", "--seed", "08", "--temperature", ".5"), plain)
+        self.assertEqual(drawn("--max-tokens=1e1", "--seed", "+8", "--temperature", "5e-1"), plain)
+
     def test_options_that_exclude_each_other_are_refused(self):
         self.check("config", "--docs", "--json", status=2, facts="--schema")
         (self.folder / "lines").write_text("the old\nthe mill\n")

@@ -21,6 +21,20 @@ TEST(RunConfig, TheSmallestConfigIsEnough) {
   EXPECT_EQ(c.objective.type, "prefix_lm");
 }
 
+TEST(RunConfig, SetTakesTheNumbersThatOptionsTake) {
+  const RunConfig c = config({"optimizer.learning_rate=.001", "train.max_steps=010", "seed=08",
+                              "train.eval_every=+5", "train.keep_last=1e1", "model.dropout=0.",
+                              "optimizer.betas=[.8, .95]"});
+  EXPECT_EQ(c.optimizer.learning_rate, 0.001);
+  EXPECT_EQ(c.train.max_steps, 10);
+  EXPECT_EQ(c.seed, 8u);
+  EXPECT_EQ(c.train.eval_every.count, 5);
+  EXPECT_EQ(c.train.keep_last, 10);
+  EXPECT_EQ(c.model.dropout, 0);
+  EXPECT_EQ(c.optimizer.betas, (std::array{0.8, 0.95}));
+  EXPECT_EQ(config({"data.train=010"}).data.train.paths, std::vector<std::string>{"010"});
+}
+
 TEST(RunConfig, EveryTypeIsRead) {
   const RunConfig c = parse_config(R"({
     // a comment

@@ -13,7 +13,7 @@ namespace {
 // The loss one example at a time, one label at a time, in double.
 struct SlowSums {
   double nats = 0;
-  std::int64_t tokens = 0, correct = 0;
+  std::int64_t tokens = 0, judged = 0, right = 0;  // judged: but for </s>
 };
 
 SlowSums slow_evaluation(const Transformer& model, const ParamVec<double>& values,
@@ -34,8 +34,10 @@ SlowSums slow_evaluation(const Transformer& model, const ParamVec<double>& value
       double sum = 0;
       for (int k = 0; k < logits.cols; ++k) sum += std::exp(row[k] - row[e.labels[r]]);
       sums.nats += std::log(sum);
-      sums.correct += std::max_element(row, row + logits.cols) - row == e.labels[r];
       ++sums.tokens;
+      if (e.labels[r] == Tokenizer::kEos) continue;
+      ++sums.judged;
+      sums.right += std::max_element(row, row + logits.cols) - row == e.labels[r];
     }
   }
   return sums;
@@ -53,7 +55,9 @@ void check(const RunConfig& config, const Split& split, int vocab) {
   Pool one(1), three(3);
   const Evaluation a = evaluate(model, values, examples.evaluation(), one);
   EXPECT_EQ(a.sums.tokens, slow.tokens);
-  EXPECT_EQ(a.sums.correct, slow.correct);
+  EXPECT_EQ(a.judged, slow.judged);
+  EXPECT_EQ(a.right, slow.right);
+  EXPECT_DOUBLE_EQ(a.accuracy(), static_cast<double>(slow.right) / slow.judged);
   EXPECT_NEAR(a.sums.nll / slow.nats, 1.0, 1e-5);
   EXPECT_DOUBLE_EQ(a.loss(), a.sums.nll / static_cast<double>(a.sums.tokens));
   EXPECT_DOUBLE_EQ(a.perplexity(), std::exp(a.loss()));
@@ -61,7 +65,7 @@ void check(const RunConfig& config, const Split& split, int vocab) {
   for (Pool* pool : {&one, &three}) {
     const Evaluation again = evaluate(model, values, examples.evaluation(), *pool);
     EXPECT_EQ(again.sums.nll, a.sums.nll);  // bit for bit
-    EXPECT_EQ(again.sums.correct, a.sums.correct);
+    EXPECT_EQ(again.right, a.right);
   }
 }
 

@@ -88,7 +88,7 @@ class Hash {
   Hash& add(const Numbers<T>& x) {
     return add(x.data.data(), x.data.size());
   }
-  Hash& add(const RowLoss& x) { return add(&x.objective, 1).add(&x.nll, 1).add(&x.correct, 1); }
+  Hash& add(const RowLoss& x) { return add(&x.objective, 1).add(&x.nll, 1); }
   void print(const std::string& what, int n) const {
     std::printf("%s %s %d %016llx\n", what.c_str(), type_name, n,
                 static_cast<unsigned long long>(value_));

@@ -1,0 +1,35 @@
+// Numbers as people write them: after an option or --set, and in the environment.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace heed {
+
+// x, if it is a whole number that I holds.
+template <std::integral I>
+std::optional<I> whole_number(double x) {
+  const bool whole = x == std::floor(x) && std::fabs(x) < 9e15;
+  if (!whole || !std::in_range<I>(static_cast<std::int64_t>(x))) return std::nullopt;
+  return static_cast<I>(x);
+}
+
+// A decimal number that T holds: "10", "010", "+1", ".001", "5.", and "1e3" for a whole one, too.
+// Nothing for any other text: "", " 1", "0x10", "1_000", "nan", "1e999".
+template <class T>
+std::optional<T> read_number(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value - value == 0) return value;
+  if constexpr (std::integral<T>)
+    if (const auto x = read_number<double>(text)) return whole_number<T>(*x);
+  return std::nullopt;
+}
+
+}  // namespace heed
