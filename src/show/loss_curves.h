@@ -12,7 +12,7 @@
 namespace heed {
 
 // {"train": {...}, "valid": {...}}: the steps, and a list for each figure with null where there is
-// none.
+// none. Of more than 4,000 some, with every spike.
 ShortJson curves_json(const LoggedEvents& logged);
 
 // A sentence if held-out loss has begun to rise while training loss still falls, else "". It has if
