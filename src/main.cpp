@@ -36,6 +36,8 @@ void before_libraries(int, char**, char** environment) {
     place = 1;
   if (environment[place]) replaced = std::exchange(environment[place], one_thread);
   heed::watch_blas_buffers(true);
+  // It asks to stop, from the first moment on (base/signals.h).
+  std::signal(SIGUSR1, [](int) { std::raise(SIGTERM); });
 }
 [[gnu::section(".preinit_array"), gnu::used]] void (*first)(int, char**, char**) = before_libraries;
 
@@ -98,8 +100,6 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // The same for a file size limit (ulimit -f): a write beyond it fails with EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
-  // It asks to stop, from the first moment on (base/signals.h).
-  std::signal(SIGUSR1, [](int) { std::raise(SIGTERM); });
   try {
     return static_cast<int>(run({argv + 1, argv + argc}));
   } catch (const heed::OutputClosed&) {

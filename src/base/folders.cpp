@@ -45,7 +45,7 @@ void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& cal
 }
 
 void copy_file(const fs::path& from, const fs::path& to, SystemCalls& calls) {
-  InputFile input(from);
+  InputFile input(from, InputFile::Allow::link);  // of a StoredInput
   OutputFile output(to, calls);
   for (std::string block; input.append_to(block, 1 << 20); block.clear()) output.write(block);
   output.finish();
@@ -75,6 +75,12 @@ bool path_exists(const fs::path& path) {
   if (error == std::errc::filename_too_long) return false;
   if (status.type() == fs::file_type::none) throw_file_error("look at", path, error.value());
   return fs::exists(status);
+}
+
+fs::file_type type_of(const fs::path& path) {
+  std::error_code none;
+  const fs::file_type type = fs::symlink_status(path, none).type();
+  return type == fs::file_type::none ? fs::file_type::not_found : type;
 }
 
 std::vector<std::string> names_in(const fs::path& path) {

@@ -28,6 +28,8 @@ void replace_symlink(const std::filesystem::path& path, const std::string& targe
 std::filesystem::path folder_of(const std::filesystem::path& path);
 // Whether anything has this name, even a dangling link.
 bool path_exists(const std::filesystem::path& path);
+// What has this name: a link is a link, wherever it leads. not_found too if it cannot be looked at.
+std::filesystem::file_type type_of(const std::filesystem::path& path);
 // The names in a folder, sorted.
 std::vector<std::string> names_in(const std::filesystem::path& path);
 // False if something is already there.

@@ -28,7 +28,7 @@ class InputFile {
     link,      // a regular file or a link to one
     anything,  // pipes, terminals and /dev/null too; "-" is standard input; unpacked
   };
-  explicit InputFile(const std::filesystem::path& path, Allow allow = Allow::link,
+  explicit InputFile(const std::filesystem::path& path, Allow allow = Allow::file,
                      Exit exit = Exit::store);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -63,7 +63,7 @@ class InputFile {
 // All bytes, at most `limit`.
 std::string read_file(InputFile& file, std::uint64_t limit, Exit exit = Exit::store);
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
-                      InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store);
+                      InputFile::Allow allow = InputFile::Allow::file, Exit exit = Exit::store);
 
 // The lines of an InputFile, in order.
 class InputLines {
@@ -71,7 +71,7 @@ class InputLines {
   // Error on a line longer than about `longest` bytes; Error (memory) on one that is too long for
   // what will be made of it.
   explicit InputLines(const std::filesystem::path& path,
-                      InputFile::Allow allow = InputFile::Allow::link, Exit exit = Exit::store,
+                      InputFile::Allow allow = InputFile::Allow::file, Exit exit = Exit::store,
                       std::size_t longest = std::string::npos)
       : file_(path, allow, exit), exit_(exit), longest_(longest) {}
 

@@ -4,6 +4,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace heed {
 namespace {
@@ -12,7 +13,19 @@ bool is_continuation(unsigned char byte) {
   return (byte & 0xC0) == 0x80;
 }
 
-// A control character (C1 too: U+0080 to U+009F) or an invalid byte, escaped.
+// Controls (C0, C1), and the format characters of Unicode that turn, end or hide a line or a part
+// of it; not those that scripts need between letters (U+200B to U+200D).
+constexpr std::pair<char32_t, char32_t> kControls[] = {
+    {0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},       {0x61C, 0x61C},
+    {0x180E, 0x180E}, {0x200E, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},
+    {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0001, 0xE0001}};
+
+bool is_control(char32_t c) {
+  return std::ranges::any_of(
+      kControls, [c](const auto& range) { return range.first <= c && c <= range.second; });
+}
+
+// A control or an invalid byte, escaped.
 std::string escaped(CodePoint c, char byte) {
   switch (c.value) {
     case '\n':
@@ -30,9 +43,8 @@ std::string escaped(CodePoint c, char byte) {
 std::string without_controls(std::string_view text, bool keep_lines) {
   std::string out;
   each_code_point(text, [&](CodePoint c, std::size_t at) {
-    const bool control = c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0);
     const bool kept = keep_lines && (c.value == '\n' || c.value == '\t');
-    if ((control && !kept) || c.value == kInvalidCodePoint)
+    if ((is_control(c.value) && !kept) || c.value == kInvalidCodePoint)
       out += escaped(c, text[at]);
     else
       out += text.substr(at, c.length);

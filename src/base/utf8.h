@@ -48,14 +48,15 @@ std::string_view whole_words(std::string_view text, std::size_t most);
 // "U+00E9"
 std::string code_point_name(char32_t code_point);
 
-// `text` on one line for messages and displays: control characters and invalid bytes as \n, \t, \r,
-// <0xNN> or <U+00NN>, everything else unchanged.
+// `text` on one line for messages and displays: control characters, those that turn or hide a text
+// (U+202E) and invalid bytes as \n, \t, \r, <0xNN> or <U+NNNN>, everything else unchanged.
 std::string printable(std::string_view text);
 
 // The same for quoting in a message: at most 80 columns, cut with "...".
 std::string excerpt(std::string_view text);
 
-// As printable(), but newlines and tabs stay: for a terminal, which obeys control characters.
+// As printable(), but newlines and tabs stay: for a terminal, which obeys control characters, and
+// for what may be shown on one later.
 std::string printable_lines(std::string_view text);
 
 }  // namespace heed

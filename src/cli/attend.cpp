@@ -172,7 +172,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     };
     if (r.pull) add(pull_json(pass.maps, input.read.labels));
     if (r.names) add(recorded_names(t, r.heads).dump());
-    print(line + "\n");
+    print_data(line + "\n");
   }
   if (!r.draws()) return;
   if (!input.written.empty())

@@ -23,8 +23,8 @@ Exit run_config(CommandLine& line) {
   if (docs && line.json())
     throw Error(Exit::usage, "--docs is a table in markdown, not JSON.",
                 "heed config --schema: keys, types, ranges and texts as JSON");
-  if (schema) print(config_schema());
-  if (docs) print(config_docs());
+  if (schema) print_data(config_schema());
+  if (docs) print_data(config_docs());
   if (path.empty()) return Exit::ok;
   path = config_path(path);
   RunConfig config = load_config(path, line.given());
@@ -41,7 +41,7 @@ Exit run_config(CommandLine& line) {
                             &d.valid_pairs, &config.tokenizer.file})
     from_here(*file);
   for (PathList* list : {&d.train, &d.valid}) std::ranges::for_each(list->paths, from_here);
-  print(dump_config(config));
+  print_data(dump_config(config));
   return Exit::ok;
 }
 

@@ -37,7 +37,11 @@ bool on_terminal() {
 }
 
 void print(std::string_view text) {
-  print_coloured(on_terminal() ? printable_lines(text) : text);
+  print_coloured(printable_lines(text));
+}
+
+void print_data(std::string_view text) {
+  on_terminal() ? print(text) : print_coloured(text);
 }
 
 int output_columns() {
@@ -53,7 +57,8 @@ void print_coloured(std::string_view text) {
 }
 
 void write_output(const std::string& path, std::string_view text) {
-  if (path == "-") return print(text);
+  if (path == "-") return print_data(text);
+  if (is_run(folder_of(path))) refuse_link_or_pipe(path);  // it may be a stranger's
   std::error_code none;
   const fs::file_status old = fs::status(path, none);
   if (fs::is_other(old)) {
@@ -111,7 +116,7 @@ nlohmann::ordered_json odds_json(std::span<const TokenOdds> tokens, const Tokeni
 }
 
 void print_line(const nlohmann::ordered_json& json) {
-  print(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  print_data(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace heed

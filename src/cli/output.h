@@ -16,9 +16,10 @@ namespace heed {
 // The reader closed our output. Not an error: main() ends quietly by SIGPIPE, as filters do.
 struct OutputClosed {};
 
-// OutputClosed on a closed pipe; Error (Exit::store) on a full disk. On a terminal,
-// control characters in the text are shown as codes (base/utf8.h).
+// OutputClosed on a closed pipe; Error (Exit::store) on a full disk. Control characters in the text
+// are shown as codes (base/utf8.h), of data on a terminal only.
 void print(std::string_view text);
+void print_data(std::string_view text);   // for other programs: what a model writes, JSON, pages
 bool on_terminal();                       // standard output is one
 int output_columns();                     // of the terminal that standard output is; else very many
 void print_prose(std::string_view text);  // on a terminal broken at spaces

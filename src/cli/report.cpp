@@ -24,9 +24,9 @@ Exit run_report(CommandLine& line) {
   const bool one = runs.size() == 1;
   const ShortJson data = one ? report(runs.front()) : comparison(runs);
   if (line.json()) {
-    if (one) print(report_json(data));
+    if (one) print_data(report_json(data));
     if (!one)
-      for (const ShortJson& run : data) print(text_of(run) + "\n");
+      for (const ShortJson& run : data) print_data(text_of(run) + "\n");
     return Exit::ok;
   }
   Log log({.quiet = line.quiet()});

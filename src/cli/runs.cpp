@@ -19,6 +19,7 @@
 #include "store/run_folder.h"
 #include "store/run_records.h"
 #include "store/run_writer.h"
+#include "store/trained_model.h"
 #include "train/trainer.h"
 
 namespace heed {
@@ -68,7 +69,7 @@ ListedRun list_run(const fs::path& run) {
                              {"bytes", size_of_files(run)},
                              {"date", date_text(listed.date)}};
   try {
-    const RunConfig config = load_config((run / kConfigFile).string());
+    const RunConfig config = config_of_run(run);
     listed.keys = keys_of(config);
     const std::vector<State> states = states_of(run);
     if (!states.empty()) step = states.back().step;

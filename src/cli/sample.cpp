@@ -49,7 +49,7 @@ class SamplePrinter {
     if (json_) s.odds.push_back(token);
     s.text += text;
     if (streams_) {
-      json_ ? print_line(token_json(i, token, text)) : print(text);
+      json_ ? print_line(token_json(i, token, text)) : print_data(text);
       flush_output();
     }
     return !s.stream.stopped();
@@ -60,7 +60,7 @@ class SamplePrinter {
     Sample& s = samples_[i];
     const std::string rest = s.stream.finish();
     s.text += rest;
-    if (streams_ && !json_) print(rest);
+    if (streams_ && !json_) print_data(rest);
     s.complete = true;
     for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
       print_sample(next_);
@@ -81,7 +81,7 @@ class SamplePrinter {
 
   // A stream's prompt waits for its first token: a model that fails before it prints nothing.
   void begin() {
-    if (!begun_) print(to_valid_utf8(prompt_));
+    if (!begun_) print_data(to_valid_utf8(prompt_));
     begun_ = true;
   }
 
@@ -113,7 +113,7 @@ class SamplePrinter {
     std::string shown = sample["text"];
     if (shows_prompt_) shown.insert(0, sample["prompt"].get<std::string>());
     if (i > 0) print("\n");
-    if (!streams_) print(shown);
+    if (!streams_) print_data(shown);
     if (!shown.ends_with('\n')) print("\n");
   }
 

@@ -57,7 +57,7 @@ void log_lines(const std::string& text, Log& log) {
 // complete, so an Error is only a warning.
 void show_first_results(const RunResult& result, Log& log) try {
   const std::string& run = result.run;
-  const RunConfig config = load_config((std::filesystem::path(run) / kConfigFile).string());
+  const RunConfig config = config_of_run(run);
   const auto objective = make_objective(config);
   const Use& use = objective->use();
   const bool fills = objective->fills();

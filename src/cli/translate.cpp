@@ -57,7 +57,7 @@ void print_plain(const Json& line) {
     if (!all.is_null())
       row = fmt::format("{} ||| {} ||| {}", line["line"].dump(), row, fixed<6>(t["score"]));
     if (t.contains("alignment")) row += " ||| " + t["alignment"].get<std::string>();
-    print(row + "\n");
+    print_data(row + "\n");
   }
 }
 

@@ -36,12 +36,16 @@ struct Verification {
   std::string resume;
   RunConfig config;  // this and the next: of that checkpoint
   Tokenizers tokenizers;
-  bool resumable = false;  // there is a checkpoint of a step
+  std::int64_t step = -1;  // of the last whole checkpoint of a step; -1: there is none
   bool has_text = false;   // of heed train -
 };
 
-void require_there(const fs::path& run, const char* file) {
-  if (!path_exists(run / file)) throw Error(Exit::store, "it is missing");
+void require_file(const fs::path& path) {
+  const fs::file_type type = type_of(path);
+  if (type == fs::file_type::regular) return;
+  throw Error(Exit::store, type == fs::file_type::not_found ? "it is missing"
+                           : type == fs::file_type::symlink ? "it is a link, expected a file"
+                                                            : "it is not a file");
 }
 
 template <class Check>
@@ -67,17 +71,15 @@ TrainedModel load_all(const Checkpoint& checkpoint) {
   return m;
 }
 
-void add_checkpoint(Verification& v, const fs::path& folder) {
-  const std::string name = checkpoint_name(folder);
+void add_checkpoint(Verification& v, const std::string& name, const fs::path& folder) {
   bool there = true;
   add(v, v.checkpoints, name, [&] {
     const std::optional<Checkpoint> checkpoint = open_if_there(folder);
     there = checkpoint.has_value();
     if (!there) return;
-    const bool resumed =
-        checkpoint->has_training() && name == step_folder_name(checkpoint->state().step);
+    const bool resumed = name == step_folder_name(checkpoint->state().step);
     if (resumed) v.resume = "";  // unless it loads
-    if (resumed) v.resumable = true;
+    if (resumed) v.step = checkpoint->state().step;
     TrainedModel m = load_all(*checkpoint);
     if (!resumed) return;
     v.resume = name;
@@ -127,7 +129,7 @@ void check_text(const std::string& run, Verification& v) {
 
 // heed resume would refuse other changes.
 void check_config(const std::string& run, const Verification& v) {
-  const RunConfig config = load_config((fs::path(run) / kConfigFile).string());
+  const RunConfig config = config_of_run(run);
   if (v.resume.empty()) return;
   for (const KeyChange& change : changed_keys(v.config, config))
     if (change.on_resume == OnResume::refused)
@@ -135,13 +137,12 @@ void check_config(const std::string& run, const Verification& v) {
 }
 
 void check_origin(const std::string& run, Verification& v) {
-  require_there(run, kOriginFile);
   const Origin origin = read_origin(run);
   const fs::path first = fs::path(run) / kCheckpoints / step_folder_name(0);
   std::error_code none;
   v.has_text = fs::equivalent(origin.folder, run, none) &&
                v.config.data.train.paths == std::vector<std::string>{kRunText};
-  if (!origin.init_from.empty() && v.resumable && !path_exists(first))
+  if (!origin.init_from.empty() && v.step >= 0 && !path_exists(first))
     throw Error(Exit::store, "the run began with the weights of another one, and " +
                                  checkpoint_name(first) + ", which keeps them, is missing");
 }
@@ -151,25 +152,33 @@ Verification verify(const std::string& run) {
   const fs::path checkpoints = fs::path(run) / kCheckpoints;
   std::error_code none;
   if (!fs::is_directory(checkpoints, none)) {
-    add_checkpoint(v, find_checkpoint(run));
+    const fs::path folder = find_checkpoint(run);
+    add_checkpoint(v, checkpoint_name(folder), folder);
     v.resume = "";
     return v;
   }
   for (const std::string& name : names_in(checkpoints))
     if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
-      add_checkpoint(v, checkpoints / name);
+      add_checkpoint(v, name, checkpoints / name);
   for (const char* link : kLinks)
-    if (v.resumable || path_exists(checkpoints / link))
+    if (v.step >= 0 || path_exists(checkpoints / link))
       add(v, v.files, link, [&] { check_link(v, run, link); });
-  add(v, v.files, kConfigFile, [&] { check_config(run, v); });
-  add(v, v.files, kOriginFile, [&] { check_origin(run, v); });
-  if (v.has_text) add(v, v.files, kRunText, [&] { check_text(run, v); });
+  const auto add_file = [&](const char* file, auto check) {
+    add(v, v.files, file, [&] {
+      require_file(fs::path(run) / file);
+      check();
+    });
+  };
+  add_file(kConfigFile, [&] { check_config(run, v); });
+  add_file(kOriginFile, [&] { check_origin(run, v); });
+  if (v.has_text) add_file(kRunText, [&] { check_text(run, v); });
   for (const char* file : kLineFiles)
     if (file == std::string_view(kMetrics) || path_exists(fs::path(run) / file))
-      add(v, v.files, file, [&] {
-        require_there(run, file);
-        check_lines(run, file);
-      });
+      add_file(file, [&] { check_lines(run, file, v.step); });
+  for (const char* file : {kTrainLog, kLockFile})  // written, never read
+    if (const auto type = type_of(fs::path(run) / file);
+        type != fs::file_type::not_found && type != fs::file_type::regular)
+      add_file(file, [] {});
   return v;
 }
 

@@ -244,13 +244,22 @@ nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const Attention
   return list;
 }
 
+std::vector<HeadName> known_names(const Frame& frame) {
+  std::vector<HeadName> heads = frame.heads.value_or(std::vector<HeadName>());
+  std::erase_if(heads, [](const HeadName& h) {
+    return std::ranges::none_of(kPatterns,
+                                [&](const HeadPattern& p) { return p.name && h.name == p.name; });
+  });
+  return heads;
+}
+
 nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoice& choice) {
   nlohmann::ordered_json named_at;
   std::vector<HeadName> heads;
-  for (Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)
+  for (const Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)
     if (frame.heads) {
       named_at = frame.step;
-      heads = std::move(*frame.heads);
+      heads = known_names(frame);
     }
   std::erase_if(heads, [&](const HeadName& h) {
     return (!choice.kind.empty() && h.kind != choice.kind) ||

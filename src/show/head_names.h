@@ -50,6 +50,8 @@ nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const Attention
 // or the last one before it that has names, or null; "held_out": over held-out text, else over
 // training text; "head_names"}.
 nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoice& choice);
+// The heads of a frame, without those whose names are none of the above.
+std::vector<HeadName> known_names(const Frame& frame);
 std::string names_in_words(const nlohmann::ordered_json& recorded);
 
 // Of one pattern and head, for each text: weight on its keys, that of even weights, and rows.

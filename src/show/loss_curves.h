@@ -12,7 +12,8 @@
 namespace heed {
 
 // {"train": {...}, "valid": {...}}: the steps, and a list for each figure with null where there is
-// none. Pages draw a training loss in the middle of the steps that it is of.
+// none; of more than 4,000 lines some, with every spike. Pages draw a training loss in the middle of
+// the steps that it is of.
 ShortJson curves_json(const LoggedEvents& logged);
 
 // A sentence if held-out loss has begun to rise while training loss still falls, else "". It has if

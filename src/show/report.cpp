@@ -79,7 +79,7 @@ Saved read_saved(const fs::path& run) {
   if (!steps.empty())
     throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(run)),
                 "heed verify " + shell_word(run.string()) + ", which says what is wrong");
-  saved.config = dump_config(load_config((run / kConfigFile).string()));
+  saved.config = dump_config(config_of_run(run));
   saved.notes.push_back("The run has no checkpoint yet: this is what it has logged.");
   return saved;
 }
@@ -126,7 +126,7 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
                   {"probe_loss", frame.probe_loss},
                   {"weights", frame.weights},
                   {"pull", ShortJson(json_of(frame.pull.value_or(std::vector<PackedPull>())))},
-                  {"heads", ShortJson(json_of(frame.heads.value_or(std::vector<HeadName>())))},
+                  {"heads", ShortJson(json_of(known_names(frame)))},
                   {"words", words},
                   {"written", frame.written}});
   }
@@ -153,8 +153,8 @@ ShortJson report(const std::string& run) {
                               quoted_path(folder)));
     for (const TrainEvent& event : logged.train) last_step = std::max(last_step, event.step);
     for (const Frame& frame : recorded.frames) last_step = std::max(last_step, frame.step);
-    for (const RunEvent& event : logged.events)
-      if (event.event != "start") saved.notes.push_back(event.text);  // why it ended
+    if (!logged.events.empty() && logged.events.back().event == "diverged")
+      saved.notes.push_back(logged.events.back().text);  // why it ended
   }
   const RunConfig config = parse_config(saved.config, "config.json");
   if (!recorded.frames.empty() && !config.data.has_validation())
@@ -195,7 +195,7 @@ ShortJson comparison(const std::vector<std::string>& runs) {
   for (const std::string& run : runs) {
     const fs::path folder = folder_of_run(run);
     const auto best = best_checkpoint(folder);  // Error if it is no run
-    keys.push_back(keys_of(load_config((folder / kConfigFile).string())));
+    keys.push_back(keys_of(config_of_run(folder)));
     const LoggedEvents logged = read_events(folder);
     if (logged.train.empty() && logged.valid.empty())
       throw Error(Exit::store, fmt::format("{} has logged nothing yet.", quoted_path(folder)));

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/input_file.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 
@@ -25,8 +24,7 @@ bool is_better(const State& one, const State& other) {
 namespace {
 
 std::optional<State> state_in(const std::filesystem::path& folder) try {
-  const std::filesystem::path file = folder / kStateFile;
-  return parse_state(read_file(file, kMaxStateFile), file.string()).state;
+  return read_state(folder).state;
 } catch (const Error&) {  // damaged, removed meanwhile, or not to be read now
   return std::nullopt;
 }
@@ -40,8 +38,7 @@ std::optional<State> state_of(const std::filesystem::path& run, std::int64_t ste
 std::vector<State> states_of(const std::filesystem::path& run) {
   std::vector<State> states;
   for (const std::int64_t step : list_steps(run))
-    if (const auto state = state_of(run, step); state && state->step == step)
-      states.push_back(*state);
+    if (const auto state = state_of(run, step)) states.push_back(*state);
   return states;
 }
 

@@ -105,23 +105,14 @@ std::optional<NewestCheckpoint> look_for_newest(const fs::path& run, std::int64_
   std::erase_if(steps, [&](std::int64_t step) { return step > up_to; });
   for (auto step = steps.rbegin(); step != steps.rend() && !result.checkpoint; ++step) {
     const fs::path folder = run / kCheckpoints / step_folder_name(*step);
-    std::string reason;
     try {
-      std::optional<Checkpoint> checkpoint = open_if_there(folder);
-      if (!checkpoint) return std::nullopt;
-      if (!checkpoint->has_training())
-        reason = ": an exported model, without the optimizer's state";
-      else if (checkpoint->state().step != *step)
-        reason = ": its state.json is of another step";
-      else
-        result.checkpoint = std::move(checkpoint);
-      if (!reason.empty()) reason = folder.string() + reason;
+      result.checkpoint = open_if_there(folder);
+      if (!result.checkpoint) return std::nullopt;
     } catch (const Unreadable&) {
       throw;
     } catch (const Error& e) {
-      reason = e.what();
+      result.damaged.push_back({folder, e.what()});
     }
-    if (!reason.empty()) result.damaged.push_back({folder, reason});
   }
   return result;
 }
@@ -162,8 +153,7 @@ void clean_up(const fs::path& parent, SystemCalls& calls) {
 
 CheckpointTexts read_texts(const fs::path& checkpoint) {
   CheckpointTexts texts;
-  const std::string state = read_file(checkpoint / kStateFile, kMaxStateFile);
-  for (const auto& [name, digits] : parse_state(state, (checkpoint / kStateFile).string()).files) {
+  for (const auto& [name, digits] : read_state(checkpoint).files) {
     if (name == kModelFile || name == kTrainingFile) continue;
     std::string bytes = read_file(checkpoint / name, kMaxTextFile);
     if (name == kConfigFile)
@@ -177,17 +167,15 @@ CheckpointTexts read_texts(const fs::path& checkpoint) {
 Checkpoint Checkpoint::open(const fs::path& folder) {
   std::set<std::string> names = files_in(folder);
   if (!names.contains(kStateFile)) fail(folder / kStateFile, "it is missing");
-  constexpr auto kFile = InputFile::Allow::file;
 
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
-  const std::string state_bytes = read_file(folder / kStateFile, kMaxStateFile, kFile);
-  checkpoint.state_file_ = parse_state(state_bytes, (folder / kStateFile).string());
+  checkpoint.state_file_ = read_state(folder);
   check_names(folder, std::move(names), checkpoint.state_file_);
   // Opens all before reading any: from then on a saver may remove the folder.
   std::map<std::string, std::unique_ptr<InputFile>> files;
   for (const auto& [name, digits] : checkpoint.state_file_.files)
-    files[name] = std::make_unique<InputFile>(folder / name, kFile);
+    files[name] = std::make_unique<InputFile>(folder / name);
   for (auto& [name, file] : files) {
     const std::string& digits = checkpoint.state_file_.files.at(name);
     if (name == kModelFile || name == kTrainingFile) {

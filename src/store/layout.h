@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ inline constexpr const char* kRunText = "text.txt";  // what heed train read fro
 inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile, kMetrics, kFilm,
                                             kTrainLog,   kRunText,    kLockFile};
+
+inline constexpr std::uint64_t kMaxConfigFile = 16u << 20;
 
 // Those that grow by a line (store/run_records.h).
 inline constexpr const char* kLineFiles[] = {kMetrics, kFilm};

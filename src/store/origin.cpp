@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "base/clock.h"
-#include "base/files.h"
+#include "base/folders.h"
 #include "base/input_file.h"
 #include "base/json_object.h"
 #include "store/layout.h"
@@ -53,8 +53,9 @@ Origin read_origin(const std::string& run) {
   std::error_code ignored;
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
     const fs::path path = folder / kOriginFile;
-    if (!fs::exists(path, ignored)) continue;
-    if (!fs::is_regular_file(path, ignored))
+    const fs::file_type type = type_of(path);
+    if (type == fs::file_type::not_found) continue;
+    if (type != fs::file_type::regular)
       throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);
     JsonObject json =
         JsonObject::parse(read_file(path, kMaxOriginFile),

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/input_file.h"
 #include "base/nearest.h"
 #include "store/best.h"
 #include "store/layout.h"
@@ -16,11 +17,6 @@
 namespace heed {
 namespace fs = std::filesystem;
 namespace {
-
-bool is_real_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(fs::symlink_status(path, error));
-}
 
 std::optional<std::int64_t> parse_step(std::string_view name) {
   if (!name.starts_with(kStepPrefix)) return std::nullopt;
@@ -44,7 +40,7 @@ fs::path follow_link(const fs::path& link) {
   if (error) throw_file_error("read the link", link, error.value());
   const fs::path folder = link.parent_path() / target;
   const bool own = target.find('/') == std::string::npos && target != ".." &&
-                   is_real_folder(folder) && is_checkpoint(folder);
+                   type_of(folder) == fs::file_type::directory && is_checkpoint(folder);
   if (!own) {
     throw Error(Exit::store,
                 fmt::format("{}: it leads to \"{}\", expected a checkpoint folder beside it; {}",
@@ -139,12 +135,18 @@ fs::path pinned(const fs::path& folder) {
   return error ? folder : target;
 }
 
-// Without links, dots or a final slash; links stay if a saver removes the folder.
+// Absolute, without dots or a final slash.
+fs::path written_out(const fs::path& folder) {
+  std::error_code error;
+  const fs::path path = fs::absolute(folder, error).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+// The same without links, which stay if a saver removes the folder.
 fs::path canonical_folder(const fs::path& folder) {
   std::error_code error;
-  fs::path path = fs::canonical(folder, error);
-  if (error) path = fs::absolute(folder, error).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
+  const fs::path path = fs::canonical(folder, error);
+  return error ? written_out(folder) : path;
 }
 
 // "NAME.old-2": of a run that --force renamed, or that got another end.
@@ -189,10 +191,28 @@ std::vector<std::int64_t> list_steps(const fs::path& run) {
   for (const std::string& name : names_in(checkpoints_of(run))) {
     const std::optional<std::int64_t> step = parse_step(name);
     const bool canonical = step && name == step_folder_name(*step);
-    if (canonical && is_real_folder(run / kCheckpoints / name)) steps.push_back(*step);
+    if (canonical && type_of(run / kCheckpoints / name) == fs::file_type::directory)
+      steps.push_back(*step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
+}
+
+StateFile read_state(const fs::path& checkpoint) {
+  const fs::path file = checkpoint / kStateFile, place = written_out(checkpoint);
+  StateFile found = parse_state(read_file(file, kMaxStateFile), file.string());
+  const std::string name = place.filename(), step = std::to_string(found.state.step);
+  const bool of_step = name.starts_with(kStepPrefix), of_average = name.starts_with(kAveragePrefix);
+  if (place.parent_path().filename() != kCheckpoints || (!of_step && !of_average)) return found;
+  if (type_of(place) == fs::file_type::symlink)
+    throw Error(Exit::store, place.string() + ": it is a link, expected a folder");
+  const bool right = of_step ? name == step_folder_name(found.state.step) && found.training
+                             : name.ends_with("-" + step) && !found.training;
+  if (!right)
+    throw Error(Exit::store,
+                fmt::format("{}: it is of step {}{}, and its folder is called {}", file.string(),
+                            step, found.training ? "" : ", without the optimizer's state", name));
+  return found;
 }
 
 fs::path find_checkpoint(const fs::path& run, const std::string& which) {
@@ -217,7 +237,7 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
   } else {
     const std::optional<std::int64_t> step = parse_step(which);
     const fs::path folder = checkpoints / (step ? step_folder_name(*step) : which);
-    if (!which.starts_with('.') && is_real_folder(folder)) return folder;
+    if (!which.starts_with('.') && type_of(folder) == fs::file_type::directory) return folder;
     if (is_checkpoint(which)) return pinned(which);
   }
   throw Error(Exit::store, fmt::format("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ",

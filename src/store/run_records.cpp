@@ -22,6 +22,8 @@ namespace {
 
 // A film has at most a hundred frames of some 100 KB each (show/film.h).
 constexpr std::size_t kLongest = 16u << 20;
+// What no training writes, pages need not bear.
+constexpr std::size_t kMostFrames = 4096, kMostInList = 1 << 15, kMostTokens = 256;
 
 // The fields of a record, in the order in which they are written.
 
@@ -185,13 +187,14 @@ struct Reader {
   }
   template <class T>
   static bool read(const Json& json, std::vector<T>& list) {
-    return json.is_array() && std::ranges::all_of(json, [&](const Json& item) {
-             return read(item, list.emplace_back());
-           });
+    return json.is_array() && json.size() <= kMostInList &&
+           std::ranges::all_of(json,
+                               [&](const Json& item) { return read(item, list.emplace_back()); });
   }
   template <class T>
   static bool read(const Json& json, ByName<T>& all) {
-    return json.is_object() && std::ranges::all_of(json.items(), [&](const auto& item) {
+    return json.is_object() && json.size() <= kMostInList &&
+           std::ranges::all_of(json.items(), [&](const auto& item) {
              return read(item.value(), all.emplace_back(item.key(), T{}).second);
            });
   }
@@ -213,7 +216,10 @@ template <class Use>
 void for_each_line(const std::filesystem::path& run, const char* file, Use&& use) {
   const std::filesystem::path path = run / file;
   if (!path_exists(path)) return;
-  InputLines lines(path, InputFile::Allow::link, Exit::store, kLongest);
+  InputLines lines(path, InputFile::Allow::file, Exit::store, kLongest);
+  if (file == std::string_view(kFilm) && !can_be_film(run))
+    throw Error(Exit::store,
+                fmt::format("cannot read {}: it is too large for a film", quoted_path(path)));
   while (const auto line = lines.next()) use(*line, lines.ended());
 }
 
@@ -285,7 +291,10 @@ bool fits(const Probe& probe) {
   return probe.expected.size() == probe.prompts.size() && !probe.kinds.empty() &&
          std::ranges::all_of(probe.kinds,
                              [](const MapKind& kind) {
-                               return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0;
+                               return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0 &&
+                                      kind.layers <= std::int64_t{kMostInList} / kind.heads &&
+                                      std::max(kind.queries.size(), kind.keys.size()) <=
+                                          kMostTokens;
                              }) &&
          fit_each_other(probe.kinds);
 }
@@ -312,8 +321,8 @@ bool is_known(const std::string& kind) {
   return std::ranges::find(kAttentionKinds, kind, attention_name) != kAttentionKinds.end();
 }
 
-// Leaves out the kinds of attention that this heed does not know.
-void drop_unknown_kinds(RecordedFrames& film) {
+// Leaves out the kinds of attention that this heed does not know, and heads that the model lacks.
+void drop_unknown(RecordedFrames& film) {
   for (std::size_t i = film.probe.kinds.size(); i-- > 0;) {
     if (is_known(film.probe.kinds[i].name)) continue;
     const auto drop = [&](auto& list) {
@@ -328,7 +337,11 @@ void drop_unknown_kinds(RecordedFrames& film) {
   for (Frame& frame : film.frames) {
     std::erase_if(frame.entropy, [](const auto& entry) { return !is_known(entry.first); });
     if (frame.heads)
-      std::erase_if(*frame.heads, [](const HeadName& h) { return !is_known(h.kind); });
+      std::erase_if(*frame.heads, [&](const HeadName& h) {
+        const auto kind = std::ranges::find(film.probe.kinds, h.kind, &MapKind::name);
+        return kind == film.probe.kinds.end() || h.layer < 0 || h.layer >= kind->layers ||
+               h.head < 0 || h.head >= kind->heads;
+      });
   }
 }
 
@@ -373,11 +386,10 @@ template Json json_of(const std::vector<PackedPull>&);
 template Json json_of(const ByName<MatrixChange>&);
 template Json json_of(const ByName<Entropy>&);
 
-bool has_lines(const std::filesystem::path& run, const char* file) {
-  namespace fs = std::filesystem;
+bool can_be_film(const std::filesystem::path& run) {
   std::error_code error;
-  return fs::symlink_status(run / file, error).type() == fs::file_type::regular &&
-         fs::file_size(run / file, error) < kLongest;
+  return type_of(run / kFilm) == std::filesystem::file_type::regular &&
+         std::filesystem::file_size(run / kFilm, error) < kLongest;
 }
 
 LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to) {
@@ -401,21 +413,21 @@ LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to) {
 
 RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to) {
   RecordedFrames film;
-  if (!has_lines(run, kFilm)) return film;
   for_each_object(run, kFilm, up_to, [&](const Json& line) {
     if (film.probe.kinds.empty()) {
       if (auto probe = record_from<Probe>(line); probe && fits(*probe))
         film.probe = std::move(*probe);
-    } else if (auto frame = record_from<Frame>(line); frame && fits(*frame, film.probe)) {
+    } else if (auto frame = record_from<Frame>(line);
+               frame && fits(*frame, film.probe) && film.frames.size() < kMostFrames) {
       film.frames.push_back(std::move(*frame));
     }
   });
-  drop_unknown_kinds(film);
+  drop_unknown(film);
   return film.probe.kinds.empty() ? RecordedFrames{} : film;
 }
 
-void check_lines(const std::filesystem::path& run, const char* file) {
-  std::int64_t number = 0, last = 0;
+void check_lines(const std::filesystem::path& run, const char* file, std::int64_t saved) {
+  std::int64_t number = 0, whole = 0, last = 0;
   std::optional<Probe> probe;  // the first line of a film
   const auto is_damaged = [&](const Json& line) {
     if (file == std::string_view(kMetrics)) return false;
@@ -436,7 +448,10 @@ void check_lines(const std::filesystem::path& run, const char* file) {
     if (*step < last) refuse(fmt::format("is of step {}, after one of {}", *step, last));
     last = *step;
     if (is_damaged(*object)) refuse("is damaged");
+    ++whole;
   });
+  if (whole == 0 && saved > 0)
+    throw Error(Exit::store, fmt::format("it has no whole line, and step {} is saved", saved));
 }
 
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,

@@ -144,9 +144,8 @@ std::string line_of(const Record& record);
 template <class Record>
 std::optional<Record> record_from(const nlohmann::ordered_json& object);
 
-// Can `file`, which the run may lack, be read line by line? Not a folder, a pipe, a link, a file
-// far too large.
-bool has_lines(const std::filesystem::path& run, const char* file);
+// Is film.jsonl a file, no link, of less than 16 MiB, as films are? It may still be empty.
+bool can_be_film(const std::filesystem::path& run);
 
 // What metrics.jsonl says of the steps up to one, in its order; damaged lines are passed over.
 struct LoggedEvents {
@@ -158,8 +157,8 @@ struct LoggedEvents {
 // Error (Exit::store) if there is a file that cannot be read.
 LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to = kAnyStep);
 
-// The same of film.jsonl. Without a film, or if it cannot be read, the probe has no kinds and there
-// are no frames.
+// The same of film.jsonl. Without a film, or if it has no whole probe, the probe has no kinds and
+// there are no frames.
 struct RecordedFrames {
   Probe probe;
   std::vector<Frame> frames;
@@ -167,8 +166,9 @@ struct RecordedFrames {
 RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to = kAnyStep);
 
 // Error (Exit::store) that names the first line that is not an object, or is not in order, or does
-// not fit. A last line that is cut short may be there: heed resume drops it.
-void check_lines(const std::filesystem::path& run, const char* file);
+// not fit, or if there is none although steps up to `saved` are. A last line that is cut short may
+// be there: heed resume drops it.
+void check_lines(const std::filesystem::path& run, const char* file, std::int64_t saved = 0);
 
 struct MetricsCut {
   std::int64_t kept = 0;

@@ -76,16 +76,10 @@ bool is_leftover(const fs::path& folder) {
     return temporary(name) || name == kLockFile || name == kOriginFile || name == kRunText ||
            name == kTrainLog;
   };
-  std::error_code none;
-  if (fs::symlink_status(folder, none).type() != fs::file_type::directory) return false;
+  if (type_of(folder) != fs::file_type::directory) return false;
   const std::vector<std::string> names = names_in(folder);
   return (names.empty() || std::ranges::count(names, kLockFile) > 0) &&
          std::ranges::all_of(names, left_behind);
-}
-
-bool is_real_file(const fs::path& path) {
-  std::error_code none;
-  return fs::symlink_status(path, none).type() == fs::file_type::regular;
 }
 
 void empty_but_for_lock(const fs::path& folder, SystemCalls& calls) {
@@ -131,10 +125,14 @@ RunLock::~RunLock() {
 
 void RunLock::require_held(const fs::path& run) const {
   if (is_same_file(fd_, run / kLockFile)) return;
+  struct stat lock = {};
+  const bool gone = ::fstat(fd_, &lock) == 0 && lock.st_nlink == 0;
   throw Error(
       Exit::store,
-      fmt::format("the run folder {} was moved or removed while the run trained", quoted_path(run)),
-      "heed resume where it is now, which goes on from its last checkpoint");
+      fmt::format("the run folder {} was moved or removed while the run trained: {} is lost",
+                  quoted_path(run),
+                  gone ? "all that it learnt" : "what it learnt after its last checkpoint"),
+      gone ? "heed train" : "heed resume where it is now, which goes on from its last checkpoint");
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -147,7 +145,17 @@ fs::path free_name(const fs::path& path) {
 }
 
 RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
-    : run_(std::move(run)), lock_(std::move(lock)), calls_(&calls) {}
+    : run_(std::move(run)), lock_(std::move(lock)), calls_(&calls) {
+  require_own_checkpoints(run_);
+}
+
+void RunWriter::require_own_checkpoints(const fs::path& run) {
+  const fs::path checkpoints = run / kCheckpoints;
+  if (type_of(checkpoints) == fs::file_type::symlink)
+    throw Error(Exit::store,
+                fmt::format("{} is a link, expected a folder", quoted_path(checkpoints)),
+                "put the folder that it leads to in its place, unless it is that of another run");
+}
 
 void RunWriter::require_free(const fs::path& run, bool force) {
   if (!path_exists(run) || is_leftover(run)) return;
@@ -175,6 +183,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   fs::path old;
   if (force && is_run(run)) {
     const RunLock lock(run);  // no process may be writing it
+    require_own_checkpoints(run);
     rename_path(run, old = free_name(run), calls);
   }
   try {
@@ -240,8 +249,7 @@ void RunWriter::write_config(std::string_view json) {
 void RunWriter::free_links() {
   for (const char* link : {"best", "last"}) {
     const fs::path path = checkpoints() / link;
-    std::error_code none;
-    if (!path_exists(path) || fs::is_symlink(fs::symlink_status(path, none))) continue;
+    if (!path_exists(path) || type_of(path) == fs::file_type::symlink) continue;
     const fs::path aside = free_name(path);
     rename_path(path, aside, *calls_);
     notes_.push_back(
@@ -251,9 +259,18 @@ void RunWriter::free_links() {
 
 void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int64_t spared) try {
   lock_.require_held(run_);
+  require_own_checkpoints(run_);
   for (const char* file : kLineFiles)
-    if (is_real_file(run_ / file)) AppendFile(run_ / file, *calls_).sync();
-  make_folder(checkpoints(), *calls_);  // it may have been removed
+    if (type_of(run_ / file) == fs::file_type::regular) AppendFile(run_ / file, *calls_).sync();
+  if (make_folder(checkpoints(), *calls_)) {
+    sync_folder(run_, *calls_);
+    states_.clear();
+    other_best_.reset();
+    notes_.push_back(
+        fmt::format("{} was moved or removed, with the checkpoints in it: it is made "
+                    "again",
+                    quoted_path(checkpoints())));
+  }
   write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
   states_[contents.state.step] = contents.state;
   finish_save(contents.state.step, keep_last, spared);
@@ -344,7 +361,7 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
   MetricsCut metrics;
   for (const char* file : kLineFiles) {
     const bool of_metrics = file == std::string_view(kMetrics);
-    if (of_metrics || has_lines(from, file)) {
+    if (of_metrics || can_be_film(from)) {
       const MetricsCut cut = heed::copy_lines(
           from, run_, file, [&](std::int64_t at) { return at <= step; }, *calls_);
       if (of_metrics) metrics = cut;
@@ -356,7 +373,7 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
 }
 
 void RunWriter::change_frames(const std::set<std::int64_t>& without, const std::string& added) {
-  if (!has_lines(run_, kFilm)) return;
+  if (!can_be_film(run_)) return;
   try {
     heed::copy_lines(
         run_, run_, kFilm, [&](std::int64_t at) { return !without.contains(at); }, *calls_, added);
@@ -368,7 +385,7 @@ void RunWriter::change_frames(const std::set<std::int64_t>& without, const std::
 void RunWriter::append(const char* file, std::string_view json_line) {
   try {
     lock_.require_held(run_);
-    if (std::string_view(file) == kFilm && !has_lines(run_, kFilm))  // it begins with its probe
+    if (std::string_view(file) == kFilm && !can_be_film(run_))  // it begins with its probe
       throw Error(Exit::store, fmt::format("{} was moved or removed, and gets no more frames",
                                            quoted_path(run_ / kFilm)));
     AppendFile(run_ / file, *calls_).append_line(json_line);

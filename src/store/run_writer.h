@@ -56,6 +56,8 @@ class RunWriter {
   // Error (Exit::usage) if create() would refuse `run` because it already exists; with `force`,
   // only if it is not a run (Exit::store).
   static void require_free(const std::filesystem::path& run, bool force);
+  // Error (Exit::store) if checkpoints/ is a link: another run may write the folder it leads to.
+  static void require_own_checkpoints(const std::filesystem::path& run);
   // A new run folder, which is one once its config.json is there, the last of its files. An
   // existing run is an Error (Exit::usage), or with `force` renamed to free_name(). What a start
   // that was killed left there is taken over. An Error if another process is writing it, or if it

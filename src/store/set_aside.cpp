@@ -13,11 +13,6 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-fs::file_type type_of(const fs::path& path) {
-  std::error_code none;
-  return fs::symlink_status(path, none).type();
-}
-
 void link_or_copy(const fs::path& from, const fs::path& to, SystemCalls& calls) {
   if (repeat_if_interrupted([&] { return calls.link(from.c_str(), to.c_str()); }) == 0) return;
   copy_file(from, to, calls);

@@ -18,6 +18,7 @@ constexpr int kFormat = 5;
 constexpr std::string_view kBeforeChecksum = ",\n  \"checksum\": \"";
 constexpr std::string_view kAfterChecksum = "\"\n}\n";
 constexpr std::size_t kDigits = 64;
+constexpr std::int64_t kMostSteps = 1'000'000'000'000;  // train.max_steps
 
 bool is_sha256(const std::string& text) {
   return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -99,6 +100,7 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
                                  format < kFormat ? "an older" : "a newer", format, kFormat),
                      format < kFormat ? "train it again" : "a newer heed");
   state.step = top.count("step");
+  if (state.step > kMostSteps) top.fail(fmt::format("step is {}", state.step));
   JsonObject cursor = top.object("cursor");
   state.cursor = {cursor.count("epoch"), cursor.count("index")};
   cursor.finish();
@@ -121,6 +123,7 @@ StateFile parse_state(std::string_view bytes, const std::string& file) {
   for (const std::string& key : files.keys()) {
     result.files[key] = files.text(key);
     if (!is_sha256(result.files[key])) files.fail("a checksum is not 64 hexadecimal digits");
+    if (key.find('/') != key.npos) files.fail("a file is in another folder");
   }
   top.text("checksum");
   top.finish();

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
+#include "base/input_file.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
 #include "store/origin.h"
@@ -13,12 +14,22 @@
 namespace heed {
 namespace fs = std::filesystem;
 
+namespace {
+
+RunConfig stored_config(std::string_view text, const fs::path& folder) try {
+  return parse_config(text, (folder / kConfigFile).string());
+} catch (const Error& e) {
+  throw e.as(Exit::store);
+}
+
+}  // namespace
+
 RunConfig checkpoint_config(const Checkpoint& checkpoint) {
-  try {
-    return parse_config(checkpoint.config(), (checkpoint.folder() / kConfigFile).string());
-  } catch (const Error& e) {
-    throw e.as(Exit::store);
-  }
+  return stored_config(checkpoint.config(), checkpoint.folder());
+}
+
+RunConfig config_of_run(const fs::path& run) {
+  return stored_config(read_file(run / kConfigFile, kMaxConfigFile), run);
 }
 
 TrainedModel load_trained_model(const Checkpoint& checkpoint) {
@@ -59,11 +70,8 @@ std::string data_folder(const TrainedModel& model) {
 
 RunConfig config_of_data(const TrainedModel& model) {
   RunConfig config = model.config;
-  const auto path = run_of_checkpoint(model.folder) / kConfigFile;
-  try {
-    if (path_exists(path)) config.data = load_config(path.string()).data;
-  } catch (const Error&) {  // damaged: the checkpoint's
-  }
+  const fs::path run = run_of_checkpoint(model.folder);
+  if (path_exists(run / kConfigFile)) config.data = config_of_run(run).data;
   return config;
 }
 

@@ -47,8 +47,9 @@ std::string data_folder(const TrainedModel& model);
 // (heed resume --set data.train=PATH).
 RunConfig config_of_data(const TrainedModel& model);
 
-// It was valid when written, so an Error in it now is Exit::store.
+// They were valid when written, so an Error in them now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);
+RunConfig config_of_run(const std::filesystem::path& run);  // RUN/config.json
 
 // Threads to work with: `asked`, else train.threads, else as many as `cores`.
 int thread_count(int asked, const RunConfig& config, int cores = available_cores());

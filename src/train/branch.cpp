@@ -140,6 +140,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
         fmt::format("the branch {} and the run {} overlap; a branch leaves its run as it is.",
                     quoted_path(request.branch), quoted_path(folder)),
         "--branch with a folder beside it");
+  RunWriter::require_own_checkpoints(folder);
   RunWriter::require_free(request.branch, request.run.force);
   BranchPoint point = branch_point(request, log);
   StoredRun stem = read_stored_run(folder, std::move(point.newest), log);

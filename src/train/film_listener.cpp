@@ -43,7 +43,7 @@ class FilmListener : public Listener {
         record_(prepared_.model.table) {}
 
   void began(const Moment& m) override {
-    on_ = !film_.empty() && has_lines(run_.path(), kFilm) && continues(m.state.step);
+    on_ = !film_.empty() && can_be_film(run_.path()) && continues(m.state.step);
     if (!on_) return;
     first_weights(m);
     if (is_frame(frames_, 0, false, 0) && m.state.step == 0) add({}, m);

@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMaxConfigFile = 16u << 20;
-
 void read_asked(StoredRun& run, Log& log) {
   const fs::path path = run.folder / kConfigFile;
   if (!run.checkpoint && !fs::exists(path))

@@ -50,9 +50,9 @@ TEST(InputFile, OnlyRegularFilesOfAllowedSizeAreRead) {
   replace_file(file, "12345");
   fs::create_symlink("file", link);
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(read_file(link, 5), "12345");
+  EXPECT_EQ(read_file(link, 5, Allow::link), "12345");
   expect_error([&] { read_file(file, 4); }, Exit::store, {file.string(), "5", "4"});
-  expect_error([&] { read_file(link, 5, Allow::file); }, Exit::store, {link.string()});
+  expect_error([&] { read_file(link, 5); }, Exit::store, {link.string()});
   expect_error([&] { read_file(pipe, 5); }, Exit::store, {pipe.string()});
   expect_error([&] { read_file(folder.path(), 5); }, Exit::store, {folder.path().string()});
   expect_error([&] { read_file(folder.path() / "no", 5, Allow::link, Exit::data); }, Exit::data,

@@ -78,5 +78,17 @@ TEST(Utf8, NoControlCharacterReachesATerminalButNewlinesAndTabsStay) {
   EXPECT_EQ(printable("\xC2\x80\xC2\x9F\xC2\xA0\n"), "<U+0080><U+009F>\xC2\xA0\\n");
 }
 
+TEST(Utf8, WhatTurnsOrHidesATextIsShownButWhatScriptsNeedStays) {
+  for (const std::string c :
+       {"\u00ad", "\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202e", "\u2060",
+        "\u2066", "\u2069", "\ufeff", "\ufff9", "\U000e0001"}) {
+    const std::string shown = "a<" + code_point_name(code_point_at(c, 0).value) + ">b\n";
+    EXPECT_EQ(printable_lines("a" + c + "b\n"), shown);
+    EXPECT_EQ(printable("a" + c + "b"), shown.substr(0, shown.size() - 1));
+  }
+  const std::string kept = "\u200b\u200c\u200d\u0301\u3000\u05d0";  // joiners, marks, letters
+  EXPECT_EQ(printable(kept), kept);
+}
+
 }  // namespace
 }  // namespace heed

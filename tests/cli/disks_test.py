@@ -76,6 +76,10 @@ class Disks(RunsTest):
         log.unlink()
         os.mkfifo(log)
         self.resume(status=STORE, facts="train.log")
+        log.unlink()
+        (self.folder / "run/report.html").symlink_to(victim)
+        self.check("report", "run", "--html", "run/report.html", status=STORE, facts="run/report.html")
+        self.assertEqual(victim.read_text(), "mine")
 
     def test_a_pipe_in_place_of_the_metrics_blocks_nobody(self):
         self.train(self.config(), "run", "--stop-at", 5)
@@ -107,6 +111,38 @@ class Disks(RunsTest):
                 self.check("verify", copy)
                 self.resume(kind, "--more", 5)
 
+    def test_checkpoints_that_are_a_link_are_read_and_not_written(self):
+        self.train(self.config(), "run", "--stop-at", 10)
+        shutil.copytree(self.folder / "run", self.folder / "other", symlinks=True)
+        shutil.rmtree(self.checkpoints("other"))
+        self.checkpoints("other").symlink_to(self.checkpoints())
+        (self.checkpoints() / ".tmp-mine").mkdir()
+        before = sorted(self.checkpoints().iterdir())
+        other = self.folder / "other"
+        for args in (["resume", other], ["resume", other, "--branch", "b"], ["average", other, "--last", 1],
+                     ["train", self.config(), "--run", other, "--force"]):
+            self.check(*args, status=STORE, facts="other/checkpoints")
+        self.assertEqual(sorted(self.checkpoints().iterdir()), before)
+        self.check("evaluate", other)
+        (self.folder / "link").symlink_to("run")  # the run folder itself may be one
+        self.resume("link")
+
+    def test_checkpoints_that_are_removed_while_it_trains_are_begun_again(self):
+        config = self.config(train__max_steps=10**6, train__save_every=10, train__eval_every=5)
+        p = self.spawn("train", config, "--run", "run")
+        while not (self.checkpoints() / "best").exists():
+            time.sleep(0.01)
+        self.checkpoints().rename(self.folder / "moved")
+        while not (self.checkpoints() / "last").exists():
+            self.assertIsNone(p.poll())
+            time.sleep(0.01)
+        p.terminate()
+        _, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 143, err)
+        self.tells(err, ["warning:", "checkpoints"])
+        self.check("verify", "run")
+        self.resume("run", "--stop-at", self.link("last") + 5)
+
     def test_a_run_that_is_removed_while_it_trains(self):
         p = self.spawn("train", self.config(train__max_steps=10**6, train__save_every=10), "--run", "gone")
         while not (self.folder / "gone/checkpoints/last").exists():
@@ -117,7 +153,7 @@ class Disks(RunsTest):
             shutil.rmtree(self.folder / "going", ignore_errors=True)
             time.sleep(0.05)
         self.assertEqual(p.returncode, STORE)
-        self.assertIn("was moved or removed while the run trained", p.stderr.read())
+        self.tells(p.stderr.read(), ["was moved or removed while the run trained", "all that it learnt"])
 
     def test_a_run_in_the_place_of_one_that_was_removed_is_left_alone(self):
         config = self.config(train__max_steps=10**6, train__save_every=10**5, train__keep_last=1)

@@ -30,13 +30,19 @@ class OddRunsTest(ReportsTest):
     def test_a_kind_of_attention_that_nobody_knows_is_left_out(self):
         self.train(self.config())
         film = self.folder / "run" / "film.jsonl"
-        film.write_text(film.read_text().replace('"decoder"', '"__proto__"'))
+        first, *frames = film.read_text().replace('"decoder"', '"__proto__"').splitlines()
+        frames = [json.loads(frame) for frame in frames]
+        for frame in frames:
+            name = {"kind": "cross", "layer": 0, "head": 0, "name": "induction", "score": 1, "untrained": 0, "shuffled": 0}
+            frame["heads"] = [name, {**name, "name": "owned"}, {**name, "layer": 7}, {**name, "kind": "__proto__"}]
+        film.write_text("\n".join([first, *map(json.dumps, frames)]) + "\n")
         self.check("verify", "run")
         _, data = self.report()
         self.assertEqual([k["name"] for k in data["kinds"]], ["encoder", "cross"])
         for frame in data["frames"]:
             self.assertEqual((len(frame["weights"]), len(frame["pull"])), (2, 2))
             self.assertEqual(set(frame["words"]), {"encoder", "cross"})
+            self.assertEqual([head["name"] for head in frame["heads"]], ["induction"])
         self.assertEqual(set(data["learning"][-1]["entropy"]), {"encoder", "cross"})
 
     def test_a_run_without_a_checkpoint_shows_what_it_has_logged(self):

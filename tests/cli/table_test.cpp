@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "cli/output.h"
+
 namespace heed {
 namespace {
 
@@ -40,6 +42,13 @@ TEST(Table, TabsSeparateCellsForOtherPrograms) {
             "run\tloss\tkeys\na\t12.5\tx=1 y=2\nb<0x1B>[2J\u00e9\t-\t\n");
   EXPECT_EQ(printed([] { print_tabs(Json::array({kRows[0]}), kColumns, "\t"); }),
             "\ta\t12.5\tx=1 y=2\n");
+}
+
+TEST(Output, InAPipeIsEscapedUnlessItIsData) {
+  const std::string text = "a\x1b[2J\u202e\tb\n";
+  EXPECT_EQ(printed([&] { print(text); }), "a<0x1B>[2J<U+202E>\tb\n");
+  EXPECT_EQ(printed([&] { print_data(text); }), text);
+  EXPECT_EQ(printed([&] { print_line(Json{{"t", "\u202e"}}); }), "{\"t\":\"\u202e\"}\n");
 }
 
 TEST(Table, FieldsAreNamesAndTexts) {

@@ -116,6 +116,66 @@ class Verify(RunsTest):
         seal(self.checkpoint(12))
         self.assertIsNone(self.verify(status=STORE)["resume"])
 
+    def test_a_checkpoint_of_another_step_than_its_folder_says_is_named_and_not_used(self):
+        last, elsewhere = self.checkpoint(12), self.folder / "elsewhere"
+        for name in ("step-00000013", "step-12", "step-x", "step-99999999999999999999", "average-4-12"):
+            with self.subTest(name):
+                there = self.checkpoints() / name
+                last.rename(there)
+                result = self.verify(status=STORE, facts=name)
+                self.assertIn(name, self.wrong(result))
+                self.assertEqual(result["resume"], STEPS[1])
+                for command in (["evaluate"], ["sample", "--max-tokens", 1], ["inspect"]):
+                    self.check(command[0], self.folder / "run", "--checkpoint", there, *command[1:], status=STORE, facts=name)
+                there.rename(last)
+        for one, other in ((self.checkpoint(4), elsewhere), (self.checkpoint(8), self.checkpoint(4)),
+                           (elsewhere, self.checkpoint(8))):  # swapped
+            one.rename(other)
+        self.assertEqual(sorted(set(self.wrong(self.verify(status=STORE))) & set(STEPS)), STEPS[:2])
+        for path, name in ((self.folder / "run", STEPS[0]), (self.checkpoint(8), "")):
+            self.check("evaluate", path, *(["--checkpoint", name] if name else []), status=STORE, facts="state.json")
+        self.check("average", self.folder / "run", "--last", 2, status=STORE, facts="state.json")
+        shutil.copytree(self.checkpoint(8), elsewhere)  # by path, a checkpoint may have any name
+        self.assertEqual(self.json("evaluate", elsewhere)[0]["step"], 4)
+        shutil.rmtree(last)
+        last.symlink_to(elsewhere)
+        self.assertIn(STEPS[2], self.wrong(self.verify(status=STORE)))
+
+    def test_files_that_are_links_or_emptied_are_named_by_verify_and_by_readers(self):
+        readers = {"origin.json": ["evaluate"], "config.json": ["evaluate"], "metrics.jsonl": ["report", "--html", "o.html"],
+                   "film.jsonl": ["inspect"], "train.log": ["resume"], ".lock": ["resume"]}
+        for name, (command, *options) in readers.items():
+            path, away = self.folder / "run" / name, self.folder / "away"
+            path.rename(away)
+            for target in (str(away), "nowhere", name):  # also dangling, and a loop
+                path.symlink_to(target)
+                self.assertEqual(list(self.wrong(self.verify(status=STORE, facts=name))), [name])
+                self.check(command, self.folder / "run", *options, status=STORE, facts=name)
+                path.unlink()
+            path.mkdir()
+            self.assertEqual(list(self.wrong(self.verify(status=STORE, facts=name))), [name])
+            path.rmdir()
+            if name not in ("train.log", ".lock"):
+                path.touch()
+                self.assertEqual(list(self.wrong(self.verify(status=STORE, facts=name))), [name])
+                path.unlink()
+            away.rename(path)
+        for name in ("metrics.jsonl", "film.jsonl"):
+            path = self.folder / "run" / name
+            whole = path.read_bytes()
+            path.write_bytes(b"[" * 2_000_000)
+            self.assertEqual(list(self.wrong(self.verify(status=STORE, facts=name))), [name])
+            path.write_bytes(whole)
+        self.verify()
+
+    def test_names_are_shown_in_pipes_as_on_terminals(self):
+        run = "r\x1b]0;x\x07\u202e"
+        (self.folder / "run").rename(self.folder / run)
+        shutil.copytree(self.checkpoint(8, run), self.checkpoints(run) / "step-\x1b[31m")
+        for command, *options in (["verify"], ["inspect"], ["average", "--last", 2], ["evaluate"], ["runs"], ["tokenize", "the"]):
+            r = self.heed(command, "." if command == "runs" else self.folder / run, *options)
+            self.assertNotRegex(r.out + r.err, "[\x00-\x08\x0e-\x1f\u202e]", command)
+
     def test_links_that_are_missing_or_lead_out_are_named(self):
         best = self.checkpoints() / "best"
         target = os.readlink(best)

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/temporary_folder.h"
+#include "store/best.h"
 #include "store/checkpoint.h"
 #include "store/run_writer.h"
 #include "store/small_checkpoint.h"
@@ -120,6 +121,40 @@ TEST_F(RunFolder, ACheckpointUnderAnotherStepsNameIsNotResumed) {
   const NewestCheckpoint newest = newest_checkpoint(run_);
   EXPECT_EQ(newest.checkpoint->state().step, 30);
   EXPECT_EQ(newest.damaged.at(0).folder, checkpoint("step-00000040"));
+}
+
+TEST_F(RunFolder, ACheckpointHasTheStepThatItsFolderSays) {
+  const auto refused = [&](const std::string& name) {
+    SCOPED_TRACE(name);
+    const Facts facts{checkpoint(name).string()};
+    expect_error([&] { Checkpoint::open(checkpoint(name)); }, Exit::store, facts);
+    expect_error([&] { read_texts(checkpoint(name)); }, Exit::store, facts);
+  };
+  const fs::path ten = checkpoint("step-00000010");
+  for (const std::string name : {"step-00000011", "step-10", "step-x", "average-1-11",
+                                 "average-1-10", "step-99999999999999999999", "step-1\n0"}) {
+    fs::rename(ten, checkpoint(name));
+    refused(name);
+    expect_error(
+        [&] {
+          find_checkpoint(run_, name);
+          open_checkpoint(run_, name);
+        },
+        Exit::store, {});
+    fs::rename(checkpoint(name), ten);
+  }
+  fs::rename(ten, folder_.path() / "step-00000010");  // a link to a checkpoint elsewhere
+  fs::create_symlink(folder_.path() / "step-00000010", ten);
+  refused("step-00000010");
+  EXPECT_THAT(states_of(run_), testing::SizeIs(2));
+  fs::remove(ten);
+  for (const std::string name : {"step-00000011", "mine"}) {  // elsewhere any name is right
+    fs::rename(folder_.path() / "step-00000010", folder_.path() / name);
+    expect_whole(find_checkpoint(folder_.path() / name));
+    fs::rename(folder_.path() / name, folder_.path() / "step-00000010");
+  }
+  fs::rename(folder_.path() / "step-00000010", checkpoint("mine"));
+  expect_whole(find_checkpoint(run_, "mine"));
 }
 
 TEST_F(RunFolder, ReadersLeaveNoTrace) {

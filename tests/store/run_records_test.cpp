@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "base/error_of.h"
 #include "base/temporary_folder.h"
 
 namespace heed {
@@ -143,6 +143,9 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   is_dropped("too few maps");
   frame.pull->at(0).largest = kNotMeasured;
   is_dropped("a pull of no size");
+  frame.heads->at(1).layer = 1;  // the model has one: the name goes, the frame stays
+  EXPECT_TRUE(read().frames.at(0).heads->empty());
+  frame = whole;
   frame.heads->at(1).score = kNotMeasured;
   is_dropped("a name without a score");
   frame.written.clear();
@@ -150,6 +153,28 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   probe.kinds[0].layers = probe.kinds[0].heads = std::int64_t{1} << 32;
   frame.weights = {"", "", ""};
   is_dropped("sizes that overflow");
+}
+
+TEST(RunRecords, AreReadFromFilesThatRunsHave) {
+  const TemporaryFolder folder;
+  const std::filesystem::path film = folder.path() / kFilm, metrics = folder.path() / kMetrics;
+  EXPECT_TRUE(read_frames(folder.path()).frames.empty());  // none is no error
+  for (const auto& path : {film, metrics}) {
+    const char* name = path == film ? kFilm : kMetrics;
+    std::ofstream(path) << std::string(100'000, '[');  // a line that does not end
+    check_lines(folder.path(), name);
+    expect_error([&] { check_lines(folder.path(), name, 7); }, Exit::store, {"7"});
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink("nowhere", path);
+  }
+  EXPECT_FALSE(can_be_film(folder.path()));
+  expect_error([&] { read_frames(folder.path()); }, Exit::store, {film.string()});
+  expect_error([&] { read_events(folder.path()); }, Exit::store, {metrics.string()});
+  std::filesystem::remove(film);
+  std::ofstream(film) << "{}";
+  std::filesystem::resize_file(film, 16 << 20);
+  expect_error([&] { read_frames(folder.path()); }, Exit::store, {film.string()});
+  expect_error([&] { check_lines(folder.path(), kFilm); }, Exit::store, {film.string()});
 }
 
 }  // namespace

@@ -83,6 +83,34 @@ TEST_F(Writer, ACheckpointThatResumingSkippedIsNotTheBest) {
   EXPECT_EQ(link("best"), "step-00000010");
 }
 
+TEST_F(Writer, CheckpointsThatAreALinkAreNotWritten) {
+  RunWriter writer = RunWriter::create(run_, false);
+  writer.save(at(10, 10).contents(), 1);
+  const fs::path real = folder_.path() / "elsewhere";
+  fs::rename(run_ / "checkpoints", real);
+  fs::create_directory_symlink(real, run_ / "checkpoints");
+  const std::vector<std::string> before = names_in(real);
+  expect_error([&] { writer.save(at(20, 20).contents(), 1); }, Exit::store,
+               {(run_ / "checkpoints").string()});
+  { const RunWriter gone = std::move(writer); }  // and with it the lock
+  for (const auto& write : {std::function([&] { RunWriter::open(run_); }),
+                            std::function([&] { RunWriter::create(run_, true); })})
+    expect_error(write, Exit::store, {(run_ / "checkpoints").string()});
+  EXPECT_EQ(names_in(real), before);
+  EXPECT_EQ(find_checkpoint(run_).filename(), "step-00000010");  // readers follow it
+}
+
+TEST_F(Writer, CheckpointsThatWereRemovedAreBegunAgain) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 0);
+  fs::remove_all(run_ / "checkpoints");
+  writer.save(at(30, 10).contents(), 0);  // not better than what is gone
+  EXPECT_THAT(names_in(run_ / "checkpoints"), ElementsAre("best", "last", "step-00000030"));
+  EXPECT_EQ(link("best"), "step-00000030");
+  EXPECT_THAT(writer.take_notes(),
+              ElementsAre(testing::HasSubstr((run_ / "checkpoints").string())));
+}
+
 TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
   RunWriter writer = RunWriter::create(run_, false);
   for (const int step : {0, 10, 20, 30}) writer.save(at(step, 10).contents(), 1);

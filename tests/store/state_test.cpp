@@ -103,6 +103,7 @@ TEST(State, ForgedContentsAreRefusedByName) {
       {"\"step\": 17", "\"step\": -1", {"step", "0", "2^63", "1", "-1"}},
       {"\"step\": 17", "\"step\": 1.5", {"0", "2^63", "1", "1.5"}},
       {"\"step\": 17", "\"step\": 9223372036854775808", {"0", "2^63", "1", "9223372036854775808"}},
+      {"\"step\": 17", "\"step\": 1000000000001", {"step", "1000000000001"}},
       {"\"step\": 17", "\"stop\": 17", {"step"}},
       {"\"step\": 17", "\"step\": 17, \"else\": 0", {"else"}},
       {"\"epoch\": 1,", "", {"cursor.epoch"}},
@@ -122,6 +123,7 @@ TEST(State, ForgedContentsAreRefusedByName) {
       {"\"valid_loss\": 2.0", "\"valid_loss\": true", {"valid_loss"}},
       {"\"files\": {", "\"files\": 5, \"s\": {", {"files", "5"}},
       {"\"config.json\": \"", "\"config.json\": \"z", {"64"}},
+      {"\"config.json\": \"", "\"../config.json\": \"", {"files"}},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.to.substr(0, 80));

@@ -10,7 +10,7 @@ const shownParts = () => data.parts.filter(sorts[chosen][1]);
 // The bar of a part from 0 to its difference, and its interval, on the scale of the parts shown.
 function barOf(part, parts) {
   const ends = [0, ...parts.flatMap((p) => [p.difference, p.low ?? 0, p.high ?? 0])];
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const [low, high] = [smallest(ends), largest(ends)];
   const x = (v) => ((v - low) / (high - low || 1)) * room.width;
   const [from, to] = [x(Math.min(0, part.difference)), x(Math.max(0, part.difference))];
   return [graphic("rect", { class: part.difference < 0 ? "bar less" : "bar", x: from, y: 4, width: Math.max(1, to - from), height: 12 }),

@@ -7,7 +7,7 @@ const cut = (token) => shown(token).replace(/^(.{13}).{2,}/su, "$1…");
 const sides = () => [keys().map(cut), queries().map((_, q) => rowLabel(q, cut))];
 const pen = document.createElement("canvas").getContext("2d");
 pen.font = "13px ui-monospace, monospace";
-const widest = (side) => Math.max(70, ...side.map((text) => pen.measureText(text).width));
+const widest = (side) => Math.max(70, largest(side.map((text) => pen.measureText(text).width)));
 
 function drawLines(chooseRow) {
   const picture = $("lines"), texts = sides(), [left, right] = texts.map((side) => 10 + widest(side)), lines = [];

@@ -34,6 +34,9 @@ function short(x) {
   return size >= 1e9 || (size > 0 && size < 1e-4) ? rounded.toExponential() : String(rounded);
 }
 
+const largest = (all) => all.reduce((most, x) => Math.max(most, x), -Infinity);
+const smallest = (all) => -largest(all.map((x) => -x));
+
 // At most n of the indices below `size`, evenly spaced, including the first and the last.
 function spread(size, n) {
   if (size <= n) return [...Array(size).keys()];

@@ -24,7 +24,7 @@ if (data.pull || data.frames.some((f) => f.pull?.length))
     numbers: (query) => pullOf(query).map(short),
     inWords: (query) => {
       const pull = pullOf(query), place = (x) => `“${shown(keys()[pull.indexOf(x)])}” (${short(x)})`;
-      const [least, most] = [Math.min(...pull), Math.max(...pull)];
+      const [least, most] = [smallest(pull), largest(pull)];
       return most > 0 ? `The loss pulls it to ${place(most)} and away from ${place(least)}.` : "The loss does not pull this row.";
     },
   });
