@@ -80,7 +80,10 @@ std::string with_text(const std::string& line, const std::string& text, int wide
   const bool below = room - used - kGap < std::min(widest, kLeastText);
   const std::string hang(below ? 4 : used + kGap, ' ');
   std::string broken = wrapped(hang + text, room, hang);
-  if (is_long == Column::cut) broken.resize(std::min(broken.find('\n'), broken.size()));
+  if (is_long == Column::cut) {
+    if (below) return trimmed(line);
+    broken.resize(std::min(broken.find('\n'), broken.size()));
+  }
   if (!below) return trimmed(line + broken.substr(used));
   return trimmed(line) + (text.empty() ? "" : "\n" + broken);
 }
@@ -98,7 +101,8 @@ void print_table(const Json& rows, std::span<const Column> columns, const std::s
   const Column::Long is_long = columns.back().is_long;
   const FilledColumn texts = table.back();
   if (is_long != Column::none) table.pop_back();
-  leave_out(table, room);
+  const int kept = is_long == Column::cut ? std::min(texts.width, kLeastText) + kGap : 0;
+  leave_out(table, room - kept);
   const bool headed = std::ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
   for (std::size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {
     std::vector<std::string> cells;

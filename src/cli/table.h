@@ -28,7 +28,7 @@ struct Column {
   CellText text = plain;
   int leaves = 0;  // 1, 2, ...: left out in this order, where there is no room; 0: never
   // Of the last column: what has no room beside the others is broken at spaces, and goes below
-  // them where there is hardly any; or it is left out.
+  // them where there is hardly any; or it is left out, and others leave before it has hardly any.
   enum Long { none, broken, cut } is_long = none;
 };
 
