@@ -205,16 +205,8 @@ std::string rate_text(const Json& number) {
 std::string keys_text(const Json& keys) {
   std::vector<std::string> all;
   for (const auto& [key, value] : keys.items())
-    if (!value.empty() && value != "") all.push_back(key + "=" + value.dump());
+    if (!value.empty() && value != "") all.push_back(key + "=" + plain(value));
   return joined(all, " ");
-}
-
-// At most so many columns wide.
-std::string shortened(const Json& value, int most) {
-  std::string text = printable(plain(value));
-  if (columns_of(text) <= most) return text;
-  while (columns_of(text) >= most) text.resize(utf8_floor(text, text.size() - 1));
-  return text + "\u2026";
 }
 
 std::vector<Column> columns_for(const Json& runs, const char* keys) {
@@ -240,8 +232,8 @@ void print_runs(Json runs, const char* keys) {
   const std::vector<Column> columns = columns_for(runs, keys);
   if (on_terminal())
     for (Json& run : runs) {
-      run["name"] = shortened(run["name"], output_columns() / 2 - 6);
-      if (!run["data"].is_null()) run["data"] = shortened(run["data"], 24);
+      run["name"] = shortened(printable(plain(run["name"])), std::max(16, output_columns() / 4));
+      if (!run["data"].is_null()) run["data"] = shortened(printable(plain(run["data"])), 24);
     }
   print_table(runs, columns);
 }

@@ -77,18 +77,22 @@ std::string trimmed(std::string line) {
 std::string with_text(const std::string& line, const std::string& text, int widest, int room,
                       Column::Long is_long) {
   const int used = columns_of(line);
-  const bool below = room - used - kGap < std::min(widest, kLeastText);
+  const bool below = is_long == Column::broken && room - used - kGap < std::min(widest, kLeastText);
   const std::string hang(below ? 4 : used + kGap, ' ');
   std::string broken = wrapped(hang + text, room, hang);
-  if (is_long == Column::cut) {
-    if (below) return trimmed(line);
-    broken.resize(std::min(broken.find('\n'), broken.size()));
-  }
+  if (is_long == Column::cut)
+    broken = shortened(broken.substr(0, broken.find('\n')), std::max(room, used + 1));
   if (!below) return trimmed(line + broken.substr(used));
   return trimmed(line) + (text.empty() ? "" : "\n" + broken);
 }
 
 }  // namespace
+
+std::string shortened(std::string text, int most) {
+  if (columns_of(text) <= most) return text;
+  while (columns_of(text) >= most && !text.empty()) text.resize(utf8_floor(text, text.size() - 1));
+  return text + "\u2026";
+}
 
 std::string plain(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();

@@ -73,9 +73,9 @@ Field::Section only(const When& when, Field::Section fields) {
 }
 
 std::string meaning(const Field& field) {
-  std::string text = field.doc;
-  for (const When& when : field.when) text = when.where + ": " + text;
-  return text;
+  std::vector<std::string> all;
+  for (const When& when : field.when) all.push_back(when.where);
+  return all.empty() ? field.doc : joined(all, "; ") + ": " + field.doc;
 }
 
 const When* unmet(const Field& field) {
