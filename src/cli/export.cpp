@@ -109,7 +109,10 @@ Exit run_export(CommandLine& line) {
   line.app()
       .add_option("--to", to, "the program that opens it")
       ->check(CLI::IsMember({"huggingface", "gguf"}));
-  line.app().add_option("--type", type, "the numbers of matrices")->check(CLI::IsMember(kTypes));
+  line.app()
+      .add_option("--type", type, "the numbers of matrices; f16 if it is not given")
+      ->default_str("")
+      ->check(CLI::IsMember(kTypes));
   line.only_where({"--type"}, "with --to gguf", [&to](auto*) { return to == "gguf"; });
   if (!line.parse()) return Exit::ok;
   const bool gguf = to == "gguf";
