@@ -112,6 +112,8 @@ Exit run_ablate(CommandLine& line) {
       ->check(in_range(1));
   app.add_flag("--zero", zero, "take a part away by 0, not by its mean");
   line.add_file("--html", html, "write a page; - is standard output", "FILE");
+  line.only_where({"--top"}, "where the table is printed",
+                  [&](auto*) { return line.json() || html != "-"; });
   if (!line.parse()) return Exit::ok;
   if (line.json() && html == "-")
     throw Error(Exit::usage, "--json and --html - both need standard output.");

@@ -47,14 +47,14 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
       "with --json: its lines instead; - is standard input");
   line.add_targets(r.texts, "text for the decoder (default: what the model writes)");
   app.add_option("--max-tokens", r.max_tokens,
-                 "most tokens the model writes (default: 16; with --json and --html all)")
+                 "most tokens it writes (default: 16; with --json and --html all)")
       ->check(in_range(1, 1'000'000));
   app.add_option("--kind", r.heads.kind, "only this attention")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
   app.add_option("--layer", r.heads.layer, "only this layer, from 0")->check(in_range(0));
   app.add_option("--head", r.heads.head, "only this head, from 0")->check(in_range(0));
   app.add_flag("--contributions", r.contributions,
-               "with --json: also the length of the vector each head takes from each token");
+               "also the length of the vector each head takes from each token");
   app.add_flag("--pull", r.pull,
                "also how the loss would move each score, in nats per unit of score");
   app.add_flag("--names", r.names,
@@ -64,6 +64,16 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
       ->default_str("all")
       ->check(in_range(1))
       ->needs("--file");
+  line.only_where({"--target", "--target-file"}, "for a decoder, or with --pull",
+                  [&r](auto* m) { return !m || m->model.decoder_layers > 0 || r.pull; });
+  line.only_where({"--max-tokens"}, "where the model writes the target", [&r](auto* m) {
+    const bool given = r.pull || r.texts.target || r.texts.target_file;
+    return !given && (!m || (m->model.encoder_layers > 0 && m->model.decoder_layers > 0));
+  });
+  line.only_where({"--contributions"}, "with --json (a page shows them anyway)",
+                  [&line](auto*) { return line.json(); });
+  line.only_where({"--names"}, "without --html or with --json (heed report shows them too)",
+                  [&](auto*) { return line.json() || r.html.empty(); });
 }
 
 void check_selection(const AttendOptions& r, const ModelConfig& model) {
@@ -73,9 +83,6 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
                 "one line of it as TEXT, or --file with --json alone");
   if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
   if (r.prompts && r.html == "-") refuse("--html -: a prompt needs standard output; name a file.");
-  if (r.names && !r.draws() && !r.json)
-    refuse("--names: the page has none; heed report shows them.");
-  if (r.contributions && !r.json) refuse("--contributions needs --json; pages show them anyway.");
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
   if ((r.heads.kind == "encoder" && !encoder) || (r.heads.kind == "decoder" && !decoder) ||
       (r.heads.kind == "cross" && !(encoder && decoder)))
@@ -88,8 +95,6 @@ void check_selection(const AttendOptions& r, const ModelConfig& model) {
       refuse(
           fmt::format("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1));
   };
-  if (!decoder && !r.pull && (r.texts.target || r.texts.target_file))
-    refuse("--target: this model has no decoder; give its text as TEXT.");
   check_number("head", r.heads.head, model.n_heads);
   check_number("layer", r.heads.layer, std::max(encoders, decoders));
 }

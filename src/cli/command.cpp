@@ -27,6 +27,14 @@ std::string no_empty_path(const std::string& given) {
   return given.empty() ? "expected a path, found an empty text" : "";
 }
 
+// Not given, or with the value that it has anyway.
+bool has_default(const CLI::Option& option) {
+  double value = 0, usual = 0;
+  return option.count() == 0 || option.results()[0] == option.get_default_str() ||
+         (CLI::detail::lexical_cast(option.results()[0], value) &&
+          CLI::detail::lexical_cast(option.get_default_str(), usual) && value == usual);
+}
+
 // The config key that ends in an option's name (max-steps), or "".
 std::string key_called(std::string word) {
   std::replace(word.begin(), word.end(), '-', '_');
@@ -62,9 +70,10 @@ CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
   return add_file(name, run, text)->required(name == "RUN");
 }
 
-void CommandLine::add_runs(std::vector<std::string>& runs) {
+void CommandLine::add_runs(std::vector<std::string>& runs, const std::string& text,
+                           const std::string& name) {
   run_list_ = &runs;
-  app_.add_option("RUN", runs, "run folders or checkpoint folders")->required();
+  app_.add_option(name, runs, text)->default_str("")->required(name == "RUN");
 }
 
 void CommandLine::add_model() {
@@ -107,6 +116,7 @@ void CommandLine::add_sets() {
 void CommandLine::add_threads() {
   app_.add_option("--threads", threads_, "threads; 0 = as in the config, or all cores")
       ->check(in_range(0, 1024));
+  sets_key({"--threads"}, "train.threads");
 }
 
 void CommandLine::add_beam(BeamOptions& beam) {
@@ -144,6 +154,36 @@ CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps
       ->check(in_range(std::int64_t{1}, std::int64_t{500'000'000'000}));
 }
 
+void CommandLine::sets_key(std::initializer_list<const char*> options, const char* key) {
+  for (const char* name : options) keys_.emplace_back(app_.get_option(name), key);
+}
+
+GivenKeys CommandLine::given() const {
+  GivenKeys given = read_sets(sets_);
+  for (const auto& [option, key] : keys_)
+    if (option->count() > 0 && (given.contains(key) || given.reset.contains(key)))
+      throw Error(Exit::usage,
+                  fmt::format("{0} and --set {1} both set {1}.", option->get_name(), key),
+                  "one of them");
+  return given;
+}
+
+void CommandLine::only_where(std::initializer_list<const char*> options, const std::string& where,
+                             const Holds& holds) {
+  for (const char* name : options) {
+    CLI::Option* option = app_.get_option(name);
+    option->description(where + ": " + option->get_description());
+    effects_.push_back({option, where, holds});
+  }
+}
+
+void CommandLine::check_effects(const RunConfig* model) const {
+  for (const auto& [option, where, holds] : effects_)
+    if (!has_default(*option) && !holds(model))
+      throw Error(Exit::usage, fmt::format("{} has an effect only {}.", option->get_name(), where),
+                  hint());
+}
+
 bool CommandLine::parse() {
   for (CLI::Option* option : app_.get_options()) {
     const std::string type = option->get_type_name();
@@ -176,6 +216,7 @@ bool CommandLine::parse() {
     join_words();
     check_texts();
   }
+  check_effects();
   find_runs();
   return true;
 }
@@ -315,6 +356,7 @@ OpenModel::OpenModel(const CommandLine& line)
     : TrainedModel(load_trained_model(line.run(), line.checkpoint())),
       log({.quiet = line.quiet()}),
       pool(thread_count(line.threads(), config)) {
+  line.check_effects(&config);
   prepare_blas(pool.threads());
 }
 

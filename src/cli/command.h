@@ -18,10 +18,13 @@
 #include <CLI/CLI.hpp>
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -68,15 +71,18 @@ class CommandLine {
   CLI::Option* add_run(std::string& run,
                        const std::string& text = "run folder or checkpoint folder",
                        const std::string& name = "RUN");
-  void add_runs(std::vector<std::string>& runs);  // RUN ..., one or more
+  // RUN ..., one or more; or any number, under another name.
+  void add_runs(std::vector<std::string>& runs,
+                const std::string& text = "run folders or checkpoint folders",
+                const std::string& name = "RUN");
   void add_model();  // RUN and --checkpoint last|best|step-N|initial|PATH
   // TEXT, one or more arguments with options between them; or --file.
   void add_texts(TextArguments& texts, const std::string& text,
                  const std::string& file = "its lines instead; - is standard input");
   void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
   void add_sets();                                                  // --set KEY=VALUE, any number
-  GivenKeys given() const { return read_sets(sets_); }              // by these
-  void add_threads();                                               // --threads N
+  GivenKeys given() const;  // by these; Error (usage) if an option of sets_key() sets one too
+  void add_threads();       // --threads N
   // --beam-size, --length-penalty, and --max-length: 0 if it is not given.
   void add_beam(BeamOptions& beam);
   void add_side(std::string& side);  // --side source|target
@@ -88,6 +94,16 @@ class CommandLine {
   // An option that may be repeated.
   void add_list(const std::string& name, std::vector<std::string>& values, const std::string& text,
                 const std::string& type);
+
+  // The options that set a key of the config.
+  void sets_key(std::initializer_list<const char*> options, const char* key);
+  // Where options have an effect, in words, which --help puts before their texts. Given elsewhere,
+  // and not with its default, one is an Error (usage): of parse(), where `model` is null, or of
+  // OpenModel.
+  using Holds = std::function<bool(const RunConfig* model)>;
+  void only_where(std::initializer_list<const char*> options, const std::string& where,
+                  const Holds& holds);
+  void check_effects(const RunConfig* model = nullptr) const;
 
   // What --help prints: usage, arguments and options in two columns, and the notes.
   std::string help() const;
@@ -124,12 +140,20 @@ class CommandLine {
   void check_texts() const;
   void find_runs();
 
+  struct Effect {
+    CLI::Option* option;
+    std::string where;
+    Holds holds;
+  };
+
   std::string name_;
   std::vector<std::string> args_;
   Crew crew_;
   bool quiet_ = false, json_ = false;
   std::string run_, checkpoint_;
   std::vector<std::string> sets_;
+  std::vector<Effect> effects_;
+  std::vector<std::pair<const CLI::Option*, const char*>> keys_;  // of sets_key()
   int threads_ = 0;
   TextArguments* texts_ = nullptr;                // of add_texts()
   std::vector<std::string*> runs_;                // of add_run()

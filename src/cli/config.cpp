@@ -16,6 +16,7 @@ Exit run_config(CommandLine& line) {
   line.add_sets();
   line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
   line.app().add_flag("--docs", docs, "print a markdown table of all keys");
+  line.only_where({"--set"}, "with CONFIG", [&](auto*) { return !path.empty(); });
   if (!line.parse()) return Exit::ok;
 
   if (schema + docs + !path.empty() != 1)

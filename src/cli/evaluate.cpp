@@ -93,10 +93,6 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
           "this model was trained on pairs: --file and --target-file belong together.");
   require(!pairs || o.files.size() <= 1, "this model was trained on pairs: it takes one --file.");
   CommandLine::require_one_input(std::ranges::count(o.files, "-") > 0, o.target_file == "-");
-  require(pairs || o.target_file.empty(),
-          "this model was trained on text: --target-file does not apply.");
-  require(!o.bleu || pairs,
-          "--bleu needs a model that was trained on pairs (" + objectives_on(true) + ").");
   require(!o.files.empty() || m.config.data.has_validation(),
           "the run has no held-out data (data.valid_fraction 0): expected --file.");
 }
@@ -205,7 +201,7 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   line.add_list("--file", o.files,
                 "text to score (may be repeated; read in order); for pairs: the source lines",
                 "FILE");
-  line.add_file("--target-file", o.target_file, "for pairs: the target lines", "FILE");
+  line.add_file("--target-file", o.target_file, "the target lines", "FILE");
   app.add_option("--stride", o.stride,
                  "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap")
       ->check(in_range(0, 1'000'000));
@@ -214,6 +210,12 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, none (at spaces), char, zh")
       ->check(CLI::IsMember(bleu_tokenizers()));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
+  line.only_where({"--target-file", "--bleu"}, "for a model of pairs",
+                  [](auto* model) { return !model || model->data.has_pairs(); });
+  line.only_where({"--beam-size", "--max-length", "--tokenize", "--lowercase"}, "with --bleu",
+                  [&o](auto*) { return o.bleu; });
+  line.only_where({"--length-penalty"}, "with --bleu and a --beam-size above 1",
+                  [&o](auto*) { return o.bleu && o.beam.beam_size > 1; });
 }
 
 // Each token masked in turn (Salazar et al. 2020), line by line as `heed score` does: a forward

@@ -109,13 +109,13 @@ Exit run_export(CommandLine& line) {
   line.app()
       .add_option("--to", to, "the program that opens it")
       ->check(CLI::IsMember({"huggingface", "gguf"}));
-  auto* typed_type = line.app()
-                         .add_option("--type", type, "gguf: the numbers of matrices")
-                         ->check(CLI::IsMember(kTypes));
+  line.app()
+      .add_option("--type", type, "the numbers of matrices; f16 if it is not given")
+      ->default_str("")
+      ->check(CLI::IsMember(kTypes));
+  line.only_where({"--type"}, "with --to gguf", [&to](auto*) { return to == "gguf"; });
   if (!line.parse()) return Exit::ok;
   const bool gguf = to == "gguf";
-  if (typed_type->count() > 0 && !gguf)
-    throw Error(Exit::usage, "--type is for --to gguf.", "heed export --help");
 
   const fs::path typed = folder, place = typed.has_filename() ? typed : typed.parent_path();
   require_free(place);

@@ -1,4 +1,4 @@
-// heed runs [DIR]: the runs in a folder, side by side.
+// heed runs [RUN|DIR...]: runs side by side, a line each.
 #include <fmt/chrono.h>
 
 #include <algorithm>
@@ -10,15 +10,19 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/input_file.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "data/run_config.h"
 #include "store/best.h"
 #include "store/layout.h"
+#include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
 #include "store/run_writer.h"
+#include "store/safetensors.h"
 #include "store/trained_model.h"
 #include "train/trainer.h"
 
@@ -31,6 +35,7 @@ using Json = nlohmann::ordered_json;
 struct ListedRun {
   Json json;  // all but its keys
   ConfigKeys keys;
+  Origin origin;
   fs::file_time_type date;  // when it last learnt something
 };
 
@@ -54,105 +59,280 @@ std::string date_text(fs::file_time_type date) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));
 }
 
+std::uint64_t parameters_in(const fs::path& checkpoint) {
+  InputFile file(checkpoint / kModelFile);
+  std::uint64_t numbers = 0;
+  for (const TensorEntry& entry : list_safetensors(file)) numbers += numbers_in(entry.shape);
+  return numbers;
+}
+
+// "notes, 40 files", "fables.txt", "en-de pairs"
+std::string data_in_words(const DataConfig& d) {
+  const auto name = [](const fs::path& path) {
+    return (path / "").parent_path().filename().string();  // of a folder: without its slash
+  };
+  const std::vector<std::string>& texts = d.train.paths;
+  if (texts.size() == 1) return name(texts[0]);
+  if (!texts.empty()) {
+    const fs::path folder = fs::path(texts[0]).parent_path();
+    const bool together = std::ranges::all_of(
+        texts, [&](const fs::path& text) { return text.parent_path() == folder; });
+    return fmt::format("{}, {} files",
+                       name(together && !folder.empty() ? folder : fs::path(texts[0])),
+                       texts.size());
+  }
+  if (!d.pairs.empty()) return name(d.pairs);
+  const fs::path source = d.source;
+  const std::string from = source.extension(), to = fs::path(d.target).extension();
+  if (from.size() < 2 || to.size() < 2 || from == ".source") return name(source.stem()) + " pairs";
+  return from.substr(1) + "-" + to.substr(1) + " pairs";
+}
+
+void read_run(const fs::path& run, ListedRun& listed) {
+  Json& row = listed.json;
+  const RunConfig config = config_of_run(run);
+  listed.keys = keys_of(config);
+  row["data"] = data_in_words(config.data);
+  const std::vector<State> states = states_of(run);
+  if (!states.empty()) row["step"] = states.back().step;
+  if (!states.empty() && end_of(config.train, states.back()) != End::none)
+    row["state"] = "finished";
+  if (states.size() != list_steps(run).size()) row["state"] = "damaged";
+  const auto best = best_checkpoint(run);
+  if (best) {
+    row["best_step"] = best->step;
+    if (std::isfinite(best->valid_loss)) row["loss"] = best->valid_loss;
+    if (std::isfinite(best->valid_metric))
+      row["metric"][config.train.select_by] = best->valid_metric;
+  }
+  listed.origin = read_origin(run.string());
+  const LoggedEvents logged = read_events(run);
+  for (const ValidEvent& valid : logged.valid)
+    if (valid.bits_per_byte && valid.step == row["best_step"] && valid.loss == row["loss"])
+      row["bits_per_byte"] = *valid.bits_per_byte;
+  if (!logged.events.empty() && logged.events.back().event == "diverged") row["state"] = "diverged";
+  if (is_locked(run) && !logged.train.empty())
+    row["step"] = std::max(row["step"].get<std::int64_t>(), logged.train.back().step);
+  if (best) row["parameters"] = parameters_in(run / kCheckpoints / best->folder);
+}
+
 ListedRun list_run(const fs::path& run) {
   std::error_code none;
   ListedRun listed;
   listed.date = std::max(fs::last_write_time(run / kCheckpoints, none),
                          fs::last_write_time(run / kMetrics, none));
-  std::int64_t step = 0, logged_step = 0;
-  Json& row = listed.json = {{"name", run.filename().string()},
-                             {"step", step},
-                             {"state", "stopped"},
-                             {"best_step", nullptr},
-                             {"loss", nullptr},
-                             {"bits_per_byte", nullptr},
-                             {"bytes", size_of_files(run)},
-                             {"date", date_text(listed.date)}};
+  Json& row = listed.json = {{"name", run.filename().string()}, {"step", 0}, {"state", "stopped"}};
+  for (const char* key : {"best_step", "loss", "bits_per_byte", "metric", "parameters", "data"})
+    row[key] = nullptr;
+  row.update({{"metric", Json::object()},
+              {"bytes", size_of_files(run)},
+              {"date", date_text(listed.date)}});
   try {
-    const RunConfig config = config_of_run(run);
-    listed.keys = keys_of(config);
-    const std::vector<State> states = states_of(run);
-    if (!states.empty()) step = states.back().step;
-    if (!states.empty() && end_of(config.train, states.back()) != End::none)
-      row["state"] = "finished";
-    if (states.size() != list_steps(run).size()) row["state"] = "damaged";
-    const auto best = best_checkpoint(run);
-    if (best) row["best_step"] = best->step;
-    if (best && std::isfinite(best->valid_loss)) row["loss"] = best->valid_loss;
-    const LoggedEvents logged = read_events(run);
-    for (const ValidEvent& valid : logged.valid)
-      if (valid.bits_per_byte && valid.step == row["best_step"] && valid.loss == row["loss"])
-        row["bits_per_byte"] = *valid.bits_per_byte;
-    if (!logged.train.empty()) logged_step = logged.train.back().step;
-    if (!logged.events.empty() && logged.events.back().event == "diverged")
-      row["state"] = "diverged";
+    read_run(run, listed);
   } catch (const Error&) {
     row["state"] = "damaged";
   }
-  const bool running = is_locked(run);
-  if (running) row["state"] = "running";
-  row["step"] = running ? std::max(step, logged_step) : step;
+  if (is_locked(run)) row["state"] = "running";
   return listed;
 }
 
-std::string size_text(const Json& bytes) {
-  return format_bytes(bytes.get<double>());
+// What the command of a run gives: keys of the config, with their values now, and these options.
+ConfigKeys given_by(const std::string& command, const ConfigKeys& keys) {
+  std::vector<std::string> words;
+  for (std::string word : CLI::detail::split_up(command)) {
+    CLI::detail::remove_quotes(word);
+    const std::size_t value = word.starts_with("--") ? word.find('=') : word.npos;
+    words.push_back(word.substr(0, value));
+    if (value != word.npos) words.push_back(word.substr(value + 1));
+  }
+  ConfigKeys given;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    for (const char* option : {"--like", "--minutes", "--init-from"})
+      if (words[i] == option) given[words[i].substr(2)] = words[i + 1];
+    if (words[i] == "--set") try {
+        for (const auto& [key, place] : read_sets({words[i + 1]}).keys)
+          if (keys.contains(key)) given[key] = keys.at(key);
+      } catch (const Error&) {  // a key of another version
+      }
+  }
+  return given;
 }
 
-template <bool empty_too>
+// Keys that follow from the time, the end of the run or the machine, or that the data's column
+// shows: among those in which runs differ, they say little.
+constexpr const char* kDerived[] = {"data.train",
+                                    "data.source",
+                                    "data.target",
+                                    "data.pairs",
+                                    "optimizer.decay_steps",
+                                    "optimizer.min_learning_rate",
+                                    "optimizer.warmup_steps",
+                                    "train.max_steps",
+                                    "train.log_every",
+                                    "train.eval_every",
+                                    "train.save_every",
+                                    "train.threads",
+                                    "train.rank_timeout"};
+
+// Adds to each run the keys in which not all are the same, and "own_keys": what its command gives,
+// and in what it differs from others on the same data.
+void add_keys(std::vector<ListedRun>& runs) {
+  std::vector<ConfigKeys> differing(runs.size()), own(runs.size());
+  std::vector<ConfigKeys*> all;
+  std::map<std::string, std::vector<ConfigKeys*>> families;  // by data
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    differing[i] = own[i] = runs[i].keys;
+    all.push_back(&differing[i]);
+    families[runs[i].origin.hash.data].push_back(&own[i]);
+  }
+  keep_differences(all);
+  for (const auto& [data, family] : families) keep_differences(family);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const char* key : kDerived) own[i].erase(key);
+    own[i].merge(given_by(runs[i].origin.command, runs[i].keys));
+    runs[i].json["keys"] = differing[i];
+    runs[i].json["own_keys"] = own[i];
+  }
+}
+
+std::string metric_text(const Json& metric) {
+  return metric.empty() ? "-" : metric.begin().key() + " " + fixed<1>(*metric.begin());
+}
+
+std::string rate_text(const Json& number) {
+  return format_rate(number.get<double>());
+}
+
 std::string keys_text(const Json& keys) {
   std::vector<std::string> all;
   for (const auto& [key, value] : keys.items())
-    if (empty_too || !(value.is_null() || value.empty() || value == ""))
-      all.push_back(key + "=" + value.dump());
+    if (!value.empty() && value != "") all.push_back(key + "=" + plain(value));
   return joined(all, " ");
 }
 
-void print_runs(const Json& runs, bool tsv) {
-  const Column columns[] = {
+std::vector<Column> columns_for(const Json& runs, const char* keys) {
+  std::vector<Column> columns = {
       {"run", "name"},
       {"step", "step"},
       {"state", "state"},
       {"loss", "loss", fixed<4>},
-      {"bits/byte", "bits_per_byte", fixed<4>, 1},
-      {"size", "bytes", tsv ? plain : size_text, 2},
-      {"date", "date", plain, 3},
-      {"differs in", "keys", tsv ? keys_text<true> : keys_text<false>, 0, Column::broken},
+      {"bits/byte", "bits_per_byte", fixed<4>, 3},
+      {"metric", "metric", metric_text, 5},
+      {"weights", "parameters", rate_text, 2},
+      {"data", "data", plain, 4},
+      {"date", "date", plain, 1},
+      {"keys", keys, keys_text, 0, Column::cut},
   };
-  tsv ? print_tabs(runs, columns) : print_table(runs, columns);
+  std::erase_if(columns, [&](const Column& c) {
+    return std::ranges::all_of(runs, [&](const Json& run) { return run[c.key].empty(); });
+  });
+  return columns;
+}
+
+void print_runs(Json runs, const char* keys) {
+  const std::vector<Column> columns = columns_for(runs, keys);
+  if (on_terminal())
+    for (Json& run : runs) {
+      run["name"] = shortened(printable(plain(run["name"])), std::max(16, output_columns() / 4));
+      if (!run["data"].is_null()) run["data"] = shortened(printable(plain(run["data"])), 24);
+    }
+  print_table(runs, columns);
+}
+
+// A column a key and a metric. What is not known is empty.
+void print_tsv(const Json& runs) {
+  Json rows = Json::array(), names;
+  for (Json run : runs) {
+    run.erase("own_keys");
+    for (const char* part : {"metric", "keys"}) {
+      run.update(Json(run[part]));
+      run.erase(part);
+    }
+    names.update(run);
+    rows.push_back(std::move(run));
+  }
+  std::vector<Column> columns;
+  for (const auto& [name, any] : names.items()) {
+    columns.push_back({name, name});
+    for (Json& row : rows)
+      if (row.value(name, Json()).is_null()) row[name] = "";
+  }
+  print_tabs(rows, columns);
+}
+
+// The newest or the highest metric first, else the least; what is not known comes last.
+void sort_runs(std::vector<ListedRun>& runs, const std::string& key) {
+  const auto value = [&](const ListedRun& run) {
+    return run.keys.contains(key) ? run.keys.at(key) : run.json.value(key, Json());
+  };
+  if (std::ranges::none_of(runs, [&](const ListedRun& run) {
+        return run.keys.contains(key) || run.json.contains(key);
+      }))
+    throw Error(Exit::usage, "--sort: no run has a column or key " + excerpt(key) + ".",
+                "--sort loss; or another column of heed runs --tsv");
+  const bool falls = key == "metric" || key == "date";
+  std::ranges::stable_sort(runs, [&](const ListedRun& a, const ListedRun& b) {
+    const Json x = value(a), y = value(b);
+    if (x.empty() || y.empty()) return y.empty() && !x.empty();
+    return falls ? y < x : x < y;
+  });
+}
+
+// The runs that a place is, or has in it.
+std::vector<fs::path> runs_at(const std::string& place, bool all) {
+  const fs::path folder = fs::absolute(fs::path(place) / "").lexically_normal().parent_path();
+  if (!path_exists(folder)) list_steps(place);  // Error that names the runs there are
+  if (path_exists(folder / kCheckpoints)) return {folder};
+  names_in(folder);  // Error if it cannot be listed
+  std::vector<fs::path> runs;
+  for (const std::string& name : names_of_runs(folder, all)) {
+    const fs::path run = folder / name;
+    if (path_exists(run / kConfigFile) || path_exists(run / kMetrics) || !list_steps(run).empty())
+      runs.push_back(run);
+  }
+  if (runs.empty())
+    throw Error(Exit::store, quoted_path(place) + " has no runs",
+                "the folder that has them; heed train makes runs/NAME");
+  return runs;
 }
 
 }  // namespace
 
 Exit run_runs(CommandLine& line) {
-  std::string folder = "runs";
-  bool tsv = false, all = false;
-  line.app().add_option("DIR", folder, "folder of runs");
-  line.app().add_flag("--all", all, "also NAME.old-K, what runs were before");
-  line.app().add_flag("--tsv", tsv, "columns separated by tabs, sizes in bytes");
+  std::vector<std::string> places;
+  std::string sort;
+  bool tsv = false, all = false, every_key = false;
+  line.add_runs(places, "runs, or folders of runs (default: runs)", "RUN|DIR");
+  CLI::App& app = line.app();
+  app.add_option("--sort", sort,
+                 "by a column or a key: loss, metric, model.d_model (default: date)");
+  app.add_flag("--keys", every_key, "all keys of the config that differ");
+  app.add_flag("--all", all, "also NAME.old-K, what runs were before");
+  app.add_flag("--tsv", tsv, "columns separated by tabs, one for each such key");
+  line.only_where({"--tsv"}, "without --json", [&](auto*) { return !line.json(); });
+  line.only_where({"--keys"}, "without --tsv and --json, which have them",
+                  [&](auto*) { return !tsv && !line.json(); });
   if (!line.parse()) return Exit::ok;
-  names_in(folder);  // Error if it cannot be listed
+  if (places.empty()) places = {"runs"};
   std::vector<ListedRun> runs;
-  for (const std::string& name : names_of_runs(folder, all))
-    runs.push_back(list_run(fs::path(folder) / name));
-  if (runs.empty())
-    throw Error(Exit::store, quoted_path(folder) + " has no runs",
-                "the folder that has them; heed train makes runs/NAME");
-  std::ranges::stable_sort(runs, std::greater{}, &ListedRun::date);
-  std::vector<ConfigKeys*> keys;
-  for (ListedRun& run : runs) keys.push_back(&run.keys);
-  keep_differences(keys);
-  Json result = Json::array();
-  for (ListedRun& run : runs) {
-    run.json["keys"] = run.keys;
-    result.push_back(run.json);
+  std::size_t old = 0;
+  for (const std::string& place : places) {
+    for (const fs::path& run : runs_at(place, all)) runs.push_back(list_run(run));
+    old += names_of_runs(place, true).size() - names_of_runs(place).size();
   }
-  if (!line.json()) print_runs(result, tsv);
-  const std::size_t old = names_of_runs(folder, true).size() - names_of_runs(folder).size();
-  if (!line.json() && !tsv && !all && old > 0)
-    print_prose(fmt::format("{} older; --all lists them too\n", old));
+  add_keys(runs);
+  std::ranges::stable_sort(runs, std::greater{}, &ListedRun::date);
+  if (!sort.empty()) sort_runs(runs, sort);
+  Json result = Json::array();
+  for (ListedRun& run : runs) result.push_back(std::move(run.json));
   if (line.json())
     for (const Json& run : result) print_line(run);
+  else if (tsv)
+    print_tsv(result);
+  else
+    print_runs(result, every_key ? "keys" : "own_keys");
+  if (!line.json() && !tsv && !all && old > 0)
+    print_prose(fmt::format("{} older; --all lists them too\n", old));
   return Exit::ok;
 }
 

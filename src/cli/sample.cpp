@@ -209,6 +209,10 @@ void add_sample_options(CommandLine& line, SampleOptions& o) {
       "itself (may be repeated)",
       "TEXT");
   app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::uint64_t{0}));
+  line.only_where({"--top-p", "--min-p", "--seed"}, "with a --temperature above 0",
+                  [&r](auto*) { return r.rules.draws(); });
+  line.only_where({"--top-k"}, "with a --temperature above 0, or --json",
+                  [&](auto*) { return r.rules.draws() || line.json(); });
 }
 
 }  // namespace

@@ -146,8 +146,10 @@ Exit run_score(CommandLine& line) {
   line.app().add_flag("--tokens", o.tokens,
                       "also print each token and what was expected in its place");
   line.app()
-      .add_option("--top-k", o.top_k, "with --tokens or --json: how many alternatives to list")
+      .add_option("--top-k", o.top_k, "how many alternatives to list")
       ->check(in_range(0, 1'000'000));
+  line.only_where({"--top-k"}, "with --tokens or --json",
+                  [&](auto*) { return o.tokens || line.json(); });
   if (!line.parse()) return Exit::ok;
   o.json = line.json();
 

@@ -77,15 +77,22 @@ std::string trimmed(std::string line) {
 std::string with_text(const std::string& line, const std::string& text, int widest, int room,
                       Column::Long is_long) {
   const int used = columns_of(line);
-  const bool below = room - used - kGap < std::min(widest, kLeastText);
+  const bool below = is_long == Column::broken && room - used - kGap < std::min(widest, kLeastText);
   const std::string hang(below ? 4 : used + kGap, ' ');
   std::string broken = wrapped(hang + text, room, hang);
-  if (is_long == Column::cut) broken.resize(std::min(broken.find('\n'), broken.size()));
+  if (is_long == Column::cut)
+    broken = shortened(broken.substr(0, broken.find('\n')), std::max(room, used + 1));
   if (!below) return trimmed(line + broken.substr(used));
   return trimmed(line) + (text.empty() ? "" : "\n" + broken);
 }
 
 }  // namespace
+
+std::string shortened(std::string text, int most) {
+  if (columns_of(text) <= most) return text;
+  while (columns_of(text) >= most && !text.empty()) text.resize(utf8_floor(text, text.size() - 1));
+  return text + "\u2026";
+}
 
 std::string plain(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
@@ -98,7 +105,8 @@ void print_table(const Json& rows, std::span<const Column> columns, const std::s
   const Column::Long is_long = columns.back().is_long;
   const FilledColumn texts = table.back();
   if (is_long != Column::none) table.pop_back();
-  leave_out(table, room);
+  const int kept = is_long == Column::cut ? std::min(texts.width, kLeastText) + kGap : 0;
+  leave_out(table, room - kept);
   const bool headed = std::ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
   for (std::size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {
     std::vector<std::string> cells;

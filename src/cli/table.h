@@ -16,6 +16,7 @@ namespace heed {
 // How a value that is known is written.
 using CellText = std::string (*)(const nlohmann::ordered_json& value);
 
+std::string shortened(std::string text, int most);  // to so many columns, with … at its end
 std::string plain(const nlohmann::ordered_json& value);  // a text as it is, all else as JSON
 template <int digits>
 std::string fixed(const nlohmann::ordered_json& value) {
@@ -28,7 +29,7 @@ struct Column {
   CellText text = plain;
   int leaves = 0;  // 1, 2, ...: left out in this order, where there is no room; 0: never
   // Of the last column: what has no room beside the others is broken at spaces, and goes below
-  // them where there is hardly any; or it is left out.
+  // them where there is hardly any; or it is left out, and others leave before it has hardly any.
   enum Long { none, broken, cut } is_long = none;
 };
 

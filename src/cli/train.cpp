@@ -253,17 +253,15 @@ Exit run_resume(CommandLine& line) {
       ->check(in_range(1e-3, 1e6))
       ->excludes(max_steps)
       ->excludes(more);
-  auto* branch =
-      line.add_file("--branch", request.branch,
-                    "leave RUN alone and continue its newest checkpoint in this new run, "
-                    "whose schedule (wsd) decays to --max-steps");
-  line.app()
-      .add_option("--checkpoint", request.checkpoint,
-                  "with --branch: begin at this one instead: last, best or step-N")
-      ->needs(branch);
-  line.app()
-      .add_flag("--force", request.run.force, "with --branch: rename an existing run to NAME.old-K")
-      ->needs(branch);
+  line.sets_key({"--max-steps", "--more", "--minutes"}, "train.max_steps");
+  line.add_file("--branch", request.branch,
+                "leave RUN alone and continue its newest checkpoint in this new run, "
+                "whose schedule (wsd) decays to --max-steps");
+  line.app().add_option("--checkpoint", request.checkpoint,
+                        "begin at this one instead: last, best or step-N");
+  line.app().add_flag("--force", request.run.force, "rename an existing run to NAME.old-K");
+  line.only_where({"--checkpoint", "--force"}, "with --branch",
+                  [&](auto*) { return !request.branch.empty(); });
   if (!parse_shared(line, request.run)) return Exit::ok;
   Log log({.quiet = line.quiet()});
   return finish(

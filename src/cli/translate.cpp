@@ -169,6 +169,9 @@ Exit run_translate(CommandLine& line) {
   auto* align = app.add_flag("--alignment{}", aligned,
                              "also print which source token each target token comes from; "
                              "--alignment=LAYER or =LAYER.HEAD: by these heads");
+  line.only_where({"--length-penalty"}, "with a --beam-size above 1, or for scores", [&](auto*) {
+    return o.beam.beam_size > 1 || n_best->count() > 0 || line.json();
+  });
   if (!line.parse()) return Exit::ok;
   if (o.beam.n_best > o.beam.beam_size)
     throw Error(Exit::usage,

@@ -5,8 +5,10 @@
 namespace heed {
 
 // Paths may change on resume, because files move; a hash covers the content.
-std::vector<Field> fields(DataConfig& c) {
+std::vector<Field> fields(DataConfig& c, const When& pairs) {
   constexpr auto kMoved = OnResume::allowed;
+  const When all_in_one{"data without a held-out file",
+                        c.has_valid_files() ? "a held-out file is given" : ""};
   return {
       {"train", &c.train,
        "text to train on: a file, a folder (the files directly in it, by name) or a list of these; "
@@ -24,10 +26,11 @@ std::vector<Field> fields(DataConfig& c) {
       {"valid_source", &c.valid_source, "held-out source sentences", kAny, kMoved},
       {"valid_target", &c.valid_target, "held-out target sentences", kAny, kMoved},
       {"valid_pairs", &c.valid_pairs, "held-out pairs", kAny, kMoved},
-      {"valid_fraction", &c.valid_fraction,
-       "without a held-out file: hold out this share at the end of the data, from the "
-       "next line on, or the next white space if the line goes on for 1,000 bytes; 0 = nothing",
-       kFraction, OnResume::refused, "0.1; 0 if a held-out file is given"},
+      only(all_in_one,
+           {"valid_fraction", &c.valid_fraction,
+            "hold out this share at the end of the data, from the next line on, or the next white "
+            "space if the line goes on for 1,000 bytes; 0 = nothing",
+            kFraction, OnResume::refused, "0.1; 0 if a held-out file is given"}),
       {"limit", &c.limit,
        "train only on this much from the start of the data: bytes of text, to the end of "
        "the line as for valid_fraction, or pairs; 0 = all; the held-out part does not depend on it",
@@ -36,60 +39,65 @@ std::vector<Field> fields(DataConfig& c) {
        "normalise all text (Unicode): nfc: one form for each character; nfkc: also for ligatures, "
        "full-width letters and the like"},
       {"lowercase", &c.lowercase, "convert all text to lower case"},
-      {"max_length", &c.max_length,
-       "pairs with more tokens than this on one side are dropped and counted",
-       between(1, 1'000'000)},
+      only(pairs, {"max_length", &c.max_length,
+                   "pairs with more tokens than this on one side are dropped and counted",
+                   between(1, 1'000'000)}),
   };
 }
 
-std::vector<Field> fields(TokenizerConfig& c) {
+std::vector<Field> fields(TokenizerConfig& c, const When& pairs) {
   const auto& names = TokenizerConfig::kTypeNames;
-  const std::string learnt = c.file.empty() ? "" : "tokenizer.file gives the vocabulary";
-  const std::string type_is = "tokenizer.type is " + std::string(type_name(c.type));
+  const Choice type = choice(c.type, {names.begin(), names.end()});
+  const auto types = [&](const std::vector<std::string>& of, bool dumped = true) {
+    return among("tokenizer.type", type, of, dumped);
+  };
+  const When learnt{"a vocabulary that is learnt",
+                    c.file.empty() ? "" : "tokenizer.file gives the vocabulary", false};
   return {
-      {"type", choice(c.type, {names.begin(), names.end()}),
-       "the kind of token: a character, a byte, a word, or a learnt piece of text"},
-      {"file", &c.file,
-       "an existing vocabulary: tokenizer.json or tokenizer.model of a run, a SentencePiece "
-       "model (bpe, unigram), or a list of tokens, one per line (char, word); empty = learn one",
-       kAny, OnResume::allowed, "",
-       c.type == TokenizerConfig::byte && !c.file.empty() ? type_is + ", which needs no vocabulary"
-                                                          : ""},
-      {"vocab_size", &c.vocab_size,
-       "number of ids, including special ones; 0 = as many as the text has (char, byte, word), "
-       "4000 (bpe, unigram)",
-       between(0, 1'000'000), OnResume::refused, "", learnt},
-      {"min_frequency", &c.min_frequency,
-       "char, word: tokens rarer than this in the training text become `<unk>`",
-       between(1, 1'000'000'000), OnResume::refused, "", learnt},
-      {"sample_bytes", &c.sample_bytes,
-       "bpe, unigram: learn the pieces from at most this many bytes of the training text",
-       between(1, 1e12), OnResume::refused, "", learnt},
-      {"punctuation", choice(c.punctuation, {"keep", "split"}),
-       "word: whether punctuation marks and symbols stay part of their words or are tokens of "
-       "their own",
-       kAny, OnResume::refused, "", c.type == TokenizerConfig::word ? "" : type_is},
-      {"shared", &c.shared, "pairs: one vocabulary for source and target"},
+      {"type", type, "the kind of token: a character, a byte, a word, or a learnt piece of text"},
+      only(types({"char", "word", "bpe", "unigram"}),
+           {"file", &c.file,
+            "an existing vocabulary: tokenizer.json or tokenizer.model of a run, a SentencePiece "
+            "model (bpe, unigram), or a list of tokens, one per line (char, word); empty = learn "
+            "one",
+            kAny, OnResume::allowed}),
+      only(learnt, {"vocab_size", &c.vocab_size,
+                    "number of ids, including special ones; 0 = as many as the text has (char, "
+                    "byte, word), 4000 (bpe, unigram)",
+                    between(0, 1'000'000)}),
+      only(learnt, only(types({"char", "word"}),
+                        {"min_frequency", &c.min_frequency,
+                         "tokens rarer than this in the training text become `<unk>`",
+                         between(1, 1'000'000'000)})),
+      only(learnt, only(types({"bpe", "unigram"}),
+                        {"sample_bytes", &c.sample_bytes,
+                         "learn the pieces from at most this many bytes of the training text",
+                         between(1, 1e12)})),
+      only(types({"word"}, false),
+           {"punctuation", choice(c.punctuation, {"keep", "split"}),
+            "whether punctuation marks and symbols stay part of their words or are tokens of "
+            "their own"}),
+      only(pairs, {"shared", &c.shared, "one vocabulary for source and target"}),
   };
 }
 
 std::vector<Field> fields(ObjectiveConfig& c, const std::vector<KindDoc>& objectives) {
   constexpr Range kLength = between(1, 1'000'000);
-  const auto of_users = [&](const char* key, const char* what) {
-    return users(objectives, key) + ": " + what;
+  const Choice type = choice(c.type, names(objectives));
+  const auto users_of = [&](const char* key, bool dumped = true) {
+    return among("objective.type", type, users(objectives, key), dumped);
   };
   return {
-      {"type", choice(c.type, names(objectives)), meanings(objectives)},
-      {"source_length", &c.source_length,
-       of_users("source_length", "the encoder reads at most this many tokens"), kLength},
-      {"target_length", &c.target_length,
-       of_users("target_length", "the decoder writes this many tokens at a time"), kLength},
-      {"mask_fraction", &c.mask_fraction,
-       of_users("mask_fraction", "the share of tokens to predict"), above(0, 1)},
-      {"mean_span", &c.mean_span,
-       of_users("mean_span", "the mean number of tokens of a masked span"), between(1, 1e6),
-       OnResume::refused, "",
-       uses(objectives, c.type, "mean_span") ? "" : "objective.type is " + c.type},
+      {"type", type, meanings(objectives)},
+      only(users_of("source_length"), {"source_length", &c.source_length,
+                                       "the encoder reads at most this many tokens", kLength}),
+      only(users_of("target_length"), {"target_length", &c.target_length,
+                                       "the decoder writes this many tokens at a time", kLength}),
+      only(users_of("mask_fraction"),
+           {"mask_fraction", &c.mask_fraction, "the share of tokens to predict", above(0, 1)}),
+      only(users_of("mean_span", false),
+           {"mean_span", &c.mean_span, "the mean number of tokens of a masked span",
+            between(1, 1e6)}),
       {"label_smoothing", &c.label_smoothing,
        "the share of probability spread over all tokens (training loss only)", kFraction},
   };

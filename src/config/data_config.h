@@ -39,7 +39,8 @@ struct DataConfig {
   bool has_validation() const { return has_valid_files() || valid_fraction > 0; }
 };
 
-std::vector<Field> fields(DataConfig& c);
+// `pairs`: where a key is for pairs alone.
+std::vector<Field> fields(DataConfig& c, const When& pairs);
 
 // Whether punctuation marks stay attached to words or are tokens of their own.
 enum class Punctuation { keep, split };
@@ -68,7 +69,7 @@ constexpr bool is_subword(TokenizerConfig::Type type) {
   return type == TokenizerConfig::bpe || type == TokenizerConfig::unigram;
 }
 
-std::vector<Field> fields(TokenizerConfig& c);
+std::vector<Field> fields(TokenizerConfig& c, const When& pairs);
 
 // What the model learns to predict.
 struct ObjectiveConfig {

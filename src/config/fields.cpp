@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/format.h"
+
 namespace heed {
 namespace {
 
@@ -33,16 +35,11 @@ std::string meanings(const std::vector<KindDoc>& kinds) {
   return text;
 }
 
-bool uses(const std::vector<KindDoc>& kinds, const std::string& name, const std::string& key) {
-  return std::ranges::any_of(
-      kinds, [&](const KindDoc& kind) { return kind.name == name && kind.uses(key); });
-}
-
-std::string users(const std::vector<KindDoc>& kinds, const std::string& key) {
-  std::string text;
+std::vector<std::string> users(const std::vector<KindDoc>& kinds, const std::string& key) {
+  std::vector<std::string> names;
   for (const KindDoc& kind : kinds)
-    if (kind.uses(key)) text += (text.empty() ? "" : ", ") + kind.name;
-  return text;
+    if (kind.uses(key)) names.push_back(kind.name);
+  return names;
 }
 
 std::string defaults(const std::vector<KindDoc>& kinds, const std::string& key) {
@@ -56,6 +53,40 @@ std::string defaults(const std::vector<KindDoc>& kinds, const std::string& key) 
   for (const auto& [value, names] : rows)
     text << (text.view().empty() ? "" : ", ") << value << " (" << names << ")";
   return text.str();
+}
+
+When among(const std::string& key, const Choice& value, const std::vector<std::string>& names,
+           bool dumped) {
+  const std::string& now = value.names[value.get()];
+  const bool holds = std::ranges::count(names, now) > 0;
+  return {key + " " + joined(names), holds ? "" : key + " is " + now, dumped};
+}
+
+Field only(const When& when, Field field) {
+  field.when.push_back(when);
+  return field;
+}
+
+Field::Section only(const When& when, Field::Section fields) {
+  for (Field& field : fields) field = only(when, std::move(field));
+  return fields;
+}
+
+std::string meaning(const Field& field) {
+  std::vector<std::string> all;
+  for (const When& when : field.when) all.push_back(when.where);
+  return all.empty() ? field.doc : joined(all, "; ") + ": " + field.doc;
+}
+
+const When* unmet(const Field& field) {
+  const auto found =
+      std::ranges::find_if(field.when, [](const When& w) { return !w.why_not.empty(); });
+  return found == field.when.end() ? nullptr : &*found;
+}
+
+bool is_dumped(const Field& field) {
+  return std::ranges::all_of(field.when,
+                             [](const When& w) { return w.dumped || w.why_not.empty(); });
 }
 
 std::vector<Leaf> fields_and_sections(const std::vector<Field>& fields) {

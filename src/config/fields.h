@@ -1,12 +1,13 @@
 // The fields of a config struct, listed once.
 //
 // Each config struct has a function `std::vector<Field> fields(ThatConfig&)` that lists its keys in
-// order, each with a pointer to the member, one line of documentation, a range, and whether it may
-// change on resume. Reading, dumping, --set, the JSON Schema and the table of keys all use this
-// list (fields_json.h, fields_doc.h); nothing about a key is written anywhere else.
+// order, each with a pointer to the member, one line of documentation, a range, whether it may
+// change on resume, and where it has meaning. Reading, dumping, --set, the JSON Schema and the
+// table of keys all use this list (fields_json.h, fields_doc.h); nothing about a key is written
+// anywhere else.
 //
 // A list points into the struct it was made from and must not outlive it. Some entries depend on
-// the values (`rejected_by`), so make a new list after values have changed: it is cheap.
+// the values (`when`), so make a new list after values have changed: it is cheap.
 #pragma once
 
 #include <algorithm>
@@ -103,11 +104,20 @@ std::vector<KindDoc> docs(const std::vector<Kind>& kinds) {
 }
 std::vector<std::string> names(const std::vector<KindDoc>& kinds);
 std::string meanings(const std::vector<KindDoc>& kinds);  // "NAME: TEXT; NAME: TEXT"
-bool uses(const std::vector<KindDoc>& kinds, const std::string& name, const std::string& key);
-// "sgd, muon" for the rows that use a key.
-std::string users(const std::vector<KindDoc>& kinds, const std::string& key);
+// The names of the rows that use a key.
+std::vector<std::string> users(const std::vector<KindDoc>& kinds, const std::string& key);
 // "0 (sgd), 0.95 (muon)"
 std::string defaults(const std::vector<KindDoc>& kinds, const std::string& key);
+
+// Where a key has meaning.
+struct When {
+  std::string where;         // "optimizer.type sgd, muon"
+  std::string why_not = "";  // why it has none now: "optimizer.type is adam"; "": it has
+  bool dumped = true;        // even if it has none
+};
+// Where the value of a key, an enumeration, is one of `names`.
+When among(const std::string& key, const Choice& value, const std::vector<std::string>& names,
+           bool dumped = true);
 
 struct Field {
   using Section = std::vector<Field>;
@@ -122,9 +132,18 @@ struct Field {
   // The default in words ("as model.dropout"), if it is not the struct's initial value. That value
   // then means "not given" and may be out of range.
   std::string default_note = "";
-  // If not empty: why this key must not be given. It is not dumped either.
-  std::string rejected_by = "";
+  std::vector<When> when = {};  // it has meaning where all of these hold
 };
+
+// The field, or the fields of a section, with one more condition.
+Field only(const When& when, Field field);
+Field::Section only(const When& when, Field::Section fields);
+
+// Its documentation: "optimizer.type sgd, muon: of the gradient", where it has meaning first.
+std::string meaning(const Field& field);
+// The first condition that does not hold; null: the key has meaning.
+const When* unmet(const Field& field);
+bool is_dumped(const Field& field);
 
 // The fields of a section, or null if the field is not a section.
 inline const Field::Section* section_of(const Field& field) {
@@ -145,7 +164,7 @@ using Places = std::map<std::string, std::string, std::less<>>;
 
 // A key whose value differs between two lists of the same struct.
 struct KeyChange {
-  std::string key, before, after;  // full key; values as JSON, "" if the key is rejected
+  std::string key, before, after;  // full key; values as JSON, "" if the key is not dumped
   OnResume on_resume;
 };
 std::string in_words(const KeyChange& change);  // "model.norm from "pre" to "post""

@@ -102,9 +102,9 @@ OrderedJson object_schema(const std::vector<Field>& fields) {
   OrderedJson properties = OrderedJson::object();
   for (const Field& field : fields) {
     OrderedJson& out = properties[field.key] = values_of(field).schema;
-    out["description"] = field.doc;
+    out["description"] = meaning(field);
     if (!field.default_note.empty())
-      out["description"] = fmt::format("{} (default: {})", field.doc, field.default_note);
+      out["description"] = fmt::format("{} (default: {})", meaning(field), field.default_note);
     else if (!section_of(field))
       out["default"] = dump_value(field);
   }
@@ -136,7 +136,7 @@ std::string fields_markdown(const std::vector<Field>& fields) {
                                  : value == ""                     ? "none"
                                                                    : "`" + value.dump() + "`";
     out += fmt::format("| `{}` | {} | {} | {} |\n", leaf.key, cell(expected_values(*leaf.field)),
-                       cell(standard), cell(leaf.field->doc));
+                       cell(standard), cell(meaning(*leaf.field)));
   }
   return out;
 }

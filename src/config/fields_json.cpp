@@ -320,16 +320,6 @@ void apply_set(JsonText& text, const std::vector<Field>& fields, const std::stri
   text.json.merge_patch(patch);
 }
 
-void check_applicable(const std::vector<Field>& fields, const Places& given) {
-  for (const Leaf& leaf : leaves(fields)) {
-    if (leaf.field->rejected_by.empty() || !given.contains(leaf.key)) continue;
-    throw Error(Exit::usage,
-                fmt::format("{}: {} has no meaning here, because {}.", given.at(leaf.key), leaf.key,
-                            leaf.field->rejected_by),
-                fmt::format("leave the key out, or --set {}=null", leaf.key));
-  }
-}
-
 void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
                  const std::function<bool(const std::string& key)>& copies) {
   const std::vector<Leaf> a = leaves(from), b = leaves(to);
@@ -348,7 +338,7 @@ void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
 OrderedJson dump_fields(const std::vector<Field>& fields) {
   OrderedJson out = OrderedJson::object();
   for (const Field& field : fields) {
-    if (!field.rejected_by.empty()) continue;
+    if (!is_dumped(field)) continue;
     const auto* section = section_of(field);
     out[field.key] = section ? dump_fields(*section) : dump_value(field);
   }
@@ -358,7 +348,7 @@ OrderedJson dump_fields(const std::vector<Field>& fields) {
 std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
                                       const std::vector<Field>& after) {
   const auto value = [](const Field& field) {
-    return field.rejected_by.empty() ? dump_value(field).dump() : std::string();
+    return is_dumped(field) ? dump_value(field).dump() : std::string();
   };
   std::vector<KeyChange> out;
   const std::vector<Leaf> a = leaves(before), b = leaves(after);

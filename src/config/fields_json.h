@@ -38,14 +38,11 @@ Places read_fields(const JsonText& text, const std::vector<Field>& fields);
 // removes the key, so that its default applies.
 void apply_set(JsonText& text, const std::vector<Field>& fields, const std::string& set);
 
-// Error if one of the given keys is `rejected_by` something.
-void check_applicable(const std::vector<Field>& fields, const Places& given);
-
 // Copies the values of some keys between two lists of the same struct.
 void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
                  const std::function<bool(const std::string& key)>& copies);
 
-// All keys in the order of the list, except rejected ones.
+// All keys in the order of the list that are dumped.
 nlohmann::ordered_json dump_fields(const std::vector<Field>& fields);
 
 // Keys whose values differ between two lists of the same struct, in the order of the list.

@@ -2,8 +2,10 @@
 
 namespace heed {
 
-std::vector<Field> fields(TrainConfig& c) {
+std::vector<Field> fields(TrainConfig& c, const When& pairs, const When& validated) {
   constexpr auto kAllowed = OnResume::allowed;
+  const When repeated{"train.eval_every above 0",
+                      c.eval_every.count > 0 ? "" : "train.eval_every is 0"};
   return {
       {"batch_tokens", &c.batch_tokens,
        "source and target tokens of one step, with `<s>` and `</s>`", between(1, 1e9)},
@@ -15,9 +17,9 @@ std::vector<Field> fields(TrainConfig& c) {
        between(0, 1e9)},
       {"ema_decay", &c.ema_decay,
        "decay of the averaged weights, in step t at most t / (9 + t); 0 = off", kFraction},
-      {"select_by", choice(c.select_by, {"loss", "bleu", "chrf"}),
-       "what decides the best checkpoint; bleu, chrf: of greedy translations; bleu splits them at "
-       "spaces (tokenize none)"},
+      only(validated, only(pairs, {"select_by", choice(c.select_by, {"loss", "bleu", "chrf"}),
+                                   "what decides the best checkpoint; bleu, chrf: of greedy "
+                                   "translations; bleu splits them at spaces (tokenize none)"})),
       {"max_steps", &c.max_steps, "stop after this many steps; 0 = no limit", between(0, 1e12),
        kAllowed},
       {"max_epochs", &c.max_epochs, "stop after this many epochs; 0 = no limit", between(0, 1e9),
@@ -27,8 +29,10 @@ std::vector<Field> fields(TrainConfig& c) {
       {"log_every", &c.log_every, "steps or \"N epochs\"; 0 = only at the end", kAny, kAllowed},
       {"eval_every", &c.eval_every, "the same for validation", kAny, kAllowed},
       {"save_every", &c.save_every, "the same for checkpoints", kAny, kAllowed},
-      {"patience", &c.patience, "stop after this many validations without a new best; 0 = never",
-       between(0, 1'000'000), kAllowed},
+      only(validated,
+           only(repeated, {"patience", &c.patience,
+                           "stop after this many validations without a new best; 0 = never",
+                           between(0, 1'000'000), kAllowed})),
       {"keep_last", &c.keep_last, "checkpoints kept, in addition to the best; 0 = all",
        between(0, 1'000'000), kAllowed},
       {"threads", &c.threads, "0 = all cores", between(0, 1'024), kAllowed},

@@ -27,6 +27,7 @@ struct TrainConfig {
   double rank_timeout = 300;  // seconds
 };
 
-std::vector<Field> fields(TrainConfig& c);
+// `pairs`, `validated`: where a key is for pairs, or for a run with held-out data.
+std::vector<Field> fields(TrainConfig& c, const When& pairs, const When& validated);
 
 }  // namespace heed

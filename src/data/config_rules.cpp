@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "config/fields_json.h"
@@ -77,8 +79,6 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
                       "has at most {}.",
                       name, objective.specials.size(), kMostSpecials),
           "a smaller objective.source_length");
-  require(c.tokenizer.shared || pairs,
-          "tokenizer.shared false needs pairs: text has one vocabulary.");
   require(c.tokenizer.shared || c.tokenizer.file.empty(),
           "tokenizer.file is one vocabulary, but tokenizer.shared is false.",
           "--set tokenizer.shared=true");
@@ -108,19 +108,10 @@ void check_model(const ModelConfig& m) {
                           where, what, kv_heads(m), m.n_heads),
               fmt::format("--set model.n_kv_heads=null, or --set model.attention.{}.{}=random",
                           where, what));
-  require(a.cross.positions,
-          "model.attention.cross.positions: cross-attention never has positions.");
-  require(
-      m.positions == Positions::rotary || (a.encoder_self.positions && a.decoder_self.positions),
-      "model.attention.*.positions takes rotary positions away; those of model.positions are "
-      "added to the embedding, once for all attention.",
-      "--set model.positions=rotary, or model.positions=none");
   require(m.positions != Positions::rotary || d_head % 2 == 0,
           fmt::format("rotary positions turn pairs of numbers: model.d_model / model.n_heads must "
                       "be even; found {}.",
                       d_head));
-  require(m.positions == Positions::rotary || m.rope_base == ModelConfig().rope_base,
-          "model.rope_base is for rotary positions.", "--set model.positions=rotary");
   require(m.positions != Positions::sinusoidal || m.d_model % 2 == 0,
           fmt::format("sinusoidal positions come in pairs: model.d_model must be even; found {}.",
                       m.d_model));
@@ -142,37 +133,72 @@ void check_training(const RunConfig& c, bool pairs) {
                       o.schedule));
   require(t.select_by == "loss" || pairs, fmt::format("train.select_by {} needs objective.type {}.",
                                                       t.select_by, objectives_on(true)));
-  require(t.select_by == "loss" || c.data.has_validation(),
-          fmt::format("train.select_by {} needs held-out data, but data.valid_fraction is 0.",
-                      t.select_by));
-  require(t.patience == 0 || c.data.has_validation(),
-          "train.patience needs held-out data, but data.valid_fraction is 0.");
 }
 
-}  // namespace
+bool falls_last(const OptimizerConfig& c) {
+  return schedule_of(c).doc.uses("decay_fraction");
+}
 
-RunConfig resolved(const GivenKeys& given) {
+// What was left open, where that follows from other keys. The steps of epochs are known with the
+// data (train/prepared_run.h).
+RunConfig filled_in(const GivenKeys& given) {
   RunConfig c = given.values;
-  check_applicable(fields(c), given.keys);
   for (double* rate : {&c.model.attention_dropout, &c.model.activation_dropout})
     if (*rate < 0) *rate = c.model.dropout;
   c.model.n_kv_heads = kv_heads(c.model);
   fill_in_defaults(c.optimizer);
   if (c.train.max_epochs > 0 && !given.contains("train.max_steps")) c.train.max_steps = 0;
-  // The steps of epochs are known with the data (train/prepared_run.h).
   StepOrEnd& decay = c.optimizer.decay_steps;
-  const bool falls_last = schedule_of(c.optimizer).doc.uses("decay_fraction");
-  require(!decay.at_end || falls_last,
+  decay.at_end = falls_last(c.optimizer) && decay == 0;
+  if (decays(c.optimizer) && decay == 0 && c.train.max_epochs == 0) decay.step = c.train.max_steps;
+  if (c.data.has_valid_files()) c.data.valid_fraction = 0;
+  return c;
+}
+
+nlohmann::ordered_json value_of(RunConfig config, const std::string& key) {
+  const std::vector<Field> all = fields(config);
+  const std::vector<Leaf> list = leaves(all);
+  return dump_value(*std::ranges::find(list, key, &Leaf::key)->field);
+}
+
+// The given keys that have no meaning, and another value than if they were left out.
+std::map<std::string, When> without_meaning(const GivenKeys& given) {
+  RunConfig values = given.values;
+  const std::vector<Field> all = fields(values);
+  std::map<std::string, When> found;
+  for (const Leaf& leaf : leaves(all)) {
+    const When* when = unmet(*leaf.field);
+    if (when == nullptr || !given.contains(leaf.key)) continue;
+    GivenKeys nothing;
+    nothing.reset = {leaf.key};
+    if (value_of(filled_in(with(given, nothing)), leaf.key) != dump_value(*leaf.field))
+      found.emplace(leaf.key, *when);
+  }
+  return found;
+}
+
+}  // namespace
+
+GivenKeys changed(const GivenKeys& keys, const GivenKeys& changes) {
+  const GivenKeys all = with(keys, changes);
+  const auto before = without_meaning(keys);
+  GivenKeys lost;
+  for (const auto& [key, when] : without_meaning(all)) {
+    if (changes.contains(key))
+      throw Error(Exit::usage,
+                  fmt::format("{}: {} has no meaning here, because {}: it is for {}.",
+                              changes.keys.at(key), key, when.why_not, when.where),
+                  fmt::format("leave the key out, or --set {}=null", key));
+    if (!before.contains(key)) lost.reset.insert(key);
+  }
+  return with(all, lost);
+}
+
+RunConfig resolved(const GivenKeys& given) {
+  require(!given.values.optimizer.decay_steps.at_end || falls_last(given.values.optimizer),
           "optimizer.decay_steps \"end\" is for optimizer.schedule wsd.",
           "--set optimizer.decay_steps=null");
-  decay.at_end = falls_last && decay == 0;
-  if (decays(c.optimizer) && decay == 0 && c.train.max_epochs == 0) decay.step = c.train.max_steps;
-  if (c.data.has_valid_files()) {
-    require(!given.contains("data.valid_fraction") || c.data.valid_fraction == 0,
-            "a held-out file and data.valid_fraction exclude each other.",
-            "--set data.valid_fraction=null");
-    c.data.valid_fraction = 0;
-  }
+  RunConfig c = filled_in(given);
   check_data(c.data);
   const auto objective = make_objective(c);
   check_objective(c, objective->traits());

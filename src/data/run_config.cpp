@@ -1,9 +1,12 @@
 #include "data/run_config.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/format.h"
 #include "config/fields_doc.h"
 #include "config/fields_json.h"
@@ -28,17 +31,21 @@ GivenKeys keys_of(const JsonText& text) {
 }  // namespace
 
 std::vector<Field> fields(RunConfig& c) {
+  const When pairs{"objective.type " + objectives_on(true),
+                   c.data.has_pairs() ? "" : "data.train is text"},
+      validated{"a run with held-out data",
+                c.data.has_validation() ? "" : "data.valid_fraction is 0"};
   return {
       {"seed", &c.seed, "of initial values, order, dropout, masks and samples"},
-      {"data", fields(c.data),
+      {"data", fields(c.data, pairs),
        "one of `train`, `source` + `target`, `pairs`; paths are relative "
        "to the folder of the config file"},
-      {"tokenizer", fields(c.tokenizer), "how text becomes ids"},
+      {"tokenizer", fields(c.tokenizer, pairs), "how text becomes ids"},
       {"model", fields(c.model), "the transformer"},
       {"objective", fields(c.objective, docs(objectives())), "what it learns to predict"},
       {"optimizer", fields(c.optimizer, docs(optimizers()), docs(schedules())),
        "how its weights move"},
-      {"train", fields(c.train), "how long, how much at a time, how often"},
+      {"train", fields(c.train, pairs, validated), "how long, how much at a time, how often"},
   };
 }
 
@@ -50,12 +57,19 @@ GivenKeys read_sets(const std::vector<std::string>& sets) {
   JsonText text = parse_json("{}", "--set");
   RunConfig any;
   std::set<std::string> nulls;
+  const std::vector<Field> all = fields(any);
   for (const std::string& set : sets) {
     JsonText alone = parse_json("{}", "--set");
-    apply_set(alone, fields(any), set);
+    apply_set(alone, all, set);
+    for (const Leaf& leaf : leaves(all))
+      if (alone.places.contains(leaf.key) && text.places.contains(leaf.key))
+        throw Error(Exit::usage,
+                    fmt::format("{} and {} both set {}.", text.where(leaf.key),
+                                alone.where(leaf.key), leaf.key),
+                    "one of them");
     for (const auto& [key, place] : alone.places)
       if (!alone.json.contains(pointer_to(key))) nulls.insert(key);
-    apply_set(text, fields(any), set);
+    apply_set(text, all, set);
   }
   GivenKeys given = keys_of(text);
   given.reset = std::move(nulls);
@@ -77,12 +91,20 @@ GivenKeys with(GivenKeys keys, const GivenKeys& changes) {
   return keys;
 }
 
+RunConfig load_config(const std::string& path) {
+  return resolved(keys_of(read_json_file(path)));
+}
+
 RunConfig load_config(const std::string& path, const GivenKeys& given) {
-  return resolved(with(keys_of(read_json_file(path)), given));
+  return resolved(changed(changed({}, keys_of(read_json_file(path))), given));
+}
+
+RunConfig parse_config(std::string_view text, const std::string& name) {
+  return resolved(parse_keys(text, name));
 }
 
 RunConfig parse_config(std::string_view text, const std::string& name, const GivenKeys& given) {
-  return resolved(with(parse_keys(text, name), given));
+  return resolved(changed(changed({}, parse_keys(text, name)), given));
 }
 
 std::string resolve_path(const std::string& folder, const std::string& written) {
@@ -112,11 +134,11 @@ std::string config_docs() {
   return fields_markdown(fields(defaults));
 }
 
-ConfigKeys keys_of(const RunConfig& config) {
+ConfigKeys keys_of(RunConfig config) {
   ConfigKeys keys;
-  const auto flat = nlohmann::ordered_json::parse(dump_config(config)).flatten();
-  for (const auto& [pointer, value] : flat.items())
-    keys[replace_all(pointer.substr(1), "/", ".")] = value;
+  const std::vector<Field> all = fields(config);
+  for (const Leaf& leaf : leaves(all))
+    if (is_dumped(*leaf.field)) keys[leaf.key] = dump_value(*leaf.field);
   return keys;
 }
 

@@ -44,17 +44,25 @@ struct GivenKeys {
 };
 // Of a config's text; `name` stands for its file in messages.
 GivenKeys parse_keys(std::string_view text, const std::string& name);
-// Of --set ("model.d_model=64"); a value is JSON, or else a string.
+// Of --set ("model.d_model=64"); a value is JSON, or else a string. Error (usage) if two set a key.
 GivenKeys read_sets(const std::vector<std::string>& sets);
 // The first, changed by the second.
 GivenKeys with(GivenKeys keys, const GivenKeys& changes);
+// The same where a user writes the changes. Error (usage) on one of a key that has no meaning
+// beside the others (config/fields.h), unless the value is what it is if the key is left out. Keys
+// of the first whose meaning the changes take away are left out.
+GivenKeys changed(const GivenKeys& keys, const GivenKeys& changes);
 
-// Checks the rules between keys and fills in what was left open (config_rules.cpp).
+// Checks the rules between keys and fills in what was left open (config_rules.cpp). Keys without
+// meaning are taken as they are.
 RunConfig resolved(const GivenKeys& given);
 
-// A config file, or the text of one, changed by the keys that the user gives.
-RunConfig load_config(const std::string& path, const GivenKeys& given = {});
-RunConfig parse_config(std::string_view text, const std::string& name, const GivenKeys& given = {});
+// The config file of a run, or the text of one.
+RunConfig load_config(const std::string& path);
+RunConfig parse_config(std::string_view text, const std::string& name);
+// One that a user writes, changed by the keys that are given with it: none may be without meaning.
+RunConfig load_config(const std::string& path, const GivenKeys& given);
+RunConfig parse_config(std::string_view text, const std::string& name, const GivenKeys& given);
 
 // Resolves a path written in a config; `folder` is the config file's.
 std::string resolve_path(const std::string& folder, const std::string& written);
@@ -76,7 +84,7 @@ std::string config_docs();    // markdown table of all keys
 // In which config keys several runs differ.
 using ConfigKeys = std::map<std::string, nlohmann::ordered_json>;  // "model.d_model" -> 64
 
-ConfigKeys keys_of(const RunConfig& config);
+ConfigKeys keys_of(RunConfig config);
 
 // Leaves the keys that not all have with the same value. An empty one is that of a run whose config
 // cannot be read; it does not count.

@@ -77,7 +77,7 @@ void apply_rules(std::span<float> row, const SamplingRules& rules,
   }
   for (const int id : banned) row[id] = kNever;
   const float top = largest(row.data(), n);
-  if (rules.temperature == 0.0) {
+  if (!rules.draws()) {
     const auto first = std::find(row.begin(), row.end(), top) - row.begin();
     std::fill(row.begin(), row.end(), 0.0f);
     row[first] = 1.0f;

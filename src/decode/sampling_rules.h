@@ -14,6 +14,8 @@ struct SamplingRules {
   double top_p = 1.0;               // keep the smallest set with at least this total probability
   double min_p = 0.0;               // keep tokens with at least this fraction of the top one
   double repetition_penalty = 1.0;  // tokens that occurred: positive logits / this, others * this
+
+  bool draws() const { return temperature > 0; }  // else only the penalty and what is banned count
 };
 
 // In place: the row of logits, all finite, becomes the probabilities of the next token, 0 for

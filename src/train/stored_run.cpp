@@ -134,7 +134,7 @@ RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
   };
   RunConfig config;
   try {
-    config = resolved(with(run.written, changes));
+    config = resolved(changed(run.written, changes));
   } catch (const Error&) {  // of a rule between keys, which would advise to change others
     refuse_others(changes.values, true);
     throw;
@@ -210,10 +210,6 @@ GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Data
                                              : nullptr;
   GivenKeys keys;
   if (option == nullptr) return keys;
-  if (request.run.given.contains("train.max_steps"))
-    throw Error(Exit::usage,
-                fmt::format("{} and --set train.max_steps both say where the run ends.", option),
-                "one of them");
   const TrainConfig& asked = run.asked.train;
   std::int64_t end = request.max_steps;
   if (end == 0) {

@@ -165,7 +165,7 @@ RunConfig config_of(const ChosenConfig& choice, const GivenKeys& given) {
   GivenKeys keys = parse_keys(suggested_config(choice.text, choice.suggestion),
                               "the config for " + choice.text.name);
   if (choice.first) keys = with(std::move(keys), model_of(*choice.first));
-  RunConfig config = resolved(with(std::move(keys), given));
+  RunConfig config = resolved(changed(keys, given));
   for (std::string& path : config.data.valid.paths) path = absolute_path(path);
   if (!config.tokenizer.file.empty()) config.tokenizer.file = absolute_path(config.tokenizer.file);
   return config;

@@ -143,9 +143,9 @@ class Branch(RunsTest):
 
     def test_other_schedules_branch_where_their_rates_agree(self):
         for schedule, rest in (("inverse_sqrt", []), ("constant", []), ("constant", ["--set", "optimizer.schedule=wsd"])):
-            self.stem(optimizer__schedule=schedule)
+            self.stem(optimizer__schedule=schedule, optimizer__min_learning_rate=0)
             self.branch("--max-steps", 20, *rest)
-            self.fresh(20, optimizer__schedule="wsd" if rest else schedule)
+            self.fresh(20, optimizer__schedule="wsd" if rest else schedule, optimizer__min_learning_rate=0)
             self.same_checkpoint("branch", "fresh", 20)
             for run in ("stem", "branch", "fresh"):
                 shutil.rmtree(self.folder / run)

@@ -201,7 +201,7 @@ class ReportTest(ReportsTest):
         self.assertEqual(set(data["valid"]["metric"]), {None})
 
     def test_samples_have_something_to_be_compared_with(self):
-        self.train(self.config(family="causal_lm", objective__target_length=4, objective__source_length=4), "short")
+        self.train(self.config(family="causal_lm", objective__target_length=4), "short")
         _, data = self.report("short")
         itself, = data["expected"]
         self.assertGreater(len(itself), 20)

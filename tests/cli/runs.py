@@ -18,6 +18,8 @@ HEED = os.environ.get("HEED_BINARY", "heed")
 # Changes to config(): a run that trains fast, with checkpoints at steps 4, 8 and 12.
 SMALL = {"model__d_model": 16, "train__max_steps": 12, "train__eval_every": 0,
          "train__save_every": 4, "train__keep_last": 0}
+# The objectives for which these keys have meaning.
+LENGTHS = {"source_length": ("prefix_lm", "masked_lm", "span_corruption"), "target_length": ("prefix_lm", "causal_lm")}
 # The sentences of a log that scripts and users may rely on; all other wording is free, and tests assert facts.
 SAID = {"already": "already at step {}", "branched": "branched from {} at step {}", "changed": "{} from {} to {}",
         "diverged": "diverged at step {}", "early": "stopped early at step {}", "finished": "finished at step {}",
@@ -102,13 +104,13 @@ class RunsTest(unittest.TestCase):
             "data": {"train": "a.txt", "valid_fraction": 0.1},
             "model": {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1,
                       "decoder_layers": 1, "dropout": 0.2},
-            "objective": {"type": "prefix_lm", "source_length": 6, "target_length": 8},
+            "objective": {"source_length": 6, "target_length": 8},
             "optimizer": {"learning_rate": 0.01, "schedule": "constant", "warmup_steps": 4},
             "train": {"batch_tokens": 100, "max_steps": 20, "log_every": 5, "eval_every": 10,
                       "save_every": 10, "shards": 4, "micro_batch_tokens": 30},
         }
         family = changes.pop("family", "prefix_lm")
-        c["objective"]["type"] = family
+        c["objective"] = {"type": family, **{key: n for key, n in c["objective"].items() if family in LENGTHS[key]}}
         if family == "causal_lm":
             c["model"]["encoder_layers"] = 0
         if family == "masked_lm":

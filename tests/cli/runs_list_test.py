@@ -1,11 +1,13 @@
 """heed runs: which runs there are, in which state, and what they differ in; near names where a run is missing."""
-import json
+import csv
+import io
 import os
 import shutil
 import time
 import unittest
 
-from runs import SMALL, RunsTest
+from runs import SMALL, RunsTest, text
+from terminal import Terminal
 
 STORE = 4
 
@@ -37,11 +39,50 @@ class ListOfRuns(RunsTest):
         table = self.out("runs").splitlines()
         self.assertEqual(len(table), 3)
         self.assertIn("model.d_model=24 seed=7", "".join(table))
-        tsv = [line.split("\t") for line in self.out("runs", "--tsv").splitlines()]
-        self.assertEqual([len(row) for row in tsv], [8, 8, 8])
+        tsv = list(csv.DictReader(io.StringIO(self.out("runs", "--tsv")), delimiter="\t"))
+        self.assertEqual({r["name"]: (float(r["loss"]), r["model.d_model"], int(r["parameters"])) for r in tsv},
+                         {r["name"]: (r["loss"], str(r["keys"]["model.d_model"]), r["parameters"]) for r in rows.values()})
         (self.folder / "runs/first/report.html").write_text("a page")
         os.utime(self.folder / "runs/first/report.html", (2e9, 2e9))
         self.assertEqual(self.rows()["first"]["date"], rows["first"]["date"])
+
+    def test_a_line_a_run_shows_what_the_user_chose(self):
+        (self.folder / "b c.txt").write_text(text(200))
+        config = self.config("own", **SMALL)
+        self.train(config, "runs/set", "--set", "train.max_steps=4", "--set=optimizer.warmup_steps=2", "--set", "data.train=b c.txt")
+        os.rename(self.folder / "runs/set", self.folder / "runs/a-run-with-quite-a-long-name-of-some-fifty-letters")
+        self.train(self.config("mt", family="seq2seq", **SMALL, train__select_by="bleu"), "runs/mt", "--set", "seed=3")
+        self.check("resume", "runs/first", "--branch", "runs/branch", "--max-steps", 20)
+        self.check("average", "runs/first", "--last", 2)
+        (self.folder / "runs/other/checkpoints").mkdir(parents=True)  # another program's
+        (self.folder / "runs/other/checkpoints/epoch=1.ckpt").touch()
+        (self.folder / "runs/files").mkdir()
+        rows = self.rows()
+        self.assertEqual(len(rows), 5)
+        own = {name: set(row["own_keys"]) for name, row in rows.items()}
+        self.assertEqual(own["mt"], {"seed"})
+        self.assertEqual(own["second"], {"seed", "model.d_model"})  # not what follows from the end of the run
+        self.assertEqual(own["branch"], own["second"])
+        self.assertLessEqual({"train.max_steps", "optimizer.warmup_steps"}, own["a-run-with-quite-a-long-name-of-some-fifty-letters"])
+        self.assertEqual(list(rows["mt"]["metric"]), ["bleu"])
+        self.assertEqual((rows["mt"]["data"], rows["first"]["data"]), ("a pairs", "a.txt"))
+        inspected, = self.json("inspect", "runs/first")
+        self.assertEqual(rows["first"]["parameters"], inspected["parameters"])
+        for columns in (60, 80, 120):
+            t = Terminal("runs", cwd=self.folder, columns=columns, env={"NO_COLOR": "1"})
+            self.addCleanup(t.close)
+            lines = t.end()[1].splitlines()
+            self.assertEqual(len(lines), 1 + len(rows), lines)
+            self.assertEqual([line for line in lines if len(line) > columns], [])
+            self.assertIn("seed=7" if columns > 60 else "model.d_", "".join(lines))
+        self.assertIn("bleu", "".join(lines))
+        losses = [row["loss"] for row in self.json("runs", "--sort", "loss")]
+        self.assertEqual(losses, sorted(losses))
+        self.assertEqual([row["name"] for row in self.json("runs", "--sort", "model.d_model")][-1], "second")
+        self.check("runs", "--sort", "zzz", status=2, facts="zzz")
+        self.check("runs", "--tsv", "--json", status=2, facts=["--tsv", "--json"])
+        self.assertEqual([row["name"] for row in self.json("runs", "runs/second", "first", "--sort", "name")], ["first", "second"])
+        self.assertIn("train.max_steps=4", self.out("runs", "--keys"))
 
     def test_a_name_cannot_control_a_terminal_behind_a_pipe(self):
         (self.folder / "runs/first").rename(self.folder / "runs/fi\x1b[2Jrst")

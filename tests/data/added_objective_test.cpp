@@ -73,7 +73,9 @@ class AddedObjective : public testing::Test {
  protected:
   // A run of 200 steps, and one that was stopped at step 90 and resumed on more threads.
   static void SetUpTestSuite() {
-    add_objective({{"backwards", "the decoder writes backwards what the encoder reads", {}},
+    add_objective({{"backwards",
+                    "the decoder writes backwards what the encoder reads",
+                    {"target_length"}},
                    [](const RunConfig& c) -> std::unique_ptr<const Objective> {
                      return std::make_unique<Backwards>(c);
                    }});

@@ -1,6 +1,8 @@
 // Rules between the keys of a config, and the defaults of missing keys.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "data/configs.h"
 #include "data/run_config.h"
 
@@ -93,6 +95,71 @@ TEST(ConfigRules, RulesBetweenKeys) {
   };
   for (const auto& [text, sets, facts] : cases) expect_config_error(text, sets, facts);
   EXPECT_NO_THROW(config(kDecoder));
+}
+
+// A key, another value than its default, and where it has no meaning.
+TEST(ConfigRules, KeysWithoutMeaningAreRefused) {
+  const Sets kDecoder = {"objective.type=causal_lm", "model.encoder_layers=0"},
+             kEncoder = {"objective.type=masked_lm", "model.decoder_layers=0"};
+  const std::tuple<const char*, Sets, const char*> cases[] = {
+      {"data.max_length=9", {}, "data.train"},
+      {"tokenizer.min_frequency=2", {"tokenizer.type=bpe"}, "bpe"},
+      {"tokenizer.min_frequency=2", {"tokenizer.type=byte"}, "byte"},
+      {"tokenizer.sample_bytes=99", {"tokenizer.type=word"}, "word"},
+      {"model.d_ff=9", {"model.feed_forward=none"}, "model.feed_forward"},
+      {"model.activation=relu", {"model.feed_forward=none"}, "model.feed_forward"},
+      {"model.activation_dropout=0.3", {"model.feed_forward=none"}, "model.feed_forward"},
+      {"model.attention.cross.uniform=true", kDecoder, "model.encoder_layers"},
+      {"model.attention.encoder_self.query=random", kDecoder, "model.encoder_layers"},
+      {"model.attention.decoder_self.key=random", kEncoder, "model.decoder_layers"},
+      {"model.attention.cross.scaled=false", {"model.attention.cross.uniform=true"}, "uniform"},
+      {"objective.source_length=9", kDecoder, "causal_lm"},
+      {"objective.mask_fraction=0.3", kDecoder, "causal_lm"},
+      {"objective.mask_fraction=0.3", {}, "prefix_lm"},
+      {"objective.target_length=9", kEncoder, "masked_lm"},
+      {"objective.target_length=9", {"objective.type=span_corruption"}, "span_corruption"},
+      {"optimizer.betas=[0.8,0.9]", {"optimizer.type=sgd"}, "sgd"},
+      {"optimizer.eps=1e-6", {"optimizer.type=sgd"}, "sgd"},
+      {"optimizer.momentum=0.5", {}, "adamw"},
+      {"optimizer.min_learning_rate=1e-5", {"optimizer.schedule=constant"}, "constant"},
+      {"optimizer.min_learning_rate=1e-5", {"optimizer.schedule=inverse_sqrt"}, "inverse_sqrt"},
+      {"optimizer.min_learning_rate=1e-5", {"optimizer.schedule=noam"}, "noam"},
+      {"optimizer.decay_steps=9", {"optimizer.schedule=constant"}, "constant"},
+      {"optimizer.decay_fraction=0.3", {}, "cosine"},
+      {"train.patience=3", {"train.eval_every=0"}, "train.eval_every"},
+      {"train.select_by=chrf", {}, "seq2seq"},
+  };
+  for (const auto& [set, sets, because] : cases) {
+    const std::string key = std::string(set).substr(0, std::string(set).find('='));
+    Sets all = sets;
+    all.emplace_back(set);
+    expect_config_error(kTextConfig, all, {key, because});
+    // At the value that it has anyway it may stay: heed config has written it.
+    const nlohmann::json whole = nlohmann::json::parse(dump_config(config(sets)));
+    EXPECT_NO_THROW(parse_config(whole.dump(), "whole.json", read_sets({})));
+  }
+  expect_config_error(R"({"data": {"train": "a.txt", "max_length": 9}})", {}, {"a.json:1"});
+}
+
+TEST(ConfigRules, WhatASetTakesTheMeaningFromIsLeftOut) {
+  const std::string whole = dump_config(
+      config({"optimizer.min_learning_rate=1e-5", "train.patience=3", "model.dropout=0.2"}));
+  const RunConfig c = parse_config(whole, "whole.json",
+                                   read_sets({"optimizer.schedule=constant", "train.eval_every=0",
+                                              "model.feed_forward=none", "model.dropout=0.3"}));
+  EXPECT_EQ(c.optimizer.min_learning_rate, 0);
+  EXPECT_EQ(c.optimizer.decay_steps, 0);
+  EXPECT_EQ(c.train.patience, 0);
+  EXPECT_EQ(c.model.activation_dropout, 0.3);
+}
+
+TEST(ConfigRules, AStoredConfigIsTakenAsItIs) {
+  const char* stored = R"({"data": {"train": "a.txt"}, "objective": {"mask_fraction": 0.5},
+      "optimizer": {"schedule": "constant", "min_learning_rate": 1e-5}})";
+  EXPECT_EQ(parse_config(stored, "config.json").optimizer.min_learning_rate, 1e-5);
+  GivenKeys changes = read_sets({"train.max_steps=7"});
+  EXPECT_EQ(resolved(changed(parse_keys(stored, "config.json"), changes)).objective.mask_fraction,
+            0.5);
 }
 
 TEST(ConfigRules, EpochsAloneAreNoSteps) {

@@ -15,7 +15,7 @@ OwnText text_of(std::uint64_t bytes, int distinct, const std::string& like = "gp
 }
 
 RunConfig config_for(const OwnText& text) {
-  return parse_config(suggested_config(text, suggest(text)), "suggested");
+  return parse_config(suggested_config(text, suggest(text)), "suggested", {});
 }
 
 TEST(SuggestedConfig, IsValidForEveryFamilyAndSize) {
@@ -97,7 +97,7 @@ TEST(SuggestedConfig, KeepsAStrangeNameOutOfItsText) {
   OwnText text = text_of(1'000, 60);
   text.name = "a\"\n{}.txt";
   text.files = {text.name};
-  const RunConfig c = parse_config(suggested_config(text, suggest(text)), "suggested");
+  const RunConfig c = parse_config(suggested_config(text, suggest(text)), "suggested", {});
   EXPECT_EQ(c.data.train.paths, text.files);
 }
 
