@@ -19,7 +19,7 @@ $("charts").replaceWith(charts(
 const keys = [...new Set(data.flatMap((r) => Object.keys(r.keys)))].sort();
 find("#differences .scroll").append(numbers(
   ["", ...data.map((r) => r.run)], [
-    ["steps", ...data.map((r) => Math.max(...r.train.steps, ...r.valid.steps))],
+    ["steps", ...data.map((r) => Math.max(0, ...r.train.steps, ...r.valid.steps))],
     ["best held-out loss", ...data.map((r) => short(r.best_loss))],
     ["at step", ...data.map((r) => r.best_step ?? "")],
     ["bits per byte", ...data.map((r) => short(atBest(r, "bits_per_byte")))],
