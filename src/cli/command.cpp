@@ -219,11 +219,12 @@ void CommandLine::find_runs() {
     const std::string in_runs = (std::filesystem::path("runs") / name).string();
     const bool name_alone = !name.empty() && name.find('/') == std::string::npos;
     std::error_code none;
-    if (const std::string of_text = name_of_text(*run);
-        std::filesystem::is_regular_file(*run, none) &&
-        can_be_read((std::filesystem::path("runs") / of_text).string()))
-      throw Error(Exit::store, quoted_path(*run) + " is a file, expected a run",
-                  fmt::format("heed {} {}, the run of that name", name_, of_text));
+    if (std::filesystem::is_regular_file(*run, none)) {
+      const std::string of_text = name_of_text(*run);
+      if (can_be_read((std::filesystem::path("runs") / of_text).string()))
+        throw Error(Exit::store, quoted_path(*run) + " is a file, expected a run",
+                    fmt::format("heed {} {}, the run of that name", name_, of_text));
+    }
     if (!name_alone || can_be_read(*run) || !can_be_read(in_runs)) continue;
     Log({.quiet = quiet_}).info("run: " + in_runs);
     *run = in_runs;

@@ -275,7 +275,9 @@ Exit run_evaluate(CommandLine& line) {
   if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
   check_options(o, m);
   const Measured measured = measure(o, m);
-  const Exit exit = measured.result.contains("left_out") ? Exit::data : Exit::ok;
+  const bool whole = !measured.result.contains("left_out");
+  const Exit exit = whole ? Exit::ok : Exit::data;
+  if (!whole) print_error("the figures are without pairs that are too long for the model.");
   if (line.json()) {
     print_line(measured.result);
     return exit;

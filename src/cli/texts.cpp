@@ -97,8 +97,8 @@ bool Refusals::passes(const GivenText& text, const std::function<void()>& use) t
 
 Exit Refusals::end() const {
   if (count_ > kNamed)
-    print_error(fmt::format("{} more could not be answered.",
-                            counted(std::to_string(count_ - kNamed), "line")));
+    print_error((counted(std::to_string(count_ - kNamed), "line") + " more could not be answered.")
+                    .c_str());
   return count_ > 0 ? Exit::data : Exit::ok;
 }
 

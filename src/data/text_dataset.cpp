@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "base/error.h"
@@ -163,7 +164,8 @@ std::string files_from(const std::vector<std::string>& paths,
   std::vector<std::string> names;
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (i + 1 == paths.size() || begins[i + 1] > at)
-      names.push_back((begins[i] < at ? "the end of " : "all of ") + shown_path(paths[i]));
+      names.push_back((begins[i] < at ? "the end of " : "all of ") +
+                      std::filesystem::path(paths[i]).filename().string());
   return some_of(std::move(names));
 }
 
